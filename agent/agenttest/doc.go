@@ -1,0 +1,22 @@
+// Package agenttest is the conformance suite of agent.Service: one set of
+// cases that store, router and client must all pass, on one node and on three.
+//
+// Each case works in a scope of its own with a name never used before, so that
+// cases may run in parallel, and again and again, against one shared cluster.
+// The suite sees nothing but the contract: it neither sleeps nor opens a
+// connection, and so it runs inside a testing/synctest bubble too.
+//
+// Case names begin with the conformance id of SEMANTICS.md that they prove,
+// where there is one. Those that our contract leaves no room for, mostly by
+// SEMANTICS' table "Where ours differs", are:
+//
+//   - S-5, S-14, P-12: Erlang terms as keys, atom-keyed fields, callbacks. Keys
+//     are strings and payloads are JSON, and no code runs in the store.
+//   - S-10: a caller's seq is ignored. A Draft has none.
+//   - S-27, S-28: failed reads and corrupt rows. They take a broken disk; fsm
+//     and storage test them underneath.
+//   - T-5: one map in place of a list. Ops take lists; HTTP's front tests it.
+//   - T-6: the older Thread.Store, whose append never conflicts. It is S-19.
+//
+// Time is the log's, so that nothing here waits for a ttl or a seal to end.
+package agenttest

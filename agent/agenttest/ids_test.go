@@ -1,0 +1,38 @@
+package agenttest_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"dormouse/agent/agenttest"
+)
+
+// Each id of SEMANTICS' lists S, P and T is proved by a case, or excused in
+// the package comment with the reason.
+func TestEveryConformanceIDIsProvedOrExcused(t *testing.T) {
+	comment, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proved, seen := map[string]bool{}, map[string]bool{}
+	for _, c := range agenttest.Cases() {
+		id, _, _ := strings.Cut(c.Name, "_")
+		proved[id] = true
+		if seen[c.Name] {
+			t.Errorf("two cases are called %s", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	for letter, last := range map[string]int{"S": 30, "P": 17, "T": 7} {
+		for n := 1; n <= last; n++ {
+			id := fmt.Sprintf("%s-%d", letter, n)
+			excused := regexp.MustCompile(`(?m)^//   - [^:]*\b` + id + `\b[^:]*:`).Match(comment)
+			if proved[id] == excused {
+				t.Errorf("%s: proved %v, excused %v", id, proved[id], excused)
+			}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ValidID tells what is wrong with an id, key or scope: it must be 1 to
+// IDBytesMax bytes of UTF-8 without NUL, and neither "." nor "..". The error
+// is an *Error that names field.
+func ValidID(field, id string) error {
+	switch {
+	case id == "":
+		return Invalid(field, "%s is missing: give 1 to %d bytes of UTF-8", field, IDBytesMax)
+	case len(id) > IDBytesMax:
+		return TooLarge(field, "id_bytes_max", len(id), IDBytesMax)
+	case id == "." || id == "..":
+		return Invalid(field, "%s must not be %q: choose another", field, id)
+	case strings.IndexByte(id, 0) >= 0:
+		return Invalid(field, "%s must not hold a NUL byte: remove it", field)
+	case !utf8.ValidString(id):
+		return Invalid(field, "%s is not UTF-8: encode it, for example as base64", field)
+	}
+	return nil
+}
+
+// generatedPrefix begins every generated entry id; callers may use it too.
+const generatedPrefix = "entry_"
+
+// generatedID is the id of an entry whose caller gave none. It is unique: no
+// incarnation is ever used twice, and no seq within one.
+func generatedID(incarnation, seq uint64) string {
+	id := append(make([]byte, 0, len(generatedPrefix)+2*13+1), generatedPrefix...)
+	id = strconv.AppendUint(id, incarnation, 36)
+	id = append(id, '_')
+	return string(strconv.AppendUint(id, seq, 36))
+}
+
+// GeneratedID takes a generated entry id apart, so that it is found by its seq
+// and needs no index. That an id has the form proves nothing: callers may send
+// back what they read elsewhere, or make one up.
+func GeneratedID(id string) (incarnation, seq uint64, ok bool) {
+	rest, ok := strings.CutPrefix(id, generatedPrefix)
+	if !ok {
+		return 0, 0, false
+	}
+	first, second, ok := strings.Cut(rest, "_")
+	if !ok {
+		return 0, 0, false
+	}
+	incarnation, err1 := strconv.ParseUint(first, 36, 64)
+	seq, err2 := strconv.ParseUint(second, 36, 64)
+	if err1 != nil || err2 != nil || generatedID(incarnation, seq) != id {
+		return 0, 0, false // not as we would have written it
+	}
+	return incarnation, seq, true
+}

@@ -1,0 +1,33 @@
+package agent
+
+import "time"
+
+// Limits at the door. They bound one caller's request; what bounds a scope is
+// its Policy, which is replicated.
+const (
+	IDBytesMax          = 512      // an id, key, scope or client id, in bytes of UTF-8
+	EntryBytesMax       = 1 << 20  // one entry: id, kind, payload and refs together
+	CheckpointBytesMax  = 4 << 20  // one checkpoint's state and metadata together
+	ValueBytesMax       = 4 << 20  // one opaque value
+	MetadataBytesMax    = 64 << 10 // the metadata of a thread or a checkpoint
+	KindBytesMax        = 128      // an entry's kind, a checkpoint's lifecycle, a content type
+	CommitEntriesMax    = 1024     // entries in one commit, over all of its ops
+	CommitOpsMax        = 1024     // ops in one commit
+	CommitBytesMax      = 8 << 20  // one encoded commit
+	ReadsMax            = 128      // reads in one request
+	ReadKindsMax        = 64       // kinds that one load names
+	ListLimitDefault    = 100      // rows a list gives where no limit is named
+	ListLimitMax        = 1000     // rows a list ever gives at once
+	EntriesLimitDefault = 1000     // entries a load gives where no limit is named
+	EntriesLimitMax     = 10_000   // entries a load ever gives at once
+	ReadBytesMax        = 16 << 20 // bytes one read answers with; past it the page ends early and says where to go on
+	JSONDepthMax        = 128      // nesting of a JSON payload
+	HistoryMax          = 1000     // checkpoints of one key that a policy may keep
+	ForkSegmentsMax     = 64       // forks of forks of …
+	TTLMax              = 10 * 365 * 24 * time.Hour
+	SealMax             = 30 * 24 * time.Hour // longest seal after a delete
+	RequestTTLDefault   = 24 * time.Hour      // how long answers are remembered, and how long a commit may take to apply
+	RequestTTLMax       = 7 * 24 * time.Hour
+	RequestWindowMax    = 4096           // answers remembered for one client; past it a commit is refused as overloaded
+	TombstoneTTL        = 48 * time.Hour // a deleted id is remembered this long: longer than the request ids that could still reach it
+)

@@ -1,0 +1,187 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MergePatch applies a merge patch (RFC 7396) to doc. Both are compact, as
+// Compact leaves them, and so is the result, which shares no memory with them.
+// What the patch does not touch keeps its place and its bytes; new members
+// follow in the patch's order. The caller bounds the result's size.
+//
+// It is our own because evanphx/json-patch (v5.9.11) adds new members in the
+// random order of a Go map, which makes replicas differ, and drops nulls
+// inside the arrays of a patch, which RFC 7396 keeps.
+func MergePatch(doc, patch JSON) (JSON, error) {
+	change, err := parseChange(patch)
+	if err != nil {
+		return nil, fmt.Errorf("merge patch: %w", err)
+	}
+	out := make([]byte, 0, len(doc)+len(patch))
+	if change.members == nil {
+		return append(out, change.value...), nil
+	}
+	if len(doc) == 0 || doc[0] != '{' {
+		return change.appendNew(out), nil
+	}
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(doc))
+	if out, err = change.appendMerged(out, decoder); err != nil {
+		return nil, fmt.Errorf("merge patch: stored document: %w", err)
+	}
+	return out, nil
+}
+
+// change is a merge patch, or a part of one: an object of changes, or a value
+// that replaces what is there. Its slices alias the patch; see members.
+type change struct {
+	members []namedChange  // in the patch's order; nil means that value replaces
+	byName  map[string]int // plain name → place in members
+	value   []byte
+}
+
+type namedChange struct {
+	rawName []byte // as the patch quotes it
+	change  change
+}
+
+// parseChange reads a whole merge patch.
+func parseChange(patch JSON) (change, error) {
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(patch))
+	parsed, err := readChange(decoder)
+	if err != nil {
+		return change{}, err
+	}
+	if _, err := decoder.ReadToken(); !errors.Is(err, io.EOF) {
+		return change{}, Invalid("patch", "there is more than one JSON value: send exactly one")
+	}
+	return parsed, nil
+}
+
+// readChange reads the next value of decoder. The depth of its recursion is
+// the patch's, which Compact has bounded.
+func readChange(decoder *jsontext.Decoder) (change, error) {
+	if decoder.PeekKind() != '{' {
+		value, err := decoder.ReadValue()
+		return change{value: value}, err
+	}
+	if _, err := decoder.ReadToken(); err != nil {
+		return change{}, err
+	}
+	object := change{members: []namedChange{}, byName: map[string]int{}}
+	for decoder.PeekKind() != '}' {
+		rawName, err := decoder.ReadValue()
+		if err != nil {
+			return change{}, err
+		}
+		name, err := unquote(rawName)
+		if err != nil {
+			return change{}, err
+		}
+		member, err := readChange(decoder)
+		if err != nil {
+			return change{}, err
+		}
+		object.byName[name] = len(object.members)
+		object.members = append(object.members, namedChange{rawName, member})
+	}
+	_, err := decoder.ReadToken()
+	return object, err
+}
+
+// removes tells whether c is a null, which removes the member that it names.
+func (c change) removes() bool { return c.members == nil && string(c.value) == "null" }
+
+// appendNew writes what c makes of a value that is not there, or not an object.
+func (c change) appendNew(out []byte) []byte {
+	if c.members == nil {
+		return append(out, c.value...)
+	}
+	start := len(out)
+	out = append(out, '{')
+	for _, member := range c.members {
+		if !member.change.removes() {
+			out = appendName(out, start, member.rawName)
+			out = member.change.appendNew(out)
+		}
+	}
+	return append(out, '}')
+}
+
+// appendMerged reads an object from doc and writes what c makes of it, in one
+// pass over doc however deep the patch goes.
+func (c change) appendMerged(out []byte, doc *jsontext.Decoder) ([]byte, error) {
+	if _, err := doc.ReadToken(); err != nil {
+		return nil, err
+	}
+	start := len(out)
+	out = append(out, '{')
+	met := make([]bool, len(c.members))
+	for doc.PeekKind() != '}' {
+		rawName, err := doc.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		name, err := unquote(rawName)
+		if err != nil {
+			return nil, err
+		}
+		at, touched := c.byName[name]
+		if touched {
+			met[at] = true
+		}
+		if touched && c.members[at].change.removes() {
+			if err := doc.SkipValue(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		out = appendName(out, start, rawName)
+		if touched {
+			out, err = c.members[at].change.appendOver(out, doc)
+		} else {
+			out, err = appendNext(out, doc)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i, member := range c.members {
+		if !met[i] && !member.change.removes() {
+			out = appendName(out, start, member.rawName)
+			out = member.change.appendNew(out)
+		}
+	}
+	_, err := doc.ReadToken()
+	return append(out, '}'), err
+}
+
+// appendOver writes what c makes of doc's next value.
+func (c change) appendOver(out []byte, doc *jsontext.Decoder) ([]byte, error) {
+	if c.members != nil && doc.PeekKind() == '{' {
+		return c.appendMerged(out, doc)
+	}
+	if err := doc.SkipValue(); err != nil {
+		return nil, err
+	}
+	return c.appendNew(out), nil
+}
+
+// appendNext copies doc's next value.
+func appendNext(out []byte, doc *jsontext.Decoder) ([]byte, error) {
+	value, err := doc.ReadValue()
+	return append(out, value...), err
+}
+
+// appendName begins a member of the object that was opened at out[start].
+func appendName(out []byte, start int, rawName []byte) []byte {
+	if len(out) > start+1 {
+		out = append(out, ',')
+	}
+	out = append(out, rawName...)
+	return append(out, ':')
+}

@@ -1,0 +1,157 @@
+package agent
+
+// Reads asks for several things at one index.
+type Reads struct {
+	Scope    string // "" means DefaultScope
+	Stale    bool   // skip the barrier: answer from this node's own state, however old
+	MinIndex uint64 // wait until the serving node has applied this index
+	Reads    []Read
+}
+
+// Read is one question: one of the types below.
+type Read interface{ isRead() }
+
+// GetValue reads a value.
+type GetValue struct{ Key string }
+
+// ListValues lists values in key order.
+type ListValues struct{ Page }
+
+// GetCheckpoint reads a checkpoint, at an older revision where one is named
+// and still kept.
+type GetCheckpoint struct {
+	Key      string
+	Revision uint64 // 0 means the current one
+}
+
+// ListCheckpoints lists checkpoints in key order.
+type ListCheckpoints struct{ Page }
+
+// CheckpointHistory lists the kept revisions of a key, newest first.
+type CheckpointHistory struct{ Key string }
+
+// GetThread reads a thread's meta.
+type GetThread struct{ Thread string }
+
+// ListThreads lists threads in id order.
+type ListThreads struct{ Page }
+
+// LoadEntries reads a thread's entries in seq order.
+type LoadEntries struct {
+	Thread string
+	From   uint64   // first seq; 0 means from the floor on
+	To     *uint64  // last seq, inclusive; nil means to the end
+	Tail   uint64   // the last so many (of Kinds) instead of From and To; 0 means not
+	AtRev  *uint64  // as the thread stood at that rev; nil means now
+	Kinds  []string // only these; empty means all
+	Limit  uint64   // 0 means EntriesLimitDefault
+}
+
+// GetEntry reads one entry by its id.
+type GetEntry struct{ Thread, Entry string }
+
+// VerifyThread recomputes the head chain from the floor to the head.
+type VerifyThread struct{ Thread string }
+
+// Thaw reads a checkpoint and the thread that it points to.
+type Thaw struct {
+	Key      string
+	Tail     *uint64 // only the last so many entries; nil means all of them
+	Revision uint64  // 0 means the current one
+}
+
+// ListScopes lists all scopes; the request's own scope does not matter.
+type ListScopes struct{ Page }
+
+// GetScope reads the request's scope.
+type GetScope struct{}
+
+// Page asks for one page of a list.
+type Page struct {
+	Prefix string
+	After  string // the last key of the page before
+	Limit  uint64 // 0 means ListLimitDefault
+}
+
+func (*GetValue) isRead()          {}
+func (*ListValues) isRead()        {}
+func (*GetCheckpoint) isRead()     {}
+func (*ListCheckpoints) isRead()   {}
+func (*CheckpointHistory) isRead() {}
+func (*GetThread) isRead()         {}
+func (*ListThreads) isRead()       {}
+func (*LoadEntries) isRead()       {}
+func (*GetEntry) isRead()          {}
+func (*VerifyThread) isRead()      {}
+func (*Thaw) isRead()              {}
+func (*ListScopes) isRead()        {}
+func (*GetScope) isRead()          {}
+
+// Answers is what Reads came to: all as of Index, on node Node.
+type Answers struct {
+	Index   uint64
+	AgeMS   int64  // of a stale read: how long ago this node last knew itself up to date; -1 where it cannot tell
+	Node    string // who served it
+	Answers []Answer
+}
+
+// Answer is one read's outcome: exactly one of Err and Found.
+type Answer struct {
+	Err   *Error // not_found, compacted, missing_thread, …
+	Found Found
+}
+
+// Found is what a read found: one of the types below.
+type Found interface{ isFound() }
+
+// ValueList answers ListValues.
+type ValueList struct {
+	Items []ValueRow
+	Next  string // pass as After; "" at the end
+}
+
+// CheckpointList answers ListCheckpoints and CheckpointHistory.
+type CheckpointList struct {
+	Items []CheckpointRow
+	Next  string
+}
+
+// ThreadList answers ListThreads.
+type ThreadList struct {
+	Items []Thread
+	Next  string
+}
+
+// Entries answers LoadEntries: the thread as of AtRev, and a page of it.
+type Entries struct {
+	Thread Thread
+	Items  []Entry
+	Next   *uint64 // the From of the next page; nil at the end
+}
+
+// Verified answers VerifyThread.
+type Verified struct {
+	OK   bool
+	Rev  uint64
+	Head Head   // recomputed
+	Why  string // where it is not OK
+}
+
+// ScopeList answers ListScopes.
+type ScopeList struct {
+	Items []Scope
+	Next  string
+}
+
+func (*Value) isFound()          {}
+func (*ValueList) isFound()      {}
+func (*Checkpoint) isFound()     {}
+func (*CheckpointList) isFound() {}
+func (*Thread) isFound()         {}
+func (*ThreadList) isFound()     {}
+func (*Entries) isFound()        {}
+func (*Entry) isFound()          {}
+func (*Verified) isFound()       {}
+func (*Thawed) isFound()         {}
+func (*ScopeList) isFound()      {}
+func (*Scope) isFound()          {}

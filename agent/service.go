@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"context"
+	"iter"
+)
+
+// Service is the contract of the whole store: what store, router and client
+// implement alike, and what every front serves. Errors are *Error.
+//
+// All methods may be called concurrently. Callers must not change what they
+// passed in until the call returns, nor what they got back, ever.
+type Service interface {
+	// Commit applies a commit, whole and linearizably, and returns what came
+	// of it. An error whose OutcomeOf is Undecided leaves open whether it
+	// applies; sent again with the same Request it applies at most once. When
+	// ctx ends first, the error is unknown.
+	Commit(ctx context.Context, c Commit) (Result, error)
+
+	// Read answers all of r at one index: no older than the call, unless
+	// r.Stale. An error means that nothing could be read; what a single read
+	// lacks is in its Answer.
+	Read(ctx context.Context, r Reads) (Answers, error)
+
+	// Watch yields a thread's entries from w.From on, each once and in order,
+	// and goes on with new ones as they are applied, until ctx ends, the
+	// consumer stops, or an event or error ends it. A yielded error is the
+	// last element, not_found where there is no such thread; resume from the
+	// seq after the last entry.
+	Watch(ctx context.Context, w Watch) iter.Seq2[Event, error]
+}
+
+// Submitter is a Service that takes commits without a goroutine each: what
+// fronts use that have many in flight.
+type Submitter interface {
+	Service
+
+	// Submit starts a commit and returns; done is called exactly once, from
+	// any goroutine, and must not block. When ctx ends first, done may still
+	// be called later with the true outcome.
+	Submit(ctx context.Context, c Commit, done func(Result, error))
+}
+
+// Watch asks for a thread's entries as they come.
+type Watch struct {
+	Scope  string
+	Thread string
+	From   uint64 // first seq
+
+	// Incarnation is that of the thread which is meant: another one under its id
+	// ends the watch with EventDeleted. 0 means the one that is there.
+	Incarnation uint64
+}
+
+// Event is one element of a watch.
+type Event struct {
+	Kind  EventKind
+	Entry Entry  // of EventEntry
+	Floor uint64 // of EventCompacted: the first seq still there; the watch ends
+}
+
+// EventKind says what an Event tells.
+type EventKind int
+
+const (
+	// EventEntry carries an entry.
+	EventEntry EventKind = iota
+	// EventCompacted ends a watch whose From has been compacted away.
+	EventCompacted
+	// EventDeleted ends a watch whose thread has been deleted.
+	EventDeleted
+)

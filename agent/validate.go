@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"errors"
+	"time"
+	"unicode/utf8"
+)
+
+// Validate is the door: it judges all of a commit that can be judged without
+// the store, so that no write that passes leaves data that cannot be read.
+//
+// It fills in the default scope, compacts JSON in place, puts "{}" for a null
+// object, and strips StateThreadKey from states. It writes to an op only what
+// changes. The *Error names the op and the field. A second call on a commit
+// that passed does nothing, so change no op in between.
+func (c *Commit) Validate() error {
+	if c.checked {
+		return nil
+	}
+	if c.Scope == "" {
+		c.Scope = DefaultScope
+	}
+	if err := ValidID("scope", c.Scope); err != nil {
+		return err
+	}
+	if err := c.Request.validate(); err != nil {
+		return err
+	}
+	if err := c.validateFence(); err != nil {
+		return err
+	}
+	if err := validText("principal", "id_bytes_max", c.Principal, IDBytesMax); err != nil {
+		return err
+	}
+	if err := c.validateOps(); err != nil {
+		return err
+	}
+	c.checked = true
+	return nil
+}
+
+// Trust marks a commit as validated: one that came from a node that did.
+func (c *Commit) Trust() { c.checked = true }
+
+// tally adds up what a commit bounds over all of its ops.
+type tally struct {
+	entries int
+	bytes   int // of ids and contents
+}
+
+func (c *Commit) validateOps() error {
+	if len(c.Ops) == 0 {
+		return Invalid("ops", "a commit needs at least one op")
+	}
+	if len(c.Ops) > CommitOpsMax {
+		return TooLarge("ops", "commit_ops_max", len(c.Ops), CommitOpsMax)
+	}
+	var total tally
+	for i, op := range c.Ops {
+		if err := total.op(op); err != nil {
+			return atOp(err, i)
+		}
+		if _, whole := op.(*DeleteScope); whole && len(c.Ops) > 1 {
+			return atOp(Invalid("op", "delete_scope must be the only op of its commit: send the other %d apart", len(c.Ops)-1), i)
+		}
+		if total.entries > CommitEntriesMax {
+			return atOp(TooLarge("entries", "commit_entries_max", total.entries, CommitEntriesMax), i)
+		}
+		if total.bytes > CommitBytesMax {
+			return atOp(TooLarge("ops", "commit_bytes_max", total.bytes, CommitBytesMax), i)
+		}
+	}
+	return nil
+}
+
+// validate judges a request id; the zero Request is fine.
+func (r Request) validate() error {
+	if r.Client == "" {
+		if r != (Request{}) {
+			return Invalid("request.client", "a request with a seq, low or ttl needs a client id")
+		}
+		return nil
+	}
+	if err := ValidID("request.client", r.Client); err != nil {
+		return err
+	}
+	if r.Seq < 1 {
+		return Invalid("request.seq", "request.seq must be at least 1: number the client's commits from 1")
+	}
+	if r.Low > r.Seq {
+		return Invalid("request.low", "request.low = %d must not be above request.seq = %d, which is still awaited", r.Low, r.Seq)
+	}
+	return validSpan("request.ttl", r.TTL, RequestTTLMax)
+}
+
+func (c *Commit) validateFence() error {
+	if c.Fence == nil {
+		return nil
+	}
+	if err := ValidID("fence.claim", c.Fence.Claim); err != nil {
+		return err
+	}
+	if c.Fence.Epoch == 0 {
+		return Invalid("fence.epoch", "fence.epoch must be the epoch that claiming gave, which is never 0")
+	}
+	return nil
+}
+
+// atOp says which op (or read) of the request err is about.
+func atOp(err error, op int) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Op = op
+	}
+	return err
+}
+
+// validSpan judges a ttl or seal; 0 is its default. They travel as whole
+// milliseconds, so a shorter one would turn into the default on the way.
+func validSpan(field string, span, longest time.Duration) error {
+	switch {
+	case span == 0:
+		return nil
+	case span < time.Millisecond:
+		return Invalid(field, "%s = %v must be at least 1ms, or 0 for none", field, span)
+	case span > longest:
+		return Invalid(field, "%s = %v must be at most %v", field, span, longest)
+	}
+	return nil
+}
+
+// validText judges a string that may be empty.
+func validText(field, limit, text string, bytesMax int) error {
+	if len(text) > bytesMax {
+		return TooLarge(field, limit, len(text), bytesMax)
+	}
+	if !utf8.ValidString(text) {
+		return Invalid(field, "%s is not UTF-8", field)
+	}
+	return nil
+}
+
+// settle compacts an object in place; a null becomes absent.
+func settle(field string, raw *JSON) error {
+	if *raw == nil {
+		return nil
+	}
+	if isNull(*raw) { // an empty one too: wires do not tell it from an absent one
+		*raw = nil
+		return nil
+	}
+	value, err := CompactObject(field, *raw)
+	if err != nil {
+		return err
+	}
+	replace(raw, value)
+	return nil
+}
+
+// replace writes only where there is a change, so that a commit which is
+// already in order may be validated while others read it.
+func replace(place *JSON, value JSON) {
+	if len(*place) != len(value) || (len(value) > 0 && &(*place)[0] != &value[0]) {
+		*place = value
+	}
+}

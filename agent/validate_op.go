@@ -1,0 +1,270 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+)
+
+// op judges one op and adds it to the tally.
+func (t *tally) op(op Op) error {
+	switch o := op.(type) {
+	case *PutValue:
+		return t.putValue(o)
+	case *DeleteValue:
+		return t.deleteValue(o)
+	case *PutCheckpoint:
+		return t.putCheckpoint(o)
+	case *PatchCheckpoint:
+		return t.patchCheckpoint(o)
+	case *DeleteCheckpoint:
+		t.bytes += len(o.Key)
+		return firstOf(ValidID("key", o.Key), validSpan("seal", o.Seal, SealMax))
+	case *AppendThread:
+		return t.appendThread(o)
+	case *HibernateThread:
+		return t.hibernateThread(o)
+	case *DeleteThread:
+		t.bytes += len(o.Thread)
+		return firstOf(ValidID("thread", o.Thread), validSpan("seal", o.Seal, SealMax))
+	case *CompactThread:
+		return t.compactThread(o)
+	case *ForkThread:
+		return t.forkThread(o)
+	case *PutScope:
+		if o.Policy.History > HistoryMax {
+			return Invalid("history", "history = %d must be at most %d", o.Policy.History, HistoryMax)
+		}
+		return nil
+	case *DeleteScope:
+		return nil
+	default:
+		return Invalid("op", "there is no op here: name one")
+	}
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tally) putValue(o *PutValue) error {
+	t.bytes += len(o.Key) + len(o.ContentType) + len(o.Bytes)
+	if err := firstOf(
+		ValidID("key", o.Key),
+		validContentType(o.ContentType),
+		validSpan("ttl", o.TTL, TTLMax),
+		t.ifBytes(o.IfBytes),
+	); err != nil {
+		return err
+	}
+	if len(o.Bytes) > ValueBytesMax {
+		return TooLarge("bytes", "value_bytes_max", len(o.Bytes), ValueBytesMax)
+	}
+	return nil
+}
+
+func (t *tally) deleteValue(o *DeleteValue) error {
+	t.bytes += len(o.Key)
+	return firstOf(ValidID("key", o.Key), t.ifBytes(o.IfBytes), validSpan("seal", o.Seal, SealMax))
+}
+
+func (t *tally) ifBytes(want *[]byte) error {
+	if want == nil {
+		return nil
+	}
+	t.bytes += len(*want)
+	if len(*want) > ValueBytesMax {
+		return TooLarge("if_bytes", "value_bytes_max", len(*want), ValueBytesMax)
+	}
+	return nil
+}
+
+// validContentType keeps out what could not stand in a header.
+func validContentType(text string) error {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] == 0x7f {
+			return Invalid("content_type", "content_type must not hold control characters")
+		}
+	}
+	return validText("content_type", "kind_bytes_max", text, KindBytesMax)
+}
+
+func (t *tally) putCheckpoint(o *PutCheckpoint) error {
+	if err := firstOf(
+		ValidID("key", o.Key),
+		validText("lifecycle", "kind_bytes_max", o.Lifecycle, KindBytesMax),
+		validSpan("ttl", o.TTL, TTLMax),
+		t.pointer(o.Thread),
+		settle("state", &o.State),
+		settleMetadata(&o.Metadata),
+	); err != nil {
+		return err
+	}
+	if o.State == nil {
+		o.State = emptyObject
+	}
+	if o.Metadata == nil {
+		o.Metadata = emptyObject
+	}
+	if err := stripThread("state", &o.State); err != nil {
+		return err
+	}
+	if size := len(o.State) + len(o.Metadata); size > CheckpointBytesMax {
+		return TooLarge("state", "checkpoint_bytes_max", size, CheckpointBytesMax)
+	}
+	t.bytes += len(o.Key) + len(o.Lifecycle) + len(o.State) + len(o.Metadata)
+	return nil
+}
+
+func (t *tally) patchCheckpoint(o *PatchCheckpoint) error {
+	if err := firstOf(ValidID("key", o.Key), settle("patch", &o.Patch)); err != nil {
+		return err
+	}
+	if o.Patch == nil {
+		return Invalid("patch", "patch must be a JSON object: it would put null in place of the whole state")
+	}
+	if err := stripThread("patch", &o.Patch); err != nil {
+		return err
+	}
+	if len(o.Patch) > CheckpointBytesMax {
+		return TooLarge("patch", "checkpoint_bytes_max", len(o.Patch), CheckpointBytesMax)
+	}
+	t.bytes += len(o.Key) + len(o.Patch)
+	return nil
+}
+
+// stripThread takes the thread's body out of a state, or out of a patch of one.
+func stripThread(field string, state *JSON) error {
+	stripped, err := without(*state, StateThreadKey)
+	if err != nil {
+		return Invalid(field, "%s: %v", field, err)
+	}
+	replace(state, stripped)
+	return nil
+}
+
+func settleMetadata(raw *JSON) error {
+	if err := settle("metadata", raw); err != nil {
+		return err
+	}
+	if len(*raw) > MetadataBytesMax {
+		return TooLarge("metadata", "metadata_bytes_max", len(*raw), MetadataBytesMax)
+	}
+	return nil
+}
+
+func (t *tally) pointer(p *Pointer) error {
+	if p == nil {
+		return nil
+	}
+	t.bytes += len(p.Thread) + len(p.Head)
+	return firstOf(ValidID("thread.id", p.Thread), validHead("thread.head", p.Head))
+}
+
+func validHead(field, head string) error {
+	if head == "" {
+		return nil
+	}
+	if _, err := ParseHead(head); err != nil {
+		return Invalid(field, "%s is not a head: %v", field, err)
+	}
+	return nil
+}
+
+func (t *tally) appendThread(o *AppendThread) error {
+	t.bytes += len(o.Thread) + len(o.ExpectedHead)
+	if err := firstOf(
+		ValidID("thread", o.Thread),
+		validHead("expected_head", o.ExpectedHead),
+		settleMetadata(&o.Metadata),
+	); err != nil {
+		return err
+	}
+	t.bytes += len(o.Metadata)
+	return t.drafts(o.Entries)
+}
+
+func (t *tally) hibernateThread(o *HibernateThread) error {
+	t.bytes += len(o.Thread)
+	if err := firstOf(ValidID("thread", o.Thread), settleMetadata(&o.Metadata)); err != nil {
+		return err
+	}
+	if o.Rev < o.FromSeq || o.Rev-o.FromSeq != uint64(len(o.Entries)) {
+		return Invalid("rev", "rev = %d must be from_seq + the number of entries = %d + %d: send all entries from from_seq on",
+			o.Rev, o.FromSeq, len(o.Entries))
+	}
+	t.bytes += len(o.Metadata)
+	return t.drafts(o.Entries)
+}
+
+func (t *tally) drafts(drafts []Draft) error {
+	t.entries += len(drafts)
+	if t.entries > CommitEntriesMax {
+		return TooLarge("entries", "commit_entries_max", t.entries, CommitEntriesMax)
+	}
+	for i := range drafts {
+		size, err := drafts[i].validate()
+		if err != nil {
+			return within(err, fmt.Sprintf("entries[%d]", i))
+		}
+		t.bytes += size
+	}
+	return nil
+}
+
+// validate judges one draft and gives its size.
+func (d *Draft) validate() (size int, err error) {
+	if d.ID != "" {
+		if err := ValidID("id", d.ID); err != nil {
+			return 0, err
+		}
+	}
+	if err := firstOf(
+		validText("kind", "kind_bytes_max", d.Kind, KindBytesMax),
+		settle("payload", &d.Payload),
+		settle("refs", &d.Refs),
+	); err != nil {
+		return 0, err
+	}
+	size = len(d.ID) + len(d.Kind) + len(d.Payload) + len(d.Refs)
+	if size > EntryBytesMax {
+		return 0, TooLarge("payload", "entry_bytes_max", size, EntryBytesMax)
+	}
+	return size, nil
+}
+
+func (t *tally) compactThread(o *CompactThread) error {
+	if err := firstOf(ValidID("thread", o.Thread), settle("summary", &o.Summary)); err != nil {
+		return err
+	}
+	if len(o.Summary) > EntryBytesMax {
+		return TooLarge("summary", "entry_bytes_max", len(o.Summary), EntryBytesMax)
+	}
+	t.bytes += len(o.Thread) + len(o.Summary)
+	return nil
+}
+
+func (t *tally) forkThread(o *ForkThread) error {
+	t.bytes += len(o.Thread) + len(o.NewThread)
+	if err := firstOf(ValidID("thread", o.Thread), ValidID("new_thread", o.NewThread)); err != nil {
+		return err
+	}
+	if o.Thread == o.NewThread {
+		return Invalid("new_thread", "new_thread must differ from thread: a thread cannot be a fork of itself")
+	}
+	return nil
+}
+
+// within says in which part of an op the field at fault is.
+func within(err error, part string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Field = part + "." + e.Field
+		e.Detail = part + "." + e.Detail
+	}
+	return err
+}

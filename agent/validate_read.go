@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Validate judges all of a request for reads that can be judged without the
+// store, and fills in the default scope. The *Error names the read and the
+// field.
+func (r *Reads) Validate() error {
+	if r.Scope == "" {
+		r.Scope = DefaultScope
+	}
+	if err := ValidID("scope", r.Scope); err != nil {
+		return err
+	}
+	if len(r.Reads) == 0 {
+		return Invalid("reads", "a request needs at least one read")
+	}
+	if len(r.Reads) > ReadsMax {
+		return TooLarge("reads", "reads_max", len(r.Reads), ReadsMax)
+	}
+	for i, read := range r.Reads {
+		if err := validRead(read); err != nil {
+			return atOp(err, i)
+		}
+	}
+	return nil
+}
+
+// Validate judges a watch as Reads.Validate does a request.
+func (w *Watch) Validate() error {
+	if w.Scope == "" {
+		w.Scope = DefaultScope
+	}
+	return firstOf(ValidID("scope", w.Scope), ValidID("thread", w.Thread))
+}
+
+func validRead(read Read) error {
+	switch r := read.(type) {
+	case *GetValue:
+		return ValidID("key", r.Key)
+	case *GetCheckpoint:
+		return ValidID("key", r.Key)
+	case *CheckpointHistory:
+		return ValidID("key", r.Key)
+	case *Thaw:
+		return ValidID("key", r.Key)
+	case *GetThread:
+		return ValidID("thread", r.Thread)
+	case *VerifyThread:
+		return ValidID("thread", r.Thread)
+	case *GetEntry:
+		return firstOf(ValidID("thread", r.Thread), ValidID("entry", r.Entry))
+	case *LoadEntries:
+		return validLoad(r)
+	case *ListValues:
+		return validPage(r.Page)
+	case *ListCheckpoints:
+		return validPage(r.Page)
+	case *ListThreads:
+		return validPage(r.Page)
+	case *ListScopes:
+		return validPage(r.Page)
+	case *GetScope:
+		return nil
+	default:
+		return Invalid("read", "there is no read here: name one")
+	}
+}
+
+func validLoad(r *LoadEntries) error {
+	if err := ValidID("thread", r.Thread); err != nil {
+		return err
+	}
+	if r.Tail > 0 && (r.From > 0 || r.To != nil) {
+		return Invalid("tail", "tail does not go with from or to: give one or the other")
+	}
+	if r.Limit > EntriesLimitMax {
+		return Invalid("limit", "limit = %d must be at most %d: page with from", r.Limit, EntriesLimitMax)
+	}
+	if len(r.Kinds) > ReadKindsMax {
+		return TooLarge("kinds", "read_kinds_max", len(r.Kinds), ReadKindsMax)
+	}
+	for i, kind := range r.Kinds {
+		if err := validText(fmt.Sprintf("kinds[%d]", i), "kind_bytes_max", kind, KindBytesMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func validPage(p Page) error {
+	if p.Limit > ListLimitMax {
+		return Invalid("limit", "limit = %d must be at most %d: page with after", p.Limit, ListLimitMax)
+	}
+	return firstOf(validPart("prefix", p.Prefix), validPart("after", p.After))
+}
+
+// validPart judges what is compared with keys, and may be empty.
+func validPart(field, text string) error {
+	if strings.IndexByte(text, 0) >= 0 {
+		return Invalid(field, "%s must not hold a NUL byte: no key does", field)
+	}
+	return validText(field, "id_bytes_max", text, IDBytesMax)
+}
