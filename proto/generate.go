@@ -1,0 +1,5 @@
+// Package proto holds the wire formats: api (public), peer (node to node) and
+// log (Raft entries and snapshots). Their Go code is committed.
+package proto
+
+//go:generate go run dormouse/internal/protogen .. proto/api/api.proto proto/log/log.proto proto/log/rows.proto proto/peer/peer.proto

@@ -1,0 +1,267 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// over sends a message through its encoding.
+func over[M proto.Message](t *rapid.T, in, out M) M {
+	t.Helper()
+	b, err := proto.Marshal(in)
+	if err != nil {
+		t.Fatalf("marshal: %v", err)
+	}
+	if err := proto.Unmarshal(b, out); err != nil {
+		t.Fatalf("unmarshal: %v", err)
+	}
+	return out
+}
+
+func same(t *rapid.T, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(agent.Commit{})); d != "" {
+		t.Fatalf("changed on the way (-want +got):\n%s", d)
+	}
+}
+
+func millis(t *rapid.T) time.Duration {
+	return time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "ms")) * time.Millisecond
+}
+
+func pointer(t *rapid.T) *agent.Pointer {
+	if !rapid.Bool().Draw(t, "pointer") {
+		return nil
+	}
+	p := rapid.Make[agent.Pointer]().Draw(t, "pointer")
+	p.Thread = "t" + p.Thread
+	p.Head = rapid.SampledFrom([]string{"", strings.Repeat("0a", 32)}).Draw(t, "head")
+	return &p
+}
+
+// make1 draws a T with arbitrary content.
+func make1[T any](t *rapid.T) *T {
+	v := rapid.Make[T]().Draw(t, "v")
+	return &v
+}
+
+var ops = []func(*rapid.T) agent.Op{
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.PutValue](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.DeleteValue](t)
+		o.Seal = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.PutCheckpoint](t)
+		o.Thread, o.TTL = pointer(t), millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.PatchCheckpoint](t) },
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.DeleteCheckpoint](t)
+		o.Seal = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.AppendThread](t) },
+	func(t *rapid.T) agent.Op { return make1[agent.HibernateThread](t) },
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.DeleteThread](t)
+		o.Seal = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.CompactThread](t) },
+	func(t *rapid.T) agent.Op { return make1[agent.ForkThread](t) },
+	func(t *rapid.T) agent.Op { return make1[agent.PutScope](t) },
+	func(*rapid.T) agent.Op { return &agent.DeleteScope{} },
+}
+
+func TestEveryCommitSurvivesTheWire(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := agent.Commit{Scope: rapid.String().Draw(t, "scope")}
+		if rapid.Bool().Draw(t, "request") {
+			c.Request = *make1[agent.Request](t)
+			c.Request.TTL = millis(t)
+		}
+		if rapid.Bool().Draw(t, "fence") {
+			c.Fence = make1[agent.Fence](t)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "ops") {
+			c.Ops = append(c.Ops, rapid.SampledFrom(ops).Draw(t, "op")(t))
+		}
+		got, err := wire.CommitFromProto(over(t, wire.CommitToProto(&c), &apipb.CommitRequest{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, c, got)
+	})
+}
+
+func TestEveryResultSurvivesTheWire(t *testing.T) {
+	kinds := []func(*rapid.T) agent.OpResult{
+		func(t *rapid.T) agent.OpResult { return make1[agent.ValueResult](t) },
+		func(t *rapid.T) agent.OpResult {
+			r := make1[agent.CheckpointResult](t)
+			r.Thread = pointer(t)
+			return r
+		},
+		func(t *rapid.T) agent.OpResult { return make1[agent.ThreadResult](t) },
+		func(t *rapid.T) agent.OpResult { return make1[agent.DeleteResult](t) },
+		func(t *rapid.T) agent.OpResult { return make1[agent.ScopeResult](t) },
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		r := agent.Result{Index: rapid.Uint64().Draw(t, "index"), Time: rapid.Int64().Draw(t, "time")}
+		for range rapid.IntRange(0, 3).Draw(t, "results") {
+			r.Results = append(r.Results, rapid.SampledFrom(kinds).Draw(t, "kind")(t))
+		}
+		got, err := wire.ResultFromProto(over(t, wire.ResultToProto(&r), &apipb.CommitResponse{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, r, got)
+	})
+}
+
+func TestEveryReadSurvivesTheWire(t *testing.T) {
+	kinds := []func(*rapid.T) agent.Read{
+		func(t *rapid.T) agent.Read { return make1[agent.GetValue](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListValues](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetCheckpoint](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListCheckpoints](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.CheckpointHistory](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetThread](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListThreads](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.LoadEntries](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetEntry](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.VerifyThread](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.Thaw](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListScopes](t) },
+		func(*rapid.T) agent.Read { return &agent.GetScope{} },
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		r := agent.Reads{
+			Scope: rapid.String().Draw(t, "scope"), Stale: rapid.Bool().Draw(t, "stale"),
+			MinIndex: rapid.Uint64().Draw(t, "min"),
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "reads") {
+			r.Reads = append(r.Reads, rapid.SampledFrom(kinds).Draw(t, "kind")(t))
+		}
+		got, err := wire.ReadsFromProto(over(t, wire.ReadsToProto(&r), &apipb.ReadRequest{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, r, got)
+	})
+}
+
+func checkpoint(t *rapid.T) agent.Checkpoint {
+	c := rapid.Make[agent.Checkpoint]().Draw(t, "checkpoint")
+	c.Thread = pointer(t)
+	return c
+}
+
+func TestEveryAnswerSurvivesTheWire(t *testing.T) {
+	kinds := []func(*rapid.T) agent.Found{
+		func(t *rapid.T) agent.Found { return make1[agent.Value](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.ValueList](t) },
+		func(t *rapid.T) agent.Found { c := checkpoint(t); return &c },
+		func(t *rapid.T) agent.Found {
+			l := make1[agent.CheckpointList](t)
+			for i := range l.Items {
+				l.Items[i].Thread = pointer(t)
+			}
+			return l
+		},
+		func(t *rapid.T) agent.Found { return make1[agent.Thread](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.ThreadList](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.Entries](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.Entry](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.Verified](t) },
+		func(t *rapid.T) agent.Found {
+			th := &agent.Thawed{Checkpoint: checkpoint(t), Ahead: rapid.Uint64().Draw(t, "ahead")}
+			if rapid.Bool().Draw(t, "thread") {
+				th.Thread = make1[agent.Thread](t)
+				th.Entries = rapid.Make[[]agent.Entry]().Draw(t, "entries")
+			}
+			return th
+		},
+		func(t *rapid.T) agent.Found { return make1[agent.ScopeList](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.Scope](t) },
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a := agent.Answers{
+			Index: rapid.Uint64().Draw(t, "index"), AgeMS: rapid.Int64().Draw(t, "age"),
+			Node: rapid.String().Draw(t, "node"),
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "answers") {
+			if rapid.Bool().Draw(t, "refused") {
+				a.Answers = append(a.Answers, agent.Answer{Err: fault(t)})
+				continue
+			}
+			a.Answers = append(a.Answers, agent.Answer{Found: rapid.SampledFrom(kinds).Draw(t, "kind")(t)})
+		}
+		got, err := wire.AnswersFromProto(over(t, wire.AnswersToProto(&a), &apipb.ReadResponse{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, a, got)
+	})
+}
+
+func fault(t *rapid.T) *agent.Error {
+	e := make1[agent.Error](t)
+	e.Code = "c" + e.Code
+	e.Op = rapid.IntRange(-1, 1024).Draw(t, "op")
+	return e
+}
+
+func TestEveryErrorSurvivesTheWire(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := fault(t)
+		same(t, *e, *wire.ErrorFromProto(over(t, wire.ErrorToProto(e), &apipb.Error{})))
+	})
+}
+
+func TestEventsSurviveTheWire(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := agent.Event{Kind: rapid.SampledFrom([]agent.EventKind{agent.EventEntry, agent.EventCompacted, agent.EventDeleted}).Draw(t, "kind")}
+		switch e.Kind {
+		case agent.EventEntry:
+			e.Entry = *make1[agent.Entry](t)
+		case agent.EventCompacted:
+			e.Floor = rapid.Uint64().Draw(t, "floor")
+		case agent.EventDeleted:
+		}
+		got, err := wire.EventFromProto(over(t, wire.EventToProto(&e), &apipb.WatchEvent{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, e, got)
+		w := *make1[agent.Watch](t)
+		same(t, w, wire.WatchFromProto(over(t, wire.WatchToProto(w), &apipb.WatchRequest{})))
+	})
+}
+
+func TestStatusSurvivesTheWire(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := *make1[agent.ClusterStatus](t)
+		for i := range s.Members {
+			s.Members[i].FeatureLevelMax = 0 // stays behind
+		}
+		same(t, s, wire.StatusFromProto(over(t, wire.StatusToProto(&s), &apipb.ClusterStatus{})))
+	})
+}
