@@ -1,0 +1,211 @@
+package faultstest
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"dormouse/agent"
+)
+
+// segment is the newest file of the log in which text stands, and where.
+func segment(t *testing.T, p *place, text string) (path string, raw []byte, at int) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(p.dir, "raft", "wal", "*.wal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Backward(paths) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := bytes.Index(raw, []byte(text)); at >= 0 {
+			return path, raw, at
+		}
+	}
+	t.Fatalf("no file of the log in %s holds %q", p.dir, text)
+	return "", nil, 0
+}
+
+// cutLog ends the log in the middle of entry n.
+func cutLog(t *testing.T, p *place, n uint64) {
+	t.Helper()
+	path, _, at := segment(t, p, payload(n))
+	if err := os.Truncate(path, int64(at)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATornTailThatNobodyWasToldOfIsDropped(t *testing.T) {
+	t.Parallel()
+	const written = 100
+	for name, tear := range map[string]func(raw []byte, end int) []byte{
+		"garbage after the end": func(raw []byte, end int) []byte {
+			copy(raw[end:], bytes.Repeat([]byte{0xa5, 0x01, 0x7f}, 300))
+			return raw
+		},
+		"cut off at the end": func(raw []byte, end int) []byte { return raw[:end] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, "n1", "--bootstrap")
+			n := p.start(t).ready()
+			fill(t, dial(t, p), 0, written)
+			n.kill()
+			path, raw, _ := segment(t, p, payload(written-1))
+			end := len(bytes.TrimRight(raw, "\x00"))
+			end += -end & 7 // frames are padded
+			if err := os.WriteFile(path, tear(raw, end), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.start(t).ready()
+			c := dial(t, p)
+			if got := count(t, c); got != written {
+				t.Fatalf("%d of %d acknowledged entries are left", got, written)
+			}
+			fill(t, c, written, written+1)
+		})
+	}
+}
+
+func TestALoneNodeWithADamagedLogExitsWithFive(t *testing.T) {
+	t.Parallel()
+	const written, left = 200, 150
+	for name, flushed := range map[string]bool{"the state is behind the damage": false, "the state is ahead of it": true} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, "n1", "--bootstrap")
+			n := p.start(t).ready()
+			c := dial(t, p)
+			fill(t, c, 0, written)
+			if flushed { // a backup flushes the engine
+				if err := c.Backup(t.Context(), io.Discard); err != nil {
+					t.Fatal(err)
+				}
+			}
+			n.stop()
+			cutLog(t, p, left)
+			p.start(t).exits(5, "damaged", "--accept-damage", "restore a backup")
+			p.start(t).exits(5, "damaged") // it does not heal by asking twice
+
+			n = p.start(t, "--accept-damage").ready()
+			c = dial(t, p)
+			got := count(t, c) // a prefix, or it fails
+			if want := uint64(written); flushed && got != want || got < left {
+				t.Fatalf("%d entries are left, want %d", got, want)
+			}
+			fill(t, c, got, got+20)
+			n.stop()
+			p.start(t).ready() // and it is well from now on
+			if again := count(t, dial(t, p)); again != got+20 {
+				t.Fatalf("%d entries after a restart, want %d", again, got+20)
+			}
+		})
+	}
+}
+
+func TestDamageInTheMiddleExitsWithFive(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, p *place){
+		"a flipped bit in an entry": func(t *testing.T, p *place) {
+			t.Helper()
+			path, raw, at := segment(t, p, payload(50))
+			raw[at+8] ^= 1
+			if err := os.WriteFile(path, raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a stable store of garbage": func(t *testing.T, p *place) {
+			t.Helper()
+			garbage := bytes.Repeat([]byte("garbage!"), 8<<10)
+			if err := os.WriteFile(filepath.Join(p.dir, "raft", "stable.db"), garbage, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"no stable store": func(t *testing.T, p *place) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(p.dir, "raft", "stable.db")); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, "n1", "--bootstrap")
+			n := p.start(t).ready()
+			fill(t, dial(t, p), 0, 100)
+			n.kill() // the state was not flushed: all of the log is needed
+			damage(t, p)
+			p.start(t).exits(5, "damaged", "restore a backup")
+		})
+	}
+}
+
+// trio is three nodes that all vote.
+func trio(t *testing.T) (places []*place, nodes []*process) {
+	t.Helper()
+	places = []*place{newPlace(t, "n1", "--bootstrap")}
+	for _, name := range []string{"n2", "n3"} {
+		places = append(places, newPlace(t, name, "--join", places[0].raft))
+	}
+	for _, p := range places {
+		nodes = append(nodes, p.start(t))
+	}
+	vote(t, places, nodes)
+	return places, nodes
+}
+
+// vote waits until all nodes are ready and vote.
+func vote(t *testing.T, places []*place, nodes []*process) {
+	t.Helper()
+	for _, n := range nodes {
+		n.ready()
+	}
+	c := dial(t, places...)
+	nodes[0].await("three voters", func() bool {
+		s, err := c.Status(t.Context())
+		voters := 0
+		for _, m := range s.Members {
+			if m.Voter {
+				voters++
+			}
+		}
+		return err == nil && voters == len(places)
+	})
+}
+
+func TestADamagedNodeOfThreeHealsBeforeItVotes(t *testing.T) {
+	t.Parallel()
+	places, nodes := trio(t)
+	c := dial(t, places...)
+	fill(t, c, 0, 200)
+	third := dial(t, places[2])
+	nodes[2].await("n3 to have it all", func() bool {
+		answers, err := third.Read(t.Context(), agent.Reads{Stale: true, Reads: []agent.Read{&agent.GetThread{Thread: journal}}})
+		if err != nil || answers.Answers[0].Err != nil {
+			return false
+		}
+		return answers.Answers[0].Found.(*agent.Thread).Rev == 200
+	})
+	nodes[2].stop()
+	cutLog(t, places[2], 150)
+	fill(t, dial(t, places[:2]...), 200, 250)
+
+	nodes[2] = places[2].start(t)
+	nodes[2].await("the damage to be found", func() bool { return has(nodes[2], "does not vote until") })
+	nodes[2].await("it to heal", func() bool { return has(nodes[2], "it votes again") })
+	vote(t, places, nodes)
+	for _, p := range places {
+		if got := count(t, dial(t, p)); got != 250 {
+			t.Errorf("%s has %d of 250 entries", p.name, got)
+		}
+	}
+	// Its vote counts again: with n1 gone, two of three need it.
+	nodes[0].kill()
+	fill(t, dial(t, places[1:]...), 250, 260)
+	if got := count(t, dial(t, places[2])); got != 260 {
+		t.Errorf("n3 has %d of 260 entries", got)
+	}
+}

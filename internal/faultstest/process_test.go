@@ -1,0 +1,233 @@
+package faultstest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// patience bounds every wait; what is waited for takes a second or two.
+	patience = 40 * time.Second
+	// askEvery paces the questions of a wait.
+	askEvery = 20 * time.Millisecond
+)
+
+var dormoused string // the binary under test
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "dormouse-faults-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up too
+		dormoused = filepath.Join(dir, "dormoused")
+		build := exec.Command("go", "build", "-tags", "invariants", "-o", dormoused, "dormouse/cmd/node")
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build dormoused:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// place is what one node is started with, again and again.
+type place struct {
+	name, dir                string
+	http, grpc, raft, gossip string
+	how                      []string // flags: --bootstrap, --join
+	environ                  []string
+}
+
+// newPlace gives a node a data directory and addresses of its own.
+func newPlace(t *testing.T, name string, how ...string) *place {
+	t.Helper()
+	free := freeAddrs(t, 4)
+	return &place{
+		name: name, dir: filepath.Join(t.TempDir(), "data"),
+		http: free[0], grpc: free[1], raft: free[2], gossip: free[3], how: how,
+	}
+}
+
+// freeAddrs are loopback addresses that nobody listens on.
+func freeAddrs(t *testing.T, n int) []string {
+	t.Helper()
+	var addrs []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() //nolint:errcheck // it only held the port
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs
+}
+
+// process is a daemon that was started.
+type process struct {
+	t     *testing.T
+	name  string
+	place *place
+	cmd   *exec.Cmd
+	said  transcript
+	gone  chan struct{} // closed when it has ended
+}
+
+// transcript is what a process has written so far.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (w *transcript) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *transcript) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// start starts the daemon; it is ended with the test at the latest.
+func (p *place) start(t *testing.T, more ...string) *process {
+	t.Helper()
+	args := append([]string{
+		"--node-id", p.name, "--data-dir", p.dir, "--http-addr", p.http, "--grpc-addr", p.grpc,
+		"--raft-addr", p.raft, "--gossip-addr", p.gossip,
+	}, p.how...)
+	return spawn(t, p, append(args, more...)...)
+}
+
+func spawn(t *testing.T, at *place, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, name: "dormoused", place: at, gone: make(chan struct{}), cmd: exec.Command(dormoused, args...)}
+	p.cmd.Env = append(os.Environ(), "DORMOUSE_CLUSTER__TIMING=lan")
+	if at != nil {
+		p.name, p.cmd.Env = at.name, append(p.cmd.Env, at.environ...)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.gone)
+		_ = p.cmd.Wait() // its state says how it ended
+	}()
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("%s said:\n%s", p.name, p.said.String())
+		}
+	})
+	return p
+}
+
+// running tells whether the process has not ended.
+func (p *process) running() bool {
+	select {
+	case <-p.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// code is what it exited with; it waits for that.
+func (p *process) code() int {
+	p.t.Helper()
+	select {
+	case <-p.gone:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		p.t.Fatalf("%s has not ended after %v", p.name, patience)
+		return -1
+	}
+}
+
+// kill is kill -9, and waits for the end.
+func (p *process) kill() {
+	if p.running() {
+		_ = p.cmd.Process.Kill() // it may just have ended
+	}
+	<-p.gone
+}
+
+// stop asks it to end in order.
+func (p *process) stop() {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	if code := p.code(); code != 0 {
+		p.t.Fatalf("%s exited with %d when it was asked to stop:\n%s", p.name, code, p.said.String())
+	}
+}
+
+// await polls until done holds; it fails the test at once where the process
+// has ended.
+func (p *process) await(what string, done func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(askEvery) {
+		if !p.running() {
+			p.t.Fatalf("%s ended (%v) while waiting for %s", p.name, p.cmd.ProcessState, what)
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("%s: waited %v for %s", p.name, patience, what)
+		}
+	}
+}
+
+// ready waits until it serves.
+func (p *process) ready() *process {
+	p.t.Helper()
+	p.await("readiness", func() bool { return status(p.t.Context(), "http://"+p.place.http+"/readyz") == http.StatusOK })
+	return p
+}
+
+// status is the status of a GET; 0 where nobody answered.
+func status(ctx context.Context, url string) int {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0
+	}
+	_ = response.Body.Close() // only the status was asked for
+	return response.StatusCode
+}
+
+// exits fails the test unless the process ends with code, having said each of
+// words.
+func (p *process) exits(code int, words ...string) {
+	p.t.Helper()
+	if got := p.code(); got != code {
+		p.t.Errorf("exit code %d, want %d; it said:\n%s", got, code, p.said.String())
+	}
+	for _, word := range words {
+		if !strings.Contains(p.said.String(), word) {
+			p.t.Errorf("it did not say %q, but:\n%s", word, p.said.String())
+		}
+	}
+}

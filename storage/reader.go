@@ -1,0 +1,160 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Reader reads an engine: as it is at each call (Engine) or at one point in
+// time (View). An error means that the disk could not be read or is damaged;
+// a missing key is not one.
+type Reader interface {
+	// Get returns the key's value, which the caller owns.
+	Get(key []byte) (value []byte, ok bool, err error)
+	// Scan goes through the keys from lower up to upper, upper excluded, in
+	// ascending order. A nil bound is none. All as of this call.
+	Scan(lower, upper []byte) (*Cursor, error)
+	// ScanBack is Scan in descending order.
+	ScanBack(lower, upper []byte) (*Cursor, error)
+}
+
+// View is an engine at one point in time; see Engine.View.
+type View struct{ snapshot *pebble.Snapshot }
+
+// Close ends the view. It is called once.
+func (v *View) Close() {
+	_ = v.snapshot.Close() // always nil: a snapshot closed twice panics
+}
+
+// Get implements Reader.
+func (v *View) Get(key []byte) ([]byte, bool, error) { return get(v.snapshot, key) }
+
+// Scan implements Reader.
+func (v *View) Scan(lower, upper []byte) (*Cursor, error) {
+	return scan(v.snapshot, lower, upper, false)
+}
+
+// ScanBack implements Reader.
+func (v *View) ScanBack(lower, upper []byte) (*Cursor, error) {
+	return scan(v.snapshot, lower, upper, true)
+}
+
+// Get implements Reader.
+func (e *Engine) Get(key []byte) ([]byte, bool, error) { return get(e.db, key) }
+
+// Scan implements Reader.
+func (e *Engine) Scan(lower, upper []byte) (*Cursor, error) { return scan(e.db, lower, upper, false) }
+
+// ScanBack implements Reader.
+func (e *Engine) ScanBack(lower, upper []byte) (*Cursor, error) {
+	return scan(e.db, lower, upper, true)
+}
+
+// source is what the engine and a view have in common.
+type source interface {
+	Get(key []byte) (value []byte, closer io.Closer, err error)
+	NewIter(o *pebble.IterOptions) (*pebble.Iterator, error)
+}
+
+func get(s source, key []byte) ([]byte, bool, error) {
+	pinned, closer, err := s.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("get: %w", err)
+	}
+	value := append(make([]byte, 0, len(pinned)), pinned...)
+	if err := closer.Close(); err != nil {
+		return nil, false, fmt.Errorf("get: %w", err)
+	}
+	return value, true, nil
+}
+
+func scan(s source, lower, upper []byte, back bool) (*Cursor, error) {
+	iterator, err := s.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	return &Cursor{iterator: iterator, back: back}, nil
+}
+
+// Cursor goes through a range of keys:
+//
+//	for c.Next() {
+//		… c.Key(), c.Value() …
+//	}
+//	err := c.Close() // tells what Next or Value ran into
+//
+// It is used by one goroutine at a time.
+type Cursor struct {
+	iterator *pebble.Iterator
+	back     bool
+	started  bool
+	err      error
+}
+
+// Next moves to the first key, then to the one after, and tells whether there
+// is one.
+func (c *Cursor) Next() bool {
+	if c.err != nil {
+		return false
+	}
+	if !c.started {
+		c.started = true
+		if c.back {
+			return c.iterator.Last()
+		}
+		return c.iterator.First()
+	}
+	if c.back {
+		return c.iterator.Prev()
+	}
+	return c.iterator.Next()
+}
+
+// Seek moves to the first key at or after key (before it, going back), and
+// tells whether there is one. Next goes on from there.
+func (c *Cursor) Seek(key []byte) bool {
+	if c.err != nil {
+		return false
+	}
+	c.started = true
+	if c.back {
+		return c.iterator.SeekLT(key)
+	}
+	return c.iterator.SeekGE(key)
+}
+
+// Key is the key, valid until the cursor moves or is closed.
+func (c *Cursor) Key() []byte { return c.iterator.Key() }
+
+// Value is a copy of the value, which the caller owns. It is nil where it
+// cannot be read, and then Next ends and Close tells why.
+func (c *Cursor) Value() []byte {
+	value, err := c.iterator.ValueAndErr()
+	if err != nil {
+		c.err = err
+		return nil
+	}
+	return append(make([]byte, 0, len(value)), value...)
+}
+
+// Err is what the cursor ran into so far.
+func (c *Cursor) Err() error {
+	if err := errors.Join(c.err, c.iterator.Error()); err != nil {
+		return fmt.Errorf("scan: %w", err)
+	}
+	return nil
+}
+
+// Close ends the cursor and returns what it ran into.
+func (c *Cursor) Close() error {
+	if err := errors.Join(c.err, c.iterator.Close()); err != nil {
+		return fmt.Errorf("scan: %w", err)
+	}
+	return nil
+}
