@@ -1,0 +1,202 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	"dormouse/internal/invariant"
+	logpb "dormouse/proto/log"
+)
+
+// batch is one log entry while it is applied.
+type batch struct {
+	machine  *Machine
+	progress progress // with this entry in it
+	rows     *overlay
+	minted   uint64 // incarnations handed out in this entry
+	scopes   map[string]scopeState
+	clients  map[string]*clientState // :: row key → the client
+	due      due
+	roster   *roster  // nil while it is the machine's
+	touched  []string // the thread rows that watchers may wait for, and scopes
+}
+
+// mintedMax is how many incarnations one entry can hand out: they are
+// index<<16 + ordinal.
+const mintedMax = 1<<16 - 1
+
+// applyBatch applies one log entry: all of it in one engine batch, which says
+// how far the engine is. An error means that this replica must stop.
+func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decided, error) {
+	b := &batch{
+		machine:  m,
+		progress: m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
+		rows:     newOverlay(m.gen.engine, m.hot, len(p.Commits)),
+		scopes:   map[string]scopeState{},
+		clients:  map[string]*clientState{},
+		due:      m.due,
+	}
+	if index <= m.progress.index {
+		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.index)
+	}
+	if err := b.sweep(); err != nil {
+		return nil, fmt.Errorf("sweep: %w", err)
+	}
+	decided := make([]agent.Decided, len(p.Commits))
+	for i, raw := range p.Commits {
+		c, err := decodeCommit(raw)
+		if err != nil {
+			return nil, fmt.Errorf("commit %d: %w", i, err)
+		}
+		if decided[i], err = b.request(c); err != nil {
+			return nil, fmt.Errorf("commit %d: %w", i, err)
+		}
+	}
+	if err := b.commit(); err != nil {
+		return nil, err
+	}
+	return decided, nil
+}
+
+// commit writes the batch to the engine and then shows it to everybody.
+func (b *batch) commit() error {
+	m := b.machine
+	invariant.Check(b.progress.tick >= m.progress.tick && b.progress.wall >= m.progress.wall,
+		"time runs back at entry %d: tick %d after %d, wall %d after %d",
+		b.progress.index, b.progress.tick, m.progress.tick, b.progress.wall, m.progress.wall)
+	if err := b.storeScopes(); err != nil {
+		return err
+	}
+	if err := b.storeClients(); err != nil {
+		return err
+	}
+	out := m.gen.engine.NewBatch()
+	defer out.Close()
+	b.rows.writeTo(out)
+	b.progress.write(out)
+	if err := m.gen.engine.Commit(out); err != nil {
+		return err
+	}
+	b.rows.settle()
+	if err := b.due.refresh(m.gen.engine); err != nil {
+		return err
+	}
+
+	m.mu.Lock()
+	m.progress, m.due = b.progress, b.due
+	if r := b.roster; r != nil {
+		m.members, m.removed, m.level = r.members, r.removed, r.level
+	}
+	m.mu.Unlock()
+	m.waiters.wake(b.progress.index)
+	m.watches.wake(b.touched)
+	return nil
+}
+
+// mint is an incarnation that was never used before.
+func (b *batch) mint() uint64 {
+	b.minted++
+	return b.progress.index<<16 + b.minted
+}
+
+// commit is one commit while it is applied: a batch's rows, and the scope that
+// it works in.
+type commit struct {
+	*batch
+	scope  string
+	record scopeState // as changed so far
+}
+
+// decide runs a commit's ops: all of them, or none and a refusal.
+func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
+	m := b.rows.begin()
+	roster := b.roster
+	results, err := b.run(p)
+	if err == nil {
+		return agent.Decided{Result: agent.Result{
+			Index: b.progress.index, Time: b.progress.wall, Results: results,
+		}}, nil
+	}
+	refusal, ok := err.(*agent.Error) //nolint:errorlint // a wrapped one would be a fault of ours, which must stop the replica
+	if !ok {
+		return agent.Decided{}, err
+	}
+	b.rows.rollback(m)
+	b.roster = roster
+	return refused(refusal), nil
+}
+
+func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
+	if b.minted+uint64(len(p.Ops)) > mintedMax {
+		return nil, agent.Errorf(agent.CodeOverloaded, "more than %d ops share a log entry", mintedMax)
+	}
+	if err := b.fenced(p.Fence); err != nil {
+		return nil, err
+	}
+	c := &commit{batch: b, scope: p.Scope}
+	if err := c.openScope(); err != nil {
+		return nil, err
+	}
+	results := make([]agent.OpResult, len(p.Ops))
+	for i, op := range p.Ops {
+		result, err := c.op(op, len(p.Ops) == 1)
+		if err != nil {
+			if refusal, ok := err.(*agent.Error); ok { //nolint:errorlint // as in decide
+				refusal.Op = i
+			}
+			return nil, err
+		}
+		results[i] = result
+	}
+	if err := c.closeScope(); err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// op runs one op; alone tells that it is its commit's only one.
+func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
+	switch p := p.Op.(type) {
+	case *logpb.Op_PutMember:
+		return c.putMember(p.PutMember)
+	case *logpb.Op_RemoveMember:
+		return c.removeMember(p.RemoveMember)
+	case *logpb.Op_SetFeatureLevel:
+		return c.setFeatureLevel(p.SetFeatureLevel)
+	}
+	decoded, err := decodeOp(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.validScope(); err != nil {
+		return nil, err
+	}
+	switch op := decoded.(type) {
+	case *agent.PutValue:
+		return c.putValue(op)
+	case *agent.DeleteValue:
+		return c.deleteValue(op)
+	case *agent.PutCheckpoint:
+		return c.putCheckpoint(op)
+	case *agent.PatchCheckpoint:
+		return c.patchCheckpoint(op)
+	case *agent.DeleteCheckpoint:
+		return c.deleteCheckpoint(op)
+	case *agent.AppendThread:
+		return c.appendThread(op)
+	case *agent.HibernateThread:
+		return c.hibernateThread(op)
+	case *agent.DeleteThread:
+		return c.deleteThread(op)
+	case *agent.CompactThread:
+		return c.compactThread(op)
+	case *agent.ForkThread:
+		return c.forkThread(op)
+	case *agent.PutScope:
+		return c.putScope(op)
+	case *agent.DeleteScope:
+		return c.deleteScope(alone)
+	default:
+		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
+	}
+}

@@ -1,0 +1,94 @@
+package fsm_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/hashicorp/raft"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+	"dormouse/storage"
+)
+
+const benchBatch = 256
+
+// benchApply applies entries of benchBatch commits; make gives commit n.
+func benchApply(b *testing.B, make func(n uint64) agent.Commit) {
+	b.Helper()
+	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk})
+	n := uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		commits := []agent.Commit{}
+		for range benchBatch {
+			commits = append(commits, make(n))
+			n++
+		}
+		r.index++
+		entry := &raft.Log{Type: raft.LogCommand, Index: r.index, Term: 1, Data: r.machine.Pack(r.tick, r.wall, r.encode(commits...))}
+		b.StartTimer()
+		decided := r.machine.Apply(entry).([]agent.Decided)
+		if decided[benchBatch-1].Err != nil {
+			b.Fatal(decided[benchBatch-1].Err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/commit")
+}
+
+// request is what a pipelining client sends with commit n.
+func request(n uint64) agent.Request {
+	return agent.Request{Client: fmt.Sprintf("client-%d", n%4), Seq: n/4 + 1, Low: max(n/4, 64) - 63}
+}
+
+func BenchmarkApplyAppend300B(b *testing.B) {
+	payload := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 280)) + `"}`)
+	benchApply(b, func(n uint64) agent.Commit {
+		return agent.Commit{Request: request(n), Ops: []agent.Op{&agent.AppendThread{
+			Thread: fmt.Sprintf("thread-%d", n%5000), ExpectedRev: ptr(n / 5000),
+			Entries: []agent.Draft{{Kind: agent.KindMessage, Payload: payload}},
+		}}}
+	})
+}
+
+func BenchmarkApplyPut1KiB(b *testing.B) {
+	state := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 1010)) + `"}`)
+	benchApply(b, func(n uint64) agent.Commit {
+		return agent.Commit{Request: request(n), Ops: []agent.Op{&agent.PutCheckpoint{
+			Key: fmt.Sprintf("checkpoint-%d", n%5000), State: state,
+		}}}
+	})
+}
+
+func BenchmarkApplyPutValue1KiB(b *testing.B) {
+	value := bytes.Repeat([]byte("x"), 1024)
+	benchApply(b, func(n uint64) agent.Commit {
+		return agent.Commit{Request: request(n), Ops: []agent.Op{&agent.PutValue{
+			Key: fmt.Sprintf("value-%d", n%5000), Bytes: value,
+		}}}
+	})
+}
+
+func BenchmarkReadCheckpoint1KiB(b *testing.B) {
+	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk})
+	state := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 1010)) + `"}`)
+	for n := range 20 {
+		commits := []agent.Commit{}
+		for k := range 500 {
+			commits = append(commits, agent.Commit{Ops: []agent.Op{&agent.PutCheckpoint{Key: fmt.Sprintf("checkpoint-%d", n*500+k), State: state}}})
+		}
+		r.batch(commits...)
+	}
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		view := r.machine.View()
+		if a := view.Answer("", &agent.GetCheckpoint{Key: fmt.Sprintf("checkpoint-%d", n*7919%10_000)}); a.Err != nil {
+			b.Fatal(a.Err)
+		}
+		view.Close()
+		n++
+	}
+}

@@ -1,0 +1,241 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/hashicorp/raft"
+
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// A backup is a snapshot's stream (see stream.go), taken of the state as it is
+// when asked for.
+
+// WriteBackup writes the whole state to w, as of an index no older than the
+// call. Applying goes on meanwhile.
+func (m *Machine) WriteBackup(w io.Writer) error {
+	m.mu.RLock()
+	g := m.gen
+	held := g.acquire()
+	m.mu.RUnlock()
+	if !held {
+		return errStopped
+	}
+	defer g.release()
+	c, err := m.home.cut(g, nil)
+	if err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	defer c.Release()
+	if err := c.name(); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	if err := c.stream(w); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	return nil
+}
+
+// SnapshotInfo is what a snapshot or a backup says of itself.
+type SnapshotInfo struct {
+	ClusterID    string
+	Index, Term  uint64 // of the last entry in it
+	TickMS       uint64
+	WallMS       int64
+	Chain        uint32
+	FeatureLevel uint32
+	Files        int
+	Bytes        int64 // of the whole stream
+}
+
+func describeStream(encoded []byte, h *logpb.SnapshotHeader) SnapshotInfo {
+	return SnapshotInfo{
+		ClusterID: h.ClusterId, Index: h.Index, Term: h.Term, TickMS: h.TickMs, WallMS: h.WallMs, Chain: h.Chain,
+		FeatureLevel: h.FeatureLevel, Files: len(h.Files), Bytes: streamBytes(encoded, h),
+	}
+}
+
+// Inspect reads a whole snapshot or backup, checks every byte of it, and tells
+// what it says of itself.
+func Inspect(r io.Reader) (SnapshotInfo, error) {
+	encoded, header, err := readHeader(r)
+	if err != nil {
+		return SnapshotInfo{}, fmt.Errorf("inspect snapshot: %w", err)
+	}
+	for _, f := range header.Files {
+		crc := crc32.New(castagnoli)
+		if _, err := io.CopyN(crc, r, int64(f.Size)); err != nil {
+			return SnapshotInfo{}, fmt.Errorf("inspect snapshot: file %s is cut short: %w", f.Name, err)
+		}
+		if crc.Sum32() != f.Crc32C {
+			return SnapshotInfo{}, fmt.Errorf("inspect snapshot: file %s is damaged: its checksum does not match", f.Name)
+		}
+	}
+	end, err := io.ReadAll(io.LimitReader(r, int64(len(streamEnd))+1))
+	if err != nil {
+		return SnapshotInfo{}, fmt.Errorf("inspect snapshot: %w", err)
+	}
+	if string(end) != streamEnd {
+		return SnapshotInfo{}, errors.New("inspect snapshot: its end mark is not there: it is cut short or damaged")
+	}
+	return describeStream(encoded, header), nil
+}
+
+func readHeader(r io.Reader) (encoded []byte, h *logpb.SnapshotHeader, err error) {
+	encoded = make([]byte, prefixBytes)
+	if _, err := io.ReadFull(r, encoded); err != nil {
+		return nil, nil, fmt.Errorf("read its header: %w", err)
+	}
+	length, err := headerLength(encoded)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(r, int64(length)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read its header: %w", err)
+	}
+	if encoded = append(encoded, raw...); len(raw) < length {
+		return nil, nil, errors.New("its header is cut short")
+	}
+	h, err = decodeHeader(encoded[:prefixBytes], encoded[prefixBytes:])
+	return encoded, h, err
+}
+
+// OpenSnapshot opens the snapshot at path for Inspect: the file of a backup, or
+// the directory of a snapshot in a node's store, which may be running.
+func OpenSnapshot(fs storage.FS, path string) (io.ReadCloser, error) {
+	info, err := fs.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("open snapshot: %w", err)
+	}
+	if !info.IsDir() {
+		f, err := fs.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("open snapshot: %w", err)
+		}
+		return f, nil
+	}
+	held, err := readHeld(fs, path)
+	if err != nil {
+		return nil, fmt.Errorf("open snapshot: %w", err)
+	}
+	return newStreamReader(fs, fs.PathJoin(path, dataDir), held.encoded, held.header), nil
+}
+
+// RestoreOptions say what becomes of a backup.
+type RestoreOptions struct {
+	Dir       string      // the new machine's directory, which must be empty or missing
+	FS        storage.FS  // nil means the disk
+	ClusterID string      // of the new cluster: a backup never goes on as the old one
+	IndexBase uint64      // where the new log begins; 0 means IndexBaseStep past the backup's end, rounded up
+	Voter     raft.Server // the node that founds the new cluster, as its one voter
+}
+
+// IndexBaseStep is how far apart the logs of a cluster and of one restored
+// from its backup are. Incarnations and epochs are log indexes, so nothing
+// that was handed out after the backup is ever handed out again.
+const IndexBaseStep = 1 << 32
+
+// restoredTerm is the term of the entry that a restored state stands for.
+const restoredTerm = 1
+
+// RestoreBackup makes the directory of a new cluster's first node out of a
+// backup, offline. The state is the backup's, less its members; the log begins
+// far ahead of the old cluster's. It returns what the backup said of itself.
+func RestoreBackup(backup io.Reader, o RestoreOptions) (SnapshotInfo, error) {
+	info, err := restoreBackup(backup, o)
+	if err != nil {
+		return SnapshotInfo{}, fmt.Errorf("restore backup into %s: %w", o.Dir, err)
+	}
+	return info, nil
+}
+
+func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err error) {
+	if o.ClusterID == "" || o.Voter.ID == "" {
+		return info, errors.New("a cluster id and the founding voter are needed")
+	}
+	if o.FS == nil {
+		o.FS = storage.Disk
+	}
+	if names, err := o.FS.List(o.Dir); err == nil && len(names) > 0 {
+		return info, errors.New("the directory is not empty: a backup is restored into a new one, never over data")
+	}
+	h, g, err := openHome(Options{
+		Dir: o.Dir, FS: o.FS, ClusterID: func() string { return o.ClusterID },
+	})
+	if err != nil {
+		return info, err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	defer g.close()
+
+	dir := h.temporary("received")
+	r := newReceiver(h.fs, dir, func(header *logpb.SnapshotHeader) error {
+		if header.ClusterId == o.ClusterID {
+			return errors.New("a restored backup begins a new cluster, under a new cluster id")
+		}
+		return acceptLevel(header)
+	})
+	_, err = io.CopyBuffer(onlyWriter{r}, backup, make([]byte, copyChunkSize))
+	if err != nil {
+		r.close()
+	} else {
+		err = r.finish()
+	}
+	if err != nil {
+		return info, errors.Join(err, h.fs.RemoveAll(dir))
+	}
+	info = describeStream(r.encoded, r.header)
+	err = h.refound(dir, r.header, o)
+	return info, errors.Join(err, h.fs.RemoveAll(dir))
+}
+
+// refound makes the received state in dir the new cluster's first snapshot;
+// the first start restores it.
+func (h *home) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) error {
+	base := o.IndexBase
+	if base == 0 {
+		base = (old.Index/IndexBaseStep + 2) * IndexBaseStep
+	}
+	if base <= old.Index {
+		return fmt.Errorf("the new log would begin at %d, inside the old one, which went on from %d", base, old.Index)
+	}
+	engine, err := storage.Open(dir, h.engines)
+	if err != nil {
+		return err
+	}
+	g := newGeneration(h.fs, dir, engine, func(error) {})
+	defer g.close()
+	if err := matches(engine, old); err != nil {
+		return err
+	}
+	b := engine.NewBatch()
+	defer b.Close()
+	if err := forgetCluster(engine, b); err != nil {
+		return err
+	}
+	next := headerProgress(old)
+	next.index, next.term = base, restoredTerm
+	next.write(b)
+	if err := engine.Commit(b); err != nil {
+		return err
+	}
+	c, err := h.cut(g, newHeader(next, old.FeatureLevel))
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	configuration := raft.Configuration{Servers: []raft.Server{o.Voter}}
+	s, err := h.snapshots.Create(raft.SnapshotVersionMax, base, restoredTerm, configuration, base, nil)
+	if err != nil {
+		return err
+	}
+	if err := c.Persist(s); err != nil {
+		return errors.Join(err, s.Cancel())
+	}
+	return s.Close()
+}

@@ -1,0 +1,300 @@
+package fsm
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	"dormouse/internal/invariant"
+	logpb "dormouse/proto/log"
+)
+
+// checkpoint is the row of the checkpoint under a key, or nil.
+func (c *commit) checkpoint(key string) (*logpb.CheckpointRow, error) {
+	raw, err := c.rows.get(idKey(kindCheckpoint, c.scope, key))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeCheckpointRow(key, raw)
+}
+
+func decodeCheckpointRow(key string, raw []byte) (*logpb.CheckpointRow, error) {
+	row := &logpb.CheckpointRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode checkpoint %q: %w", key, err)
+	}
+	return row, nil
+}
+
+// liveCheckpoint is the checkpoint under a key. One that has expired is
+// cleared away first, so that it is as if it had never been there.
+func (c *commit) liveCheckpoint(key string) (*logpb.CheckpointRow, error) {
+	if err := agent.ValidID("key", key); err != nil {
+		return nil, err
+	}
+	row, err := c.checkpoint(key)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	if expired(row.ExpiresAt, c.progress.wall) {
+		return nil, c.dropCheckpoint(key, row)
+	}
+	return row, nil
+}
+
+func (c *commit) putCheckpoint(op *agent.PutCheckpoint) (agent.OpResult, error) {
+	old, err := c.liveCheckpoint(op.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.enter(kindCheckpointTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+		return nil, err
+	}
+	pointer, err := c.point(op.Thread)
+	if err != nil {
+		return nil, err
+	}
+	row := &logpb.CheckpointRow{
+		Version: max(op.Version, 1), Lifecycle: op.Lifecycle, Thread: pointer,
+		ExpiresAt: c.deadline(op.TTL.Milliseconds()),
+	}
+	body := &logpb.CheckpointBody{State: orEmptyObject(op.State), Metadata: orEmptyObject(op.Metadata)}
+	return c.storeCheckpoint(op.Key, old, row, body)
+}
+
+func (c *commit) patchCheckpoint(op *agent.PatchCheckpoint) (agent.OpResult, error) {
+	old, err := c.liveCheckpoint(op.Key)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil {
+		if err := c.enter(kindCheckpointTombstone, op.Key, op.IfIncarnation, 0); err != nil {
+			return nil, err
+		}
+		return nil, agent.Errorf(agent.CodeNotFound, "there is no checkpoint %q to patch", op.Key)
+	}
+	if err := sameIncarnation(op.Key, op.IfIncarnation, old.Incarnation); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.Key, op.IfRevision, old.Revision); err != nil {
+		return nil, err
+	}
+	body, err := c.checkpointBody(op.Key, old)
+	if err != nil {
+		return nil, err
+	}
+	state, err := agent.MergePatch(body.State, op.Patch)
+	if err != nil {
+		return nil, agent.Invalid("patch", "%v", err)
+	}
+	if size := len(state) + len(body.Metadata); size > agent.CheckpointBytesMax {
+		return nil, agent.TooLarge("state", "checkpoint_bytes_max", size, agent.CheckpointBytesMax)
+	}
+	body.State = state
+	row := &logpb.CheckpointRow{
+		Version: old.Version, Lifecycle: old.Lifecycle, Thread: old.Thread, ExpiresAt: old.ExpiresAt,
+	}
+	return c.storeCheckpoint(op.Key, old, row, body)
+}
+
+// checkpointBody reads the current revision's body.
+func (c *commit) checkpointBody(key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
+	raw, err := c.rows.get(revisionKey(kindCheckpointBody, c.scope, key, row.Incarnation, row.Revision))
+	if err != nil {
+		return nil, err
+	}
+	return decodeCheckpointBody(key, raw)
+}
+
+func decodeCheckpointBody(key string, raw []byte) (*logpb.CheckpointBody, error) {
+	body := &logpb.CheckpointBody{}
+	if raw == nil {
+		return nil, fmt.Errorf("checkpoint %q has no body", key)
+	}
+	if err := proto.Unmarshal(raw, body); err != nil {
+		return nil, fmt.Errorf("decode the body of checkpoint %q: %w", key, err)
+	}
+	return body, nil
+}
+
+// storeCheckpoint writes the next revision: row and body say what is new, old
+// is the revision before, or nil.
+func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body *logpb.CheckpointBody) (agent.OpResult, error) {
+	now := c.progress.wall
+	row.Revision, row.CreatedAt, row.UpdatedAt = 1, now, now
+	row.StateSize = uint64(len(body.State))
+	row.Size = row.StateSize + uint64(len(body.Metadata))
+	metaKey := idKey(kindCheckpoint, c.scope, key)
+	if old == nil {
+		row.Incarnation = c.mint()
+		c.grow(1, int64(row.Size))
+	} else {
+		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
+		if row.ExpiresAt != old.ExpiresAt {
+			c.unexpire(old.ExpiresAt, metaKey)
+		}
+		if err := c.keepHistory(key, old, row); err != nil {
+			return nil, err
+		}
+		c.grow(0, int64(row.Size))
+	}
+	rawRow, err := deterministic.Marshal(row)
+	if err != nil {
+		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
+	}
+	rawBody, err := deterministic.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode the body of checkpoint %q: %w", key, err)
+	}
+	c.rows.set(metaKey, rawRow)
+	c.rows.set(revisionKey(kindCheckpointBody, c.scope, key, row.Incarnation, row.Revision), rawBody)
+	if row.ExpiresAt != old.GetExpiresAt() {
+		c.expireAt(row.ExpiresAt, metaKey)
+	}
+	c.pin(key, old.GetThread(), row.Thread)
+	return &agent.CheckpointResult{
+		Key: key, Incarnation: row.Incarnation, Revision: row.Revision,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Thread: decodePointer(row.Thread),
+	}, nil
+}
+
+// keepHistory makes old the newest of the older revisions, and lets go of
+// those past the scope's policy.
+func (c *commit) keepHistory(key string, old, row *logpb.CheckpointRow) error {
+	row.Kept = append(old.Kept, old.Size)
+	raw, err := c.rows.get(idKey(kindCheckpoint, c.scope, key))
+	if err != nil {
+		return err
+	}
+	c.rows.set(revisionKey(kindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision), raw)
+	for keep := c.record.history() - 1; uint64(len(row.Kept)) > keep; row.Kept = row.Kept[1:] {
+		c.dropRevision(key, row.Incarnation, row.Revision-uint64(len(row.Kept)))
+		c.grow(0, -int64(row.Kept[0]))
+	}
+	return nil
+}
+
+func (c *commit) dropRevision(key string, incarnation, revision uint64) {
+	c.rows.remove(revisionKey(kindCheckpointHistory, c.scope, key, incarnation, revision))
+	c.rows.remove(revisionKey(kindCheckpointBody, c.scope, key, incarnation, revision))
+}
+
+func (c *commit) deleteCheckpoint(op *agent.DeleteCheckpoint) (agent.OpResult, error) {
+	old, err := c.liveCheckpoint(op.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+		return nil, err
+	}
+	if old == nil {
+		return c.deleteMissing(kindCheckpointTombstone, op.Key, op.Seal)
+	}
+	if err := c.dropCheckpoint(op.Key, old); err != nil {
+		return nil, err
+	}
+	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
+		c.bury(kindCheckpointTombstone, op.Key, old.Incarnation, op.Seal)
+}
+
+// dropCheckpoint removes a checkpoint with its history.
+func (c *commit) dropCheckpoint(key string, row *logpb.CheckpointRow) error {
+	metaKey := idKey(kindCheckpoint, c.scope, key)
+	c.rows.remove(metaKey)
+	c.unexpire(row.ExpiresAt, metaKey)
+	size := row.Size
+	for _, kept := range row.Kept {
+		size += kept
+	}
+	for back := range uint64(len(row.Kept)) + 1 {
+		c.dropRevision(key, row.Incarnation, row.Revision-back)
+	}
+	c.pin(key, row.Thread, nil)
+	c.grow(-1, -int64(size))
+	return nil
+}
+
+func (c *commit) expireCheckpoint(key string, when int64) error {
+	row, err := c.checkpoint(key)
+	if err != nil || row == nil || row.ExpiresAt != when {
+		return err
+	}
+	return c.dropCheckpoint(key, row)
+}
+
+// pin keeps the row by which a thread knows the checkpoints that point to it.
+func (c *commit) pin(key string, before, now *logpb.Pointer) {
+	if before.GetThread() == now.GetThread() {
+		return
+	}
+	if before != nil {
+		c.rows.remove(pinKey(c.scope, before.Thread, key))
+	}
+	if now != nil {
+		c.rows.set(pinKey(c.scope, now.Thread, key), nil)
+	}
+}
+
+// point holds a pointer to the journal as of this commit, and fills in what
+// the journal says.
+func (c *commit) point(p *agent.Pointer) (*logpb.Pointer, error) {
+	if p == nil {
+		return nil, nil
+	}
+	thread, err := c.thread(p.Thread)
+	if err != nil {
+		return nil, err
+	}
+	if thread == nil {
+		// An agent that has said nothing yet points to a thread at rev 0,
+		// there or not (P-5).
+		if p.Rev == 0 && p.Incarnation == 0 && (p.Head == "" || p.Head == agent.Head{}.String()) {
+			return &logpb.Pointer{Thread: p.Thread, Head: make([]byte, len(agent.Head{}))}, nil
+		}
+		return nil, missingThread(p.Thread)
+	}
+	if p.Incarnation != 0 && p.Incarnation != thread.Incarnation {
+		return nil, threadMismatch(thread, "it was deleted and made anew since")
+	}
+	if p.Rev > thread.Rev {
+		return nil, threadMismatch(thread, fmt.Sprintf("it has not come to rev %d", p.Rev))
+	}
+	head, err := c.headAt(thread, p.Rev)
+	if err != nil {
+		return nil, err
+	}
+	if p.Head != "" && p.Head != hex.EncodeToString(head) {
+		return nil, threadMismatch(thread, fmt.Sprintf("its head at rev %d is another", p.Rev))
+	}
+	invariant.Check(p.Rev >= thread.Floor && p.Rev <= thread.Rev,
+		"a pointer at rev %d into thread %q, which has revs %d to %d", p.Rev, p.Thread, thread.Floor, thread.Rev)
+	return &logpb.Pointer{Thread: p.Thread, Rev: p.Rev, Head: head, Incarnation: thread.Incarnation}, nil
+}
+
+func missingThread(id string) *agent.Error {
+	e := agent.Errorf(agent.CodeMissingThread, "there is no thread %q", id)
+	e.Thread, e.Head = id, agent.Head{}.String()
+	return e
+}
+
+func threadMismatch(thread *logpb.ThreadMeta, why string) *agent.Error {
+	e := agent.Errorf(agent.CodeThreadMismatch, "thread %q at rev %d is not the one pointed to: %s", thread.Id, thread.Rev, why)
+	e.Thread, e.Rev, e.Head, e.Incarnation = thread.Id, thread.Rev, hex.EncodeToString(thread.Head), thread.Incarnation
+	return e
+}
+
+// orEmptyObject is what stands for a JSON object that was not given.
+func orEmptyObject(raw agent.JSON) agent.JSON {
+	if len(raw) == 0 {
+		return agent.JSON("{}")
+	}
+	return raw
+}

@@ -1,0 +1,130 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// pinsPage is how many pins are looked at in one scan.
+const pinsPage = 256
+
+// compactThread forgets the entries below a seq. Rev and head stay, and the
+// chain's value at the new floor, so that what is left can be verified.
+func (c *commit) compactThread(op *agent.CompactThread) (agent.OpResult, error) {
+	t, err := c.presentThread(op.Thread, op.IfIncarnation)
+	if err != nil {
+		return nil, err
+	}
+	if op.BeforeSeq > t.Rev {
+		return nil, conflict(t.Id, t, fmt.Sprintf("it has no entry %d to compact up to", op.BeforeSeq))
+	}
+	if op.BeforeSeq >= t.Floor && op.Summary != nil {
+		c.rows.set(incarnationKey(kindSummary, c.scope, t.Id, t.Incarnation), op.Summary)
+		c.grow(0, 0)
+	}
+	if op.BeforeSeq > t.Floor {
+		if err := c.compact(t, op.BeforeSeq); err != nil {
+			return nil, err
+		}
+	}
+	thread, err := c.storeThread(t)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.ThreadResult{Thread: thread}, nil
+}
+
+func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
+	if err := c.notPinnedBelow(t, before); err != nil {
+		return err
+	}
+	forked, err := c.forksBelow(t, before)
+	if err != nil {
+		return err
+	}
+	head, err := c.headAt(t, before)
+	if err != nil {
+		return err
+	}
+	had, err := c.bytesFrom(t, t.Floor)
+	if err != nil {
+		return err
+	}
+	has, err := c.bytesFrom(t, before)
+	if err != nil {
+		return err
+	}
+	c.grow(0, int64(has)-int64(had))
+	floor := t.Floor
+	t.Floor, t.FloorHead = before, head
+	if !forked {
+		// What is below the old floor went with an earlier compaction, or with
+		// the last fork that held it.
+		lower, upper := entryKey(c.scope, t.Id, t.Incarnation, floor), entryKey(c.scope, t.Id, t.Incarnation, before)
+		if err := c.rows.removeRange(lower, upper); err != nil {
+			return err
+		}
+	}
+	below := 0
+	for below < len(t.Segments) && t.Segments[below].To <= before {
+		below++
+	}
+	gone := t.Segments[:below]
+	t.Segments = t.Segments[below:]
+	return c.unpinSegments(t, gone)
+}
+
+// notPinnedBelow refuses to compact past the pointer of a live checkpoint.
+func (c *commit) notPinnedBelow(t *logpb.ThreadMeta, before uint64) error {
+	prefix := idKey(kindPin, c.scope, t.Id)
+	return c.eachKey(prefix, func(key string) error {
+		checkpoint := key[len(prefix):]
+		row, err := c.checkpoint(checkpoint)
+		if err != nil || row == nil || expired(row.ExpiresAt, c.progress.wall) {
+			return err
+		}
+		p := row.Thread
+		if p.GetIncarnation() == t.Incarnation && p.Rev < before {
+			return conflict(t.Id, t, fmt.Sprintf("checkpoint %q points to rev %d", checkpoint, p.Rev))
+		}
+		return nil
+	})
+}
+
+// forksBelow tells whether forks read the thread's rows, and refuses to
+// compact past the rev of one.
+func (c *commit) forksBelow(t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
+	err = c.eachKey(incarnationKey(kindForkPin, c.scope, t.Id, t.Incarnation), func(key string) error {
+		forked = true
+		raw, err := c.rows.get(key)
+		if err != nil {
+			return err
+		}
+		if rev := decodeNumber(raw); rev < before {
+			return conflict(t.Id, t, fmt.Sprintf("a fork shares its entries below %d", rev))
+		}
+		return nil
+	})
+	return forked, err
+}
+
+// eachKey visits all keys with a prefix, in order, until visit fails.
+func (c *commit) eachKey(prefix string, visit func(key string) error) error {
+	for lower := prefix; ; {
+		keys, more, err := c.rows.keys(lower, after(prefix), pinsPage)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			if err := visit(key); err != nil {
+				return err
+			}
+		}
+		if !more {
+			return nil
+		}
+		lower = keys[len(keys)-1] + separator
+	}
+}

@@ -1,0 +1,162 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// One log entry is a frame around a logpb.Batch:
+//
+//	0  magic     2 bytes
+//	2  format    1 byte: the version of what follows the frame
+//	3  flags     1 byte: none are defined yet
+//	4  CRC-32C   4 bytes, little-endian, of bytes 0–3 and of all from 8 on
+//	8  the batch, as protobuf
+//
+// The frame is the same in every format, so that any version can check any
+// entry, and tell a newer entry from a damaged one.
+const (
+	frameMagic  = 0xD05E
+	frameBytes  = 8
+	entryFormat = 1
+)
+
+// EntryBytesMax is the largest entry that is unpacked: one commit at its limit
+// or a coalesced batch, with room for the stamps.
+const EntryBytesMax = agent.CommitBytesMax + 1<<20
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// The fields of logpb.Batch, which this file writes and reads by hand: the
+// commits of an entry are bytes within it, not copies.
+const (
+	fieldTick       protowire.Number = 1
+	fieldWall       protowire.Number = 2
+	fieldAuditIndex protowire.Number = 3
+	fieldAuditChain protowire.Number = 4
+	fieldCommits    protowire.Number = 5
+)
+
+// pack frames a batch as one log entry.
+func pack(b *logpb.Batch) []byte {
+	size := frameBytes + 4*11
+	for _, c := range b.Commits {
+		size += protowire.SizeTag(fieldCommits) + protowire.SizeBytes(len(c))
+	}
+	entry := make([]byte, frameBytes, size)
+	entry = appendVarint(entry, fieldTick, b.TickMs)
+	entry = appendVarint(entry, fieldWall, uint64(b.WallMs))
+	entry = appendVarint(entry, fieldAuditIndex, b.AuditIndex)
+	entry = appendVarint(entry, fieldAuditChain, uint64(b.AuditChain))
+	for _, c := range b.Commits {
+		entry = protowire.AppendTag(entry, fieldCommits, protowire.BytesType)
+		entry = protowire.AppendBytes(entry, c)
+	}
+	binary.BigEndian.PutUint16(entry, frameMagic)
+	entry[2] = entryFormat
+	binary.LittleEndian.PutUint32(entry[4:], entryCRC(entry))
+	return entry
+}
+
+func appendVarint(b []byte, field protowire.Number, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+}
+
+func entryCRC(entry []byte) uint32 {
+	return crc32.Update(crc32.Checksum(entry[:4], castagnoli), castagnoli, entry[frameBytes:])
+}
+
+// checkEntry checks the frame and the CRC of an entry and returns the CRC. It
+// does not look at the format, so that it may check entries of any.
+func checkEntry(entry []byte) (crc uint32, err error) {
+	switch {
+	case len(entry) < frameBytes:
+		return 0, agent.Errorf(agent.CodeCorrupt, "log entry of %d bytes is shorter than its frame", len(entry))
+	case binary.BigEndian.Uint16(entry) != frameMagic:
+		return 0, agent.Errorf(agent.CodeCorrupt, "not a Dormouse log entry: it begins with %x", entry[:2])
+	}
+	stored, computed := binary.LittleEndian.Uint32(entry[4:]), entryCRC(entry)
+	if stored != computed {
+		return 0, agent.Errorf(agent.CodeCorrupt, "log entry is damaged: its checksum is %08x, its bytes have %08x", stored, computed)
+	}
+	return stored, nil
+}
+
+// unpack is the batch in an entry, and the entry's CRC. The batch's commits
+// share the entry's memory.
+func unpack(entry []byte) (*logpb.Batch, uint32, error) {
+	crc, err := checkEntry(entry)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(entry) > EntryBytesMax {
+		return nil, 0, agent.Errorf(agent.CodeCorrupt, "log entry has %d bytes, more than %d", len(entry), EntryBytesMax)
+	}
+	if format, flags := entry[2], entry[3]; format != entryFormat || flags != 0 {
+		return nil, 0, fmt.Errorf("this entry was written by a newer version (format %d, flags %#x; this one reads format %d): "+
+			"upgrade this node", format, flags, entryFormat)
+	}
+	b, err := parseBatch(entry[frameBytes:])
+	if err != nil {
+		return nil, 0, err
+	}
+	return b, crc, nil
+}
+
+// parseBatch is proto.Unmarshal without the copies. What it does not know it
+// refuses: every node must make the same of an entry.
+func parseBatch(raw []byte) (*logpb.Batch, error) {
+	b := &logpb.Batch{}
+	for len(raw) > 0 {
+		field, kind, n := protowire.ConsumeTag(raw)
+		if n < 0 {
+			return nil, badBatch(protowire.ParseError(n))
+		}
+		raw = raw[n:]
+		switch {
+		case field == fieldCommits && kind == protowire.BytesType:
+			var commit []byte
+			if commit, n = protowire.ConsumeBytes(raw); n >= 0 {
+				b.Commits = append(b.Commits, commit[:len(commit):len(commit)])
+			}
+		case field <= fieldAuditChain && kind == protowire.VarintType:
+			var v uint64
+			if v, n = protowire.ConsumeVarint(raw); n >= 0 {
+				setStamp(b, field, v)
+			}
+		default:
+			return nil, badBatch(fmt.Errorf("field %d of kind %d is unknown", field, kind))
+		}
+		if n < 0 {
+			return nil, badBatch(protowire.ParseError(n))
+		}
+		raw = raw[n:]
+	}
+	return b, nil
+}
+
+func setStamp(b *logpb.Batch, field protowire.Number, v uint64) {
+	switch field {
+	case fieldTick:
+		b.TickMs = v
+	case fieldWall:
+		b.WallMs = int64(v)
+	case fieldAuditIndex:
+		b.AuditIndex = v
+	default: // parseBatch lets no other through
+		b.AuditChain = uint32(v)
+	}
+}
+
+func badBatch(err error) error {
+	return fmt.Errorf("log entry holds no batch that this version knows: %w", err)
+}

@@ -1,0 +1,238 @@
+package fsm_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+	logpb "dormouse/proto/log"
+)
+
+func batchOf(commits ...string) *logpb.Batch {
+	b := &logpb.Batch{TickMs: 1 << 40, WallMs: 1_764_000_000_000, AuditIndex: 77, AuditChain: 0xfeedbeef}
+	for _, c := range commits {
+		b.Commits = append(b.Commits, []byte(c))
+	}
+	return b
+}
+
+func TestUnpackGivesBackWhatWasPacked(t *testing.T) {
+	for name, b := range map[string]*logpb.Batch{
+		"empty":         {},
+		"stamps":        batchOf(),
+		"commits":       batchOf("one", "", "three"),
+		"negative wall": {WallMs: -5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := fsm.Pack(b)
+			got, crc, err := fsm.Unpack(entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(b, got, protocmp.Transform()); diff != "" {
+				t.Errorf("(-packed +unpacked)\n%s", diff)
+			}
+			if crc == 0 {
+				t.Error("no checksum")
+			}
+			// What is in the frame is plain protobuf, for other readers.
+			plain := &logpb.Batch{}
+			if err := proto.Unmarshal(entry[fsm.FrameBytes:], plain); err != nil || !proto.Equal(plain, b) {
+				t.Errorf("as protobuf: %v %v", plain, err)
+			}
+		})
+	}
+}
+
+func TestAnyFlippedBitOrMissingByteOfAnEntryIsFound(t *testing.T) {
+	entry := fsm.Pack(batchOf("one", "two"))
+	if _, err := fsm.CheckEntry(entry); err != nil {
+		t.Fatal(err)
+	}
+	for bit := range 8 * len(entry) {
+		damaged := bytes.Clone(entry)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		if _, err := fsm.CheckEntry(damaged); agent.CodeOf(err) != agent.CodeCorrupt {
+			t.Errorf("bit %d flipped: %v", bit, err)
+		}
+	}
+	for n := range entry {
+		if _, err := fsm.CheckEntry(entry[:n]); err == nil {
+			t.Errorf("cut to %d bytes: not found", n)
+		}
+	}
+}
+
+// resealed is the entry with its checksum made right again.
+func resealed(entry []byte) []byte {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	crc := crc32.Update(crc32.Checksum(entry[:4], table), table, entry[fsm.FrameBytes:])
+	binary.LittleEndian.PutUint32(entry[4:], crc)
+	return entry
+}
+
+func TestANewerEntryIsToldFromADamagedOne(t *testing.T) {
+	for name, change := range map[string]func(entry []byte) []byte{
+		"format": func(e []byte) []byte { e[2]++; return e },
+		"flags":  func(e []byte) []byte { e[3] = 1; return e },
+	} {
+		newer := resealed(change(fsm.Pack(batchOf("one"))))
+		if _, err := fsm.CheckEntry(newer); err != nil {
+			t.Errorf("%s: a newer entry does not pass the check: %v", name, err)
+		}
+		if _, _, err := fsm.Unpack(newer); err == nil || !strings.Contains(err.Error(), "newer version") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	unknown := resealed(append(fsm.Pack(batchOf("one")), 0x30, 0x01)) // field 6
+	if _, _, err := fsm.Unpack(unknown); err == nil {
+		t.Error("a batch with an unknown field was unpacked")
+	}
+}
+
+func TestTheChainTellsLogsApart(t *testing.T) {
+	base := fsm.NextChain(1, 2, 3, 4)
+	for name, other := range map[string]uint32{
+		"chain": fsm.NextChain(9, 2, 3, 4), "index": fsm.NextChain(1, 9, 3, 4),
+		"term": fsm.NextChain(1, 2, 9, 4), "entry": fsm.NextChain(1, 2, 3, 9),
+	} {
+		if other == base {
+			t.Errorf("another %s gives the same chain", name)
+		}
+	}
+}
+
+func TestTheChainRingKnowsTheLastEntriesAndNoOthers(t *testing.T) {
+	var r fsm.ChainRing
+	if _, ok := r.At(1); ok {
+		t.Error("an empty ring knows entry 1")
+	}
+	const last = 3 * fsm.ChainsKept
+	for i := uint64(2); i <= last; i += 2 { // Raft's own entries leave gaps
+		r.Add(i, uint32(i))
+	}
+	oldest := uint64(last - 2*(fsm.ChainsKept-1))
+	for _, i := range []uint64{oldest, oldest + 2, last - 2, last} {
+		if chain, ok := r.At(i); !ok || chain != uint32(i) {
+			t.Errorf("entry %d: %d %v", i, chain, ok)
+		}
+	}
+	for _, i := range []uint64{0, 1, oldest - 2, oldest + 1, last - 1, last + 1, last + 2} {
+		if chain, ok := r.At(i); ok {
+			t.Errorf("entry %d: %d, which the ring cannot know", i, chain)
+		}
+	}
+}
+
+func FuzzUnpack(f *testing.F) {
+	f.Add(fsm.Pack(batchOf("one", "two")), true)
+	f.Add(fsm.Pack(&logpb.Batch{}), false)
+	f.Add([]byte("\xd0\x5e\x01\x00????\x2a\xff"), true)
+	f.Fuzz(func(t *testing.T, entry []byte, reseal bool) {
+		if reseal && len(entry) >= fsm.FrameBytes {
+			binary.BigEndian.PutUint16(entry, 0xd05e)
+			entry[2], entry[3] = 1, 0
+			entry = resealed(entry)
+		}
+		b, _, err := fsm.Unpack(entry)
+		if err != nil {
+			return
+		}
+		plain := &logpb.Batch{}
+		if err := proto.Unmarshal(entry[fsm.FrameBytes:], plain); err != nil {
+			t.Fatalf("protobuf does not take it: %v", err)
+		}
+		if !proto.Equal(b, plain) {
+			t.Fatalf("unpacked %v, protobuf says %v", b, plain)
+		}
+		again, _, err := fsm.Unpack(fsm.Pack(b))
+		if err != nil || !proto.Equal(again, b) {
+			t.Fatalf("packed again: %v %v", again, err)
+		}
+	})
+}
+
+// benchCommits are appends of one entry with 1 KiB of payload.
+func benchCommits(n int) []agent.Commit {
+	rng := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 1000)
+	for i := range text {
+		text[i] = byte('a' + rng.IntN(26))
+	}
+	commits := make([]agent.Commit, n)
+	for i := range commits {
+		rev := uint64(i)
+		commits[i] = agent.Commit{
+			Scope: "default", Request: agent.Request{Client: "client-0123456789", Seq: uint64(i + 1), Low: uint64(i)},
+			Ops: []agent.Op{&agent.AppendThread{
+				Thread: fmt.Sprintf("conversation-%06d", i), ExpectedRev: &rev,
+				Entries: []agent.Draft{{Kind: agent.KindMessage, Payload: fmt.Appendf(nil, `{"role":"user","content":%q}`, text)}},
+			}},
+		}
+	}
+	return commits
+}
+
+func encodeAll(tb testing.TB, commits []agent.Commit) [][]byte {
+	tb.Helper()
+	out := make([][]byte, len(commits))
+	for i := range commits {
+		var err error
+		if out[i], err = fsm.EncodeCommit(&commits[i], 1<<40); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return out
+}
+
+func BenchmarkEncodeCommit1KiB(b *testing.B) {
+	commits := benchCommits(1)
+	b.ReportAllocs()
+	b.SetBytes(1024)
+	for b.Loop() {
+		if _, err := fsm.EncodeCommit(&commits[0], 1<<40); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecodeCommit1KiB(b *testing.B) {
+	raw := encodeAll(b, benchCommits(1))[0]
+	b.ReportAllocs()
+	b.SetBytes(1024)
+	for b.Loop() {
+		if _, _, err := fsm.DecodeCommit(raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPack256Of1KiB(b *testing.B) {
+	batch := &logpb.Batch{TickMs: 1 << 40, WallMs: 1 << 40, AuditIndex: 1 << 20, AuditChain: 1, Commits: encodeAll(b, benchCommits(256))}
+	b.ReportAllocs()
+	b.SetBytes(256 * 1024)
+	for b.Loop() {
+		fsm.Pack(batch)
+	}
+}
+
+func BenchmarkUnpack256Of1KiB(b *testing.B) {
+	entry := fsm.Pack(&logpb.Batch{TickMs: 1 << 40, WallMs: 1 << 40, Commits: encodeAll(b, benchCommits(256))})
+	b.ReportAllocs()
+	b.SetBytes(256 * 1024)
+	for b.Loop() {
+		if _, _, err := fsm.Unpack(entry); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package fsm
+
+import (
+	"fmt"
+	"math"
+
+	"dormouse/agent"
+	"dormouse/storage"
+)
+
+// sweepMax is how many things fall due in one entry, of each queue. What is
+// left waits for the next entry, which the leader proposes at once: see Due.
+const sweepMax = 64
+
+// due says when the queues' first rows fall due: 0 means never. It may be
+// early, when that row has gone, but never late.
+type due struct {
+	tick, wall           uint64
+	tickSwept, wallSwept bool // the queue was worked on: look anew
+}
+
+func (d *due) atTick(tick uint64) { d.tick = earliest(d.tick, tick) }
+func (d *due) atWall(wall uint64) { d.wall = earliest(d.wall, wall) }
+
+func earliest(a, b uint64) uint64 {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// readDue looks into the queues of an engine.
+func readDue(r storage.Reader) (due, error) {
+	tick, err := firstDue(r, kindDueTick)
+	if err != nil {
+		return due{}, err
+	}
+	wall, err := firstDue(r, kindDueWall)
+	return due{tick: tick, wall: wall}, err
+}
+
+func firstDue(r storage.Reader, queue string) (uint64, error) {
+	cursor, err := r.Scan([]byte(queue), []byte(after(queue)))
+	if err != nil {
+		return 0, err
+	}
+	var when uint64
+	if cursor.Next() {
+		when, _, _ = splitDue(string(cursor.Key()))
+		when = max(when, 1)
+	}
+	return when, cursor.Close()
+}
+
+// refresh looks into the queues that were worked on.
+func (d *due) refresh(r storage.Reader) (err error) {
+	if d.tickSwept {
+		if d.tick, err = firstDue(r, kindDueTick); err != nil {
+			return err
+		}
+	}
+	if d.wallSwept {
+		if d.wall, err = firstDue(r, kindDueWall); err != nil {
+			return err
+		}
+	}
+	d.tickSwept, d.wallSwept = false, false
+	return nil
+}
+
+// Due is when something falls due next, in ticks and in wall time, for the
+// leader to propose an entry then, empty if need be. 0 means nothing.
+func (m *Machine) Due() (tick uint64, wall int64) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.due.tick, int64(min(m.due.wall, math.MaxInt64))
+}
+
+// sweep removes what has fallen due by this entry's stamps.
+func (b *batch) sweep() error {
+	if b.due.tick != 0 && b.due.tick <= b.progress.tick {
+		b.due.tickSwept = true
+		if err := b.sweepQueue(kindDueTick, b.progress.tick, b.dueClient); err != nil {
+			return err
+		}
+	}
+	if b.due.wall != 0 && b.due.wall <= uint64(b.progress.wall) {
+		b.due.wallSwept = true
+		return b.sweepQueue(kindDueWall, uint64(b.progress.wall), b.dueRow)
+	}
+	return nil
+}
+
+// sweepQueue handles a queue's rows up to now, until they have cost sweepMax.
+func (b *batch) sweepQueue(queue string, now uint64, handle func(when uint64, rest string) (cost int, err error)) error {
+	upper := after(queue)
+	if now < math.MaxUint64 {
+		upper = queue + encodeNumber(now+1)
+	}
+	keys, _, err := b.rows.keys(queue, upper, sweepMax)
+	if err != nil {
+		return err
+	}
+	for cost := 0; len(keys) > 0 && cost < sweepMax; keys = keys[1:] {
+		when, rest, ok := splitDue(keys[0])
+		if !ok {
+			return fmt.Errorf("the queue holds a key of %d bytes", len(keys[0]))
+		}
+		b.rows.remove(keys[0])
+		more, err := handle(when, rest)
+		if err != nil {
+			return err
+		}
+		cost += 1 + more
+	}
+	return nil
+}
+
+// dueClient handles the tick queue: a client whose answers may go.
+func (b *batch) dueClient(when uint64, rest string) (int, error) {
+	_, scope, client, ok := splitID(kindClient + rest + separator)
+	if !ok {
+		return 0, fmt.Errorf("the tick queue holds %q, which names no client", rest)
+	}
+	row, err := b.client(scope, client)
+	if err != nil || !row.known || row.ReviewTick != when {
+		return 0, err
+	}
+	return b.review(scope, client, sweepMax)
+}
+
+// dueRow handles the wall queue: data that has expired, or a tombstone. A row
+// that was written anew since, or went with its scope, has another time.
+func (b *batch) dueRow(when uint64, row string) (int, error) {
+	kind, scope, id, ok := splitID(row)
+	if !ok {
+		return 0, fmt.Errorf("the wall queue holds %q, which names no row", row)
+	}
+	c := &commit{batch: b, scope: scope}
+	if err := c.openScope(); err != nil {
+		return 0, err
+	}
+	var err error
+	switch kind {
+	case kindValue:
+		err = c.expireValue(id, int64(when))
+	case kindCheckpoint:
+		err = c.expireCheckpoint(id, int64(when))
+	case kindValueTombstone, kindCheckpointTombstone, kindThreadTombstone:
+		err = c.expireTombstone(row, int64(when))
+	default:
+		err = fmt.Errorf("the wall queue holds %q, which is of no kind that expires", row)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if c.record.changed {
+		c.scopes[scope] = c.record
+	}
+	return 0, nil
+}
+
+// expireAt queues a row to go at a wall time; 0 means never.
+func (b *batch) expireAt(wall int64, row string) {
+	if wall == 0 {
+		return
+	}
+	b.rows.set(dueWallKey(wall, row), nil)
+	b.due.atWall(uint64(wall))
+}
+
+// unexpire takes a row's place in the queue away.
+func (b *batch) unexpire(wall int64, row string) {
+	if wall != 0 {
+		b.rows.remove(dueWallKey(wall, row))
+	}
+}
+
+// expired tells whether something that goes at a wall time has gone, though
+// its rows may still be there.
+func expired(at, now int64) bool { return at != 0 && at <= now }
+
+// deadline is a ttl from now; 0 means never.
+func (b *batch) deadline(ttlMS int64) int64 {
+	if ttlMS <= 0 {
+		return 0
+	}
+	ttlMS = min(ttlMS, agent.TTLMax.Milliseconds())
+	return max(b.progress.wall, 0) + ttlMS
+}

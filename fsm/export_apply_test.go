@@ -1,0 +1,25 @@
+package fsm
+
+// RowsOf counts the rows of a kind, to see what is left behind.
+func (v *View) RowsOf(kind string) (int, error) {
+	cursor, err := v.view.Scan([]byte(kind), []byte(after(kind)))
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for cursor.Next() {
+		n++
+	}
+	return n, cursor.Close()
+}
+
+// The kinds that tests count.
+const (
+	KindEntry   = kindEntry
+	KindAnswer  = kindAnswer
+	KindClient  = kindClient
+	KindDueTick = kindDueTick
+	KindDueWall = kindDueWall
+	KindBody    = kindCheckpointBody
+	KindSystem  = kindSystem
+)

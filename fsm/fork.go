@@ -1,0 +1,159 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// A fork reads the entries that it shares under the thread they were appended
+// to, so a fork costs the same however long the thread is. Each thread whose
+// rows it reads keeps a pin for it; rows go when their thread and all pins on
+// it have gone.
+
+func (c *commit) forkThread(op *agent.ForkThread) (agent.OpResult, error) {
+	if err := agent.ValidID("new_thread", op.NewThread); err != nil {
+		return nil, err
+	}
+	t, err := c.presentThread(op.Thread, op.IfIncarnation)
+	if err != nil {
+		return nil, err
+	}
+	there, err := c.thread(op.NewThread)
+	if err != nil {
+		return nil, err
+	}
+	if there != nil {
+		e := agent.Errorf(agent.CodeAlreadyExists, "there is a thread %q already", op.NewThread)
+		e.Rev, e.Head, e.Incarnation = there.Rev, headOf(there), there.Incarnation
+		return nil, e
+	}
+	if err := c.enter(kindThreadTombstone, op.NewThread, 0, 0); err != nil {
+		return nil, err
+	}
+	at := t.Rev
+	if op.AtRev != nil {
+		at = *op.AtRev
+	}
+	fork, err := c.fork(t, op.NewThread, at)
+	if err != nil {
+		return nil, err
+	}
+	thread, err := c.storeThread(fork)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.ThreadResult{Thread: thread}, nil
+}
+
+// presentThread is a thread that must be there.
+func (c *commit) presentThread(id string, ifIncarnation uint64) (*logpb.ThreadMeta, error) {
+	t, err := c.thread(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.enter(kindThreadTombstone, id, ifIncarnation, t.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, agent.Errorf(agent.CodeNotFound, "there is no thread %q", id)
+	}
+	return t, nil
+}
+
+// fork makes a thread of t's entries below at, and pins their rows.
+func (c *commit) fork(t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadMeta, error) {
+	switch {
+	case at > t.Rev:
+		return nil, conflict(t.Id, t, fmt.Sprintf("it has not come to rev %d", at))
+	case at < t.Floor:
+		return nil, compacted(t, at)
+	}
+	head, err := c.headAt(t, at)
+	if err != nil {
+		return nil, err
+	}
+	segments := sharedSegments(t, at)
+	if len(segments) > agent.ForkSegmentsMax {
+		return nil, agent.TooLarge("thread", "fork_segments_max", len(segments), agent.ForkSegmentsMax)
+	}
+	fork := c.newThread(id)
+	fork.Rev, fork.Head = at, head
+	fork.Floor, fork.FloorHead = t.Floor, t.FloorHead
+	fork.UpdatedAt = c.progress.wall
+	fork.Metadata = t.Metadata
+	fork.ChosenIds = t.ChosenIds
+	fork.ForkedFrom = &logpb.ForkPoint{Thread: t.Id, Incarnation: t.Incarnation, Rev: at}
+	fork.Segments = segments
+	for _, s := range segments {
+		c.rows.set(forkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation), []byte(encodeNumber(s.To)))
+	}
+	return fork, c.copySummary(t, fork)
+}
+
+// sharedSegments says where the entries of t from its floor up to at are.
+func sharedSegments(t *logpb.ThreadMeta, at uint64) []*logpb.Segment {
+	var shared []*logpb.Segment
+	own := append(append([]*logpb.Segment(nil), t.Segments...),
+		&logpb.Segment{Thread: t.Id, Incarnation: t.Incarnation, To: at})
+	from := t.Floor
+	for _, s := range own {
+		to := min(s.To, at)
+		if from < to {
+			shared = append(shared, &logpb.Segment{Thread: s.Thread, Incarnation: s.Incarnation, To: to})
+			from = to
+		}
+	}
+	return shared
+}
+
+func (c *commit) copySummary(from, to *logpb.ThreadMeta) error {
+	summary, err := c.rows.get(incarnationKey(kindSummary, c.scope, from.Id, from.Incarnation))
+	if err != nil || summary == nil {
+		return err
+	}
+	c.rows.set(incarnationKey(kindSummary, c.scope, to.Id, to.Incarnation), summary)
+	return nil
+}
+
+// unpinSegments ends a fork's use of some of its segments, and the rows that
+// nobody else needs.
+func (c *commit) unpinSegments(fork *logpb.ThreadMeta, segments []*logpb.Segment) error {
+	for _, s := range segments {
+		c.rows.remove(forkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation))
+		if err := c.reclaim(s.Thread, s.Incarnation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reclaim removes the rows of one incarnation of a thread that neither it nor
+// a fork reads any more.
+func (c *commit) reclaim(id string, incarnation uint64) error {
+	pinned, err := c.pinnedByForks(id, incarnation)
+	if err != nil || pinned {
+		return err
+	}
+	t, err := c.thread(id)
+	if err != nil {
+		return err
+	}
+	if t.GetIncarnation() == incarnation {
+		return c.rows.removeRange(entryKey(c.scope, id, incarnation, 0), entryKey(c.scope, id, incarnation, t.Floor))
+	}
+	for _, kind := range []string{kindEntry, kindEntryID} {
+		prefix := incarnationKey(kind, c.scope, id, incarnation)
+		if err := c.rows.removeRange(prefix, after(prefix)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) pinnedByForks(id string, incarnation uint64) (bool, error) {
+	prefix := incarnationKey(kindForkPin, c.scope, id, incarnation)
+	keys, _, err := c.rows.keys(prefix, after(prefix), 1)
+	return len(keys) > 0, err
+}

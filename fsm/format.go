@@ -1,0 +1,94 @@
+package fsm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// format is what the format file holds.
+type format struct {
+	Format    int    `json:"format"`
+	ClusterID string `json:"cluster_id"` // "" until one is known
+}
+
+// readFormat reads whose directory this is, and refuses a newer format.
+func (h *home) readFormat() error {
+	path := h.fs.PathJoin(h.dir, formatFile)
+	raw, err := storage.ReadFile(h.fs, path, smallFileBytesMax)
+	if errors.Is(err, os.ErrNotExist) {
+		h.format = format{Format: homeFormat}
+		return h.writeFormat(h.format)
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, &h.format); err != nil {
+		return fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	if h.format.Format > homeFormat {
+		return fmt.Errorf("%w: this data directory was written by a newer version (format %d; this one reads up to %d): "+
+			"start the newer version, or choose another --data-dir", ErrForeign, h.format.Format, homeFormat)
+	}
+	return nil
+}
+
+func (h *home) writeFormat(f format) error {
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode format: %w", err)
+	}
+	return storage.WriteFile(h.fs, h.fs.PathJoin(h.dir, formatFile), raw)
+}
+
+// Claim notes that the machine's state is that of a cluster, and refuses where
+// it is another's. Nothing of that cluster may be applied before.
+func (m *Machine) Claim(cluster string) error { return m.home.claim(cluster) }
+
+// claim notes which cluster the directory belongs to, and refuses another's.
+func (h *home) claim(cluster string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if cluster == "" || cluster == h.format.ClusterID {
+		return nil
+	}
+	if h.format.ClusterID != "" {
+		return fmt.Errorf("%w: this data directory belongs to cluster %s, this node to cluster %s: "+
+			"give the node back its own data directory, or an empty one to join with", ErrForeign, h.format.ClusterID, cluster)
+	}
+	claimed := h.format
+	claimed.ClusterID = cluster
+	if err := h.writeFormat(claimed); err != nil {
+		return err
+	}
+	h.format = claimed
+	return nil
+}
+
+// accept tells whether a snapshot is one of this cluster's that this version
+// can read.
+func (h *home) accept(header *logpb.SnapshotHeader) error {
+	own := h.clusterID()
+	if own == "" {
+		h.mu.Lock()
+		own = h.format.ClusterID
+		h.mu.Unlock()
+	}
+	if header.ClusterId != "" && own != "" && header.ClusterId != own {
+		return fmt.Errorf("%w: the snapshot is of cluster %s, this node belongs to cluster %s", ErrForeign, header.ClusterId, own)
+	}
+	return acceptLevel(header)
+}
+
+// acceptLevel tells whether this version knows all that a snapshot may hold.
+func acceptLevel(header *logpb.SnapshotHeader) error {
+	if header.FeatureLevel > featureLevelMax {
+		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version knows %d: upgrade this node",
+			ErrForeign, header.FeatureLevel, featureLevelMax)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// generation is one engine directory in use. A restore makes the next one;
+// the old one goes when its last reader has gone.
+type generation struct {
+	engine *storage.Engine
+	fs     storage.FS
+	dir    string
+	warn   func(error) // told what went wrong with removing it
+
+	mu      sync.Mutex
+	readers int                            // guarded by mu
+	retired bool                           // guarded by mu: no new readers; the last one out closes it
+	remove  bool                           // guarded by mu: …and removes the directory
+	gone    chan struct{}                  // closed when the engine has been closed
+	known   map[string]*logpb.SnapshotFile // :: name → what earlier cuts found; guarded by mu
+}
+
+func newGeneration(fs storage.FS, dir string, engine *storage.Engine, warn func(error)) *generation {
+	return &generation{
+		engine: engine, fs: fs, dir: dir, warn: warn,
+		gone: make(chan struct{}), known: make(map[string]*logpb.SnapshotFile),
+	}
+}
+
+// acquire keeps the generation's engine open until release. It is false where
+// the generation has been retired: take the current one.
+func (g *generation) acquire() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.retired {
+		return false
+	}
+	g.readers++
+	return true
+}
+
+// release undoes one acquire.
+func (g *generation) release() {
+	g.mu.Lock()
+	g.readers--
+	last := g.retired && g.readers == 0
+	g.mu.Unlock()
+	if last {
+		g.end()
+	}
+}
+
+// retire ends the generation and removes its directory, at once or when its
+// last reader is done.
+func (g *generation) retire() { g.leave(true) }
+
+// close ends the generation, whose directory stays, and waits for its readers.
+func (g *generation) close() {
+	g.leave(false)
+	<-g.gone
+}
+
+func (g *generation) leave(remove bool) {
+	g.mu.Lock()
+	g.retired, g.remove = true, remove
+	last := g.readers == 0
+	g.mu.Unlock()
+	if last {
+		g.end()
+	}
+}
+
+// end is called once: by whoever leaves the retired generation last.
+func (g *generation) end() {
+	defer close(g.gone)
+	err := g.engine.Close()
+	if g.remove {
+		err = errors.Join(err, g.fs.RemoveAll(g.dir))
+	}
+	if err != nil {
+		g.warn(fmt.Errorf("end of the engine in %s: %w", g.dir, err))
+	}
+}
+
+// described is what is known of the engine's files from earlier cuts.
+func (g *generation) described() map[string]*logpb.SnapshotFile {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.known)
+}
+
+// describe remembers the files of a cut; what the cut no longer has is
+// forgotten.
+func (g *generation) describe(files []*logpb.SnapshotFile) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.known)
+	for _, f := range files {
+		g.known[f.Name] = f
+	}
+}

@@ -1,0 +1,100 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// hibernateThread brings the journal up to what the caller knows of it. What
+// overlaps must be equal, by content or by the chain: a journal of the same
+// length with other entries is another history (P-8, P-9).
+func (c *commit) hibernateThread(op *agent.HibernateThread) (agent.OpResult, error) {
+	if op.FromSeq > op.Rev || op.Rev-op.FromSeq != uint64(len(op.Entries)) {
+		return nil, agent.Invalid("rev", "rev = %d must be from_seq + the number of entries", op.Rev)
+	}
+	t, err := c.thread(op.Thread)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.enter(kindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	switch rev := t.GetRev(); {
+	case rev > op.Rev:
+		e := conflict(op.Thread, t, fmt.Sprintf("the caller knows %d entries only", op.Rev))
+		e.Code = agent.CodeRevRegression
+		return nil, e
+	case op.FromSeq > rev:
+		return nil, conflict(op.Thread, t, fmt.Sprintf("the caller takes it to hold %d entries", op.FromSeq))
+	}
+	if t == nil {
+		t = c.newThread(op.Thread)
+	}
+	overlap := op.Entries[:t.Rev-op.FromSeq]
+	stamps, err := c.overlap(t, op.FromSeq, overlap)
+	if err != nil {
+		return nil, err
+	}
+	c.renew(t, op.Metadata)
+	more, err := c.extend(t, op.Entries[len(overlap):], false)
+	if err != nil {
+		return nil, err
+	}
+	return c.appended(t, append(stamps, more...))
+}
+
+// overlap compares drafts with what the journal holds from a seq on.
+func (c *commit) overlap(t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]agent.EntryStamp, error) {
+	var stamps []agent.EntryStamp
+	if from < t.Floor && len(drafts) > 0 {
+		below := drafts[:min(t.Floor-from, uint64(len(drafts)))]
+		var err error
+		if stamps, err = overlapBelow(t, from, below); err != nil {
+			return nil, err
+		}
+		from, drafts = t.Floor, drafts[len(below):]
+	}
+	j := c.journal(t)
+	for i, draft := range drafts {
+		seq := from + uint64(i)
+		e, err := j.entry(seq)
+		if err != nil {
+			return nil, err
+		}
+		if !draft.SameContent(e) {
+			return nil, anotherHistory(t, seq)
+		}
+		stamps = append(stamps, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At})
+	}
+	return stamps, nil
+}
+
+// overlapBelow compares drafts with compacted entries: by the chain, which
+// takes all of them, each complete.
+func overlapBelow(t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]agent.EntryStamp, error) {
+	if from != 0 {
+		return nil, compacted(t, from)
+	}
+	var head agent.Head
+	stamps := make([]agent.EntryStamp, len(drafts))
+	for i, draft := range drafts {
+		if draft.ID == "" || draft.At == nil {
+			return nil, compacted(t, uint64(i))
+		}
+		e := draft.Entry(0, uint64(i), 0)
+		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		stamps[i] = agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}
+	}
+	if string(head[:]) != string(t.FloorHead) {
+		return nil, anotherHistory(t, 0)
+	}
+	return stamps, nil
+}
+
+func anotherHistory(t *logpb.ThreadMeta, seq uint64) *agent.Error {
+	e := conflict(t.Id, t, fmt.Sprintf("its entry %d is not the caller's", seq))
+	e.Seq = seq
+	return e
+}

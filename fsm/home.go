@@ -1,0 +1,250 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/storage"
+)
+
+// A machine's directory:
+//
+//	LOCK                 held while a process uses it
+//	FORMAT               the format of all this, and whose it is
+//	CURRENT              the name of the engine that counts
+//	engine-<index>-<n>   the engine; another one is unfinished or replaced
+//	snapshots            see snapshotStore
+//
+// CURRENT is replaced in one step, so a crash leaves the old engine or the new
+// one, and whatever CURRENT does not name is removed at the next start.
+const (
+	formatFile   = "FORMAT"
+	currentFile  = "CURRENT"
+	enginePrefix = "engine-"
+	snapshotsDir = "snapshots"
+
+	homeFormat        = 1
+	smallFileBytesMax = 4096
+)
+
+// home is a machine's directory.
+type home struct {
+	fs        storage.FS
+	dir       string
+	engines   storage.Options // how engines are opened
+	clusterID func() string
+	logger    hclog.Logger
+	lock      io.Closer
+	snapshots *snapshotStore
+
+	mu     sync.Mutex
+	format format // guarded by mu; as on disk
+	serial uint64 // of the last name of an engine or a cut; guarded by mu
+
+	// failed is set once this replica must neither apply nor snapshot again.
+	failed atomic.Bool
+
+	// Raft replays entries that the engine has applied already, and while it
+	// does its idea of the state is behind the engine's: seen is the last
+	// entry that it brought, replayTo the one that ends this. Both belong to
+	// the goroutine that applies.
+	seen, replayTo uint64
+}
+
+// openHome locks the directory, checks whose it is and opens what it holds:
+// the newest state that there is, be it the engine's or a snapshot's.
+func openHome(o Options) (*home, *generation, error) {
+	h := &home{
+		fs: o.FS, dir: o.Dir, clusterID: o.ClusterID, logger: o.Logger,
+	}
+	if h.fs == nil {
+		h.fs = storage.Disk
+	}
+	if h.clusterID == nil {
+		h.clusterID = func() string { return "" }
+	}
+	if h.logger == nil {
+		h.logger = hclog.NewNullLogger()
+	}
+	h.engines = storage.Options{
+		FS: h.fs, CacheBytes: o.CacheBytes, Logger: h.logger.Named("storage"),
+		Fatal: func(err error) {
+			h.failed.Store(true)
+			if o.Fatal == nil {
+				panic(err)
+			}
+			o.Fatal(err)
+		},
+	}
+	if err := storage.MakeDir(h.fs, h.dir); err != nil {
+		return nil, nil, err
+	}
+	var err error
+	if h.lock, err = storage.Lock(h.fs, h.dir); err != nil {
+		return nil, nil, err
+	}
+	g, err := h.prepareStart()
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open state in %s: %w", h.dir, err), h.lock.Close())
+	}
+	return h, g, nil
+}
+
+// close gives the directory free.
+func (h *home) close() error {
+	if err := h.lock.Close(); err != nil {
+		return fmt.Errorf("unlock %s: %w", h.dir, err)
+	}
+	return nil
+}
+
+// prepareStart makes the newest state current and opens it. A snapshot that is
+// not ahead of the engine is in the engine already, and is not read again.
+func (h *home) prepareStart() (*generation, error) {
+	if err := h.readFormat(); err != nil {
+		return nil, err
+	}
+	if err := h.claim(h.clusterID()); err != nil {
+		return nil, err
+	}
+	var err error
+	h.snapshots, err = openSnapshots(h.fs, h.fs.PathJoin(h.dir, snapshotsDir), h.accept, h.logger)
+	if err != nil {
+		return nil, err
+	}
+	name, err := h.current()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.removeOthers(name); err != nil {
+		return nil, err
+	}
+	newest := h.snapshots.newest()
+	if newest != nil {
+		if err := h.accept(newest.header); err != nil {
+			return nil, err
+		}
+	}
+	if name != "" {
+		g, err := h.openEngine(name)
+		if err != nil {
+			return nil, err
+		}
+		done, err := readProgress(g.engine)
+		if err != nil {
+			g.close()
+			return nil, err
+		}
+		if newest == nil || done.index >= newest.header.Index {
+			if newest == nil || done.index > newest.meta.Index {
+				h.replayTo = done.index
+			}
+			return g, nil
+		}
+		h.logger.Info("the engine is behind the newest snapshot: restoring it",
+			"applied", done.index, "snapshot", newest.header.Index)
+		g.close()
+	}
+	if newest == nil {
+		return h.found()
+	}
+	g, err := h.replace(h.fs.PathJoin(newest.dir, dataDir), newest.header)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.removeOthers(h.fs.PathBase(g.dir)); err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// found makes the first, empty engine.
+func (h *home) found() (*generation, error) {
+	name := h.engineName(0)
+	g, err := h.openEngine(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.point(name); err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+func (h *home) engineName(index uint64) string {
+	return fmt.Sprintf("%s%d-%d", enginePrefix, index, h.nextSerial())
+}
+
+func (h *home) nextSerial() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.serial++
+	return h.serial
+}
+
+func (h *home) openEngine(name string) (*generation, error) {
+	dir := h.fs.PathJoin(h.dir, name)
+	engine, err := storage.Open(dir, h.engines)
+	if err != nil {
+		return nil, err
+	}
+	return newGeneration(h.fs, dir, engine, func(err error) { h.logger.Warn("old engine", "error", err) }), nil
+}
+
+// current is the name of the current engine; "" before there is one.
+func (h *home) current() (string, error) {
+	raw, err := storage.ReadFile(h.fs, h.fs.PathJoin(h.dir, currentFile), smallFileBytesMax)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimSpace(string(raw))
+	if !validFileName(name) || !strings.HasPrefix(name, enginePrefix) {
+		return "", fmt.Errorf("%s names %q, which is no engine: it is damaged", currentFile, name)
+	}
+	return name, nil
+}
+
+// point makes name the current engine, durably.
+func (h *home) point(name string) error {
+	if err := storage.SyncDir(h.fs, h.dir); err != nil { // the engine's own entry, before it is named
+		return err
+	}
+	return storage.WriteFile(h.fs, h.fs.PathJoin(h.dir, currentFile), []byte(name+"\n"))
+}
+
+// removeOthers removes the engines that were never finished, or replaced.
+func (h *home) removeOthers(current string) error {
+	names, err := h.fs.List(h.dir)
+	if err != nil {
+		return fmt.Errorf("list %s: %w", h.dir, err)
+	}
+	for _, name := range names {
+		leftover := strings.HasSuffix(name, temporarySuffix)
+		if strings.HasPrefix(name, enginePrefix) {
+			leftover = name != current
+			if serial, err := strconv.ParseUint(name[strings.LastIndexByte(name, '-')+1:], 10, 64); err == nil {
+				h.serial = max(h.serial, serial)
+			}
+		}
+		if !leftover {
+			continue
+		}
+		if err := h.fs.RemoveAll(h.fs.PathJoin(h.dir, name)); err != nil {
+			return fmt.Errorf("remove leftover %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package fsm_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/raft"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// applyAnything feeds a fresh machine entries of raw commits and returns what
+// it holds, and whether it has stopped.
+func applyAnything(tb testing.TB, entries [][][]byte) (hash string, stopped bool) {
+	tb.Helper()
+	r := openSubject(tb, fsm.Options{Dir: "state", FS: storage.MemFS(), Fatal: func(error) { stopped = true }})
+	defer r.close()
+	for i, commits := range entries {
+		entry := r.machine.Pack(uint64(i)*1e12, int64(i)*1e12, commits)
+		decided, ok := r.machine.Apply(&raft.Log{Type: raft.LogCommand, Index: uint64(i) + 1, Term: 1, Data: entry}).([]agent.Decided)
+		if !ok || !stopped && len(decided) != len(commits) {
+			tb.Fatalf("entry %d: %d commits, %d decided", i, len(commits), len(decided))
+		}
+		for _, d := range decided {
+			if (d.Err == nil) == (d.Result.Index == 0) {
+				tb.Fatalf("neither a result nor a refusal: %+v", d)
+			}
+		}
+	}
+	return r.hash(), stopped
+}
+
+// Whatever is in an entry, apply decides it or stops the replica. It never
+// panics: that would stop all replicas at once, and again at each start.
+func FuzzApply(f *testing.F) {
+	r := newSubject(f)
+	seeds := []agent.Op{
+		appendTo("t", `{"n":1}`), &agent.PutValue{Key: "v", Bytes: []byte("x"), TTL: 1e9}, pointing("c", "t", 1),
+		&agent.PatchCheckpoint{Key: "c", Patch: agent.JSON(`{"a":{"b":null}}`)}, &agent.ForkThread{Thread: "t", NewThread: "u"},
+		&agent.CompactThread{Thread: "t", BeforeSeq: 1}, &agent.DeleteThread{Thread: "t", Seal: 1e9},
+		&agent.HibernateThread{Thread: "t", Rev: 1, Entries: drafts(`{}`)}, &agent.PutScope{Policy: agent.Policy{KeysMax: 1}},
+		&agent.DeleteValue{Key: "v"}, &agent.DeleteCheckpoint{Key: "c"},
+	}
+	for i, op := range seeds {
+		f.Add(r.encode(agent.Commit{Ops: []agent.Op{op}})[0], r.encode(requested(uint64(i+1), 1, seeds[0], op))[0])
+	}
+	f.Add(r.encode(agent.Commit{Ops: []agent.Op{&agent.DeleteScope{}}})[0], r.machine.EncodeFeatureLevel(1))
+	f.Add(r.machine.EncodePutMember(agent.Member{ID: "n", Incarnation: "i"}), r.machine.EncodeRemoveMember("n", "i"))
+	f.Fuzz(func(t *testing.T, one, other []byte) {
+		applyAnything(t, [][][]byte{{one, other}, {other, one, one}, {}})
+	})
+}
+
+// hostile draws commits that no door has seen.
+type hostile struct{ *rapid.T }
+
+func (h hostile) id() string {
+	return rapid.SampledFrom([]string{"a", "b", "a", "b", "", ".", "a\x00b", "\xff"[:0], string(make([]byte, 513))}).Draw(h.T, "id")
+}
+
+func (h hostile) number() uint64 {
+	return rapid.SampledFrom([]uint64{0, 1, 2, 1 << 16, 1<<16 + 1, 1 << 63, 1<<64 - 1}).Draw(h.T, "number")
+}
+
+func (h hostile) maybe() *uint64 {
+	if rapid.Bool().Draw(h.T, "none") {
+		return nil
+	}
+	return ptr(h.number())
+}
+
+func (h hostile) bytes() []byte {
+	return []byte(rapid.SampledFrom([]string{"", "{}", `{"a":1}`, "null", "{", "\xff", "[1]"}).Draw(h.T, "bytes"))
+}
+
+func (h hostile) head() []byte {
+	return make([]byte, rapid.SampledFrom([]int{0, 1, 32, 33}).Draw(h.T, "head"))
+}
+
+func (h hostile) drafts() (out []*logpb.Draft) {
+	for range rapid.IntRange(0, 3).Draw(h.T, "drafts") {
+		out = append(out, &logpb.Draft{
+			Id:   rapid.SampledFrom([]string{"", "x", "entry_1ekh_0", "entry_1ekh_1", "entry_0_0"}).Draw(h.T, "id"),
+			Kind: "k", Payload: h.bytes(), Refs: h.bytes(),
+		})
+	}
+	return out
+}
+
+func (h hostile) op() *logpb.Op {
+	switch rapid.IntRange(0, 14).Draw(h.T, "op") {
+	case 0:
+		return &logpb.Op{Op: &logpb.Op_PutValue{PutValue: &logpb.PutValue{
+			Key: h.id(), Bytes: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(), IfAbsent: rapid.Bool().Draw(h.T, "absent"), IfIncarnation: h.number(),
+		}}}
+	case 1:
+		return &logpb.Op{Op: &logpb.Op_DeleteValue{DeleteValue: &logpb.DeleteValue{
+			Key: h.id(), IfRevision: h.maybe(), IfBytes: &logpb.Bytes{Bytes: h.bytes()}, SealMs: h.number(),
+		}}}
+	case 2:
+		return &logpb.Op{Op: &logpb.Op_PutCheckpoint{PutCheckpoint: &logpb.PutCheckpoint{
+			Key: h.id(), State: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(),
+			Thread: &logpb.Pointer{Thread: h.id(), Rev: h.number(), Head: h.head(), Incarnation: h.number()},
+		}}}
+	case 3:
+		return &logpb.Op{Op: &logpb.Op_PatchCheckpoint{PatchCheckpoint: &logpb.PatchCheckpoint{Key: h.id(), Patch: h.bytes(), IfIncarnation: h.number()}}}
+	case 4:
+		return &logpb.Op{Op: &logpb.Op_DeleteCheckpoint{DeleteCheckpoint: &logpb.DeleteCheckpoint{Key: h.id(), SealMs: h.number()}}}
+	case 5, 6:
+		return &logpb.Op{Op: &logpb.Op_AppendThread{AppendThread: &logpb.AppendThread{
+			Thread: h.id(), Entries: h.drafts(), ExpectedRev: h.maybe(), ExpectedHead: h.head(), Metadata: h.bytes(),
+		}}}
+	case 7:
+		return &logpb.Op{Op: &logpb.Op_HibernateThread{HibernateThread: &logpb.HibernateThread{
+			Thread: h.id(), Rev: h.number(), FromSeq: h.number(), Entries: h.drafts(),
+		}}}
+	case 8:
+		return &logpb.Op{Op: &logpb.Op_DeleteThread{DeleteThread: &logpb.DeleteThread{Thread: h.id(), SealMs: h.number()}}}
+	case 9:
+		return &logpb.Op{Op: &logpb.Op_CompactThread{CompactThread: &logpb.CompactThread{Thread: h.id(), BeforeSeq: h.number(), Summary: h.bytes()}}}
+	case 10:
+		return &logpb.Op{Op: &logpb.Op_ForkThread{ForkThread: &logpb.ForkThread{Thread: h.id(), NewThread: h.id(), AtRev: h.maybe()}}}
+	case 11:
+		return &logpb.Op{Op: &logpb.Op_PutScope{PutScope: &logpb.PutScope{History: h.number(), KeysMax: h.number()}}}
+	case 12:
+		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}
+	case 13:
+		return &logpb.Op{Op: &logpb.Op_PutMember{PutMember: &logpb.PutMember{Member: &logpb.Member{Id: h.id(), Incarnation: h.id()}}}}
+	default:
+		return &logpb.Op{Op: &logpb.Op_RemoveMember{RemoveMember: &logpb.RemoveMember{Id: h.id(), Incarnation: h.id()}}}
+	}
+}
+
+func (h hostile) commit() []byte {
+	c := &logpb.Commit{Scope: h.id(), BodyHash: h.number()}
+	if rapid.Bool().Draw(h.T, "request") {
+		c.Client, c.Seq, c.Low, c.NotAfterTick = h.id(), h.number(), h.number(), h.number()
+	}
+	for range rapid.IntRange(0, 3).Draw(h.T, "ops") {
+		c.Ops = append(c.Ops, h.op())
+	}
+	raw, err := proto.Marshal(c)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return raw
+}
+
+func TestWhateverTheDoorLetsThroughIsDecidedAlikeByAll(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := hostile{rt}
+		entries := make([][][]byte, rapid.IntRange(1, 6).Draw(rt, "entries"))
+		for i := range entries {
+			for range rapid.IntRange(0, 4).Draw(rt, "commits") {
+				entries[i] = append(entries[i], h.commit())
+			}
+		}
+		hash, stopped := applyAnything(t, entries)
+		if again, stoppedAgain := applyAnything(t, entries); again != hash || stopped != stoppedAgain {
+			rt.Fatal("two machines that were fed the same log differ")
+		}
+		if stopped {
+			rt.Fatal("the replica stopped at ops that it knows")
+		}
+	})
+}

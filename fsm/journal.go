@@ -1,0 +1,163 @@
+package fsm
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// rowReader reads rows by key: nil where there is none. What it returns must
+// not be changed.
+type rowReader interface {
+	get(key string) ([]byte, error)
+}
+
+// journal is a thread with a way to read its entries, which may be rows of the
+// threads that it was forked from: entries below a segment's end are that
+// thread's, the rest its own.
+type journal struct {
+	rows  rowReader
+	scope string
+	meta  *logpb.ThreadMeta
+}
+
+// zeroHead is the head of a thread without entries.
+var zeroHead = make([]byte, len(agent.Head{}))
+
+func decodeThreadRow(id string, raw []byte) (*logpb.ThreadMeta, error) {
+	row := &logpb.ThreadMeta{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode thread %q: %w", id, err)
+	}
+	row.Id = id
+	return row, nil
+}
+
+// owner tells under which thread and incarnation the entry at seq is stored.
+func (j journal) owner(seq uint64) (thread string, incarnation uint64) {
+	for _, s := range j.meta.Segments {
+		if seq < s.To {
+			return s.Thread, s.Incarnation
+		}
+	}
+	return j.meta.Id, j.meta.Incarnation
+}
+
+// ownStart is the first seq whose row is the thread's own.
+func (j journal) ownStart() uint64 {
+	if n := len(j.meta.Segments); n > 0 {
+		return j.meta.Segments[n-1].To
+	}
+	return 0
+}
+
+// row is the row of the entry at seq, which must be there.
+func (j journal) row(seq uint64) (*logpb.EntryRow, error) {
+	thread, incarnation := j.owner(seq)
+	raw, err := j.rows.get(entryKey(j.scope, thread, incarnation, seq))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.meta.Id, j.meta.Rev, seq)
+	}
+	return decodeEntryRow(seq, raw)
+}
+
+func decodeEntryRow(seq uint64, raw []byte) (*logpb.EntryRow, error) {
+	row := &logpb.EntryRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode entry %d: %w", seq, err)
+	}
+	return row, nil
+}
+
+// entry is the entry at seq, which must be there.
+func (j journal) entry(seq uint64) (agent.Entry, error) {
+	row, err := j.row(seq)
+	if err != nil {
+		return agent.Entry{}, err
+	}
+	_, incarnation := j.owner(seq)
+	return entryOf(row, incarnation, seq), nil
+}
+
+// entryOf is the entry in a row, stored under an incarnation.
+func entryOf(row *logpb.EntryRow, incarnation, seq uint64) agent.Entry {
+	draft := agent.Draft{ID: row.Id, At: &row.At, Kind: row.Kind, Payload: row.Payload, Refs: row.Refs}
+	return draft.Entry(incarnation, seq, row.At)
+}
+
+// headAt is the chain's value at a rev of at most the thread's own. Below the
+// floor it is forgotten, but at 0.
+func (j journal) headAt(rev uint64) ([]byte, error) {
+	switch {
+	case rev == 0:
+		return zeroHead, nil
+	case rev == j.meta.Rev:
+		return j.meta.Head, nil
+	case rev == j.meta.Floor:
+		return j.meta.FloorHead, nil
+	case rev < j.meta.Floor:
+		return nil, compacted(j.meta, rev)
+	}
+	row, err := j.row(rev - 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(row.Head) != len(zeroHead) {
+		return nil, fmt.Errorf("entry %d of thread %q has no head", rev-1, j.meta.Id)
+	}
+	return row.Head, nil
+}
+
+// find looks for an entry by its id. Generated ids say where they stand; those
+// that callers chose are in an index. Compacted entries are forgotten.
+func (j journal) find(id string) (seq uint64, found bool, err error) {
+	if incarnation, at, ok := agent.GeneratedID(id); ok && j.meta.Floor <= at && at < j.meta.Rev {
+		if _, stored := j.owner(at); stored == incarnation {
+			row, err := j.row(at)
+			if err != nil || row.Id == "" {
+				return at, err == nil, err
+			}
+		}
+	}
+	if !j.meta.ChosenIds {
+		return 0, false, nil
+	}
+	from := j.meta.Floor
+	for _, s := range j.meta.Segments {
+		if seq, found, err = j.indexed(s.Thread, s.Incarnation, id, from, s.To); err != nil || found {
+			return seq, found, err
+		}
+		from = max(from, s.To)
+	}
+	return j.indexed(j.meta.Id, j.meta.Incarnation, id, from, j.meta.Rev)
+}
+
+// indexed looks an id up among the entries of one incarnation from a seq up to
+// another. An id has several seqs where it was compacted away, came again, and
+// a fork still reads the first.
+func (j journal) indexed(thread string, incarnation uint64, id string, from, to uint64) (seq uint64, found bool, err error) {
+	raw, err := j.rows.get(entryIDKey(j.scope, thread, incarnation, id))
+	if err != nil {
+		return 0, false, err
+	}
+	for ; len(raw) >= 8; raw = raw[8:] {
+		if seq := decodeNumber(raw[:8]); from <= seq && seq < to {
+			return seq, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// compacted refuses what asks for an entry or a head below the floor.
+func compacted(meta *logpb.ThreadMeta, at uint64) *agent.Error {
+	e := agent.Errorf(agent.CodeCompacted, "thread %q has forgotten what is below %d, and so rev %d", meta.Id, meta.Floor, at)
+	e.Floor, e.Rev, e.Head = meta.Floor, meta.Rev, hex.EncodeToString(meta.Head)
+	return e
+}

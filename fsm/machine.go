@@ -1,0 +1,116 @@
+package fsm
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/agent"
+	"dormouse/storage"
+)
+
+// Options say how a machine is opened. The zero value but for Dir is on disk
+// with default sizes.
+type Options struct {
+	Dir        string        // the machine's own directory: engine and snapshots
+	FS         storage.FS    // nil means the disk
+	CacheBytes int64         // of the engine's block cache; 0 means its default
+	ClusterID  func() string // asked when a snapshot is cut; nil means ""
+	Fatal      func(error)   // told the first error after which this replica must not answer; nil panics
+	Logger     hclog.Logger  // nil is silent
+}
+
+// Machine is the state machine of one node: the engine, what apply keeps in
+// memory beside it, and those who wait for it.
+//
+// Apply, Snapshot and Restore are called by Raft from one goroutine. All other
+// methods may be called concurrently, but for Close, which must be the last.
+type Machine struct {
+	options Options
+	home    *home     // directories and snapshots
+	chains  chainRing // the last entries' chains
+
+	// What follows belongs to the goroutine that applies. chainNext is the
+	// chain with the entry in it that is being applied: Apply sets it,
+	// applyBatch writes it down.
+	hot       *hotRows
+	chainNext uint32
+
+	mu       sync.RWMutex
+	gen      *generation       // guarded by mu; replaced by adopt
+	progress progress          // guarded by mu; written by the goroutine that applies, which may read it without
+	due      due               // guarded by mu, as progress
+	members  []agent.Member    // guarded by mu, as progress; in id order, never changed in place
+	removed  map[string]string // :: incarnation → id; guarded by mu, as progress
+	level    uint32            // guarded by mu, as progress; the feature level
+
+	waiters waiters
+	watches watches
+}
+
+// adopt makes a generation's engine the machine's own in place of the one that
+// is there, which is retired. It is called by the goroutine that applies, or
+// before there is one.
+func (m *Machine) adopt(g *generation) error {
+	done, err := readProgress(g.engine)
+	if err != nil {
+		return err
+	}
+	roster, err := readRoster(g.engine)
+	if err != nil {
+		return err
+	}
+	next, err := readDue(g.engine)
+	if err != nil {
+		return err
+	}
+	m.hot = newHotRows(hotBytesMax)
+	m.chains.reset()
+	if m.chainNext = done.chain; done.index > 0 {
+		m.chains.add(done.index, done.chain) // a leader's stamp may be of just this entry
+	}
+
+	m.mu.Lock()
+	old := m.gen
+	m.gen, m.progress, m.due = g, done, next
+	m.members, m.removed, m.level = roster.members, roster.removed, roster.level
+	m.mu.Unlock()
+
+	if old != nil {
+		old.retire()
+	}
+	m.waiters.wake(done.index)
+	m.watches.wakeAll()
+	return nil
+}
+
+// Applied is the index of the newest entry that views see.
+func (m *Machine) Applied() uint64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.progress.index
+}
+
+// Stamps are the newest entry's tick and wall time.
+func (m *Machine) Stamps() (tick uint64, wall int64) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.progress.tick, m.progress.wall
+}
+
+// Chain is the CRC chain over all entries up to index. It is equal on equal
+// replicas.
+func (m *Machine) Chain() (index uint64, chain uint32) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.progress.index, m.progress.chain
+}
+
+// fatal ends this replica: see Options.Fatal.
+func (m *Machine) fatal(err error) {
+	if m.options.Fatal == nil {
+		panic(fmt.Sprintf("state machine: %v", err))
+	}
+	m.options.Fatal(err)
+}

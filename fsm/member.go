@@ -1,0 +1,231 @@
+package fsm
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// featureLevelMax is the highest feature level that this version can do. The
+// cluster's own level is replicated, and rises once all members can do it.
+const featureLevelMax uint32 = 1
+
+// FeatureLevelMax is what a member says of itself: see agent.Member.
+const FeatureLevelMax = featureLevelMax
+
+const levelKey = kindSystem + "level"
+
+// roster is who is in the cluster, and who may not come back.
+type roster struct {
+	members []agent.Member    // in id order
+	removed map[string]string // :: incarnation → id
+	level   uint32
+}
+
+func readRoster(r storage.Reader) (*roster, error) {
+	out := &roster{removed: map[string]string{}}
+	err := eachRow(r, kindMember, func(id string, raw []byte) error {
+		var p logpb.Member
+		if err := proto.Unmarshal(raw, &p); err != nil {
+			return fmt.Errorf("decode member %q: %w", id, err)
+		}
+		out.members = append(out.members, decodeMember(id, &p))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = eachRow(r, kindRemoved, func(incarnation string, raw []byte) error {
+		out.removed[incarnation] = string(raw)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	raw, ok, err := r.Get([]byte(levelKey))
+	if err != nil || !ok {
+		return out, err
+	}
+	out.level = uint32(decodeNumber(raw))
+	return out, nil
+}
+
+// eachRow visits all rows of a kind; name is the key less the kind.
+func eachRow(r storage.Reader, kind string, visit func(name string, raw []byte) error) error {
+	cursor, err := r.Scan([]byte(kind), []byte(after(kind)))
+	if err != nil {
+		return err
+	}
+	for cursor.Next() {
+		name, raw := string(cursor.Key()[len(kind):]), cursor.Value()
+		if raw == nil {
+			break
+		}
+		if err := visit(name, raw); err != nil {
+			_ = cursor.Close()
+			return err
+		}
+	}
+	return cursor.Close()
+}
+
+// forgetCluster deletes what ties the state to its cluster: the members, and
+// who may not come back. A restored backup founds another cluster.
+func forgetCluster(r storage.Reader, b *storage.Batch) error {
+	for _, kind := range []string{kindMember, kindRemoved} {
+		err := eachRow(r, kind, func(name string, _ []byte) error {
+			b.Delete([]byte(kind + name))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Members are the cluster's members in id order. The caller must not change
+// the slice.
+func (m *Machine) Members() []agent.Member {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.members
+}
+
+// Removed tells whether a member of that incarnation has left for good.
+func (m *Machine) Removed(incarnation string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	_, ok := m.removed[incarnation]
+	return ok
+}
+
+// FeatureLevel is the cluster's level.
+func (m *Machine) FeatureLevel() uint32 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.level
+}
+
+// EncodePutMember encodes a commit that adds a member, or changes it.
+func (m *Machine) EncodePutMember(member agent.Member) []byte {
+	return encodeLogOp(&logpb.Op{Op: &logpb.Op_PutMember{PutMember: &logpb.PutMember{Member: encodeMember(member)}}})
+}
+
+// EncodeRemoveMember encodes a commit that removes a member for good.
+func (m *Machine) EncodeRemoveMember(id, incarnation string) []byte {
+	return encodeLogOp(&logpb.Op{Op: &logpb.Op_RemoveMember{
+		RemoveMember: &logpb.RemoveMember{Id: id, Incarnation: incarnation},
+	}})
+}
+
+// EncodeFeatureLevel encodes a commit that raises the cluster's level.
+func (m *Machine) EncodeFeatureLevel(level uint32) []byte {
+	return encodeLogOp(&logpb.Op{Op: &logpb.Op_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}})
+}
+
+func encodeLogOp(op *logpb.Op) []byte {
+	return encodeLogCommit(&logpb.Commit{Scope: agent.DefaultScope, Ops: []*logpb.Op{op}})
+}
+
+// ownRoster is the entry's copy of the roster, before the commit changes it.
+func (b *batch) ownRoster() *roster {
+	old := roster{members: b.machine.members, removed: b.machine.removed, level: b.machine.level}
+	if b.roster != nil {
+		old = *b.roster
+	}
+	b.roster = &roster{members: slices.Clone(old.members), removed: maps.Clone(old.removed), level: old.level}
+	return b.roster
+}
+
+// putMember adds a member or changes it. A name belongs to one incarnation at
+// a time: a node that lost its data is removed before it comes back.
+func (c *commit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
+	member := p.GetMember()
+	id, incarnation := member.GetId(), member.GetIncarnation()
+	if err := validMember(id, incarnation); err != nil {
+		return nil, err
+	}
+	r := c.ownRoster()
+	if _, gone := r.removed[incarnation]; gone {
+		e := agent.Errorf(agent.CodeDeleted, "node %q with this data directory has left the cluster for good", id)
+		return nil, e
+	}
+	at, found := slices.BinarySearchFunc(r.members, id, func(m agent.Member, id string) int { return strings.Compare(m.ID, id) })
+	switch {
+	case !found:
+		r.members = slices.Insert(r.members, at, decodeMember(id, member))
+	case r.members[at].Incarnation != incarnation:
+		return nil, agent.Errorf(agent.CodeAlreadyExists, "there is a member %q with another data directory: remove it first", id)
+	default:
+		r.members[at] = decodeMember(id, member)
+	}
+	raw, err := deterministic.Marshal(encodeMember(r.members[at]))
+	if err != nil {
+		return nil, fmt.Errorf("encode member %q: %w", id, err)
+	}
+	c.rows.set(kindMember+id, raw)
+	return &agent.DeleteResult{Existed: found}, nil
+}
+
+func validMember(id, incarnation string) error {
+	if err := agent.ValidID("member.id", id); err != nil {
+		return err
+	}
+	return agent.ValidID("member.incarnation", incarnation)
+}
+
+func (c *commit) removeMember(p *logpb.RemoveMember) (agent.OpResult, error) {
+	if err := validMember(p.GetId(), p.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	r := c.ownRoster()
+	before := len(r.members)
+	r.members = slices.DeleteFunc(r.members, func(m agent.Member) bool {
+		return m.ID == p.Id && m.Incarnation == p.Incarnation
+	})
+	existed := len(r.members) < before
+	if existed {
+		c.rows.remove(kindMember + p.Id)
+	}
+	r.removed[p.Incarnation] = p.Id
+	c.rows.set(kindRemoved+p.Incarnation, []byte(p.Id))
+	return &agent.DeleteResult{Existed: existed}, nil
+}
+
+// setFeatureLevel raises the level, never lowers it. A level that this version
+// cannot do stops the node before it meets an op that it does not know.
+func (c *commit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, error) {
+	level := p.GetLevel()
+	if level > featureLevelMax {
+		return nil, fmt.Errorf("the cluster has moved to feature level %d, this version can do %d: upgrade this node", level, featureLevelMax)
+	}
+	r := c.ownRoster()
+	if level < r.level {
+		return nil, agent.Errorf(agent.CodeConflict, "the feature level is %d already", r.level)
+	}
+	r.level = level
+	c.rows.set(levelKey, []byte(encodeNumber(uint64(level))))
+	return &agent.DeleteResult{Existed: true}, nil
+}
+
+func encodeMember(m agent.Member) *logpb.Member {
+	return &logpb.Member{
+		Id: m.ID, Incarnation: m.Incarnation, RaftAddr: m.RaftAddr, GrpcAddr: m.GRPCAddr, HttpAddr: m.HTTPAddr,
+		GossipAddr: m.GossipAddr, WantVote: m.WantVote, Version: m.Version, FeatureLevelMax: m.FeatureLevelMax,
+	}
+}
+
+func decodeMember(id string, p *logpb.Member) agent.Member {
+	return agent.Member{
+		ID: id, Incarnation: p.Incarnation, RaftAddr: p.RaftAddr, GRPCAddr: p.GrpcAddr, HTTPAddr: p.HttpAddr,
+		GossipAddr: p.GossipAddr, WantVote: p.WantVote, Version: p.Version, FeatureLevelMax: p.FeatureLevelMax,
+	}
+}

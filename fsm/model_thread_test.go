@@ -1,0 +1,193 @@
+package fsm_test
+
+import (
+	"slices"
+
+	"dormouse/agent"
+)
+
+// entered is a thread that is written to, made where it is missing.
+func (m *model) entered(id string, got agent.OpResult) modelThread {
+	t, found := m.threads[id]
+	if !found {
+		t = modelThread{Thread: agent.Thread{ID: id, Metadata: agent.JSON(`{}`), CreatedAt: m.now}}
+		if got, ok := got.(*agent.ThreadResult); ok {
+			t.Incarnation = m.born(got.Thread.Incarnation)
+		}
+	}
+	return t
+}
+
+func (m *model) appendThread(op *agent.AppendThread, got agent.OpResult) (agent.OpResult, agent.Code) {
+	old := m.threads[op.Thread]
+	if code := m.enter("t/"+op.Thread, op.IfIncarnation, old.Incarnation); code != "" {
+		return nil, code
+	}
+	if !revisionIs(op.ExpectedRev, old.Rev) || op.ExpectedHead != "" && op.ExpectedHead != old.headAt(old.Rev).String() {
+		return nil, agent.CodeConflict
+	}
+	return m.extend(m.entered(op.Thread, got), op.Entries, op.Metadata, true)
+}
+
+func (m *model) extend(t modelThread, drafts []agent.Draft, metadata agent.JSON, skip bool) (agent.OpResult, agent.Code) {
+	if t.Rev == 0 {
+		t.CreatedAt = m.now
+		if metadata != nil {
+			t.Metadata = metadata
+		}
+	}
+	var stamps []agent.EntryStamp
+	for _, d := range drafts {
+		e := d.Entry(t.Incarnation, t.Rev, m.now)
+		known := slices.IndexFunc(t.entries, func(have agent.Entry) bool { return have.Seq >= t.Floor && have.ID == e.ID })
+		if known >= 0 {
+			if e = t.entries[known]; !skip || !d.SameContent(e) {
+				return nil, agent.CodeDuplicateEntry
+			}
+		} else {
+			t.entries = append(slices.Clone(t.entries), e)
+			t.Rev++
+		}
+		stamps = append(stamps, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At})
+	}
+	t.UpdatedAt = m.now
+	return m.storeThread(t, stamps), ""
+}
+
+// storeThread answers without the summary, which only reads give.
+func (m *model) storeThread(t modelThread, stamps []agent.EntryStamp) agent.OpResult {
+	t.Head = t.headAt(t.Rev)
+	m.threads[t.ID] = t
+	t.Summary = nil
+	return &agent.ThreadResult{Thread: t.Thread, Entries: stamps}
+}
+
+func (m *model) hibernateThread(op *agent.HibernateThread, got agent.OpResult) (agent.OpResult, agent.Code) {
+	old := m.threads[op.Thread]
+	if code := m.enter("t/"+op.Thread, op.IfIncarnation, old.Incarnation); code != "" {
+		return nil, code
+	}
+	switch {
+	case old.Rev > op.Rev:
+		return nil, agent.CodeRevRegression
+	case op.FromSeq > old.Rev:
+		return nil, agent.CodeConflict
+	case op.FromSeq < old.Floor && len(op.Entries) > 0:
+		return nil, agent.CodeCompacted // the generator gives no times, so the chain cannot tell
+	}
+	t := m.entered(op.Thread, got)
+	var stamps []agent.EntryStamp
+	for i, d := range op.Entries[:t.Rev-op.FromSeq] {
+		e := t.entries[op.FromSeq+uint64(i)]
+		if !d.SameContent(e) {
+			return nil, agent.CodeConflict
+		}
+		stamps = append(stamps, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At})
+	}
+	result, code := m.extend(t, op.Entries[t.Rev-op.FromSeq:], op.Metadata, false)
+	if code != "" {
+		return nil, code
+	}
+	r := result.(*agent.ThreadResult)
+	r.Entries = append(stamps, r.Entries...)
+	return r, ""
+}
+
+func (m *model) deleteThread(op *agent.DeleteThread) (agent.OpResult, agent.Code) {
+	old, found := m.threads[op.Thread]
+	if op.IfIncarnation != 0 && op.IfIncarnation != old.Incarnation {
+		return nil, agent.CodeDeleted
+	}
+	delete(m.threads, op.Thread)
+	m.seal("t/"+op.Thread, op.Seal.Milliseconds())
+	return &agent.DeleteResult{Existed: found, Incarnation: old.Incarnation}, ""
+}
+
+func (m *model) forkThread(op *agent.ForkThread, got agent.OpResult) (agent.OpResult, agent.Code) {
+	t, found := m.threads[op.Thread]
+	if code := m.enter("t/"+op.Thread, op.IfIncarnation, t.Incarnation); code != "" {
+		return nil, code
+	}
+	if !found {
+		return nil, agent.CodeNotFound
+	}
+	if _, there := m.threads[op.NewThread]; there {
+		return nil, agent.CodeAlreadyExists
+	}
+	if code := m.enter("t/"+op.NewThread, 0, 0); code != "" {
+		return nil, code
+	}
+	at := t.Rev
+	if op.AtRev != nil {
+		at = *op.AtRev
+	}
+	switch {
+	case at > t.Rev:
+		return nil, agent.CodeConflict
+	case at < t.Floor:
+		return nil, agent.CodeCompacted
+	}
+	fork := m.entered(op.NewThread, got)
+	fork.Rev, fork.entries = at, slices.Clip(t.entries[:at])
+	fork.Floor, fork.Metadata, fork.Summary, fork.UpdatedAt = t.Floor, t.Metadata, t.Summary, m.now
+	fork.ForkedFrom = &agent.ForkPoint{Thread: t.ID, Incarnation: t.Incarnation, Rev: at}
+	return m.storeThread(fork, nil), ""
+}
+
+func (m *model) compactThread(op *agent.CompactThread) (agent.OpResult, agent.Code) {
+	t, found := m.threads[op.Thread]
+	if code := m.enter("t/"+op.Thread, op.IfIncarnation, t.Incarnation); code != "" {
+		return nil, code
+	}
+	if !found {
+		return nil, agent.CodeNotFound
+	}
+	if op.BeforeSeq > t.Rev || op.BeforeSeq > t.Floor && m.pinnedBelow(t, op.BeforeSeq) {
+		return nil, agent.CodeConflict
+	}
+	if op.BeforeSeq >= t.Floor && op.Summary != nil {
+		t.Summary = op.Summary
+	}
+	t.Floor = max(t.Floor, op.BeforeSeq)
+	return m.storeThread(t, nil), ""
+}
+
+// pinnedBelow tells whether a live checkpoint or a fork points below a seq.
+func (m *model) pinnedBelow(t modelThread, before uint64) bool {
+	for key := range m.checkpoints {
+		p := m.current(key).Thread
+		if p != nil && p.Thread == t.ID && p.Incarnation == t.Incarnation && p.Rev < before {
+			return true
+		}
+	}
+	for _, f := range m.threads {
+		if rev, reads := m.readsOf(f, t); reads && rev < before {
+			return true
+		}
+	}
+	return false
+}
+
+// readsOf is up to where f shares entries with t that t appended itself, and
+// f has not compacted: by way of forks of forks too, be they deleted since.
+func (m *model) readsOf(f, t modelThread) (rev uint64, reads bool) {
+	if f.ID == t.ID {
+		return 0, false
+	}
+	for _, e := range f.entries[f.Floor:] {
+		if t.appended(e) {
+			rev, reads = e.Seq+1, true
+		}
+	}
+	return rev, reads
+}
+
+// appended tells whether t itself made the entry, which then is the same piece
+// of memory: the generator makes every payload anew.
+func (t modelThread) appended(e agent.Entry) bool {
+	from := uint64(0)
+	if t.ForkedFrom != nil {
+		from = t.ForkedFrom.Rev
+	}
+	return e.Seq >= from && e.Seq < t.Rev && &t.entries[e.Seq].Payload[0] == &e.Payload[0]
+}

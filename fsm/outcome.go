@@ -1,0 +1,173 @@
+package fsm
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// encodeOutcome is what a request's row keeps of how its commit was decided.
+func encodeOutcome(d agent.Decided) ([]byte, error) {
+	p := &logpb.Outcome{Index: d.Result.Index, TimeMs: d.Result.Time, Refusal: encodeRefusal(d.Err)}
+	for i, r := range d.Result.Results {
+		result, err := encodeResult(r)
+		if err != nil {
+			return nil, fmt.Errorf("encode result %d: %w", i, err)
+		}
+		p.Results = append(p.Results, result)
+	}
+	raw, err := deterministic.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode outcome: %w", err)
+	}
+	return raw, nil
+}
+
+// decodeOutcome is the inverse of encodeOutcome.
+func decodeOutcome(raw []byte) (agent.Decided, error) {
+	p := &logpb.Outcome{}
+	if err := proto.Unmarshal(raw, p); err != nil {
+		return agent.Decided{}, fmt.Errorf("decode outcome: %w", err)
+	}
+	if p.Refusal != nil {
+		return agent.Decided{Err: decodeRefusal(p.Refusal)}, nil
+	}
+	d := agent.Decided{Result: agent.Result{Index: p.Index, Time: p.TimeMs}}
+	for i, r := range p.Results {
+		result, err := decodeResult(r)
+		if err != nil {
+			return agent.Decided{}, fmt.Errorf("decode result %d: %w", i, err)
+		}
+		d.Result.Results = append(d.Result.Results, result)
+	}
+	return d, nil
+}
+
+func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
+	switch r := r.(type) {
+	case *agent.ValueResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Value{Value: &logpb.RevisionResult{
+			Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		}}}, nil
+	case *agent.CheckpointResult:
+		thread, err := encodePointer(r.Thread)
+		return &logpb.OpResult{Result: &logpb.OpResult_Checkpoint{Checkpoint: &logpb.RevisionResult{
+			Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
+			CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: thread,
+		}}}, err
+	case *agent.ThreadResult:
+		p := &logpb.ThreadResult{Thread: encodeThread(r.Thread)}
+		for _, e := range r.Entries {
+			p.Entries = append(p.Entries, &logpb.EntryStamp{Id: e.ID, Seq: e.Seq, At: e.At})
+		}
+		return &logpb.OpResult{Result: &logpb.OpResult_Thread{Thread: p}}, nil
+	case *agent.DeleteResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Deleted{Deleted: &logpb.DeleteResult{
+			Existed: r.Existed, Incarnation: r.Incarnation,
+		}}}, nil
+	case *agent.ScopeResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Scope{Scope: &logpb.ScopeResult{Scope: encodeScope(r.Scope)}}}, nil
+	default:
+		return nil, fmt.Errorf("result of type %T has no place in the log", r)
+	}
+}
+
+func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
+	switch p := p.Result.(type) {
+	case *logpb.OpResult_Value:
+		v := p.Value
+		return &agent.ValueResult{
+			Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
+		}, nil
+	case *logpb.OpResult_Checkpoint:
+		v := p.Checkpoint
+		return &agent.CheckpointResult{
+			Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision,
+			CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, Thread: decodePointer(v.Thread),
+		}, nil
+	case *logpb.OpResult_Thread:
+		thread, err := decodeThread(p.Thread.Thread)
+		if err != nil {
+			return nil, err
+		}
+		r := &agent.ThreadResult{Thread: thread}
+		for _, e := range p.Thread.Entries {
+			r.Entries = append(r.Entries, agent.EntryStamp{ID: e.Id, Seq: e.Seq, At: e.At})
+		}
+		return r, nil
+	case *logpb.OpResult_Deleted:
+		return &agent.DeleteResult{Existed: p.Deleted.Existed, Incarnation: p.Deleted.Incarnation}, nil
+	case *logpb.OpResult_Scope:
+		return &agent.ScopeResult{Scope: decodeScope(p.Scope.Scope)}, nil
+	default:
+		return nil, fmt.Errorf("result of type %T is unknown", p)
+	}
+}
+
+// encodeThread is what a caller sees of a thread. The row's own fields
+// (segments, floor head, bytes, chosen ids) are the row's to fill in.
+func encodeThread(t agent.Thread) *logpb.ThreadMeta {
+	p := &logpb.ThreadMeta{
+		Id: t.ID, Incarnation: t.Incarnation, Rev: t.Rev, Head: t.Head[:], Floor: t.Floor, Summary: t.Summary,
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: t.Metadata,
+	}
+	if f := t.ForkedFrom; f != nil {
+		p.ForkedFrom = &logpb.ForkPoint{Thread: f.Thread, Incarnation: f.Incarnation, Rev: f.Rev}
+	}
+	return p
+}
+
+// decodeThread is what a caller sees of a thread's row.
+func decodeThread(p *logpb.ThreadMeta) (agent.Thread, error) {
+	t := agent.Thread{
+		ID: p.GetId(), Incarnation: p.GetIncarnation(), Rev: p.GetRev(), Floor: p.GetFloor(), Summary: p.GetSummary(),
+		CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(), Metadata: p.GetMetadata(),
+	}
+	if len(p.GetHead()) != len(t.Head) {
+		return agent.Thread{}, fmt.Errorf("decode thread %q: its head has %d bytes", t.ID, len(p.GetHead()))
+	}
+	copy(t.Head[:], p.Head)
+	if f := p.ForkedFrom; f != nil {
+		t.ForkedFrom = &agent.ForkPoint{Thread: f.Thread, Incarnation: f.Incarnation, Rev: f.Rev}
+	}
+	return t, nil
+}
+
+func encodeScope(s agent.Scope) *logpb.ScopeRecord {
+	return &logpb.ScopeRecord{
+		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
+		History: s.Policy.History, KeysMax: s.Policy.KeysMax, BytesMax: s.Policy.BytesMax,
+	}
+}
+
+func decodeScope(p *logpb.ScopeRecord) agent.Scope {
+	return agent.Scope{
+		Name: p.GetName(), Keys: p.GetKeys(), Bytes: p.GetBytes(), CreatedAt: p.GetCreatedAt(),
+		Policy: agent.Policy{History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax()},
+	}
+}
+
+func encodeRefusal(e *agent.Error) *logpb.Refusal {
+	if e == nil {
+		return nil
+	}
+	return &logpb.Refusal{
+		Code: string(e.Code), Detail: e.Detail, Op: int32(e.Op), Field: e.Field, Limit: e.Limit,
+		Rev: e.Rev, Head: e.Head, Thread: e.Thread, Revision: e.Revision, Seq: e.Seq,
+		Incarnation: e.Incarnation, Floor: e.Floor, Epoch: e.Epoch, Holder: e.Holder,
+		ExpiresAt: e.ExpiresAt, RetryAfterMs: e.RetryAfterMS,
+	}
+}
+
+// decodeRefusal is final: what is kept was decided in the log.
+func decodeRefusal(p *logpb.Refusal) *agent.Error {
+	return &agent.Error{
+		Code: agent.Code(p.Code), Detail: p.Detail, Final: true, Op: int(p.Op), Field: p.Field, Limit: p.Limit,
+		Rev: p.Rev, Head: p.Head, Thread: p.Thread, Revision: p.Revision, Seq: p.Seq,
+		Incarnation: p.Incarnation, Floor: p.Floor, Epoch: p.Epoch, Holder: p.Holder,
+		ExpiresAt: p.ExpiresAt, RetryAfterMS: p.RetryAfterMs,
+	}
+}

@@ -1,0 +1,120 @@
+package fsm
+
+import (
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (r reader) checkpoint(q *agent.GetCheckpoint) (agent.Found, error) {
+	checkpoint, err := r.checkpointAt(q.Key, q.Revision)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint, nil
+}
+
+// checkpointAt is a checkpoint at a revision that is kept; 0 is the current.
+func (r reader) checkpointAt(key string, revision uint64) (*agent.Checkpoint, error) {
+	row, err := r.currentCheckpoint(key)
+	if err != nil {
+		return nil, err
+	}
+	if revision != 0 && revision != row.Revision {
+		if row, err = r.olderCheckpoint(key, row, revision); err != nil {
+			return nil, err
+		}
+	}
+	raw, err := r.get(revisionKey(kindCheckpointBody, r.scope, key, row.Incarnation, row.Revision))
+	if err != nil {
+		return nil, err
+	}
+	body, err := decodeCheckpointBody(key, raw)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.Checkpoint{
+		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, Version: row.Version,
+		State: body.State, Thread: decodePointer(row.Thread), Lifecycle: row.Lifecycle, Metadata: body.Metadata,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
+	}, nil
+}
+
+func (r reader) currentCheckpoint(key string) (*logpb.CheckpointRow, error) {
+	raw, err := r.get(idKey(kindCheckpoint, r.scope, key))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("checkpoint", key)
+	}
+	row, err := decodeCheckpointRow(key, raw)
+	if err != nil {
+		return nil, err
+	}
+	if expired(row.ExpiresAt, r.progress.wall) {
+		return nil, notFound("checkpoint", key)
+	}
+	return row, nil
+}
+
+func (r reader) olderCheckpoint(key string, current *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+	raw, err := r.get(revisionKey(kindCheckpointHistory, r.scope, key, current.Incarnation, revision))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		e := agent.Errorf(agent.CodeNotFound, "revision %d of checkpoint %q is not kept", revision, key)
+		e.Revision = current.Revision
+		return nil, e
+	}
+	return decodeCheckpointRow(key, raw)
+}
+
+func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
+	return agent.CheckpointRow{
+		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, Bytes: row.StateSize,
+		Thread: decodePointer(row.Thread), Lifecycle: row.Lifecycle, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
+	}
+}
+
+func (r reader) checkpoints(q *agent.ListCheckpoints) (agent.Found, error) {
+	list := &agent.CheckpointList{}
+	next, err := r.eachInPage(scopeKey(kindCheckpoint, r.scope), q.Page, func(key string, raw []byte) (int, error) {
+		row, err := decodeCheckpointRow(key, raw)
+		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
+			return 0, err
+		}
+		list.Items = append(list.Items, checkpointRow(key, row))
+		return len(key) + len(raw), nil
+	})
+	list.Next = next
+	return list, err
+}
+
+// history lists what is kept of a key, newest first; that is never more than
+// agent.HistoryMax.
+func (r reader) history(q *agent.CheckpointHistory) (agent.Found, error) {
+	current, err := r.currentCheckpoint(q.Key)
+	if err != nil {
+		return nil, err
+	}
+	list := &agent.CheckpointList{Items: []agent.CheckpointRow{checkpointRow(q.Key, current)}}
+	prefix := incarnationKey(kindCheckpointHistory, r.scope, q.Key, current.Incarnation)
+	cursor, err := r.view.ScanBack([]byte(prefix), []byte(after(prefix)))
+	if err != nil {
+		return nil, err
+	}
+	for cursor.Next() {
+		raw := cursor.Value()
+		if raw == nil {
+			break
+		}
+		row, err := decodeCheckpointRow(q.Key, raw)
+		if err != nil {
+			_ = cursor.Close()
+			return nil, err
+		}
+		list.Items = append(list.Items, checkpointRow(q.Key, row))
+	}
+	return list, cursor.Close()
+}

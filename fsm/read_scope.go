@@ -1,0 +1,29 @@
+package fsm
+
+import "dormouse/agent"
+
+func (r reader) scopeRecord() (agent.Found, error) {
+	raw, err := r.get(scopeKey(kindScope, r.scope))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("scope", r.scope)
+	}
+	scope, err := decodeScopeRow(r.scope, raw)
+	return &scope, err
+}
+
+func (r reader) scopes(q *agent.ListScopes) (agent.Found, error) {
+	list := &agent.ScopeList{}
+	next, err := r.eachInPage(kindScope, q.Page, func(name string, raw []byte) (int, error) {
+		scope, err := decodeScopeRow(name, raw)
+		if err != nil {
+			return 0, err
+		}
+		list.Items = append(list.Items, scope)
+		return len(name) + len(raw), nil
+	})
+	list.Next = next
+	return list, err
+}

@@ -1,0 +1,84 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// thaw reads a checkpoint and its thread at the pointer's rev. It fails closed:
+// a thread that is gone, or is another, is an error, never an empty one.
+//
+// All entries come in one answer, so a thread larger than agent.ReadBytesMax
+// takes a tail.
+func (r reader) thaw(q *agent.Thaw) (agent.Found, error) {
+	checkpoint, err := r.checkpointAt(q.Key, q.Revision)
+	if err != nil {
+		return nil, err
+	}
+	thawed := &agent.Thawed{Checkpoint: *checkpoint}
+	p := checkpoint.Thread
+	if p == nil {
+		return thawed, nil
+	}
+	j, err := r.journalOrNone(p.Thread)
+	if err != nil {
+		return nil, err
+	}
+	if j.meta == nil && p.Incarnation == 0 && p.Rev == 0 {
+		thawed.Thread = &agent.Thread{ID: p.Thread, Metadata: agent.JSON("{}")}
+		return thawed, nil
+	}
+	if err := pointsTo(p, j); err != nil {
+		return nil, err
+	}
+	thread, err := r.threadAt(j, p.Rev)
+	if err != nil {
+		return nil, err
+	}
+	thawed.Thread, thawed.Ahead = &thread, j.meta.Rev-p.Rev
+	from := min(j.meta.Floor, p.Rev)
+	if q.Tail != nil && p.Rev-from > *q.Tail {
+		from = p.Rev - *q.Tail
+	}
+	size := 0
+	err = r.eachEntry(j, from, p.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
+		if size += int(entryBytes(&e)); size > agent.ReadBytesMax {
+			tooLarge := agent.TooLarge("tail", "read_bytes_max", size, agent.ReadBytesMax)
+			tooLarge.Detail = fmt.Sprintf("the %d entries of thread %q take more than %d bytes: ask for a tail, and load the rest in pages",
+				p.Rev-from, p.Thread, agent.ReadBytesMax)
+			return false, tooLarge
+		}
+		thawed.Entries = append(thawed.Entries, e)
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return thawed, nil
+}
+
+// pointsTo holds a pointer to the journal that is there.
+func pointsTo(p *agent.Pointer, j journal) error {
+	if j.meta == nil {
+		return missingThread(p.Thread)
+	}
+	if p.Incarnation == 0 && p.Rev == 0 {
+		return nil // the thread was made after the checkpoint
+	}
+	if p.Incarnation != j.meta.Incarnation {
+		return threadMismatch(j.meta, "it was deleted and made anew since")
+	}
+	if p.Rev > j.meta.Rev {
+		return threadMismatch(j.meta, fmt.Sprintf("it has not come to rev %d", p.Rev))
+	}
+	head, err := j.headAt(p.Rev)
+	if err != nil {
+		return err
+	}
+	if p.Head != fmt.Sprintf("%x", head) {
+		return threadMismatch(j.meta, fmt.Sprintf("its head at rev %d is another", p.Rev))
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package fsm
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// journal is a thread that must be there.
+func (r reader) journal(id string) (journal, error) {
+	j, err := r.journalOrNone(id)
+	if err == nil && j.meta == nil {
+		err = notFound("thread", id)
+	}
+	return j, err
+}
+
+// journalOrNone has no meta where there is no thread.
+func (r reader) journalOrNone(id string) (journal, error) {
+	j := journal{rows: r.View, scope: r.scope}
+	raw, err := r.get(idKey(kindThread, r.scope, id))
+	if err != nil || raw == nil {
+		return j, err
+	}
+	j.meta, err = decodeThreadRow(id, raw)
+	return j, err
+}
+
+// threadAt is what callers see of a thread as it stood at a rev.
+func (r reader) threadAt(j journal, rev uint64) (agent.Thread, error) {
+	t, err := decodeThread(j.meta)
+	if err != nil {
+		return agent.Thread{}, err
+	}
+	head, err := j.headAt(rev)
+	if err != nil {
+		return agent.Thread{}, err
+	}
+	t.Rev, t.Floor = rev, min(t.Floor, rev)
+	copy(t.Head[:], head)
+	t.Summary, err = r.get(incarnationKey(kindSummary, r.scope, t.ID, t.Incarnation))
+	return t, err
+}
+
+func (r reader) thread(q *agent.GetThread) (agent.Found, error) {
+	j, err := r.journal(q.Thread)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.threadAt(j, j.meta.Rev)
+	return &t, err
+}
+
+// threads lists threads without their summaries, which may be large.
+func (r reader) threads(q *agent.ListThreads) (agent.Found, error) {
+	list := &agent.ThreadList{}
+	next, err := r.eachInPage(scopeKey(kindThread, r.scope), q.Page, func(id string, raw []byte) (int, error) {
+		meta, err := decodeThreadRow(id, raw)
+		if err != nil {
+			return 0, err
+		}
+		t, err := decodeThread(meta)
+		if err != nil {
+			return 0, err
+		}
+		list.Items = append(list.Items, t)
+		return len(id) + len(raw), nil
+	})
+	list.Next = next
+	return list, err
+}
+
+// entry finds one entry by its id. What has been compacted away is not found,
+// and the answer says from where on ids are known.
+func (r reader) entry(q *agent.GetEntry) (agent.Found, error) {
+	j, err := r.journal(q.Thread)
+	if err != nil {
+		return nil, err
+	}
+	seq, found, err := j.find(q.Entry)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		if incarnation, at, ok := agent.GeneratedID(q.Entry); ok && incarnation == j.meta.Incarnation && at < j.meta.Floor {
+			return nil, compacted(j.meta, at+1)
+		}
+		e := notFound("entry", q.Entry)
+		if e.Floor = j.meta.Floor; e.Floor > 0 {
+			e.Detail += fmt.Sprintf(" from seq %d on; what was before has been compacted", e.Floor)
+		}
+		return nil, e
+	}
+	e, err := j.entry(seq)
+	return &e, err
+}
+
+// verify recomputes the chain from the floor to the head.
+func (r reader) verify(q *agent.VerifyThread) (agent.Found, error) {
+	j, err := r.journal(q.Thread)
+	if err != nil {
+		return nil, err
+	}
+	meta := j.meta
+	out := &agent.Verified{Rev: meta.Rev}
+	copy(out.Head[:], meta.FloorHead)
+	err = r.eachEntry(j, meta.Floor, meta.Rev, func(row *logpb.EntryRow, e agent.Entry) (bool, error) {
+		out.Head = out.Head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		if string(out.Head[:]) == string(row.Head) {
+			return true, nil
+		}
+		out.Why = fmt.Sprintf("entry %d does not continue the chain: it holds %s, its content gives %s",
+			e.Seq, hex.EncodeToString(row.Head), out.Head)
+		return false, nil
+	})
+	if err != nil {
+		out.Why = err.Error() // a missing entry is what is looked for here
+	}
+	if out.Why == "" && string(out.Head[:]) != string(meta.Head) {
+		out.Why = fmt.Sprintf("the chain ends in %s, the thread's head is %s", out.Head, hex.EncodeToString(meta.Head))
+	}
+	out.OK = out.Why == ""
+	return out, nil
+}
+
+// eachEntry visits the entries from a seq up to another, in order, until visit
+// returns false. A missing one is an error.
+func (r reader) eachEntry(j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+	for from < to {
+		end := to
+		for _, s := range j.meta.Segments {
+			if from < s.To {
+				end = min(to, s.To)
+				break
+			}
+		}
+		reached, err := r.eachStored(j, from, end, visit)
+		if err != nil || reached < end {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
+
+// eachStored is eachEntry where all are stored under one thread. It returns
+// the seq after the last one that visit wanted to go on from.
+func (r reader) eachStored(j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
+	thread, incarnation := j.owner(from)
+	lower, upper := entryKey(r.scope, thread, incarnation, from), entryKey(r.scope, thread, incarnation, to)
+	cursor, err := r.view.Scan([]byte(lower), []byte(upper))
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if closeErr := cursor.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	seq := from
+	for ; cursor.Next(); seq++ {
+		key, raw := cursor.Key(), cursor.Value()
+		if raw == nil {
+			return seq, nil // Close tells why
+		}
+		if decodeNumber(key[len(key)-8:]) != seq {
+			break
+		}
+		row, err := decodeEntryRow(seq, raw)
+		if err != nil {
+			return seq, err
+		}
+		more, err := visit(row, entryOf(row, incarnation, seq))
+		if err != nil || !more {
+			return seq, err
+		}
+	}
+	if seq < to && cursor.Err() == nil {
+		return seq, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.meta.Id, j.meta.Rev, seq)
+	}
+	return seq, nil
+}

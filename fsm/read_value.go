@@ -1,0 +1,48 @@
+package fsm
+
+import "dormouse/agent"
+
+func (r reader) value(q *agent.GetValue) (agent.Found, error) {
+	raw, err := r.get(idKey(kindValue, r.scope, q.Key))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("value", q.Key)
+	}
+	row, err := decodeValueRow(q.Key, raw)
+	if err != nil {
+		return nil, err
+	}
+	if expired(row.ExpiresAt, r.progress.wall) {
+		return nil, notFound("value", q.Key)
+	}
+	bytes, err := r.get(idKey(kindValueBytes, r.scope, q.Key))
+	if err != nil {
+		return nil, err
+	}
+	if bytes == nil {
+		return nil, agent.Errorf(agent.CodeCorrupt, "value %q has no bytes", q.Key)
+	}
+	return &agent.Value{
+		Key: q.Key, Incarnation: row.Incarnation, Revision: row.Revision, ContentType: row.ContentType, Bytes: bytes,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
+	}, nil
+}
+
+func (r reader) values(q *agent.ListValues) (agent.Found, error) {
+	list := &agent.ValueList{}
+	next, err := r.eachInPage(scopeKey(kindValue, r.scope), q.Page, func(key string, raw []byte) (int, error) {
+		row, err := decodeValueRow(key, raw)
+		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
+			return 0, err
+		}
+		list.Items = append(list.Items, agent.ValueRow{
+			Key: key, Incarnation: row.Incarnation, Revision: row.Revision, ContentType: row.ContentType,
+			Size: row.Size, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
+		})
+		return len(key) + len(raw), nil
+	})
+	list.Next = next
+	return list, err
+}

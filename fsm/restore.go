@@ -1,0 +1,159 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/raft"
+
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// Restore implements raft.FSM: the state becomes the snapshot's. Until the new
+// engine has been opened and checked the old one is untouched, and a crash at
+// any point leaves one or the other. Views that are open keep the old engine
+// until they are closed.
+//
+// A snapshot that is not ahead of the engine changes nothing: its state is a
+// prefix of the engine's, and Raft's replay of what follows is skipped.
+func (m *Machine) Restore(stream io.ReadCloser) error {
+	if m.home.failed.Load() {
+		return errStopped
+	}
+	if own := m.home.held(stream); own != nil {
+		return m.restore(m.home.fs.PathJoin(own.dir, dataDir), own.header)
+	}
+	dir := m.home.temporary("received")
+	r := newReceiver(m.home.fs, dir, m.home.accept)
+	_, err := io.CopyBuffer(onlyWriter{r}, stream, make([]byte, copyChunkSize))
+	if err = errors.Join(err, r.finish()); err == nil {
+		err = m.restore(dir, r.header)
+	}
+	if err = errors.Join(err, m.home.fs.RemoveAll(dir)); err != nil {
+		return fmt.Errorf("restore snapshot: %w", err)
+	}
+	return nil
+}
+
+// onlyWriter hides what else a receiver may do.
+type onlyWriter struct{ io.Writer }
+
+// restore makes the state that of the files in dir.
+func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
+	if err := m.home.accept(header); err != nil {
+		return err
+	}
+	if err := m.home.claim(header.ClusterId); err != nil {
+		return err
+	}
+	applied, _ := m.Chain()
+	if header.Index <= applied {
+		if chain, ok := m.chains.at(header.Index); ok && chain != header.Chain {
+			err := diverged(header.Index, chain, header.Chain)
+			m.stop(err)
+			return err
+		}
+		m.home.replayTo = applied
+		return nil
+	}
+	g, err := m.home.replace(dir, header)
+	if err != nil {
+		return err
+	}
+	if err := m.adopt(g); err != nil {
+		m.stop(err) // CURRENT names the new engine already: go on with neither
+		return err
+	}
+	m.home.replayTo = 0
+	return nil
+}
+
+// held is the snapshot of our own store that the stream reads, if it is one.
+// Raft wraps streams to watch their progress.
+func (h *home) held(stream io.ReadCloser) *heldSnapshot {
+	for {
+		if r, ok := stream.(*snapshotReader); ok && r.store == h.snapshots {
+			return r.held
+		}
+		wrapper, ok := stream.(raft.ReadCloserWrapper)
+		if !ok {
+			return nil
+		}
+		stream = wrapper.WrappedReadCloser()
+	}
+}
+
+// temporary is a new name that the next start removes.
+func (h *home) temporary(what string) string {
+	return h.fs.PathJoin(h.dir, fmt.Sprintf("%s-%d%s", what, h.nextSerial(), temporarySuffix))
+}
+
+// replace makes an engine of a snapshot's files, which stay where they are,
+// checks it, and makes it current.
+func (h *home) replace(dir string, header *logpb.SnapshotHeader) (*generation, error) {
+	name := h.engineName(header.Index)
+	g, err := h.build(name, dir, header)
+	if err == nil {
+		if err = h.point(name); err == nil {
+			g.describe(header.Files)
+			return g, nil
+		}
+		g.close()
+	}
+	err = fmt.Errorf("make an engine of the snapshot at index %d: %w", header.Index, err)
+	// A failed point may yet have named it, on disk: then it has to stay.
+	if current, unread := h.current(); unread == nil && current != name {
+		err = errors.Join(err, h.fs.RemoveAll(h.fs.PathJoin(h.dir, name)))
+	}
+	return nil, err
+}
+
+// build puts the files into a directory of their own and opens it. Files that
+// engines never change are linked.
+func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generation, error) {
+	dir := h.fs.PathJoin(h.dir, name)
+	if err := storage.MakeDir(h.fs, dir); err != nil {
+		return nil, err
+	}
+	for _, f := range header.Files {
+		put := storage.CopyFile
+		if unchanging(f.Name) {
+			put = storage.LinkOrCopy
+		}
+		if err := put(h.fs, h.fs.PathJoin(from, f.Name), h.fs.PathJoin(dir, f.Name)); err != nil {
+			return nil, fmt.Errorf("put %s in place: %w", f.Name, err)
+		}
+	}
+	if err := storage.SyncDir(h.fs, dir); err != nil {
+		return nil, err
+	}
+	g, err := h.openEngine(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := matches(g.engine, header); err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// matches tells whether an engine is what a snapshot's header says it is.
+func matches(r storage.Reader, header *logpb.SnapshotHeader) error {
+	done, err := readProgress(r)
+	if err != nil {
+		return err
+	}
+	if done != headerProgress(header) {
+		return fmt.Errorf("its files stand at index %d, term %d, chain %08x; its header says index %d, term %d, chain %08x",
+			done.index, done.term, done.chain, header.Index, header.Term, header.Chain)
+	}
+	return nil
+}
+
+// headerProgress is how far the state in a snapshot goes.
+func headerProgress(h *logpb.SnapshotHeader) progress {
+	return progress{index: h.Index, term: h.Term, tick: h.TickMs, wall: h.WallMs, chain: h.Chain}
+}

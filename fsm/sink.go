@@ -1,0 +1,114 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/raft"
+
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// sink takes one snapshot into the store: as a stream, or as a directory that
+// is there already. It implements raft.SnapshotSink; it is used by one
+// goroutine.
+type sink struct {
+	store    *snapshotStore
+	meta     raft.SnapshotMeta
+	dir      string    // temporary; gone when the sink is closed
+	receiver *receiver // nil once a directory was adopted
+	header   *logpb.SnapshotHeader
+	encoded  []byte
+	closed   bool
+	err      error // of the Close that was the first
+}
+
+var errSinkClosed = errors.New("the snapshot's sink is closed")
+
+// ID implements raft.SnapshotSink.
+func (s *sink) ID() string { return s.meta.ID }
+
+// Write implements io.Writer: it takes the stream of a snapshot.
+func (s *sink) Write(p []byte) (int, error) {
+	if s.closed || s.receiver == nil {
+		return 0, errSinkClosed
+	}
+	return s.receiver.Write(p)
+}
+
+// adopt moves the files in dir, which are durable, into the snapshot, in place
+// of a stream.
+func (s *sink) adopt(dir string, h *logpb.SnapshotHeader) error {
+	if s.closed || s.receiver == nil || s.receiver.header != nil {
+		return errSinkClosed
+	}
+	encoded, err := encodeHeader(h)
+	if err != nil {
+		return err
+	}
+	fs := s.store.fs
+	if err := fs.Rename(dir, fs.PathJoin(s.dir, dataDir)); err != nil {
+		return fmt.Errorf("move files into the snapshot: %w", err)
+	}
+	s.receiver, s.header, s.encoded = nil, h, encoded
+	return nil
+}
+
+// Close implements io.Closer: the snapshot is whole and durable, or gone.
+// Closing again tells the same.
+func (s *sink) Close() error {
+	if s.closed {
+		return s.err
+	}
+	s.closed = true
+	if s.err = s.keep(); s.err != nil {
+		s.err = errors.Join(s.err, s.discard())
+	}
+	return s.err
+}
+
+func (s *sink) keep() error {
+	if s.receiver != nil {
+		if err := s.receiver.finish(); err != nil {
+			return err
+		}
+		s.header, s.encoded = s.receiver.header, s.receiver.encoded
+	}
+	if s.header.Index > s.meta.Index {
+		return fmt.Errorf("snapshot at index %d holds state up to index %d", s.meta.Index, s.header.Index)
+	}
+	fs := s.store.fs
+	meta, err := encodeMeta(s.meta)
+	if err != nil {
+		return err
+	}
+	if err := storage.WriteFile(fs, fs.PathJoin(s.dir, headerFile), s.encoded); err != nil {
+		return err
+	}
+	if err := storage.WriteFile(fs, fs.PathJoin(s.dir, metaFile), meta); err != nil {
+		return err
+	}
+	s.meta.Size = streamBytes(s.encoded, s.header)
+	held := &heldSnapshot{meta: s.meta, header: s.header, encoded: s.encoded, dir: fs.PathJoin(s.store.dir, s.meta.ID)}
+	return s.store.add(s.dir, held)
+}
+
+// Cancel implements raft.SnapshotSink: nothing is left of the snapshot.
+func (s *sink) Cancel() error {
+	if s.closed {
+		return nil
+	}
+	s.closed, s.err = true, errSinkClosed
+	return s.discard()
+}
+
+func (s *sink) discard() error {
+	if s.receiver != nil {
+		s.receiver.close()
+	}
+	if err := s.store.fs.RemoveAll(s.dir); err != nil {
+		return fmt.Errorf("discard snapshot: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/raft"
+
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// cut is the state at an index: a directory of its own with the engine's files
+// in it, hard-linked. It implements raft.FSMSnapshot; what is applied later
+// does not change it.
+type cut struct {
+	home   *home
+	dir    string // gone once it is persisted or released
+	header *logpb.SnapshotHeader
+	gen    *generation // only for what is known of its files
+}
+
+// Snapshot implements raft.FSM. The cut is made before it returns, by flushing
+// and linking; nothing else is read or written.
+//
+// While Raft replays what the engine has applied already, Raft's index is
+// behind the state's, and a snapshot under that index would hold what its
+// receivers have yet to apply: so it is refused.
+func (m *Machine) Snapshot() (raft.FSMSnapshot, error) {
+	switch h := m.home; {
+	case h.failed.Load():
+		return nil, errStopped
+	case h.seen < h.replayTo:
+		return nil, fmt.Errorf("no snapshot while replay is at entry %d: the state goes up to %d", h.seen, h.replayTo)
+	}
+	c, err := m.home.cut(m.gen, m.describe())
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: %w", err)
+	}
+	return c, nil
+}
+
+// Rebase lets a snapshot be taken although Raft has not replayed what the state
+// holds: for a log whose end was lost, and never will be. It tells how far the
+// state goes. Raft must not have been started.
+func (m *Machine) Rebase() (index, term uint64) {
+	m.home.replayTo = 0
+	return m.progress.index, m.progress.term
+}
+
+// describe is the header of a cut that is made now, by the goroutine that
+// applies.
+func (m *Machine) describe() *logpb.SnapshotHeader {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return newHeader(m.progress, m.level)
+}
+
+func newHeader(p progress, level uint32) *logpb.SnapshotHeader {
+	return &logpb.SnapshotHeader{
+		Format: streamFormat, Index: p.index, Term: p.term, TickMs: p.tick, WallMs: p.wall,
+		Chain: p.chain, FeatureLevel: level,
+	}
+}
+
+// cut makes a cut of an engine that stays open during the call. The header
+// says how far the engine goes; it is nil if commits go on meanwhile, and then
+// the cut itself is asked which of them are in it.
+func (h *home) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error) {
+	cluster := h.clusterID()
+	if err := h.claim(cluster); err != nil {
+		return nil, err
+	}
+	c := &cut{home: h, dir: h.temporary("cut"), gen: g, header: header}
+	if err := g.engine.Checkpoint(c.dir); err != nil {
+		return nil, err
+	}
+	if c.header == nil {
+		var err error
+		if c.header, err = h.describeCut(c.dir); err != nil {
+			return nil, errors.Join(err, c.discard())
+		}
+	}
+	c.header.ClusterId = cluster
+	return c, nil
+}
+
+// describeCut reads from a cut itself how far it goes.
+func (h *home) describeCut(dir string) (*logpb.SnapshotHeader, error) {
+	engine, err := storage.Open(dir, storage.Options{FS: h.fs, ReadOnly: true, CacheBytes: 1, Fatal: h.engines.Fatal})
+	if err != nil {
+		return nil, err
+	}
+	header, err := describeEngine(engine)
+	if err = errors.Join(err, engine.Close()); err != nil {
+		return nil, err
+	}
+	return header, nil
+}
+
+func describeEngine(r storage.Reader) (*logpb.SnapshotHeader, error) {
+	done, err := readProgress(r)
+	if err != nil {
+		return nil, err
+	}
+	roster, err := readRoster(r)
+	if err != nil {
+		return nil, err
+	}
+	return newHeader(done, roster.level), nil
+}
+
+// name completes the header with the files. It reads what earlier cuts of the
+// engine have not.
+func (c *cut) name() error {
+	files, err := describeFiles(c.home.fs, c.dir, c.gen.described())
+	if err != nil {
+		return err
+	}
+	c.gen.describe(files)
+	c.header.Files = files
+	return nil
+}
+
+// Persist implements raft.FSMSnapshot: into our own store by a rename,
+// elsewhere as a stream.
+func (c *cut) Persist(to raft.SnapshotSink) error {
+	if err := c.name(); err != nil {
+		return fmt.Errorf("persist snapshot: %w", err)
+	}
+	if own, ok := to.(*sink); ok && own.store == c.home.snapshots {
+		return own.adopt(c.dir, c.header)
+	}
+	if err := c.stream(to); err != nil {
+		return fmt.Errorf("persist snapshot: %w", err)
+	}
+	return nil
+}
+
+// stream writes the cut, whose files have been named, to w.
+func (c *cut) stream(w io.Writer) error {
+	encoded, err := encodeHeader(c.header)
+	if err != nil {
+		return err
+	}
+	r := newStreamReader(c.home.fs, c.dir, encoded, c.header)
+	_, err = io.CopyBuffer(onlyWriter{w}, r, make([]byte, copyChunkSize))
+	return errors.Join(err, r.Close())
+}
+
+// Release implements raft.FSMSnapshot.
+func (c *cut) Release() {
+	if err := c.discard(); err != nil {
+		c.home.logger.Warn("a cut could not be removed; the next start tries again", "error", err)
+	}
+}
+
+func (c *cut) discard() error {
+	if err := c.home.fs.RemoveAll(c.dir); err != nil {
+		return fmt.Errorf("discard cut: %w", err)
+	}
+	return nil
+}

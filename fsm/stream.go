@@ -1,0 +1,260 @@
+package fsm
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// A snapshot travels as one stream, between nodes and as a backup:
+//
+//	magic           8 bytes
+//	header length   4 bytes, big-endian
+//	header CRC-32C  4 bytes
+//	header          a logpb.SnapshotHeader, which names the files
+//	files           their bytes, one after the other, in the header's order
+//	end mark        8 bytes
+//
+// The header holds each file's size and CRC-32C, so the length of the whole is
+// known from the start, and nothing that is cut short, damaged or longer than
+// it says is ever taken for a snapshot.
+const (
+	streamMagic   = "DORMSNP\n"
+	streamEnd     = "DORMEND\n"
+	prefixBytes   = 8 + 4 + 4
+	streamFormat  = 1
+	headerMax     = 16 << 20 // bytes of a header: filesMax names fit
+	filesMax      = 1 << 16  // files of a snapshot; an engine has one a few megabytes
+	fileNameMax   = 64       // bytes of a file's name
+	copyChunkSize = 256 << 10
+)
+
+// encodeHeader is the beginning of a stream: magic, length, CRC and header.
+func encodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
+	raw, err := deterministic.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode snapshot header: %w", err)
+	}
+	if len(raw) > headerMax || len(h.Files) > filesMax {
+		return nil, fmt.Errorf("encode snapshot header: %d files in %d bytes are too many", len(h.Files), len(raw))
+	}
+	b := append(make([]byte, 0, prefixBytes+len(raw)), streamMagic...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(raw)))
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(raw, castagnoli))
+	return append(b, raw...), nil
+}
+
+// headerLength checks a stream's first prefixBytes and tells how long the
+// header is.
+func headerLength(prefix []byte) (int, error) {
+	if !bytes.Equal(prefix[:8], []byte(streamMagic)) {
+		return 0, errors.New("this is no Dormouse snapshot: it does not begin like one")
+	}
+	length := binary.BigEndian.Uint32(prefix[8:])
+	if length > headerMax {
+		return 0, fmt.Errorf("snapshot header has %d bytes, more than %d: it is damaged", length, headerMax)
+	}
+	return int(length), nil
+}
+
+// decodeHeader parses and checks the header behind the prefix.
+func decodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
+	if crc := binary.BigEndian.Uint32(prefix[12:]); crc != crc32.Checksum(raw, castagnoli) {
+		return nil, errors.New("snapshot header is damaged: its checksum does not match")
+	}
+	h := &logpb.SnapshotHeader{}
+	if err := proto.Unmarshal(raw, h); err != nil {
+		return nil, fmt.Errorf("decode snapshot header: %w", err)
+	}
+	if h.Format != streamFormat {
+		return nil, fmt.Errorf("%w: this snapshot was written by a newer version (format %d; this one reads format %d): "+
+			"upgrade this node", ErrForeign, h.Format, streamFormat)
+	}
+	if len(h.Files) > filesMax {
+		return nil, fmt.Errorf("snapshot header names %d files, more than %d", len(h.Files), filesMax)
+	}
+	seen := make(map[string]bool, len(h.Files))
+	var total uint64
+	for _, f := range h.Files {
+		if !validFileName(f.Name) || seen[f.Name] {
+			return nil, fmt.Errorf("snapshot header names a file %q, which no engine has", f.Name)
+		}
+		seen[f.Name] = true
+		if total += f.Size; f.Size > 1<<50 || total > 1<<60 {
+			return nil, fmt.Errorf("snapshot header says that file %q has %d bytes: it is damaged", f.Name, f.Size)
+		}
+	}
+	return h, nil
+}
+
+// validFileName holds for the names that an engine gives its files: letters,
+// digits, dots and dashes, beginning with a letter or digit. So none leads
+// out of a directory, or hides in it.
+func validFileName(name string) bool {
+	if name == "" || len(name) > fileNameMax || name == lockName {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		alphanumeric := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !alphanumeric && (i == 0 || c != '.' && c != '-' && c != '_') {
+			return false
+		}
+	}
+	return true
+}
+
+// lockName is the file that an engine locks its directory by. It is no part of
+// a snapshot.
+const lockName = "LOCK"
+
+// streamBytes is the exact length of the stream of a snapshot whose encoded
+// header is given.
+func streamBytes(encodedHeader []byte, h *logpb.SnapshotHeader) int64 {
+	size := int64(len(encodedHeader)) + int64(len(streamEnd))
+	for _, f := range h.Files {
+		size += int64(f.Size)
+	}
+	return size
+}
+
+// describeFiles names the files in dir with their sizes and checksums, in name
+// order. A file that known has with the same size is taken from there: an
+// engine never changes a table file, and never uses its name again.
+func describeFiles(fs storage.FS, dir string, known map[string]*logpb.SnapshotFile) ([]*logpb.SnapshotFile, error) {
+	names, err := fs.List(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", dir, err)
+	}
+	slices.Sort(names)
+	files := make([]*logpb.SnapshotFile, 0, len(names))
+	for _, name := range names {
+		if name == lockName {
+			continue
+		}
+		if !validFileName(name) {
+			return nil, fmt.Errorf("snapshot has a file %q, which no engine has", name)
+		}
+		file, err := describeFile(fs, dir, name, known[name])
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+func describeFile(fs storage.FS, dir, name string, known *logpb.SnapshotFile) (*logpb.SnapshotFile, error) {
+	path := fs.PathJoin(dir, name)
+	info, err := fs.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", path, err)
+	}
+	if known != nil && known.Size == uint64(info.Size()) && unchanging(name) {
+		return known, nil
+	}
+	f, err := fs.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", path, err)
+	}
+	crc := crc32.New(castagnoli)
+	n, err := io.CopyBuffer(crc, onlyReader{f}, make([]byte, copyChunkSize))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("describe %s: %w", path, err)
+	}
+	return &logpb.SnapshotFile{Name: name, Size: uint64(n), Crc32C: crc.Sum32()}, nil
+}
+
+// unchanging holds for the names of files that an engine writes once.
+func unchanging(name string) bool {
+	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
+}
+
+// onlyReader hides what else a file can do.
+type onlyReader struct{ io.Reader }
+
+// streamReader reads the stream of a snapshot whose files are in dir.
+type streamReader struct {
+	fs     storage.FS
+	dir    string
+	header []byte // what is left to be read of the encoded header
+	files  []*logpb.SnapshotFile
+	file   storage.File // of files[0]; nil before it is opened
+	left   uint64       // bytes to be read of file
+	end    []byte       // what is left to be read of the end mark
+}
+
+func newStreamReader(fs storage.FS, dir string, encodedHeader []byte, h *logpb.SnapshotHeader) *streamReader {
+	return &streamReader{fs: fs, dir: dir, header: encodedHeader, files: h.Files, end: []byte(streamEnd)}
+}
+
+// Read implements io.Reader.
+func (r *streamReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if len(r.header) > 0 {
+		n := copy(p, r.header)
+		r.header = r.header[n:]
+		return n, nil
+	}
+	for len(r.files) > 0 {
+		n, err := r.readFile(p)
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	if len(r.end) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.end)
+	r.end = r.end[n:]
+	return n, nil
+}
+
+// readFile reads from the first of the files, and is done with it at its end.
+func (r *streamReader) readFile(p []byte) (int, error) {
+	name := r.files[0].Name
+	if r.file == nil {
+		f, err := r.fs.Open(r.fs.PathJoin(r.dir, name))
+		if err != nil {
+			return 0, fmt.Errorf("stream %s: %w", name, err)
+		}
+		r.file, r.left = f, r.files[0].Size
+	}
+	if r.left == 0 {
+		err := r.file.Close()
+		r.file, r.files = nil, r.files[1:]
+		return 0, err
+	}
+	n, err := r.file.Read(p[:min(uint64(len(p)), r.left)])
+	r.left -= uint64(n)
+	if errors.Is(err, io.EOF) {
+		err = nil
+		if n == 0 {
+			err = fmt.Errorf("stream %s: it lacks its last %d bytes: %w", name, r.left, io.ErrUnexpectedEOF)
+		}
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (r *streamReader) Close() error {
+	r.header, r.files, r.end = nil, nil, nil
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Close()
+	r.file = nil
+	return err
+}

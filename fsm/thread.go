@@ -1,0 +1,284 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+
+	"dormouse/agent"
+	"dormouse/internal/invariant"
+	logpb "dormouse/proto/log"
+)
+
+// thread is the row of a thread, or nil. It is the caller's to change.
+func (c *commit) thread(id string) (*logpb.ThreadMeta, error) {
+	if err := agent.ValidID("thread", id); err != nil {
+		return nil, err
+	}
+	raw, err := c.rows.get(idKey(kindThread, c.scope, id))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeThreadRow(id, raw)
+}
+
+func (c *commit) journal(t *logpb.ThreadMeta) journal {
+	return journal{rows: c.rows, scope: c.scope, meta: t}
+}
+
+func (c *commit) headAt(t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
+	return c.journal(t).headAt(rev)
+}
+
+// newThread is a thread that is not there yet, at rev 0.
+func (c *commit) newThread(id string) *logpb.ThreadMeta {
+	c.grow(1, 0)
+	return &logpb.ThreadMeta{
+		Id: id, Incarnation: c.mint(), Head: zeroHead, FloorHead: zeroHead,
+		CreatedAt: c.progress.wall, Metadata: []byte("{}"),
+	}
+}
+
+// storeThread writes a thread's row and is what callers see of it: its meta
+// without the summary, which is read with it.
+func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
+	id := t.Id
+	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
+	invariant.Check(t.Incarnation>>16 <= c.progress.index, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
+	t.Id = "" // the key says it
+	raw, err := deterministic.Marshal(t)
+	t.Id = id
+	if err != nil {
+		return agent.Thread{}, fmt.Errorf("encode thread %q: %w", id, err)
+	}
+	key := idKey(kindThread, c.scope, id)
+	c.rows.set(key, raw)
+	c.touch(key)
+	return decodeThread(t)
+}
+
+// touch tells the thread's watchers of this entry, once it can be read: those
+// too who begin to watch while it is applied.
+func (b *batch) touch(threadKey string) { b.touched = append(b.touched, threadKey) }
+
+func (c *commit) appendThread(op *agent.AppendThread) (agent.OpResult, error) {
+	t, err := c.thread(op.Thread)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.enter(kindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := threadMatches(op, t); err != nil {
+		return nil, err
+	}
+	if t == nil {
+		t = c.newThread(op.Thread)
+	}
+	c.renew(t, op.Metadata)
+	stamps, err := c.extend(t, op.Entries, true)
+	if err != nil {
+		return nil, err
+	}
+	return c.appended(t, stamps)
+}
+
+func (c *commit) appended(t *logpb.ThreadMeta, stamps []agent.EntryStamp) (agent.OpResult, error) {
+	t.UpdatedAt = c.progress.wall
+	thread, err := c.storeThread(t)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.ThreadResult{Thread: thread, Entries: stamps}, nil
+}
+
+// threadMatches holds an append to what its caller expects. A missing thread
+// is at rev 0.
+func threadMatches(op *agent.AppendThread, t *logpb.ThreadMeta) error {
+	if op.ExpectedRev != nil && *op.ExpectedRev != t.GetRev() {
+		return conflict(op.Thread, t, fmt.Sprintf("not at rev %d", *op.ExpectedRev))
+	}
+	if op.ExpectedHead != "" && op.ExpectedHead != headOf(t) {
+		return conflict(op.Thread, t, "its head is another")
+	}
+	return nil
+}
+
+// headOf is the head in hex of a thread that may be missing.
+func headOf(t *logpb.ThreadMeta) string {
+	if t == nil {
+		return hex.EncodeToString(zeroHead)
+	}
+	return hex.EncodeToString(t.Head)
+}
+
+func conflict(id string, t *logpb.ThreadMeta, why string) *agent.Error {
+	e := agent.Errorf(agent.CodeConflict, "thread %q is at rev %d: %s", id, t.GetRev(), why)
+	e.Rev, e.Head = t.GetRev(), headOf(t)
+	return e
+}
+
+// renew begins a thread that has no entries yet anew: until the first entry
+// each append resets when it was made, and may give metadata (S-23, S-24).
+func (c *commit) renew(t *logpb.ThreadMeta, metadata agent.JSON) {
+	if t.Rev != 0 {
+		return
+	}
+	t.CreatedAt = c.progress.wall
+	if len(metadata) > 0 {
+		t.Metadata = metadata
+	}
+}
+
+// extend appends drafts to a thread, in memory and rows. An id that is there
+// with equal content is skipped where skip is set, and refused otherwise.
+func (c *commit) extend(t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([]agent.EntryStamp, error) {
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+	stamps := make([]agent.EntryStamp, len(drafts))
+	var head agent.Head
+	copy(head[:], t.Head)
+	bytes := t.Bytes
+	for i, draft := range drafts {
+		if draft.ID != "" {
+			stamp, found, err := c.duplicate(t, draft, skip)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				stamps[i] = stamp
+				continue
+			}
+		}
+		e := draft.Entry(t.Incarnation, t.Rev, c.progress.wall)
+		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		if err := c.storeEntry(t, draft.ID, &e, head[:]); err != nil {
+			return nil, err
+		}
+		stamps[i] = agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}
+		t.Rev++
+	}
+	t.Head = head[:]
+	c.grow(0, int64(t.Bytes-bytes))
+	return stamps, nil
+}
+
+// duplicate looks for a draft's id in the thread.
+func (c *commit) duplicate(t *logpb.ThreadMeta, draft agent.Draft, skip bool) (stamp agent.EntryStamp, found bool, err error) {
+	j := c.journal(t)
+	seq, found, err := j.find(draft.ID)
+	if err != nil || !found {
+		return stamp, false, err
+	}
+	e, err := j.entry(seq)
+	if err != nil {
+		return stamp, false, err
+	}
+	if !skip || !draft.SameContent(e) {
+		refusal := agent.Errorf(agent.CodeDuplicateEntry, "entry %q is in thread %q already, at seq %d", draft.ID, t.Id, seq)
+		refusal.Seq, refusal.Rev, refusal.Head = seq, t.Rev, headOf(t)
+		return stamp, false, refusal
+	}
+	return agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}, true, nil
+}
+
+// storeEntry writes the row of an entry that goes to the thread's end, and the
+// index's row where its caller chose the id.
+func (c *commit) storeEntry(t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
+	row := logpb.EntryRow{
+		At: e.At, Kind: e.Kind, Payload: e.Payload, Refs: e.Refs, Head: head, Offset: t.Bytes,
+	}
+	if chosen != "" {
+		incarnation, seq, generated := agent.GeneratedID(chosen)
+		switch {
+		case !generated || incarnation != t.Incarnation:
+			row.Id = chosen
+			if err := c.indexEntry(t, chosen, e.Seq); err != nil {
+				return err
+			}
+		case seq != e.Seq:
+			return agent.Invalid("entries.id", "id %q is generated for another entry of thread %q: choose another", chosen, t.Id)
+		}
+	}
+	raw, err := deterministic.Marshal(&row)
+	if err != nil {
+		return fmt.Errorf("encode entry %d of thread %q: %w", e.Seq, t.Id, err)
+	}
+	c.rows.set(entryKey(c.scope, t.Id, t.Incarnation, e.Seq), raw)
+	t.Bytes += entryBytes(e)
+	return nil
+}
+
+// indexEntry makes an entry be found by the id that its caller chose.
+func (c *commit) indexEntry(t *logpb.ThreadMeta, id string, seq uint64) error {
+	key := entryIDKey(c.scope, t.Id, t.Incarnation, id)
+	var seqs []byte
+	if t.ChosenIds && t.Floor > 0 { // the id may have been compacted away
+		pinned, err := c.pinnedByForks(t.Id, t.Incarnation)
+		if err != nil {
+			return err
+		}
+		if pinned {
+			old, err := c.rows.get(key)
+			if err != nil {
+				return err
+			}
+			seqs = append(seqs, old...)
+		}
+	}
+	c.rows.set(key, binary.BigEndian.AppendUint64(seqs, seq))
+	t.ChosenIds = true
+	return nil
+}
+
+// entryBytes is what an entry counts for in its scope.
+func entryBytes(e *agent.Entry) uint64 {
+	return uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
+}
+
+func (c *commit) deleteThread(op *agent.DeleteThread) (agent.OpResult, error) {
+	t, err := c.thread(op.Thread)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameIncarnation(op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return c.deleteMissing(kindThreadTombstone, op.Thread, op.Seal)
+	}
+	bytes, err := c.bytesFrom(t, t.Floor)
+	if err != nil {
+		return nil, err
+	}
+	key := idKey(kindThread, c.scope, t.Id)
+	c.rows.remove(key)
+	c.rows.remove(incarnationKey(kindSummary, c.scope, t.Id, t.Incarnation))
+	c.touch(key)
+	c.grow(-1, -int64(bytes))
+	if err := c.unpinSegments(t, t.Segments); err != nil {
+		return nil, err
+	}
+	if err := c.reclaim(t.Id, t.Incarnation); err != nil {
+		return nil, err
+	}
+	return &agent.DeleteResult{Existed: true, Incarnation: t.Incarnation},
+		c.bury(kindThreadTombstone, t.Id, t.Incarnation, op.Seal)
+}
+
+// bytesFrom counts the thread's own entries from seq on.
+func (c *commit) bytesFrom(t *logpb.ThreadMeta, seq uint64) (uint64, error) {
+	j := c.journal(t)
+	switch {
+	case seq <= j.ownStart():
+		return t.Bytes, nil
+	case seq >= t.Rev:
+		return 0, nil
+	}
+	row, err := j.row(seq)
+	if err != nil {
+		return 0, err
+	}
+	return t.Bytes - row.Offset, nil
+}

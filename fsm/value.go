@@ -1,0 +1,169 @@
+package fsm
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// value is the row of a value that is there and has not expired, or nil.
+func (c *commit) value(key string) (*logpb.ValueRow, error) {
+	raw, err := c.rows.get(idKey(kindValue, c.scope, key))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeValueRow(key, raw)
+}
+
+func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
+	row := &logpb.ValueRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode value %q: %w", key, err)
+	}
+	return row, nil
+}
+
+// liveValue is the value under a key. One that has expired is cleared away
+// first, so that it is as if it had never been there.
+func (c *commit) liveValue(key string) (*logpb.ValueRow, error) {
+	if err := agent.ValidID("key", key); err != nil {
+		return nil, err
+	}
+	row, err := c.value(key)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	if expired(row.ExpiresAt, c.progress.wall) {
+		c.dropValue(key, row)
+		return nil, nil
+	}
+	return row, nil
+}
+
+func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
+	old, err := c.liveValue(op.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.enter(kindValueTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := c.valueMatches(op.Key, old, op.IfRevision, op.IfBytes); err != nil {
+		return nil, err
+	}
+	now := c.progress.wall
+	row := &logpb.ValueRow{
+		ContentType: op.ContentType, Size: uint64(len(op.Bytes)), Revision: 1, CreatedAt: now, UpdatedAt: now,
+		ExpiresAt: c.deadline(op.TTL.Milliseconds()),
+	}
+	metaKey := idKey(kindValue, c.scope, op.Key)
+	if old == nil {
+		row.Incarnation = c.mint()
+		c.grow(1, int64(row.Size))
+	} else {
+		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
+		c.unexpire(old.ExpiresAt, metaKey)
+		c.grow(0, int64(row.Size)-int64(old.Size))
+	}
+	raw, err := deterministic.Marshal(row)
+	if err != nil {
+		return nil, fmt.Errorf("encode value %q: %w", op.Key, err)
+	}
+	c.rows.set(metaKey, raw)
+	c.rows.set(idKey(kindValueBytes, c.scope, op.Key), op.Bytes)
+	c.expireAt(row.ExpiresAt, metaKey)
+	return &agent.ValueResult{
+		Key: op.Key, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}, nil
+}
+
+func (c *commit) deleteValue(op *agent.DeleteValue) (agent.OpResult, error) {
+	old, err := c.liveValue(op.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := c.valueMatches(op.Key, old, op.IfRevision, op.IfBytes); err != nil {
+		return nil, err
+	}
+	if old == nil {
+		return c.deleteMissing(kindValueTombstone, op.Key, op.Seal)
+	}
+	c.dropValue(op.Key, old)
+	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
+		c.bury(kindValueTombstone, op.Key, old.Incarnation, op.Seal)
+}
+
+// valueMatches holds a write to what its caller expects; old is nil where
+// there is nothing.
+func (c *commit) valueMatches(key string, old *logpb.ValueRow, revision *uint64, want *[]byte) error {
+	if err := revisionMatches(key, revision, old.GetRevision()); err != nil {
+		return err
+	}
+	if want == nil {
+		return nil
+	}
+	if (*want == nil) != (old == nil) {
+		return revisionRefusal(key, "its bytes are not as expected", old.GetRevision())
+	}
+	if old == nil {
+		return nil
+	}
+	stored, err := c.rows.get(idKey(kindValueBytes, c.scope, key))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(stored, *want) {
+		return revisionRefusal(key, "its bytes are not as expected", old.Revision)
+	}
+	return nil
+}
+
+// revisionMatches compares with if_revision: 0 means "must not exist", which
+// is what a stored revision of 0 says.
+func revisionMatches(key string, want *uint64, stored uint64) error {
+	if want != nil && *want != stored {
+		return revisionRefusal(key, fmt.Sprintf("not at revision %d", *want), stored)
+	}
+	return nil
+}
+
+func revisionRefusal(key, why string, stored uint64) *agent.Error {
+	e := agent.Errorf(agent.CodeRevisionMismatch, "%q is at revision %d: %s", key, stored, why)
+	e.Revision = stored
+	return e
+}
+
+// deleteMissing deletes what is not there, which is fine; a seal holds all the
+// same.
+func (c *commit) deleteMissing(kind, id string, seal time.Duration) (agent.OpResult, error) {
+	if seal > 0 {
+		c.grow(0, 0)
+		return &agent.DeleteResult{}, c.bury(kind, id, 0, seal)
+	}
+	return &agent.DeleteResult{}, nil
+}
+
+func (c *commit) dropValue(key string, row *logpb.ValueRow) {
+	metaKey := idKey(kindValue, c.scope, key)
+	c.rows.remove(metaKey)
+	c.rows.remove(idKey(kindValueBytes, c.scope, key))
+	c.unexpire(row.ExpiresAt, metaKey)
+	c.grow(-1, -int64(row.Size))
+}
+
+func (c *commit) expireValue(key string, when int64) error {
+	row, err := c.value(key)
+	if err != nil || row == nil || row.ExpiresAt != when {
+		return err
+	}
+	c.dropValue(key, row)
+	return nil
+}

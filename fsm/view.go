@@ -1,0 +1,154 @@
+package fsm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"dormouse/agent"
+	"dormouse/storage"
+)
+
+// View is the state as of one entry: all that it answers is of that moment.
+// It holds on to what the engine has changed since, so it is to be closed
+// soon. It may be used by several goroutines at once.
+type View struct {
+	gen      *generation
+	view     *storage.View
+	progress progress
+	err      error // the view could not be made
+}
+
+// View is the state as of now.
+func (m *Machine) View() *View {
+	m.mu.RLock()
+	g := m.gen
+	ok := g.acquire()
+	m.mu.RUnlock()
+	if !ok {
+		return &View{err: errors.New("the state machine is closed")}
+	}
+	v := &View{gen: g, view: g.engine.View()}
+	v.progress, v.err = readProgress(v.view)
+	return v
+}
+
+// Close ends the view.
+func (v *View) Close() {
+	if v.view == nil {
+		return
+	}
+	v.view.Close()
+	v.gen.release()
+}
+
+// Index is the entry that the view is of.
+func (v *View) Index() uint64 { return v.progress.index }
+
+// get implements rowReader.
+func (v *View) get(key string) ([]byte, error) {
+	value, ok, err := v.view.Get([]byte(key))
+	if err != nil || !ok {
+		return nil, err
+	}
+	return value, nil
+}
+
+// Answer answers one read, which Reads.Validate has let in.
+func (v *View) Answer(scope string, r agent.Read) agent.Answer {
+	if v.err != nil {
+		return answerOf(nil, v.err)
+	}
+	if scope == "" {
+		scope = agent.DefaultScope
+	}
+	return answerOf(reader{View: v, scope: scope}.read(r))
+}
+
+// reader reads one scope.
+type reader struct {
+	*View
+	scope string
+}
+
+func (r reader) read(question agent.Read) (agent.Found, error) {
+	switch q := question.(type) {
+	case *agent.GetValue:
+		return r.value(q)
+	case *agent.ListValues:
+		return r.values(q)
+	case *agent.GetCheckpoint:
+		return r.checkpoint(q)
+	case *agent.ListCheckpoints:
+		return r.checkpoints(q)
+	case *agent.CheckpointHistory:
+		return r.history(q)
+	case *agent.GetThread:
+		return r.thread(q)
+	case *agent.ListThreads:
+		return r.threads(q)
+	case *agent.LoadEntries:
+		return r.entries(q)
+	case *agent.GetEntry:
+		return r.entry(q)
+	case *agent.VerifyThread:
+		return r.verify(q)
+	case *agent.Thaw:
+		return r.thaw(q)
+	case *agent.ListScopes:
+		return r.scopes(q)
+	case *agent.GetScope:
+		return r.scopeRecord()
+	default:
+		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", question)
+	}
+}
+
+// answerOf makes an answer of a finding. What is not a domain's error is the
+// disk's, or ours: stored data that cannot be read.
+func answerOf(found agent.Found, err error) agent.Answer {
+	if err == nil {
+		return agent.Answer{Found: found}
+	}
+	var known *agent.Error
+	if !errors.As(err, &known) {
+		known = agent.Errorf(agent.CodeCorrupt, "%v", err)
+	}
+	return agent.Answer{Err: known}
+}
+
+func notFound(noun, id string) *agent.Error {
+	return agent.Errorf(agent.CodeNotFound, "there is no %s %q", noun, id)
+}
+
+// StateHash is a hash over all rows: equal on equal replicas at one index. It
+// reads everything, so it is for tests and for operators who suspect a fault.
+func (v *View) StateHash(ctx context.Context) (string, error) {
+	if v.err != nil {
+		return "", v.err
+	}
+	cursor, err := v.view.Scan(nil, nil)
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.New()
+	var length [8]byte
+	for rows := 0; cursor.Next(); rows++ {
+		if rows%1024 == 0 && ctx.Err() != nil {
+			_ = cursor.Close()
+			return "", fmt.Errorf("hash the state: %w", context.Cause(ctx))
+		}
+		for _, part := range [][]byte{cursor.Key(), cursor.Value()} {
+			binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+			digest.Write(length[:])
+			digest.Write(part)
+		}
+	}
+	if err := cursor.Close(); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(digest.Sum(nil)), nil
+}
