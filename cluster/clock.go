@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// wallStepMax bounds how far one entry may take wall time ahead of where the
+// leader's own monotonic clock says it should be. A larger step, such as after
+// a long downtime or with a wrong clock, takes several entries and is reported.
+const wallStepMax = time.Hour
+
+// wallBackMin is how far the system clock must be behind the log to be reported.
+const wallBackMin = time.Second
+
+// clock stamps one term's entries. It is armed when all entries of earlier
+// terms have been applied, so its ticks never run back: they are the last
+// applied tick and the milliseconds since.
+type clock struct {
+	base  uint64    // the last tick of earlier terms
+	armed time.Time // with its monotonic reading
+
+	// Of the last stamp; only the proposer touches them.
+	wall int64
+	at   time.Time
+
+	steps *atomic.Uint64 // forward steps that were cut
+	backs *atomic.Uint64 // stamps that found the system clock behind the log
+}
+
+// armClock starts a term's clock from the last applied stamps.
+func armClock(tick uint64, wall int64, now time.Time, m *metrics) *clock {
+	return &clock{base: tick, armed: now, wall: wall, at: now, steps: &m.wallSteps, backs: &m.wallBacks}
+}
+
+// tick is now in ticks. It may be called from anywhere.
+func (c *clock) tick(now time.Time) uint64 {
+	return c.base + uint64(max(now.Sub(c.armed), 0).Milliseconds())
+}
+
+// stamp is the time that an entry carries. cut tells by how much wall time was
+// held back (positive) or how far the system clock is behind (negative).
+func (c *clock) stamp(now time.Time) (tick uint64, wall int64, cut time.Duration) {
+	system := now.UnixMilli()
+	expected := c.wall + max(now.Sub(c.at), 0).Milliseconds()
+	switch limit := expected + wallStepMax.Milliseconds(); {
+	case c.wall != 0 && system > limit:
+		wall, cut = limit, time.Duration(system-limit)*time.Millisecond
+		c.steps.Add(1)
+	case system < c.wall:
+		wall = c.wall
+		if behind := time.Duration(c.wall-system) * time.Millisecond; behind >= wallBackMin {
+			cut = -behind
+			c.backs.Add(1)
+		}
+	default:
+		wall = system
+	}
+	c.wall, c.at = wall, now
+	return c.tick(now), wall, cut
+}
+
+// until is how long it takes until something falls due at tick or wall, where
+// 0 means never. ok is false where nothing does.
+func (c *clock) until(tick uint64, wall int64, now time.Time) (d time.Duration, ok bool) {
+	if tick != 0 {
+		d, ok = ms(int64(tick)-int64(c.tick(now))), true
+	}
+	if wall != 0 {
+		if left := ms(wall - max(now.UnixMilli(), c.wall)); !ok || left < d {
+			d, ok = left, true
+		}
+	}
+	return max(d, 0), ok
+}
+
+// ms is n milliseconds, at most a day: timers are set anew by then.
+func ms(n int64) time.Duration {
+	return time.Duration(min(n, 24*time.Hour.Milliseconds())) * time.Millisecond
+}

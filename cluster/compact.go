@@ -1,0 +1,89 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// compaction says when the log is cut, and how much of it stays for followers
+// that lag; one that needs more is sent a snapshot. It goes by bytes first,
+// since entries differ by a factor of 80,000 in size.
+type compaction struct {
+	snapshotBytes   int64  // a snapshot is due after so many bytes of log,
+	snapshotEntries uint64 // or after so many entries, which a restart replays
+
+	trailingBytes    int64  // what stays in the log behind a snapshot
+	trailingBytesMax int64  // what stays while a follower is catching up
+	trailingEntries  uint64 // bounds the former by count, too, for tiny entries
+}
+
+var defaultCompaction = compaction{
+	snapshotBytes: 256 << 20, snapshotEntries: 100_000,
+	trailingBytes: 64 << 20, trailingBytesMax: 256 << 20, trailingEntries: 100_000,
+}
+
+const (
+	compactEvery = 2 * time.Second
+	compactRetry = 30 * time.Second // after a snapshot that failed
+)
+
+// compact takes snapshots and thereby cuts the log, until ctx ends.
+func (g *Group) compact(ctx context.Context) error {
+	for pause(ctx, compactEvery); ctx.Err() == nil; pause(ctx, compactEvery) {
+		if !g.snapshotDue() {
+			continue
+		}
+		if err := g.cutLog(ctx); err != nil && ctx.Err() == nil {
+			g.logger.Warn("could not take a snapshot; trying again later", "error", err)
+			pause(ctx, compactRetry)
+		}
+	}
+	return nil
+}
+
+func (g *Group) snapshotDue() bool {
+	since, _ := g.stores.logBytes()
+	if since >= g.keep.snapshotBytes {
+		return true
+	}
+	return g.machine.Applied() >= g.stores.newest.index()+g.keep.snapshotEntries
+}
+
+// cutLog takes a snapshot; raft then cuts the log down to what trails.
+func (g *Group) cutLog(ctx context.Context) error {
+	c := g.raft.ReloadableConfig()
+	c.TrailingLogs = g.trailing()
+	if err := g.raft.ReloadConfig(c); err != nil {
+		return err
+	}
+	g.metrics.snapshots.Add(1)
+	err := wait(ctx, g.raft.Snapshot())
+	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
+		return nil
+	}
+	return err
+}
+
+// trailing is how many entries stay: about trailingBytes of them, and more
+// while a follower needs older ones, lest the log runs away from it.
+func (g *Group) trailing() uint64 {
+	slowest, behind := g.followed.slowest()
+	return g.keep.trailing(g.raft.LastIndex(), slowest, behind, g.stores.trailing)
+}
+
+// trailing is that of a log which ends at last, where the slowest of those that
+// answer, if any, has applied slowest; newest tells how many entries make up so
+// many bytes.
+func (c compaction) trailing(last, slowest uint64, answered bool, newest func(bytes int64) uint64) uint64 {
+	keep := min(max(newest(c.trailingBytes), 1), c.trailingEntries)
+	if !answered {
+		return keep
+	}
+	if lag := last - min(slowest, last); lag > keep {
+		keep = max(keep, min(lag+lagMax, newest(c.trailingBytesMax)))
+	}
+	return keep
+}

@@ -1,0 +1,60 @@
+package cluster_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/cluster"
+)
+
+// logSpan is how many entries a node's log holds.
+func (n *node) logSpan() uint64 {
+	newest, err := n.snaps.List()
+	if err != nil || len(newest) == 0 {
+		return n.group.Raft().LastIndex()
+	}
+	return n.group.Raft().LastIndex() - newest[0].Index
+}
+
+func TestTheLogIsCutAndALateFollowerGetsASnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.opened = func(g *cluster.Group) { g.Compaction(100, 10) }
+		l.found("n1", "n2", "n3")
+		leader := l.leader()
+		late := l.others(leader)[0]
+		l.net.Isolate(late.name, l.names...)
+		for i := range 500 {
+			if err := leader.put("x", i); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if got := leader.group.Stats().Snapshots; got < 2 {
+			t.Fatalf("%d snapshots of 500 entries, one due every 100", got)
+		}
+		if span := leader.logSpan(); span > 200 {
+			t.Errorf("%d entries since the last snapshot", span)
+		}
+		l.net.HealAll()
+		l.until("the late one has caught up", func() bool { return late.machine.get("x") == 499 })
+		if applied := len(late.machine.entries()); applied > 400 {
+			t.Errorf("it applied %d entries one by one", applied)
+		}
+		if err := leader.put("x", 500); err != nil {
+			t.Fatal(err)
+		}
+		l.until("it follows on", func() bool { return late.machine.get("x") == 500 })
+	})
+}
+
+func TestAnIdleGroupTakesNoSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := lone(t)
+		time.Sleep(time.Hour)
+		if got := n.group.Stats().Snapshots; got != 0 {
+			t.Errorf("%d snapshots", got)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/raft"
+)
+
+// healable is nil unless this node's log lacks what it acknowledged and no
+// other node could send that again: then it would wait for ever.
+func (g *Group) healable() error {
+	if g.stores.mark.whole() || len(g.o.Join) > 0 || g.id.clusterID() == "" {
+		return nil
+	}
+	if len(g.otherVoters(g.o.NodeID)) > 0 {
+		return nil
+	}
+	for _, m := range g.machine.Members() {
+		if m.ID != g.o.NodeID && m.WantVote {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the log ends at entry %d, and this node has acknowledged entries up to %d; it is the only voter, so no other node has them: "+
+		"keep a copy of the data directory, then restore a backup, or start it once with --accept-damage to go on without what is lost",
+		ErrDamaged, g.stores.mark.reach.Load(), g.stores.mark.mark.Load())
+}
+
+// accept brings the log to the state where an operator has accepted that the
+// log's tail is missing. The state may be ahead of what is left: Raft would
+// give those indexes to new entries, which the state would take for old ones.
+func (s *stores) accept(o storesOptions) error {
+	if !o.acceptDamage || o.applied == nil || o.rebase == nil || o.applied() <= s.mark.reach.Load() {
+		return nil
+	}
+	if err := o.rebase(s.meter, s.newest); err != nil {
+		return fmt.Errorf("make a snapshot of the state, which is ahead of the damaged log: %w", err)
+	}
+	s.mark.advance(s.newest.index())
+	return nil
+}
+
+// rebaser is a state machine that is on a disk of its own, and so may be ahead
+// of a log that was damaged.
+type rebaser interface {
+	// Rebase makes the state a snapshot may be taken of, whatever Raft has
+	// replayed, and tells its index and term.
+	Rebase() (index, term uint64)
+}
+
+// rebase makes a snapshot of the state under the newest configuration that is
+// left. What the state has applied was committed, so nothing new is claimed.
+func (g *Group) rebase(logs raft.LogStore, newest *newestSnapshot) error {
+	machine, ok := g.machine.(rebaser)
+	if !ok {
+		return nil
+	}
+	configuration, at, err := lastConfiguration(logs, newest)
+	if err != nil {
+		return err
+	}
+	index, term := machine.Rebase()
+	state, err := g.machine.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer state.Release()
+	_, transport := raft.NewInmemTransport("") // for the peers' encoding in old formats; it carries nothing
+	sink, err := newest.Create(raft.SnapshotVersionMax, index, term, configuration, at, transport)
+	if err != nil {
+		return err
+	}
+	if err := state.Persist(sink); err != nil {
+		return errors.Join(err, sink.Cancel())
+	}
+	if err := sink.Close(); err != nil {
+		return err
+	}
+	g.logger.Warn("the state is ahead of the damaged log: the node goes on from the state", "index", index)
+	return nil
+}
+
+// lastConfiguration is the newest one in the log, or the newest snapshot's.
+func lastConfiguration(logs raft.LogStore, newest *newestSnapshot) (raft.Configuration, uint64, error) {
+	first, last, err := span(logs)
+	if err != nil {
+		return raft.Configuration{}, 0, err
+	}
+	for index := last; index >= first && index > 0; index-- {
+		var entry raft.Log
+		if err := logs.GetLog(index, &entry); err != nil {
+			return raft.Configuration{}, 0, err
+		}
+		if entry.Type == raft.LogConfiguration {
+			return raft.DecodeConfiguration(entry.Data), index, nil
+		}
+	}
+	if meta, ok := newest.at(); ok {
+		return meta.Configuration, meta.ConfigurationIndex, nil
+	}
+	return raft.Configuration{}, 0, fmt.Errorf("%w: neither the log nor a snapshot says who votes: restore a backup", ErrDamaged)
+}

@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dormouse/agent"
+)
+
+// gauge is a disk with a settable amount of space, less the reserve file.
+type gauge struct {
+	room int64
+	disk *disk
+}
+
+func (g *gauge) probe(string) (int64, error) {
+	if stat, err := os.Stat(g.disk.path()); err == nil {
+		return g.room - stat.Size(), nil
+	}
+	return g.room, nil
+}
+
+func TestTheNodeTurnsReadOnlyBeforeTheDiskIsFull(t *testing.T) {
+	g := &gauge{room: 10 << 30}
+	g.disk = newDisk(t.TempDir(), g.probe, nullLogger)
+	look := func() {
+		t.Helper()
+		if err := g.disk.look(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look()
+	reserve := g.disk.reserve
+	if reserve != 10<<30/reserveShare {
+		t.Fatalf("the reserve of a disk with 10 GiB is %d", reserve)
+	}
+	stat, err := os.Stat(g.disk.path())
+	if err != nil || stat.Size() != reserve {
+		t.Fatalf("the reserve file: %v, %v", stat, err)
+	}
+	// Free space is what is left beside the reserve file, while that is there.
+	for _, c := range []struct {
+		name     string
+		spare    int64
+		writable bool
+		held     bool
+	}{
+		{"plenty", 8 * reserve, true, true},
+		{"just enough", reserve, true, true},
+		{"too little", reserve - 1, false, true},
+		{"a little more is not yet enough", 2*reserve - 1, false, true},
+		{"enough again", 2 * reserve, true, true},
+		{"next to nothing: the reserve goes", reserve/4 - 1, false, false},
+		{"still too little for the reserve", reserve, false, false},
+		{"room for the reserve and more", 2 * reserve, true, true},
+	} {
+		g.room = c.spare + reserve
+		look()
+		err := g.disk.writable()
+		if (err == nil) != c.writable || err != nil && agent.CodeOf(err) != agent.CodeReadOnly {
+			t.Errorf("%s: %v, want writable: %v", c.name, err, c.writable)
+		}
+		if _, err := os.Stat(g.disk.path()); (err == nil) != c.held {
+			t.Errorf("%s: the reserve file is there: %v, want %v", c.name, err == nil, c.held)
+		}
+	}
+}
+
+func TestTheReserveSuitsTheDisk(t *testing.T) {
+	for _, c := range []struct{ free, want int64 }{
+		{1 << 40, reserveMax}, {64 << 30, reserveMax}, {32 << 30, 128 << 20}, {1 << 30, reserveMin}, {0, reserveMin},
+	} {
+		d := newDisk(t.TempDir(), func(string) (int64, error) { return c.free, nil }, nullLogger)
+		if err := d.measure(); err != nil || d.reserve != c.want {
+			t.Errorf("with %d bytes free: %d, %v; want %d", c.free, d.reserve, err, c.want)
+		}
+	}
+}
+
+func TestADiskThatCannotBeAskedChangesNothing(t *testing.T) {
+	broken := errors.New("no such device")
+	d := newDisk(t.TempDir(), func(string) (int64, error) { return 0, broken }, nullLogger)
+	if err := d.look(); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	if err := d.writable(); err != nil {
+		t.Errorf("read-only for that: %v", err)
+	}
+}
+
+func TestTheRealDiskAnswers(t *testing.T) {
+	if free, err := probeDisk(t.TempDir()); err != nil || free <= 0 {
+		t.Errorf("%d bytes free, %v", free, err)
+	}
+}
+
+func TestTheOperatorsReserveCounts(t *testing.T) {
+	const asked = 64 << 20
+	g := &gauge{room: 4 * asked}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "reserve"), make([]byte, asked+1), 0o600); err != nil { // of an earlier setting
+		t.Fatal(err)
+	}
+	g.disk = newDisk(dir, g.probe, nullLogger)
+	g.disk.asked = asked
+	for _, c := range []struct {
+		name     string
+		free     int64
+		writable bool
+	}{
+		{"as much as was asked for", asked, true},
+		{"less", asked - 1, false},
+		{"not enough to go back", 2*asked - 1, false},
+		{"enough to go back", 2 * asked, true},
+	} {
+		g.room = asked + c.free // beside the file
+		if err := g.disk.look(); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.disk.writable(); (err == nil) != c.writable {
+			t.Errorf("%s: %v, want writable: %v", c.name, err, c.writable)
+		}
+		if stat, err := os.Stat(g.disk.path()); err != nil || stat.Size() != asked {
+			t.Errorf("%s: the reserve file: %v, %v", c.name, stat, err)
+		}
+	}
+}
+
+func TestALargeReserveIsAskedForAndNotSetAside(t *testing.T) {
+	d := newDisk(t.TempDir(), func(string) (int64, error) { return 1 << 40, nil }, nullLogger)
+	d.asked = 50 << 30
+	if err := d.measure(); err != nil || d.floor != d.asked || d.reserve != reserveMax {
+		t.Errorf("floor %d, file of %d bytes, %v", d.floor, d.reserve, err)
+	}
+}

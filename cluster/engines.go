@@ -1,0 +1,198 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	wal "github.com/hashicorp/raft-wal"
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// The kinds of log store.
+const (
+	logStoreWAL  = "wal"  // raft-wal: one flush an append
+	logStoreBolt = "bolt" // raft-boltdb: two, and a file that never shrinks
+)
+
+// walSegmentBytes is the size in which raft-wal sets space aside and in which
+// it gives it back: a few commits of the largest size, and little on a laptop.
+const walSegmentBytes = 64 << 20
+
+// keyLogStore says in the stable store which kind the log is.
+var keyLogStore = []byte("dormouse/log-store")
+
+// engines are the stores that others wrote, as they come.
+type engines struct {
+	dir, kind string
+	logger    hclog.Logger
+	logs      raft.LogStore
+	stable    raft.StableStore
+	closers   []func() error // in the order of opening
+}
+
+// openEngines opens the stores in dir, or makes new ones in memory.
+func openEngines(dir, kind string, logger hclog.Logger) (*engines, error) {
+	if kind == "" {
+		kind = logStoreWAL
+	}
+	if kind != logStoreWAL && kind != logStoreBolt {
+		return nil, fmt.Errorf("log store %q: want %s or %s", kind, logStoreWAL, logStoreBolt)
+	}
+	e := &engines{dir: dir, kind: kind, logger: logger}
+	if dir == "" {
+		e.logs, e.stable = raft.NewInmemStore(), raft.NewInmemStore()
+		return e, nil
+	}
+	if err := e.open(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (e *engines) open() error {
+	if err := os.MkdirAll(e.dir, 0o700); err != nil {
+		return fmt.Errorf("make the log directory: %w", err)
+	}
+	lock := flock.New(filepath.Join(e.dir, "lock"))
+	held, err := lock.TryLock()
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", e.dir, err)
+	}
+	if !held {
+		return fmt.Errorf("%w: %s: stop that process, or give this node a data directory of its own", ErrLocked, e.dir)
+	}
+	e.closers = append(e.closers, lock.Close)
+	stable, err := openBolt(filepath.Join(e.dir, "stable.db"))
+	if err != nil {
+		return err
+	}
+	e.stable = stable
+	e.closers = append(e.closers, stable.Close)
+	if e.logs, err = e.openLog(e.kind); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (e *engines) logPath(kind string) string {
+	if kind == logStoreBolt {
+		return filepath.Join(e.dir, "log.db")
+	}
+	return filepath.Join(e.dir, "wal")
+}
+
+func (e *engines) openLog(kind string) (raft.LogStore, error) {
+	path := e.logPath(kind)
+	if kind == logStoreBolt {
+		logs, err := openBolt(path)
+		if err != nil {
+			return nil, err
+		}
+		e.closers = append(e.closers, logs.Close)
+		return logs, nil
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("make the log directory: %w", err)
+	}
+	logs, err := wal.Open(path, wal.WithSegmentSize(walSegmentBytes), wal.WithLogger(e.logger.Named("wal")))
+	if err != nil {
+		return nil, damage(err, "open the log in %s", path)
+	}
+	e.closers = append(e.closers, logs.Close)
+	return logs, nil
+}
+
+// openBolt waits no longer than a second for a lock that only another process
+// could hold. The free list is not written with every commit: it is found
+// again at the start, and its cost grows with the file (HAZARDS S5).
+func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
+	// bbolt trusts what it reads: of a damaged file it may make a panic, and,
+	// mapped as it is, a fault.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = damage(fmt.Errorf("%v", p), "open %s", path)
+		}
+	}()
+	store, err = raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
+		Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
+	}})
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, fmt.Errorf("%w: %s: stop that process, or give this node a data directory of its own", ErrLocked, path)
+	case err != nil:
+		return nil, damage(err, "open %s", path)
+	}
+	return store, nil
+}
+
+// claim makes sure that this directory's log is of our kind, and that its
+// stable store is the one that belongs to it.
+func (e *engines) claim(stable raft.StableStore) error {
+	if e.dir == "" {
+		return nil
+	}
+	was, err := stable.Get(keyLogStore)
+	if err != nil && !absent(err) {
+		return err
+	}
+	last, err := e.logs.LastIndex()
+	if err != nil {
+		return fmt.Errorf("read the log's end: %w", err)
+	}
+	switch {
+	case string(was) == e.kind:
+		return nil
+	case len(was) == 0 && last > 0:
+		return fmt.Errorf("%w: %s holds a log but not its stable.db, which knows how this node voted: %s", ErrDamaged, e.dir, rebuild)
+	case len(was) > 0:
+		if err := e.checkOther(string(was)); err != nil {
+			return err
+		}
+	}
+	return stable.Set(keyLogStore, []byte(e.kind))
+}
+
+// checkOther refuses to leave a log behind in another kind of store.
+func (e *engines) checkOther(kind string) error {
+	if _, err := os.Stat(e.logPath(kind)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	kept := len(e.closers)
+	other, err := e.openLog(kind)
+	if err != nil {
+		return err
+	}
+	last, err := other.LastIndex()
+	for _, stop := range e.closers[kept:] {
+		err = errors.Join(err, stop())
+	}
+	e.closers = e.closers[:kept]
+	if err != nil {
+		return fmt.Errorf("look into the %s log: %w", kind, err)
+	}
+	if last > 0 {
+		return fmt.Errorf("%s holds a log of kind %s up to entry %d, and raft.log_store says %s: set it back to %s, or give this node an empty data directory and let it join again", e.dir, kind, last, e.kind, kind)
+	}
+	return nil
+}
+
+// Close closes what was opened, in reverse order.
+func (e *engines) Close() error {
+	var err error
+	for i := len(e.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, e.closers[i]())
+	}
+	e.closers = nil
+	return err
+}

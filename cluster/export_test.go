@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// What tests of other packages' names may touch.
+
+func (g *Group) Raft() *raft.Raft { return g.raft }
+
+func (g *Group) Compaction(snapshotEntries, trailingEntries uint64) {
+	g.keep.snapshotEntries, g.keep.trailingEntries = snapshotEntries, trailingEntries
+	g.keep.trailingBytesMax = 0
+}
+
+const (
+	BatchBytesMax    = batchBytesMax
+	BatchCommitsMax  = batchCommitsMax
+	CommitBytesMax   = commitBytesMax
+	EntryBytesMax    = entryBytesMax
+	AppendBytesMax   = appendBytesMax
+	AppendEntriesMax = appendEntriesMax
+	QueueCommitsMax  = queueCommitsMax
+	QueueBytesMax    = queueBytesMax
+	CommitMax        = commitMax
+	HandshakeMax     = handshakeMax
+	GreetingMax      = greetingMax
+	WallStepMax      = wallStepMax
+)
+
+// Clock is the clock of one term.
+type Clock struct{ c *clock }
+
+func NewClock(tick uint64, wall int64, now time.Time) Clock {
+	return Clock{armClock(tick, wall, now, newMetrics())}
+}
+
+func (c Clock) Stamp(now time.Time) (uint64, int64, time.Duration) { return c.c.stamp(now) }
+
+func (c Clock) Until(tick uint64, wall int64, now time.Time) (time.Duration, bool) {
+	return c.c.until(tick, wall, now)
+}
+
+// Hello encodes a handshake.
+func Hello(kind byte, cluster, node, incarnation, text string) []byte {
+	return hello{kind, cluster, node, incarnation, text}.encode()
+}
+
+// ReadHello decodes one, and encodes it again.
+func ReadHello(b []byte) ([]byte, error) {
+	h, err := readHello(bytes.NewReader(b))
+	return h.encode(), err
+}
+
+// CutFounding leaves stores as a crash in the middle of founding does.
+func CutFounding(dir, cluster string) error {
+	s, err := openStores(storesOptions{dir: dir, fatal: func(error) {}})
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return s.stable.Set(keyFounding, []byte(cluster)) },
+		func() error { return s.stable.Set(keyClusterID, []byte(cluster)) },
+		func() error { return s.stable.SetUint64([]byte(keyCurrentTerm), 1) },
+		s.Close,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetDisk makes free tell how much room the node has. It is called before Run.
+func (g *Group) SetDisk(dir string, free func() int64) {
+	g.stores.disk = newDisk(dir, func(string) (int64, error) { return free(), nil }, g.logger)
+}

@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// What a start-up can fail with that an operator must tell apart. Each is
+// wrapped by an error that says where and what to do.
+var (
+	// ErrLocked: another process uses the directory.
+	ErrLocked = errors.New("in use by another process")
+
+	// ErrForeign: the directory belongs to another node, another cluster or a
+	// newer format.
+	ErrForeign = errors.New("not this node's data")
+
+	// ErrDamaged: the log or the stable store is damaged below what this node
+	// has acknowledged.
+	ErrDamaged = errors.New("damaged")
+
+	// ErrDisk: the disk does not do what it is for.
+	ErrDisk = errors.New("the disk failed")
+
+	// ErrListen: the address cannot be listened on.
+	ErrListen = errors.New("cannot listen")
+)
+
+// damage is err as ErrDamaged, unless it is the operating system that speaks:
+// then what is on the disk may be whole.
+func damage(err error, format string, args ...any) error {
+	said := fmt.Errorf(format, args...)
+	var system syscall.Errno
+	if errors.As(err, &system) {
+		return fmt.Errorf("%w: %w", said, err)
+	}
+	return fmt.Errorf("%w: %w: %w: %s", said, ErrDamaged, err, rebuild)
+}

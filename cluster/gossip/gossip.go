@@ -1,0 +1,315 @@
+package gossip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/memberlist"
+	"golang.org/x/sync/errgroup"
+)
+
+// Transport carries packets and streams between members; memberlist's own
+// where none is given. Package gossiptest has one in memory.
+type Transport = memberlist.Transport
+
+const (
+	// rejoinMin and rejoinMax bound the time between two rounds of joining
+	// whoever is not seen alive; it is random, so that nodes do not do so in step.
+	rejoinMin = 10 * time.Second
+	rejoinMax = 30 * time.Second
+
+	// aloneMin is the first pause of a node that sees nobody; each is twice the
+	// one before. A node that starts may learn only a moment later who the
+	// others are, and they take it for gone until it has joined them.
+	aloneMin = 500 * time.Millisecond
+
+	// reclaimAfter is how long a name stays with a failed member's address.
+	reclaimAfter = 30 * time.Second
+
+	// streamTimeout bounds one dial, and so one attempt to join.
+	streamTimeout = 3 * time.Second
+
+	// leaveMax bounds the goodbye, where the context has no nearer deadline.
+	leaveMax = 5 * time.Second
+)
+
+// ErrListen is wrapped where the address cannot be listened on.
+var ErrListen = errors.New("gossip cannot listen")
+
+// Options is what New needs to know.
+type Options struct {
+	Name        string // the operator's name for this node, unique in the cluster
+	Incarnation string // of its data directory
+
+	BindAddr      string // host:port; port 0 takes any
+	AdvertiseAddr string // host:port as others reach it; "" means BindAddr
+	Key           []byte // 16, 24 or 32 bytes, the same on all nodes; mandatory off loopback
+	Insecure      bool   // do without a key wherever this node listens
+
+	Meta      Meta            // what to tell the others
+	Seeds     func() []string // gossip addresses of all members that the log knows; asked every 10 to 30 s
+	OnEvent   func(Seen)      // called by Run after a member came, changed or went, with its newest state; not of suspicion; may be nil
+	Transport Transport       // nil means UDP and TCP
+	Logger    hclog.Logger
+}
+
+// Gossip is this node's part in the gossip. Its methods may be called
+// concurrently.
+type Gossip struct {
+	o      Options
+	addr   string
+	roster *roster
+	list   *memberlist.Memberlist
+
+	mu     sync.Mutex // one UpdateMeta or Close at a time
+	closed bool       // guarded by mu
+}
+
+// New starts to listen, and to answer those who ask; Run joins the others.
+// Close ends both.
+func New(o Options) (*Gossip, error) {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Seeds == nil {
+		o.Seeds = func() []string { return nil }
+	}
+	c, err := o.config()
+	if err != nil {
+		return nil, fmt.Errorf("gossip: %w", err)
+	}
+	g := &Gossip{o: o, roster: newRoster(o, c.ProbeInterval)}
+	if _, err := g.roster.card.encode(); err != nil {
+		return nil, err
+	}
+	c.Delegate, c.Events, c.Alive, c.Conflict, c.Ping = g.roster, g.roster, g.roster, g.roster, g.roster
+	if g.list, err = memberlist.Create(c); err != nil {
+		return nil, fmt.Errorf("%w on %s: %w", ErrListen, o.BindAddr, err)
+	}
+	g.addr = g.list.LocalNode().Address()
+	return g, nil
+}
+
+func (o Options) config() (*memberlist.Config, error) {
+	c := memberlist.DefaultLANConfig()
+	var err error
+	if c.BindAddr, c.BindPort, err = splitAddr(o.BindAddr); err != nil {
+		return nil, err
+	}
+	if o.AdvertiseAddr != "" {
+		if c.AdvertiseAddr, c.AdvertisePort, err = splitAddr(o.AdvertiseAddr); err != nil {
+			return nil, err
+		}
+		if c.AdvertiseAddr, err = resolve(c.AdvertiseAddr); err != nil {
+			return nil, err
+		}
+	} else {
+		c.AdvertisePort = c.BindPort
+	}
+	switch n := len(o.Key); {
+	case o.Name == "" || o.Incarnation == "":
+		return nil, errors.New("name and incarnation must be given")
+	case n != 0 && n != 16 && n != 24 && n != 32:
+		return nil, fmt.Errorf("the key has %d bytes: want 16, 24 or 32", n)
+	case n == 0 && !o.Insecure && !isLoopback(c.BindAddr):
+		return nil, fmt.Errorf("%s is no loopback address and no key is given: whoever reaches it could join: give all nodes one key", o.BindAddr)
+	}
+	c.Name = o.Name
+	c.SecretKey = o.Key
+	c.Transport = o.Transport
+	c.EnableCompression = false // a bomb decompresses without bound before 0.7.0 (HAZARDS G5)
+	c.DeadNodeReclaimTime = reclaimAfter
+	c.TCPTimeout = streamTimeout
+	c.Logger = o.Logger.StandardLogger(&hclog.StandardLoggerOptions{InferLevels: true})
+	return c, nil
+}
+
+func splitAddr(addr string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, fmt.Errorf("address %q: %w", addr, err)
+	}
+	number, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("address %q: port: %w", addr, err)
+	}
+	return host, int(number), nil
+}
+
+// resolve is the address of host: memberlist advertises nothing else.
+func resolve(host string) (string, error) {
+	if net.ParseIP(host) != nil {
+		return host, nil
+	}
+	addr, err := net.ResolveIPAddr("ip", host)
+	if err != nil {
+		return "", fmt.Errorf("advertised address: %w", err)
+	}
+	return addr.String(), nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Addr is host:port as this node advertises it.
+func (g *Gossip) Addr() string { return g.addr }
+
+// Members is everybody that this node has seen since it started, itself
+// included, by name.
+func (g *Gossip) Members() []Seen { return g.roster.list() }
+
+// Conflicts counts how often a second node with a name that is taken was
+// refused.
+func (g *Gossip) Conflicts() uint64 {
+	g.roster.mu.Lock()
+	defer g.roster.mu.Unlock()
+	return g.roster.conflicts
+}
+
+// UpdateMeta changes what this node tells the others.
+func (g *Gossip) UpdateMeta(ctx context.Context, meta Meta) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return errors.New("gossip: closed")
+	}
+	return g.tellLocked(ctx, func(c *card) { c.Meta = meta })
+}
+
+func (g *Gossip) tellLocked(ctx context.Context, change func(*card)) error {
+	if err := g.roster.setCard(change); err != nil {
+		return err
+	}
+	if err := g.list.UpdateNode(remaining(ctx)); err != nil {
+		return fmt.Errorf("gossip: tell the others: %w", err)
+	}
+	return nil
+}
+
+func remaining(ctx context.Context) time.Duration {
+	left := leaveMax
+	if deadline, ok := ctx.Deadline(); ok {
+		left = min(left, time.Until(deadline))
+	}
+	return max(left, time.Millisecond) // memberlist takes 0 for no limit
+}
+
+// Run joins the others, and joins them again when they are not seen alive,
+// until ctx ends.
+func (g *Gossip) Run(ctx context.Context) error {
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return g.rejoin(ctx) })
+	work.Go(func() error { return g.report(ctx) })
+	return work.Wait()
+}
+
+// rejoin is how the halves of a cluster find each other again after a cut:
+// memberlist gossips to the dead for 30 s and never after (HAZARDS G2).
+func (g *Gossip) rejoin(ctx context.Context) error {
+	alone := aloneMin
+	for {
+		for _, addr := range g.missing() {
+			if ctx.Err() != nil {
+				break
+			}
+			if _, err := g.list.Join([]string{addr}); err != nil {
+				g.o.Logger.Debug("could not join", "addr", addr, "error", err)
+			}
+		}
+		pause := rejoinMin + rand.N(rejoinMax-rejoinMin)
+		switch {
+		case g.seesAnother():
+			alone = aloneMin
+		case alone < rejoinMin:
+			pause, alone = alone, 2*alone
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+	}
+}
+
+// seesAnother says whether anybody but this node is seen alive.
+func (g *Gossip) seesAnother() bool {
+	return slices.ContainsFunc(g.Members(), func(s Seen) bool {
+		return s.Name != g.o.Name && (s.Status == Alive || s.Status == Suspect)
+	})
+}
+
+// missing is the addresses of members that are not seen alive.
+func (g *Gossip) missing() []string {
+	here := map[string]bool{g.addr: true}
+	for _, seen := range g.Members() {
+		if seen.Status == Alive || seen.Status == Suspect {
+			here[seen.Addr] = true
+		}
+	}
+	var missing []string
+	for _, addr := range g.o.Seeds() {
+		if addr != "" && !here[addr] {
+			here[addr] = true
+			missing = append(missing, addr)
+		}
+	}
+	return missing
+}
+
+func (g *Gossip) report(ctx context.Context) error {
+	for {
+		select {
+		case <-g.roster.wake:
+		case <-ctx.Done():
+			return nil
+		}
+		for _, seen := range g.roster.take() {
+			if g.o.OnEvent != nil {
+				g.o.OnEvent(seen)
+			}
+		}
+	}
+}
+
+// Close says goodbye, so that the others see this node as left and not as
+// failed, and stops. Run must have returned.
+func (g *Gossip) Close(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	var err error
+	if g.list.NumMembers() > 1 {
+		err = g.tellLocked(ctx, func(c *card) { c.leaving = true })
+		err = errors.Join(err, g.list.Leave(remaining(ctx)))
+	}
+	if err != nil { // the others will find out
+		g.o.Logger.Warn("could not say goodbye to the other nodes", "error", err)
+	}
+	if err := g.list.Shutdown(); err != nil {
+		return fmt.Errorf("gossip: close: %w", err)
+	}
+	return nil
+}
+
+// Drop stops without a goodbye, as a crash would: for tests.
+func (g *Gossip) Drop() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	return g.list.Shutdown()
+}

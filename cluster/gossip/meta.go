@@ -1,0 +1,67 @@
+package gossip
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MetaBytesMax bounds what a node tells of itself. Packets have 1,400 bytes
+// and carry several nodes; big facts belong in the log.
+const MetaBytesMax = 255
+
+const metaVersion = 1
+
+// Meta is what a node tells of itself. Nobody proves it: use it as a hint.
+type Meta struct {
+	RaftAddr string
+	GRPCAddr string
+	HTTPAddr string
+	Version  string
+}
+
+// card is all that travels with a node's name.
+type card struct {
+	Meta
+	incarnation string
+	leaving     bool // the node is about to go of its own will
+}
+
+func (c *card) fields() []*string {
+	return []*string{&c.incarnation, &c.RaftAddr, &c.GRPCAddr, &c.HTTPAddr, &c.Version}
+}
+
+func (c card) encode() ([]byte, error) {
+	raw := []byte{metaVersion, 0}
+	if c.leaving {
+		raw[1] = 1
+	}
+	for _, field := range c.fields() {
+		if len(*field) > MetaBytesMax {
+			return nil, fmt.Errorf("gossip metadata: a field has %d bytes, more than %d", len(*field), MetaBytesMax)
+		}
+		raw = append(raw, byte(len(*field)))
+		raw = append(raw, *field...)
+	}
+	if len(raw) > MetaBytesMax {
+		return nil, fmt.Errorf("gossip metadata has %d bytes, more than %d: shorten the addresses or the version", len(raw), MetaBytesMax)
+	}
+	return raw, nil
+}
+
+// decodeCard parses what another node sent. Fields that a later version adds
+// at the end are passed over.
+func decodeCard(raw []byte) (card, error) {
+	var c card
+	if len(raw) < 2 || len(raw) > MetaBytesMax || raw[0] != metaVersion {
+		return card{}, errors.New("gossip metadata of no known form")
+	}
+	c.leaving = raw[1]&1 != 0
+	rest := raw[2:]
+	for _, field := range c.fields() {
+		if len(rest) == 0 || len(rest) < 1+int(rest[0]) {
+			return card{}, errors.New("gossip metadata is cut short")
+		}
+		*field, rest = string(rest[1:1+rest[0]]), rest[1+rest[0]:]
+	}
+	return c, nil
+}

@@ -1,0 +1,296 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	"golang.org/x/sync/errgroup"
+
+	"dormouse/agent"
+)
+
+// Group is this node's part of a Raft group. Its methods may be called
+// concurrently.
+type Group struct {
+	o       Options
+	logger  hclog.Logger
+	machine StateMachine
+	peers   Peers
+	metrics *metrics
+
+	id       *identity
+	stores   *stores
+	stream   *stream
+	raft     *raft.Raft
+	lead     *leadership
+	proposer *proposer
+	ready    *atomic.Pointer[readiness]
+	empty    bool // this node's directory held no state when it was opened
+
+	changes  chan struct{} // a token of one: who changes the membership
+	observed chan raft.Observation
+	followed *followed
+	foreign  foreign
+	keep     compaction
+	stuck    atomic.Bool // this node leads though its disk is nearly full: nobody took over
+
+	mu      sync.Mutex
+	turned  chan struct{}      // closed and replaced when the leader or readiness changes; guarded by mu
+	stop    context.CancelFunc // ends Run; guarded by mu
+	running chan struct{}      // closed when Run has ended; nil before it starts; guarded by mu
+	closed  bool               // guarded by mu
+}
+
+// Open opens the stores and the listener and starts raft. Run does the rest;
+// Shutdown undoes it all, and must be called even if Run never is.
+func Open(o Options) (*Group, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	g := &Group{
+		o: o, logger: o.Logger.Named("cluster"), machine: o.Machine, peers: o.Peers, metrics: newMetrics(),
+		ready: new(atomic.Pointer[readiness]), turned: make(chan struct{}),
+		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), keep: defaultCompaction,
+	}
+	var err error
+	g.stores, err = openStores(storesOptions{
+		dir: o.Dir, kind: o.LogStore, check: o.Machine.Check, snapshots: o.Snapshots, applied: o.Machine.Applied,
+		fatal: o.Fatal, acceptDamage: o.AcceptDamage, rebase: g.rebase, reserve: o.DiskReserve, logger: o.Logger.Named("log"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	if err := g.openOn(); err != nil {
+		return nil, errors.Join(err, g.stores.Close())
+	}
+	return g, nil
+}
+
+// openOn opens what stands on the stores.
+func (g *Group) openOn() (err error) {
+	if g.id, err = loadIdentity(g.o.NodeID, g.stores.stable); err != nil {
+		return err
+	}
+	if g.id.claim = g.o.Claim; g.o.Claim != nil && g.ClusterID() != "" {
+		if err := g.o.Claim(g.ClusterID()); err != nil {
+			return err
+		}
+	}
+	if g.stream, err = newStream(&g.o, g.id, g.logger.Named("stream")); err != nil {
+		return err
+	}
+	g.stream.gone = g.leftBehind
+	g.stream.foreign = g.foreign.note
+	started := new(atomic.Pointer[raft.Raft]) // raft dials before NewRaft has returned
+	g.stream.expect = func(addr string) string { return answering(started.Load(), addr) }
+	if err := g.openState(); err != nil {
+		return errors.Join(err, g.stream.Close())
+	}
+	started.Store(g.raft)
+	return nil
+}
+
+func (g *Group) openState() error {
+	if err := finishFounding(g.stores.logs, g.stores.stable, g.o.NodeID, g.Addr()); err != nil {
+		return err
+	}
+	has, err := raft.HasExistingState(g.stores.logs, g.stores.stable, g.stores.snapshots)
+	if err != nil {
+		return fmt.Errorf("look for state: %w", err)
+	}
+	g.empty = !has
+	if err := g.openRaft(); err != nil {
+		return err
+	}
+	if err := g.healable(); err != nil {
+		return errors.Join(err, g.raft.Shutdown().Error())
+	}
+	return nil
+}
+
+func (g *Group) openRaft() error {
+	transport := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: raftLayer{g.stream.raft}, Timeout: rpcMax, MaxPool: 3, Logger: g.o.Logger.Named("raft-net"),
+	})
+	guard := newGuard(unpiped{transport}, g.stores, g.logger)
+	g.lead = &leadership{
+		machine: g.machine, metrics: g.metrics, logger: g.logger, ready: g.ready,
+		notify: make(chan bool), news: make(chan struct{}, 1), duties: g.duties, turned: g.turn,
+	}
+	r, err := raft.NewRaft(g.raftConfig(), g.machine, g.stores.logs, g.stores.stable, g.stores.snapshots, guard)
+	if err != nil {
+		return errors.Join(fmt.Errorf("start raft: %w", err), guard.Close())
+	}
+	guard.attach(r)
+	g.raft, g.lead.raft = r, r
+	g.proposer = &proposer{
+		machine: g.machine, apply: r.Apply, term: g.ready, writable: g.writable, fatal: g.o.Fatal,
+		logger: g.logger, metrics: g.metrics, wake: make(chan struct{}, 1), abandoned: make(chan struct{}),
+	}
+	r.RegisterObserver(raft.NewObserver(g.observed, false, func(o *raft.Observation) bool {
+		_, ok := o.Data.(raft.LeaderObservation)
+		return ok
+	}))
+	return nil
+}
+
+func (g *Group) raftConfig() *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(g.o.NodeID)
+	c.Logger = g.o.Logger.Named("raft")
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = g.o.Timing.Heartbeat, g.o.Timing.Election, g.o.Timing.Lease
+	c.CommitTimeout = min(c.CommitTimeout, g.o.Timing.Heartbeat/2)
+	c.MaxAppendEntries = appendEntriesMax
+	c.NotifyCh = g.lead.notify
+	c.NoSnapshotRestoreOnStart = true // the machine has restored itself
+	c.NoLegacyTelemetry = true
+	// Compaction is ours: raft's own counts entries where it should count bytes.
+	c.SnapshotThreshold = math.MaxUint64
+	c.SnapshotInterval = 24 * time.Hour
+	c.TrailingLogs = g.keep.trailingEntries
+	return c
+}
+
+// Run does the group's work until ctx ends, Shutdown is called, or this node
+// learns that it is no longer wanted. Then the error says so.
+func (g *Group) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g.mu.Lock()
+	if g.closed || g.running != nil {
+		g.mu.Unlock()
+		return errors.New("cluster: Run after Run or Shutdown")
+	}
+	g.stop, g.running = stop, make(chan struct{})
+	defer close(g.running)
+	g.mu.Unlock()
+
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return g.stores.run(ctx) })
+	work.Go(func() error { return g.stream.serve(ctx) })
+	work.Go(func() error { return g.lead.watch(ctx) })
+	work.Go(func() error { return g.lead.serve(ctx) })
+	work.Go(func() error { return g.proposer.run(ctx) })
+	work.Go(func() error { return g.observe(ctx) })
+	work.Go(func() error { return g.compact(ctx) })
+	work.Go(func() error { return g.belong(ctx) })
+	return work.Wait()
+}
+
+// turn tells whoever watches that the leader, or readiness, has changed.
+func (g *Group) turn() {
+	g.proposer.nudge()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.turned)
+	g.turned = make(chan struct{})
+}
+
+func (g *Group) observe(ctx context.Context) error {
+	for {
+		select {
+		case <-g.observed:
+			g.turn()
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// LeaderChanged returns a channel that is closed when this node's view of the
+// leader changes, or the leader here becomes ready or ceases to be.
+func (g *Group) LeaderChanged() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.turned
+}
+
+// Leader is who this node believes leads; a hint, "" where it knows none.
+func (g *Group) Leader() (id, addr string) {
+	a, i := g.raft.LeaderWithID()
+	return string(i), string(a)
+}
+
+// IsLeader tells whether this node believes that it leads and is ready to; a
+// hint, never a permission.
+func (g *Group) IsLeader() bool { return g.ready.Load() != nil }
+
+// Tick is now in ticks on the leader, and the last applied tick elsewhere.
+func (g *Group) Tick() uint64 {
+	tick, _ := g.machine.Stamps()
+	if r := g.ready.Load(); r != nil {
+		return max(tick, r.clock.tick(time.Now()))
+	}
+	return tick
+}
+
+// LastContact is when this node last heard from a leader: now, on the leader.
+func (g *Group) LastContact() time.Time {
+	if g.ready.Load() != nil {
+		return time.Now()
+	}
+	return g.raft.LastContact()
+}
+
+// ClusterID is the cluster that this node belongs to; "" where none yet.
+func (g *Group) ClusterID() string { return g.id.clusterID() }
+
+// Incarnation is this node's life: minted with its data directory.
+func (g *Group) Incarnation() string { return g.id.incarnation }
+
+// Addr is the address that others reach this node at.
+func (g *Group) Addr() string { return g.stream.addr.String() }
+
+// PeerListener yields the connections of other nodes' DialPeer.
+func (g *Group) PeerListener() net.Listener { return g.stream.peers }
+
+// DialPeer connects to the PeerListener of the node at addr.
+func (g *Group) DialPeer(ctx context.Context, addr string) (net.Conn, error) {
+	return g.stream.dial(ctx, addr, kindPeer)
+}
+
+// Ready is nil where this node can serve: it leads and is ready, or it follows
+// a leader closely.
+func (g *Group) Ready() error {
+	switch {
+	case g.id.isRemoved():
+		return agent.Errorf(agent.CodeUnavailable, "%v", ErrRemoved)
+	case g.ready.Load() != nil:
+		return nil
+	case g.id.clusterID() == "":
+		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet")
+	}
+	id, _ := g.Leader()
+	behind := int64(g.raft.CommitIndex()) - int64(g.raft.AppliedIndex())
+	switch contact := time.Since(g.raft.LastContact()); {
+	case id == "":
+		return agent.Errorf(agent.CodeUnavailable, "no leader is known")
+	case id == g.o.NodeID:
+		return agent.Errorf(agent.CodeUnavailable, "this node has won an election and is not ready to lead yet")
+	case contact > 3*g.o.Timing.Heartbeat:
+		return agent.Errorf(agent.CodeUnavailable, "no word from the leader for %v", contact.Round(time.Millisecond))
+	case behind > lagMax:
+		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", behind)
+	}
+	return nil
+}
+
+// LocalStatus is what this node knows of itself.
+func (g *Group) LocalStatus() PeerStatus {
+	id, addr := g.Leader()
+	applied, chain := g.machine.Chain()
+	return PeerStatus{
+		ClusterID: g.id.clusterID(), Node: g.o.NodeID, Incarnation: g.id.incarnation, Leader: id, LeaderAddr: addr,
+		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
+		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
+		Removed: g.id.isRemoved(),
+	}
+}

@@ -1,0 +1,272 @@
+package cluster_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/raft"
+
+	"dormouse/agent"
+)
+
+// command is a commit of the fake machine: set a key, or change a member.
+type command struct {
+	Key    string        `json:",omitempty"`
+	Value  int           `json:",omitempty"`
+	Pad    []byte        `json:",omitempty"`
+	Put    *agent.Member `json:",omitempty"`
+	Remove *agent.Member `json:",omitempty"`
+	Level  uint32        `json:",omitempty"`
+	Refuse bool          `json:",omitempty"` // the machine refuses it
+	DueIn  uint64        `json:",omitempty"` // something falls due so many ticks after this commit
+}
+
+type logEntry struct {
+	Tick    uint64
+	Wall    int64
+	Commits [][]byte
+}
+
+// machine is a small state machine: registers and members.
+type machine struct {
+	gate  sync.Mutex // guards held; apart from mu, so that a held machine can still be looked at
+	held  chan struct{}
+	mu    sync.Mutex
+	state machineState
+	news  chan struct{} // closed and replaced at each entry
+	log   []logEntry    // what was applied, for tests to look at
+}
+
+type machineState struct {
+	Registers map[string]int
+	Members   map[string]agent.Member
+	Removed   map[string]bool
+	Level     uint32
+	Index     uint64
+	Tick      uint64
+	Wall      int64
+	DueTick   uint64
+	Chain     uint32
+	Fired     []uint64 // ticks at which a due thing was seen
+}
+
+func newMachine() *machine {
+	return &machine{news: make(chan struct{}), state: machineState{
+		Registers: map[string]int{}, Members: map[string]agent.Member{}, Removed: map[string]bool{},
+	}}
+}
+
+// hold stops Apply until the returned function is called; calling it again is harmless.
+func (m *machine) hold() (release func()) {
+	held := make(chan struct{})
+	m.gate.Lock()
+	m.held = held
+	m.gate.Unlock()
+	return sync.OnceFunc(func() {
+		m.gate.Lock()
+		m.held = nil
+		m.gate.Unlock()
+		close(held)
+	})
+}
+
+func (m *machine) Apply(l *raft.Log) any {
+	m.gate.Lock()
+	held := m.held
+	m.gate.Unlock()
+	if held != nil {
+		<-held
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l.Index <= m.state.Index {
+		return []agent.Decided(nil) // a replay after a restart
+	}
+	var e logEntry
+	if err := json.Unmarshal(l.Data, &e); err != nil {
+		panic(err)
+	}
+	s := &m.state
+	s.Tick, s.Wall, s.Index = max(s.Tick, e.Tick), max(s.Wall, e.Wall), l.Index
+	s.Chain = crc32.Update(s.Chain, crc32.IEEETable, l.Data)
+	if s.DueTick != 0 && s.DueTick <= s.Tick {
+		s.Fired = append(s.Fired, s.Tick)
+		s.DueTick = 0
+	}
+	decided := make([]agent.Decided, 0, len(e.Commits))
+	for _, raw := range e.Commits {
+		var c command
+		if err := json.Unmarshal(raw, &c); err != nil {
+			panic(err)
+		}
+		decided = append(decided, s.decide(c, l.Index))
+	}
+	m.log = append(m.log, e)
+	close(m.news)
+	m.news = make(chan struct{})
+	return decided
+}
+
+func (s *machineState) decide(c command, index uint64) agent.Decided {
+	switch {
+	case c.Refuse:
+		return agent.Decided{Err: &agent.Error{Code: agent.CodeConflict, Final: true, Op: 0}}
+	case c.Put != nil:
+		s.Members[c.Put.ID] = *c.Put
+	case c.Remove != nil:
+		s.Removed[c.Remove.Incarnation] = true
+		if s.Members[c.Remove.ID].Incarnation == c.Remove.Incarnation {
+			delete(s.Members, c.Remove.ID)
+		}
+	case c.Level != 0:
+		s.Level = c.Level
+	case c.DueIn != 0:
+		s.DueTick = s.Tick + c.DueIn
+	default:
+		s.Registers[c.Key] = c.Value
+	}
+	return agent.Decided{Result: agent.Result{Index: index, Time: s.Wall}}
+}
+
+func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b, err := json.Marshal(m.state)
+	return image(b), err
+}
+
+func (m *machine) Restore(r io.ReadCloser) error {
+	defer func() { _ = r.Close() }()
+	var s machineState
+	if err := json.NewDecoder(r).Decode(&s); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state = s
+	return nil
+}
+
+type image []byte
+
+func (i image) Persist(sink raft.SnapshotSink) error {
+	if _, err := sink.Write(i); err != nil {
+		return errors.Join(err, sink.Cancel())
+	}
+	return sink.Close()
+}
+
+func (i image) Release() {}
+
+func (m *machine) Pack(tick uint64, wall int64, commits [][]byte) []byte {
+	b, err := json.Marshal(logEntry{Tick: tick, Wall: wall, Commits: commits})
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func (m *machine) Check(entry []byte) error {
+	if !json.Valid(entry) {
+		return errors.New("entry is damaged")
+	}
+	return nil
+}
+
+func (m *machine) Applied() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Index
+}
+
+func (m *machine) WaitApplied(ctx context.Context, index uint64) error {
+	for {
+		m.mu.Lock()
+		done, news := m.state.Index >= index, m.news
+		m.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (m *machine) Chain() (uint64, uint32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Index, m.state.Chain
+}
+
+func (m *machine) Stamps() (uint64, int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Tick, m.state.Wall
+}
+
+func (m *machine) Due() (uint64, int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.DueTick, 0
+}
+
+func (m *machine) Members() []agent.Member {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.state.Members))
+}
+
+func (m *machine) Removed(incarnation string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Removed[incarnation]
+}
+
+func (m *machine) FeatureLevel() uint32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Level
+}
+
+func (m *machine) EncodePutMember(row agent.Member) []byte { return encode(command{Put: &row}) }
+
+func (m *machine) EncodeRemoveMember(id, incarnation string) []byte {
+	return encode(command{Remove: &agent.Member{ID: id, Incarnation: incarnation}})
+}
+
+func (m *machine) EncodeFeatureLevel(level uint32) []byte { return encode(command{Level: level}) }
+
+func encode(c command) []byte {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func (m *machine) get(key string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Registers[key]
+}
+
+func (m *machine) entries() []logEntry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.log)
+}
+
+func (m *machine) fired() []uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.state.Fired)
+}

@@ -1,0 +1,165 @@
+package cluster
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// Raft's own limits count entries; with commits coalesced into entries of up
+// to 512 KiB they bound nothing (DESIGN §10). So bytes are counted here.
+
+// meterGrain is how exactly: a mark is kept for about every so many bytes, so
+// 1 GiB of log costs 16,384 marks of 16 bytes. A figure is off by at most the
+// grain and one entry.
+const meterGrain = 64 << 10
+
+// entryOverhead is added for each entry: what the engines write around it.
+const entryOverhead = 64
+
+// meteredLogs counts the bytes of the entries that are in the log.
+type meteredLogs struct {
+	raft.LogStore
+
+	mu    sync.Mutex
+	marks []byteMark // guarded by mu; ascending; the first may lie below the log's first entry
+	end   byteMark   // guarded by mu; the log's end
+}
+
+// byteMark says that the entries up to and with index have bytes in sum, from
+// an origin that stays the same as long as the process runs.
+type byteMark struct {
+	index uint64
+	sum   int64
+}
+
+func entryBytes(log *raft.Log) int64 {
+	return int64(len(log.Data)) + int64(len(log.Extensions)) + entryOverhead
+}
+
+// span is where a log begins and ends; both are 0 where it is empty.
+func span(logs raft.LogStore) (first, last uint64, err error) {
+	if first, err = logs.FirstIndex(); err != nil {
+		return 0, 0, err
+	}
+	last, err = logs.LastIndex()
+	return first, last, err
+}
+
+// load counts the entries that are there, and thereby reads them all: what is
+// corrupt is found now, not when it is wanted.
+func (s *meteredLogs) load() error {
+	first, last, err := span(s)
+	if err != nil {
+		return err
+	}
+	if last == 0 {
+		return nil
+	}
+	s.start(first - 1)
+	for index := first; index <= last; index++ {
+		var log raft.Log
+		if err := s.GetLog(index, &log); err != nil {
+			return fmt.Errorf("check the log: entry %d of %d to %d: %w", index, first, last, err)
+		}
+		s.count(&log)
+	}
+	return nil
+}
+
+// start makes an empty log's end known: the entry before its first.
+func (s *meteredLogs) start(index uint64) {
+	s.end = byteMark{index: index}
+	s.marks = append(s.marks[:0], s.end)
+}
+
+func (s *meteredLogs) count(log *raft.Log) {
+	if len(s.marks) == 0 || log.Index != s.end.index+1 {
+		s.start(log.Index - 1)
+	}
+	s.end = byteMark{index: log.Index, sum: s.end.sum + entryBytes(log)}
+	if s.end.sum-s.marks[len(s.marks)-1].sum >= meterGrain {
+		s.marks = append(s.marks, s.end)
+	}
+}
+
+func (s *meteredLogs) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
+
+func (s *meteredLogs) StoreLogs(logs []*raft.Log) error {
+	if err := s.LogStore.StoreLogs(logs); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, log := range logs {
+		s.count(log)
+	}
+	return nil
+}
+
+func (s *meteredLogs) DeleteRange(lowest, highest uint64) error {
+	if err := s.LogStore.DeleteRange(lowest, highest); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.marks) == 0 {
+		return nil
+	}
+	first := s.marks[0].index + 1
+	switch {
+	case lowest <= first && highest >= s.end.index:
+		s.marks, s.end = s.marks[:0], byteMark{}
+	case highest >= s.end.index: // a suffix
+		s.end = byteMark{index: lowest - 1, sum: s.sumAt(lowest - 1)}
+		s.marks = s.marks[:s.markAt(lowest-1)+1]
+	case lowest <= first: // a prefix
+		at := byteMark{index: highest, sum: s.sumAt(highest)}
+		s.marks = append(s.marks[:0:0], s.marks[s.markAt(highest):]...)
+		s.marks[0] = at
+	}
+	return nil
+}
+
+// markAt is the position of the last mark at or below index; 0 if none is.
+func (s *meteredLogs) markAt(index uint64) int {
+	return max(0, sort.Search(len(s.marks), func(i int) bool { return s.marks[i].index > index })-1)
+}
+
+// sumAt is the bytes up to index, within the grain.
+func (s *meteredLogs) sumAt(index uint64) int64 {
+	switch {
+	case len(s.marks) == 0:
+		return 0
+	case index >= s.end.index:
+		return s.end.sum
+	default:
+		return s.marks[s.markAt(index)].sum
+	}
+}
+
+// between is the size of the entries above low, up to and with high.
+func (s *meteredLogs) between(low, high uint64) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if high <= low {
+		return 0
+	}
+	return s.sumAt(high) - s.sumAt(low)
+}
+
+// after is the size of the entries above index.
+func (s *meteredLogs) after(index uint64) int64 { return s.between(index, ^uint64(0)) }
+
+// newest is how many of the newest entries the given bytes hold.
+func (s *meteredLogs) newest(bytes int64) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := sort.Search(len(s.marks), func(i int) bool { return s.end.sum-s.marks[i].sum <= bytes })
+	if i == len(s.marks) {
+		return 0
+	}
+	return s.end.index - s.marks[i].index
+}

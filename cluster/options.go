@@ -1,0 +1,124 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+
+	"dormouse/agent"
+)
+
+// StateMachine is what a group replicates. Apply returns one agent.Decided for
+// each commit of the entry, in order, as []agent.Decided.
+type StateMachine interface {
+	raft.FSM
+
+	// Pack makes one log entry of commits, stamped with the leader's time.
+	Pack(tick uint64, wall int64, commits [][]byte) []byte
+	// Check tells whether an entry is intact. It is cheap.
+	Check(entry []byte) error
+
+	// Applied is the index of the last entry that views see.
+	Applied() uint64
+	// WaitApplied waits until views see index.
+	WaitApplied(ctx context.Context, index uint64) error
+	// Chain is the running checksum over all entries up to index.
+	Chain() (index uint64, chain uint32)
+	// Stamps are the stamps of the last applied entry.
+	Stamps() (tick uint64, wall int64)
+	// Due is when something falls due next, on either clock; 0 means nothing.
+	Due() (tick uint64, wall int64)
+
+	// Members are the nodes that the cluster knows, by its log.
+	Members() []agent.Member
+	// Removed tells whether the node of that incarnation was removed for good.
+	Removed(incarnation string) bool
+	// FeatureLevel is what all members were able to do when it was raised.
+	FeatureLevel() uint32
+
+	// The encoders make whole commits, as Submit takes them.
+	EncodePutMember(agent.Member) []byte
+	EncodeRemoveMember(id, incarnation string) []byte
+	EncodeFeatureLevel(level uint32) []byte
+}
+
+// Network is how nodes reach each other: TCP or TLS in production, memory in
+// tests. Connections must honour deadlines.
+type Network interface {
+	Listen(addr string) (net.Listener, error)
+	Dial(ctx context.Context, addr string) (net.Conn, error)
+}
+
+// Options say what a group is made of.
+type Options struct {
+	NodeID    string             // the operator's name for this node; never reused for another
+	Dir       string             // holds the log and the stable store; "" keeps both in memory
+	LogStore  string             // "wal" or "bolt"; "" means wal
+	Network   Network            // nil means TCP
+	Listen    string             // address to listen on
+	Advertise string             // address others reach it at; "" means the listener's
+	Machine   StateMachine       // already restored as far as its own disk goes
+	Snapshots raft.SnapshotStore // the machine's
+	Self      agent.Member       // this node as members shall know it; ID, Incarnation and RaftAddr are filled in
+	Bootstrap bool               // found a cluster where neither this node nor Join knows one
+	Join      []string           // raft addresses of nodes to ask for admission
+	Peers     Peers              // how to ask other nodes; nil on a node that is alone
+	Fatal     func(error)        // told once when the node must stop: it can no longer keep what it promised
+	Logger    hclog.Logger       // nil means none
+	Timing    Timing             // zero means DefaultTiming
+	// AcceptDamage lets a node whose log lost durable entries vote again at
+	// once: for an operator who knows that they are elsewhere.
+	AcceptDamage bool
+	// Claim is told the cluster's id before anything of it is applied, to mark
+	// the state with it; its error refuses. It may be nil.
+	Claim func(cluster string) error
+	// DiskReserve is how many bytes must be free for this node to take writes;
+	// 0 means what suits the disk.
+	DiskReserve int64
+}
+
+// Timing is how quickly a group notices that its leader is gone.
+type Timing struct {
+	Heartbeat time.Duration // a follower without contact for so long stands for election
+	Election  time.Duration // a candidate gives up after so long
+	Lease     time.Duration // a leader without a quorum for so long steps down; at most Heartbeat
+}
+
+// DefaultTiming suits a data centre: Raft's own defaults.
+func DefaultTiming() Timing {
+	return Timing{Heartbeat: time.Second, Election: time.Second, Lease: 500 * time.Millisecond}
+}
+
+// AloneTiming suits a node that is alone: it elects itself at once.
+func AloneTiming() Timing {
+	return Timing{Heartbeat: 20 * time.Millisecond, Election: 20 * time.Millisecond, Lease: 20 * time.Millisecond}
+}
+
+func (o *Options) fill() error {
+	switch {
+	case o.NodeID == "":
+		return errors.New("cluster: a node needs an id")
+	case o.Machine == nil || o.Snapshots == nil:
+		return errors.New("cluster: a node needs a state machine and its snapshots")
+	}
+	if o.Network == nil {
+		o.Network = TCP{}
+	}
+	if o.LogStore == "" {
+		o.LogStore = "wal"
+	}
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Timing == (Timing{}) {
+		o.Timing = DefaultTiming()
+	}
+	if o.Fatal == nil {
+		o.Fatal = func(error) {}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package peer
+
+import (
+	"errors"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+	apipb "dormouse/proto/api"
+	peerpb "dormouse/proto/peer"
+	"dormouse/proto/wire"
+)
+
+func statusToProto(s cluster.PeerStatus) *peerpb.StatusResponse {
+	return &peerpb.StatusResponse{
+		ClusterId: s.ClusterID, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
+		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
+		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed,
+	}
+}
+
+func statusFromProto(s *peerpb.StatusResponse) cluster.PeerStatus {
+	return cluster.PeerStatus{
+		ClusterID: s.ClusterId, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
+		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
+		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed,
+	}
+}
+
+func joinRequestToProto(r cluster.JoinRequest) *peerpb.JoinRequest {
+	return &peerpb.JoinRequest{
+		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GrpcAddr: r.GRPCAddr, HttpAddr: r.HTTPAddr,
+		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
+		Empty: r.Empty, ClusterId: r.ClusterID,
+	}
+}
+
+func joinRequestFromProto(r *peerpb.JoinRequest) cluster.JoinRequest {
+	return cluster.JoinRequest{
+		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GRPCAddr: r.GrpcAddr, HTTPAddr: r.HttpAddr,
+		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
+		Empty: r.Empty, ClusterID: r.ClusterId,
+	}
+}
+
+func joinResponseToProto(r cluster.JoinResponse) *peerpb.JoinResponse {
+	return &peerpb.JoinResponse{
+		ClusterId: r.ClusterID, Leader: r.Leader, LeaderAddr: r.LeaderAddr, Accepted: r.Accepted,
+		Refused: r.Refused, GossipAddrs: r.GossipAddrs,
+	}
+}
+
+func joinResponseFromProto(r *peerpb.JoinResponse) cluster.JoinResponse {
+	return cluster.JoinResponse{
+		ClusterID: r.ClusterId, Leader: r.Leader, LeaderAddr: r.LeaderAddr, Accepted: r.Accepted,
+		Refused: r.Refused, GossipAddrs: r.GossipAddrs,
+	}
+}
+
+// toStatus carries an *agent.Error through gRPC as a detail.
+func toStatus(err error) error {
+	var e *agent.Error
+	if !errors.As(err, &e) {
+		return status.Error(codes.Internal, err.Error())
+	}
+	s, detailErr := status.New(codes.Unavailable, e.Detail).WithDetails(wire.ErrorToProto(e))
+	if detailErr != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	return s.Err()
+}
+
+// fromStatus is the *agent.Error that a peer's answer carries. A failure of the
+// connection itself is unavailable: what peers ask of each other here changes
+// nothing, or may be asked again.
+func fromStatus(err error) error {
+	s := status.Convert(err)
+	for _, detail := range s.Details() {
+		if e, ok := detail.(*apipb.Error); ok {
+			return wire.ErrorFromProto(e)
+		}
+	}
+	return agent.Errorf(agent.CodeUnavailable, "the peer did not answer: %s", s.Message())
+}

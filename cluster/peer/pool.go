@@ -1,0 +1,192 @@
+package peer
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+	apipb "dormouse/proto/api"
+	peerpb "dormouse/proto/peer"
+	"dormouse/proto/wire"
+)
+
+// pingEvery paces the question whether a silent peer is still there.
+const pingEvery = 10 * time.Second
+
+// Dial makes a connection to a node's peer address: a *cluster.Group's
+// DialPeer.
+type Dial func(ctx context.Context, addr string) (net.Conn, error)
+
+// Pool keeps one gRPC connection to each peer that it was asked for. It
+// implements cluster.Peers and router.Peers, and may be used concurrently.
+type Pool struct {
+	dial Dial
+	ctx  context.Context //nolint:containedctx // the pool's own life, which its streams end with
+	stop context.CancelFunc
+	wg   sync.WaitGroup // the goroutines of streams
+
+	mu     sync.Mutex
+	links  map[string]*link // :: peer address → connection. Guarded by mu
+	closed bool             // guarded by mu
+}
+
+// link is the connection to one peer.
+type link struct {
+	conn *grpc.ClientConn
+	peer peerpb.PeerClient
+
+	mu       sync.Mutex
+	exchange *exchange // nil until the first commit, and replaced once broken. Guarded by mu
+}
+
+// NewPool makes a pool that connects by dial.
+func NewPool(dial Dial) *Pool {
+	p := &Pool{dial: dial, links: map[string]*link{}}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	return p
+}
+
+// Close closes every connection and waits until what was under way has failed.
+func (p *Pool) Close() {
+	p.stop()
+	defer p.wg.Wait()
+	p.mu.Lock()
+	links := p.links
+	p.links, p.closed = map[string]*link{}, true
+	p.mu.Unlock()
+	for _, l := range links {
+		_ = l.conn.Close() // it only says that it was closed before
+	}
+}
+
+// Status implements cluster.Peers.
+func (p *Pool) Status(ctx context.Context, addr string) (cluster.PeerStatus, error) {
+	l, err := p.link(addr)
+	if err != nil {
+		return cluster.PeerStatus{}, err
+	}
+	s, err := l.peer.Status(ctx, &peerpb.StatusRequest{})
+	if err != nil {
+		return cluster.PeerStatus{}, fromStatus(err)
+	}
+	return statusFromProto(s), nil
+}
+
+// Join implements cluster.Peers.
+func (p *Pool) Join(ctx context.Context, addr string, r cluster.JoinRequest) (cluster.JoinResponse, error) {
+	l, err := p.link(addr)
+	if err != nil {
+		return cluster.JoinResponse{}, err
+	}
+	answer, err := l.peer.Join(ctx, joinRequestToProto(r))
+	if err != nil {
+		return cluster.JoinResponse{}, fromStatus(err)
+	}
+	return joinResponseFromProto(answer), nil
+}
+
+// Change implements cluster.Peers.
+func (p *Pool) Change(ctx context.Context, addr string, kind, node string) (cluster.ChangeResponse, error) {
+	l, err := p.link(addr)
+	if err != nil {
+		return cluster.ChangeResponse{}, err
+	}
+	c, err := l.peer.Change(ctx, &peerpb.ChangeRequest{Kind: kind, Node: node})
+	if err != nil {
+		return cluster.ChangeResponse{}, fromStatus(err)
+	}
+	return cluster.ChangeResponse{Leader: c.Leader, LeaderAddr: c.LeaderAddr, Done: c.Done, Refused: c.Refused}, nil
+}
+
+// Barrier implements router.Peers.
+func (p *Pool) Barrier(ctx context.Context, addr string) (uint64, error) {
+	l, err := p.link(addr)
+	if err != nil {
+		return 0, err
+	}
+	b, err := l.peer.Barrier(ctx, &peerpb.BarrierRequest{})
+	if err != nil {
+		return 0, fromStatus(err)
+	}
+	return b.Index, nil
+}
+
+// Submit implements router.Peers: it forwards a commit that this node has
+// validated. done is called exactly once, and ctx is not waited for.
+func (p *Pool) Submit(_ context.Context, addr string, c agent.Commit, done func(agent.Result, error)) {
+	l, err := p.link(addr)
+	if err != nil {
+		done(agent.Result{}, err)
+		return
+	}
+	for range 2 { // a stream may have broken since it was opened
+		x := p.stream(l)
+		if x == nil {
+			break
+		}
+		if x.submit(&c, done) {
+			return
+		}
+		l.drop(x)
+	}
+	done(agent.Result{}, agent.Errorf(agent.CodeUnavailable, "the stream to the leader at %s has broken", addr))
+}
+
+// stream is the link's stream of commits, opened on first use; nil once the
+// pool is closed.
+func (p *Pool) stream(l *link) *exchange {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.exchange == nil && p.ctx.Err() == nil {
+		l.exchange = openExchange(p.ctx, apipb.NewStoreClient(l.conn), &p.wg)
+	}
+	return l.exchange
+}
+
+// drop forgets a broken stream.
+func (l *link) drop(x *exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.exchange == x {
+		l.exchange = nil
+	}
+}
+
+// link is the connection to addr, made on first use.
+func (p *Pool) link(addr string) (*link, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, agent.Errorf(agent.CodeUnavailable, "this node is stopping")
+	}
+	if l := p.links[addr]; l != nil {
+		return l, nil
+	}
+	conn, err := grpc.NewClient("passthrough:///"+addr,
+		// The stream layer below is TLS or loopback; see cluster.Network.
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return p.dial(ctx, addr) }),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax), grpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax)),
+		// A peer that comes back is to be found within a heartbeat or two.
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
+			MinConnectTimeout: time.Second,
+		}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingEvery / 2}),
+		grpc.WithDisableServiceConfig(),
+	)
+	if err != nil {
+		return nil, agent.Errorf(agent.CodeInternal, "connect to peer %s: %v", addr, err)
+	}
+	l := &link{conn: conn, peer: peerpb.NewPeerClient(conn)}
+	p.links[addr] = l
+	return l, nil
+}

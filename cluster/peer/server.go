@@ -1,0 +1,47 @@
+package peer
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"dormouse/cluster"
+	peerpb "dormouse/proto/peer"
+)
+
+// Node is what a server answers for: a *cluster.Group.
+type Node interface {
+	LocalStatus() cluster.PeerStatus
+	HandleJoin(ctx context.Context, r cluster.JoinRequest) cluster.JoinResponse
+	HandleChange(ctx context.Context, kind, node string) cluster.ChangeResponse
+	Barrier(ctx context.Context) (uint64, error)
+}
+
+// Register serves node on s.
+func Register(s *grpc.Server, node Node) { peerpb.RegisterPeerServer(s, server{node: node}) }
+
+type server struct {
+	peerpb.UnimplementedPeerServer
+	node Node
+}
+
+func (s server) Barrier(ctx context.Context, _ *peerpb.BarrierRequest) (*peerpb.BarrierResponse, error) {
+	index, err := s.node.Barrier(ctx)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	return &peerpb.BarrierResponse{Index: index}, nil
+}
+
+func (s server) Status(context.Context, *peerpb.StatusRequest) (*peerpb.StatusResponse, error) {
+	return statusToProto(s.node.LocalStatus()), nil
+}
+
+func (s server) Join(ctx context.Context, r *peerpb.JoinRequest) (*peerpb.JoinResponse, error) {
+	return joinResponseToProto(s.node.HandleJoin(ctx, joinRequestFromProto(r))), nil
+}
+
+func (s server) Change(ctx context.Context, r *peerpb.ChangeRequest) (*peerpb.ChangeResponse, error) {
+	c := s.node.HandleChange(ctx, r.Kind, r.Node)
+	return &peerpb.ChangeResponse{Leader: c.Leader, LeaderAddr: c.LeaderAddr, Done: c.Done, Refused: c.Refused}, nil
+}

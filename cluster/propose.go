@@ -1,0 +1,376 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+
+	"dormouse/agent"
+	"dormouse/internal/invariant"
+)
+
+// dueGapMin paces the empty entries that are proposed because something is
+// due, so that a state machine with much to clear away leaves room for others.
+const dueGapMin = 20 * time.Millisecond
+
+// readOnlyPause is how long what is due waits on a full disk.
+const readOnlyPause = time.Second
+
+// waiting is one commit that has not been sent.
+type waiting struct {
+	cmd  []byte
+	done func(agent.Decided, error)
+}
+
+// proposer packs commits and reads that wait into log entries, one entry in
+// flight. What waits was surely not applied; what is in flight may be.
+type proposer struct {
+	machine  StateMachine
+	apply    func(entry []byte, timeout time.Duration) raft.ApplyFuture
+	term     *atomic.Pointer[readiness] // nil: nothing may be proposed
+	writable func() error               // why commits cannot be stored; nil: they can
+	fatal    func(error)
+	logger   hclog.Logger
+	metrics  *metrics
+
+	wake      chan struct{} // capacity 1: something waits, or the term changed
+	abandoned chan struct{} // closed when raft is gone: no answer will come
+
+	mu      sync.Mutex
+	queue   []waiting      // guarded by mu
+	bytes   int            // of queue; guarded by mu
+	readers []chan reading // guarded by mu
+	closed  *agent.Error   // why nothing is taken; guarded by mu
+	stalled bool           // an entry has been in flight for too long; guarded by mu
+
+	lastDue time.Time // of the last entry that was proposed because something was due; run's own
+}
+
+// readiness is a term in which this node leads and may propose.
+type readiness struct {
+	term  uint64
+	clock *clock
+}
+
+// Submit proposes one encoded commit and returns. done is called exactly once,
+// from another goroutine or before Submit returns, with how the state machine
+// decided or an *agent.Error; it must not block. cmd must not change until then.
+func (g *Group) Submit(cmd []byte, done func(agent.Decided, error)) {
+	if err := g.proposer.enqueue(waiting{cmd, done}); err != nil {
+		done(agent.Decided{}, err)
+	}
+}
+
+// commit proposes one of the group's own commits and waits for it.
+func (g *Group) commit(ctx context.Context, cmd []byte) error {
+	settled := make(chan error, 1)
+	g.Submit(cmd, func(d agent.Decided, err error) {
+		if err == nil && d.Err != nil {
+			err = d.Err
+		}
+		settled <- err
+	})
+	select {
+	case err := <-settled:
+		return err
+	case <-ctx.Done():
+		return agent.Errorf(agent.CodeUnknown, "commit: %v", context.Cause(ctx))
+	}
+}
+
+func (p *proposer) enqueue(w waiting) *agent.Error {
+	if len(w.cmd) > commitBytesMax {
+		return agent.TooLarge("commit", "commit_bytes_max", len(w.cmd), commitBytesMax)
+	}
+	if err := p.writable(); err != nil {
+		return asRefusal(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.closedTo(); err != nil {
+		return err
+	}
+	if len(p.queue) >= queueCommitsMax || p.bytes+len(w.cmd) > queueBytesMax {
+		return p.overloaded("commits")
+	}
+	p.queue = append(p.queue, w)
+	p.bytes += len(w.cmd)
+	p.nudge()
+	return nil
+}
+
+// closedTo says why nothing can be taken now. Callers hold mu.
+func (p *proposer) closedTo() *agent.Error {
+	switch {
+	case p.closed != nil:
+		return p.closed
+	case p.term.Load() == nil:
+		return errNotLeader()
+	case p.stalled:
+		return agent.Errorf(agent.CodeUnavailable, "the log does not answer")
+	}
+	return nil
+}
+
+func errNotLeader() *agent.Error {
+	return agent.Errorf(agent.CodeUnavailable, "this node does not lead")
+}
+
+// asRefusal is why nothing can be stored, as an *agent.Error.
+func asRefusal(err error) *agent.Error {
+	var e *agent.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return agent.Errorf(agent.CodeReadOnly, "%v", err)
+}
+
+// overloaded refuses; it is worth coming back when about half of a full queue
+// has gone. Callers hold mu.
+func (p *proposer) overloaded(what string) *agent.Error {
+	p.metrics.refused.Add(1)
+	e := agent.Errorf(agent.CodeOverloaded, "too many %s wait", what)
+	cycle := time.Duration(p.metrics.cycleNS.Load())
+	e.RetryAfterMS = min(max((cycle*queueCommitsMax/batchCommitsMax/2).Milliseconds(), 10), 1000)
+	return e
+}
+
+func (p *proposer) nudge() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close refuses all that comes from now on, and all that waits.
+func (p *proposer) close(why *agent.Error) {
+	p.mu.Lock()
+	if p.closed == nil {
+		p.closed = why
+	}
+	p.mu.Unlock()
+	p.refuse(why)
+}
+
+// refuse answers all that waits: surely not applied.
+func (p *proposer) refuse(why *agent.Error) {
+	p.mu.Lock()
+	queue, readers := p.queue, p.readers
+	p.queue, p.readers, p.bytes = nil, nil, 0
+	p.mu.Unlock()
+	for _, w := range queue {
+		w.done(agent.Decided{}, why)
+	}
+	for _, r := range readers {
+		r <- reading{err: why}
+	}
+}
+
+// run sends entries until ctx ends. What is in flight then is waited for.
+func (p *proposer) run(ctx context.Context) error {
+	defer p.close(agent.Errorf(agent.CodeUnavailable, "this node is stopping"))
+	var settled *batch
+	for ctx.Err() == nil {
+		next, idle := p.take(time.Now())
+		if next != nil {
+			p.send(next)
+		}
+		// The callers of the entry before are answered while the next one is
+		// on its way to the disks.
+		if settled != nil {
+			settled.answer()
+			settled = nil
+		}
+		if next == nil {
+			p.sleep(ctx, idle)
+			continue
+		}
+		p.await(next)
+		settled = next
+	}
+	if settled != nil {
+		settled.answer()
+	}
+	return nil
+}
+
+// sleep waits until there may be something to send; d 0 means no timer.
+func (p *proposer) sleep(ctx context.Context, d time.Duration) {
+	var due <-chan time.Time
+	if d > 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		due = t.C
+	}
+	select {
+	case <-p.wake:
+	case <-due:
+	case <-ctx.Done():
+	}
+}
+
+// take forms the next entry of what waits. Where nothing does, it says how
+// long to sleep; 0 means until woken.
+func (p *proposer) take(now time.Time) (*batch, time.Duration) {
+	term := p.term.Load()
+	if term == nil {
+		p.refuse(errNotLeader())
+		return nil, 0
+	}
+	b := p.cut()
+	if b == nil {
+		tick, wall := p.machine.Due()
+		wait, ok := term.clock.until(tick, wall, now)
+		if !ok || wait > 0 {
+			return nil, wait
+		}
+		if p.writable() != nil { // it can wait; reads still go through
+			return nil, readOnlyPause
+		}
+		if gap := dueGapMin - now.Sub(p.lastDue); gap > 0 {
+			return nil, gap
+		}
+		p.lastDue = now
+		b = &batch{}
+	}
+	tick, wall, cut := term.clock.stamp(now)
+	if cut != 0 {
+		p.logger.Warn("the system clock stepped; the log's time follows slowly", "by", cut)
+	}
+	b.p, b.started = p, now
+	b.entry = p.machine.Pack(tick, wall, b.cmds)
+	invariant.Check(len(b.entry) <= entryBytesMax, "an entry of %d bytes, more than %d", len(b.entry), entryBytesMax)
+	return b, 0
+}
+
+// cut takes one entry's worth off the queue, and every read that waits.
+func (p *proposer) cut() *batch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 && len(p.readers) == 0 {
+		return nil
+	}
+	n, size := 0, 0
+	for n < len(p.queue) && n < batchCommitsMax && (n == 0 || size+len(p.queue[n].cmd) <= batchBytesMax) {
+		size += len(p.queue[n].cmd)
+		n++
+	}
+	b := &batch{readers: p.readers, cmds: make([][]byte, n), done: make([]func(agent.Decided, error), n)}
+	for i, w := range p.queue[:n] {
+		b.cmds[i], b.done[i] = w.cmd, w.done
+	}
+	clear(p.queue[:n])
+	if p.queue = p.queue[n:]; len(p.queue) == 0 {
+		p.queue = nil
+	}
+	p.bytes -= size
+	p.readers = nil
+	return b
+}
+
+// batch is one log entry and all who wait for it.
+type batch struct {
+	p       *proposer
+	started time.Time
+	cmds    [][]byte
+	done    []func(agent.Decided, error) // one a commit
+	readers []chan reading
+	entry   []byte
+	future  raft.ApplyFuture
+
+	index   uint64
+	decided []agent.Decided
+	err     *agent.Error
+}
+
+// send hands b to raft.
+func (p *proposer) send(b *batch) {
+	b.future = p.apply(b.entry, enqueueMax)
+	p.metrics.sent(b)
+}
+
+// await waits until b is settled. One that takes too long is answered with
+// unknown, and nothing is taken until it settles after all.
+func (p *proposer) await(b *batch) {
+	settled := make(chan error, 1)
+	go func() { settled <- b.future.Error() }() // ends with the future; raft answers all of them unless it is shut down meanwhile
+	overdue := time.NewTimer(commitMax)
+	defer overdue.Stop()
+	for {
+		select {
+		case err := <-settled:
+			p.setStalled(false)
+			b.settle(err)
+			return
+		case <-overdue.C:
+			p.logger.Error("an entry has not been committed in time", "after", commitMax)
+			b.err = agent.Errorf(agent.CodeUnknown, "not committed within %v", commitMax)
+			b.answer()
+			p.setStalled(true)
+			p.refuse(agent.Errorf(agent.CodeUnavailable, "the log does not answer"))
+		case <-p.abandoned:
+			b.err = agent.Errorf(agent.CodeUnknown, "this node stopped before the outcome was known")
+			return
+		}
+	}
+}
+
+func (p *proposer) setStalled(v bool) {
+	p.mu.Lock()
+	p.stalled = v
+	p.mu.Unlock()
+}
+
+// settle notes how b came out.
+func (b *batch) settle(err error) {
+	b.p.metrics.settled(b, err)
+	if err != nil {
+		b.err = outcome(err)
+		return
+	}
+	b.index = b.future.Index()
+	decided, ok := b.future.Response().([]agent.Decided)
+	if !ok || len(decided) != len(b.cmds) {
+		b.err = agent.Errorf(agent.CodeUnknown, "the state machine did not decide entry %d: %v", b.index, b.future.Response())
+		b.p.fatal(b.err)
+		return
+	}
+	b.decided = decided
+}
+
+// answer tells everybody, once.
+func (b *batch) answer() {
+	for i, done := range b.done {
+		if b.err != nil {
+			done(agent.Decided{}, b.err)
+		} else {
+			done(b.decided[i], nil)
+		}
+	}
+	for _, r := range b.readers {
+		if b.err != nil {
+			r <- reading{err: agent.Errorf(agent.CodeUnavailable, "barrier: %s", b.err.Detail)}
+		} else {
+			r <- reading{index: b.index}
+		}
+	}
+	b.done, b.readers = nil, nil
+}
+
+// outcome maps raft's errors: only what raft refused before it wrote anything
+// is surely not applied.
+func outcome(err error) *agent.Error {
+	switch {
+	case errors.Is(err, raft.ErrNotLeader),
+		errors.Is(err, raft.ErrEnqueueTimeout),
+		errors.Is(err, raft.ErrLeadershipTransferInProgress):
+		return agent.Errorf(agent.CodeUnavailable, "%v", err)
+	default:
+		return agent.Errorf(agent.CodeUnknown, "%v", err)
+	}
+}

@@ -1,0 +1,45 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// Restored says for which node the log's side of a restored cluster is made.
+type Restored struct {
+	Dir       string // Options.Dir of the node; must hold no cluster
+	LogStore  string // Options.LogStore of the node
+	NodeID    string
+	Addr      string // where others will reach it
+	ClusterID string // of the new cluster
+	Logger    hclog.Logger
+}
+
+// FoundRestored makes the log's side of a new cluster that begins with a
+// restored state: an empty log, and the cluster's id. The state's side, a
+// snapshot that names the returned server as the one voter, is the caller's.
+func FoundRestored(r Restored) (raft.Server, error) {
+	server := alone(r.NodeID, r.Addr).Servers[0]
+	s, err := openStores(storesOptions{dir: r.Dir, kind: r.LogStore, fatal: func(error) {}, logger: r.Logger})
+	if err != nil {
+		return server, fmt.Errorf("open the log: %w", err)
+	}
+	err = func() error {
+		id, err := loadIdentity(r.NodeID, s.stable)
+		if err != nil {
+			return err
+		}
+		last, err := s.logs.LastIndex()
+		if err != nil {
+			return fmt.Errorf("look for a log: %w", err)
+		}
+		if known := id.clusterID(); known != "" || last > 0 {
+			return fmt.Errorf("%w: %s holds a node's log already; restore into an empty directory", ErrForeign, r.Dir)
+		}
+		return id.adopt(r.ClusterID)
+	}()
+	return server, errors.Join(err, s.Close())
+}

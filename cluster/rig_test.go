@@ -1,0 +1,296 @@
+package cluster
+
+// These tests are inside the package because what they test is: the wrappers
+// around raft have no exported face. The rig runs whole raft nodes, each with
+// its stores and its guard, over the network of rignet_test.go, in virtual
+// time.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+var nullLogger = hclog.NewNullLogger()
+
+// rigMachine is a state machine: the newest value of each key.
+type rigMachine struct {
+	mu      sync.Mutex
+	Values  map[string]int
+	Applied uint64
+	pause   time.Duration // of each apply
+}
+
+type rigCommand struct {
+	Key   string
+	Value int
+	Blob  []byte
+}
+
+func (m *rigMachine) Apply(log *raft.Log) any {
+	m.mu.Lock()
+	pause := m.pause
+	m.mu.Unlock()
+	if pause > 0 {
+		time.Sleep(pause)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var c rigCommand
+	if err := json.Unmarshal(log.Data, &c); err != nil {
+		panic(err)
+	}
+	m.Values[c.Key] = c.Value
+	m.Applied = log.Index
+	return nil
+}
+
+func (m *rigMachine) get(key string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.Values[key]
+}
+
+func (m *rigMachine) applied() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.Applied
+}
+
+func (m *rigMachine) slow(pause time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pause = pause
+}
+
+func (m *rigMachine) Snapshot() (raft.FSMSnapshot, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	raw, err := json.Marshal(m)
+	return rigSnapshot(raw), err
+}
+
+func (m *rigMachine) Restore(r io.ReadCloser) error {
+	defer r.Close() //nolint:errcheck // it is only read
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Values = map[string]int{}
+	return json.NewDecoder(r).Decode(m)
+}
+
+type rigSnapshot []byte
+
+func (s rigSnapshot) Persist(sink raft.SnapshotSink) error {
+	if _, err := sink.Write(s); err != nil {
+		return errors.Join(err, sink.Cancel())
+	}
+	return sink.Close()
+}
+func (rigSnapshot) Release() {}
+
+// rigNode is one raft node. Its engines outlive it, as disks do.
+type rigNode struct {
+	id        raft.ServerID
+	addr      raft.ServerAddress
+	engines   *engines
+	snapshots *raft.InmemSnapshotStore
+	up        bool
+
+	raft    *raft.Raft
+	end     *rigEnd // nil on another network
+	stores  *stores
+	guard   *guard // nil where the rig has none
+	machine *rigMachine
+	fatal   chan error // what ended the node
+}
+
+// rig is a cluster of raft nodes.
+type rig struct {
+	t     *testing.T
+	net   *rigNet
+	nodes []*rigNode
+
+	unappliedMax int64 // the guards'; 0 leaves theirs
+
+	unguarded bool                              // raft sees the transport itself
+	bare      bool                              // raft sees the engines themselves
+	config    func(*raft.Config)                // may be nil
+	options   func(*rigNode, *storesOptions)    // may be nil
+	logs      func(raft.LogStore) raft.LogStore // around the stores' log; may be nil
+	transport func(*guard) raft.Transport       // around the guard; may be nil
+	network   func(*rigNode) raft.Transport     // instead of the rig's; may be nil
+}
+
+// newRig makes nodes, which start starts.
+func newRig(t *testing.T, nodes int) *rig {
+	t.Helper()
+	r := &rig{t: t, net: newRigNet()}
+	for i := range nodes {
+		r.nodes = append(r.nodes, &rigNode{
+			id: raft.ServerID(fmt.Sprintf("n%d", i)), addr: raft.ServerAddress(fmt.Sprintf("a%d", i)),
+			engines:   &engines{logs: raft.NewInmemStore(), stable: raft.NewInmemStore()},
+			snapshots: raft.NewInmemSnapshotStore(),
+		})
+	}
+	return r
+}
+
+// start founds the cluster with all nodes as voters, and stops it at the end.
+func (r *rig) start() {
+	r.t.Helper()
+	var servers []raft.Server
+	for _, n := range r.nodes {
+		servers = append(servers, raft.Server{ID: n.id, Address: n.addr})
+		r.startNode(n)
+	}
+	r.t.Cleanup(r.stop)
+	if err := r.nodes[0].raft.BootstrapCluster(raft.Configuration{Servers: servers}).Error(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) startNode(n *rigNode) {
+	r.t.Helper()
+	c := raft.DefaultConfig()
+	c.LocalID = n.id
+	c.Logger = hclog.NewNullLogger()
+	if r.config != nil {
+		r.config(c)
+	}
+	n.machine = &rigMachine{Values: map[string]int{}}
+	n.fatal = make(chan error, 1)
+	o := storesOptions{snapshots: n.snapshots, applied: n.machine.applied, fatal: func(err error) { n.fatal <- err }, logger: hclog.NewNullLogger()}
+	if r.options != nil {
+		r.options(n, &o)
+	}
+	var err error
+	if n.stores, err = stackStores(o, n.engines); err != nil {
+		r.t.Fatal(err)
+	}
+	var transport raft.Transport
+	if r.network != nil {
+		transport = r.network(n)
+	} else {
+		n.end = r.net.listen(n.addr)
+		transport = n.end
+	}
+	if !r.unguarded {
+		n.guard = newGuard(transport, n.stores, nil)
+		if r.unappliedMax > 0 {
+			n.guard.unappliedMax = r.unappliedMax
+		}
+		transport = n.guard
+		if r.transport != nil {
+			transport = r.transport(n.guard)
+		}
+	}
+	logs, stable, snapshots := n.stores.logs, n.stores.stable, n.stores.snapshots
+	if r.bare {
+		logs, stable, snapshots = n.engines.logs, n.engines.stable, n.snapshots
+	}
+	if r.logs != nil {
+		logs = r.logs(logs)
+	}
+	if n.raft, err = raft.NewRaft(c, n.machine, logs, stable, snapshots, transport); err != nil {
+		r.t.Fatal(err)
+	}
+	if n.guard != nil {
+		n.guard.attach(n.raft)
+	}
+	n.up = true
+}
+
+// crash ends a node without an orderly Close of its stores.
+func (r *rig) crash(n *rigNode) {
+	n.up = false
+	if n.end != nil {
+		_ = n.end.Close() // it has nothing to say
+	}
+	_ = n.raft.Shutdown().Error() // it says nothing that matters here
+	if n.guard != nil {
+		_ = n.guard.Close() // as above
+	}
+}
+
+func (r *rig) stop() {
+	for _, n := range r.nodes {
+		if n.up {
+			r.crash(n)
+		}
+	}
+	time.Sleep(3 * rigTimeout) // for what is on the network
+}
+
+// ended is what ended the node, or nil.
+func (n *rigNode) ended() error {
+	select {
+	case err := <-n.fatal:
+		n.fatal <- err
+		return err
+	default:
+		return nil
+	}
+}
+
+// leader waits for the leader of the highest term.
+func (r *rig) leader() *rigNode { return r.leaderOtherThan(nil, 30*time.Second) }
+
+func (r *rig) leaderOtherThan(not *rigNode, limit time.Duration) *rigNode {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		var best *rigNode
+		for _, n := range r.nodes {
+			if n != not && n.up && n.raft.State() == raft.Leader && (best == nil || n.raft.CurrentTerm() > best.raft.CurrentTerm()) {
+				best = n
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}
+
+func (n *rigNode) put(key string, value int) error {
+	return n.propose(rigCommand{Key: key, Value: value}, time.Second)
+}
+
+func (n *rigNode) propose(c rigCommand, limit time.Duration) error {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return n.raft.Apply(raw, limit).Error()
+}
+
+// mustPut writes or fails the test.
+func (r *rig) mustPut(n *rigNode, key string, value int) {
+	r.t.Helper()
+	if err := n.put(key, value); err != nil {
+		r.t.Fatalf("put %s=%d on %s: %v", key, value, n.id, err)
+	}
+}
+
+// diverged tells of two different entries with one index and term, or "".
+func (r *rig) diverged() string {
+	for i, a := range r.nodes {
+		for _, b := range r.nodes[i+1:] {
+			first, _ := a.engines.logs.FirstIndex()
+			last, _ := a.engines.logs.LastIndex()
+			for index := first; index <= last; index++ {
+				var x, y raft.Log
+				if a.engines.logs.GetLog(index, &x) == nil && b.engines.logs.GetLog(index, &y) == nil &&
+					x.Term == y.Term && (string(x.Data) != string(y.Data) || x.Type != y.Type) {
+					return fmt.Sprintf("index %d term %d: %s has %v %q, %s has %v %q", index, x.Term, a.id, x.Type, x.Data, b.id, y.Type, y.Data)
+				}
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,216 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// monotonic is what raft-wal tells raft of itself.
+type monotonic struct{ raft.LogStore }
+
+func (monotonic) IsMonotonic() bool { return true }
+
+// installOverALongerTail plays hashicorp/raft#697: a leader that is cut off
+// collects a long tail, the others go on and compact, and the old leader comes
+// back. It tells how many snapshots it was sent in the minute that follows,
+// and whether it has caught up then.
+func installOverALongerTail(t *testing.T, tail int, prepare func(*rig)) (installs int, caughtUp bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 3)
+		r.config = func(c *raft.Config) { c.TrailingLogs, c.SnapshotThreshold = 1, 1<<40 }
+		prepare(r)
+		r.start()
+		old := r.leader()
+		r.mustPut(old, "x", 1)
+		r.net.isolate(old.addr)
+		for i := range tail {
+			go func() { _ = old.put("u", i) }() // never committed
+		}
+		time.Sleep(100 * time.Millisecond)
+		leader := r.leaderOtherThan(old, 20*time.Second)
+		for i := range 100 {
+			r.mustPut(leader, "y", i)
+		}
+		if err := leader.raft.Snapshot().Error(); err != nil {
+			t.Fatal(err)
+		}
+		before := r.net.installs()
+		r.net.heal()
+		for i := range 60 {
+			time.Sleep(time.Second)
+			if l := r.leader(); l != nil {
+				_ = l.put("y", 100+i) // may meet an election
+			}
+		}
+		time.Sleep(2 * time.Second)
+		installs = r.net.installs() - before
+		caughtUp = old.machine.get("y") == r.leader().machine.get("y")
+		for _, n := range r.nodes {
+			if err := n.ended(); err != nil {
+				t.Errorf("%s stopped: %v", n.id, err)
+			}
+		}
+		if diverged := r.diverged(); diverged != "" {
+			t.Errorf("logs diverged: %s", diverged)
+		}
+	})
+	return installs, caughtUp
+}
+
+// The regression test of hashicorp/raft#697. It shows first that stock raft
+// still falls into it, with either kind of log store.
+func TestASnapshotIsInstalledOnceOverALongerTail(t *testing.T) {
+	for name, prepare := range map[string]func(*rig){
+		"plain":     func(r *rig) { r.bare = true },
+		"monotonic": func(r *rig) { r.bare, r.logs = true, func(l raft.LogStore) raft.LogStore { return monotonic{l} } },
+	} {
+		if installs, _ := installOverALongerTail(t, 300, prepare); installs < 10 {
+			t.Errorf("%s: stock raft installed %d snapshots only: this test no longer tests anything", name, installs)
+		}
+	}
+	for _, tail := range []int{30, 300} { // ends before the snapshot, and after it
+		t.Run(fmt.Sprint(tail), func(t *testing.T) {
+			installs, caughtUp := installOverALongerTail(t, tail, func(*rig) {})
+			if installs > 2 || !caughtUp {
+				t.Errorf("%d snapshots installed, caught up: %v; want at most 2 and true", installs, caughtUp)
+			}
+		})
+	}
+}
+
+// snapshotAt is a snapshot store that holds one snapshot and counts how often
+// it is listed.
+type snapshotAt struct {
+	raft.SnapshotStore
+	index, term uint64
+	listed      int
+	err         error
+}
+
+func (s *snapshotAt) List() ([]*raft.SnapshotMeta, error) {
+	s.listed++
+	if s.index == 0 || s.err != nil {
+		return nil, s.err
+	}
+	return []*raft.SnapshotMeta{{Index: s.index, Term: s.term}}, nil
+}
+
+func entries(term, first, last uint64) []*raft.Log {
+	var logs []*raft.Log
+	for index := first; index <= last; index++ {
+		logs = append(logs, &raft.Log{Index: index, Term: term, Type: raft.LogCommand, Data: fmt.Appendf(nil, "%d/%d", index, term)})
+	}
+	return logs
+}
+
+// storesWith opens stores in memory over a log that is already there.
+func storesWith(t *testing.T, at *snapshotAt, logs []*raft.Log) (*stores, error) {
+	t.Helper()
+	e := &engines{logs: raft.NewInmemStore(), stable: raft.NewInmemStore()}
+	s, err := stackStores(storesOptions{snapshots: &snapshotAt{}, logger: nullLogger}, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.logs.StoreLogs(logs); err != nil {
+		t.Fatal(err)
+	}
+	s, err = stackStores(storesOptions{snapshots: at, logger: nullLogger}, e)
+	if err == nil {
+		t.Cleanup(func() { _ = s.Close() }) // memory
+	}
+	return s, err
+}
+
+func ends(t *testing.T, logs raft.LogStore) [2]uint64 {
+	t.Helper()
+	first, err := logs.FirstIndex()
+	last, err2 := logs.LastIndex()
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return [2]uint64{first, last}
+}
+
+func TestAtOpenTheLogIsMadeToAgreeWithTheSnapshot(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		index, term uint64
+		logs        []*raft.Log
+		want        [2]uint64
+		refused     bool
+	}{
+		{"no snapshot", 0, 0, entries(1, 1, 10), [2]uint64{1, 10}, false},
+		{"the log goes on from before it", 5, 1, entries(1, 1, 10), [2]uint64{1, 10}, false},
+		{"the log begins right after it", 5, 1, entries(1, 6, 10), [2]uint64{6, 10}, false},
+		{"the log ends at it", 10, 1, entries(1, 1, 10), [2]uint64{1, 10}, false},
+		{"the log ends below it and is dropped", 11, 1, entries(1, 1, 10), [2]uint64{0, 0}, false},
+		{"the log has another entry there: what is below is dropped", 5, 2, entries(1, 1, 10), [2]uint64{6, 10}, false},
+		{"entries between the two are missing", 5, 1, entries(1, 7, 10), [2]uint64{}, true},
+		{"entries before the log are missing", 0, 0, entries(1, 2, 10), [2]uint64{}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := storesWith(t, &snapshotAt{index: c.index, term: c.term}, c.logs)
+			if (err != nil) != c.refused {
+				t.Fatalf("refused: %v, want %v", err, c.refused)
+			}
+			if err == nil && ends(t, s.logs) != c.want {
+				t.Errorf("the log is %v, want %v", ends(t, s.logs), c.want)
+			}
+		})
+	}
+}
+
+func TestTheSnapshotAnswersForItsOwnIndex(t *testing.T) {
+	at := &snapshotAt{}
+	s, err := storesWith(t, at, entries(1, 1, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.index, at.term = 5, 2
+	s.newest.expire()
+	for _, c := range []struct {
+		index, term uint64
+		kind        raft.LogType
+	}{{4, 1, raft.LogCommand}, {5, 2, logPhantom}, {6, 1, raft.LogCommand}} {
+		var log raft.Log
+		if err := s.logs.GetLog(c.index, &log); err != nil || log.Term != c.term || log.Type != c.kind {
+			t.Errorf("entry %d: term %d type %v, %v; want term %d type %v", c.index, log.Term, log.Type, err, c.term, c.kind)
+		}
+	}
+	at.listed = 0
+	for range 100 {
+		_ = s.logs.GetLog(5, new(raft.Log)) // only counted
+	}
+	if at.listed > 0 {
+		t.Errorf("listed the snapshots %d times for 100 reads", at.listed)
+	}
+}
+
+// Raft goes on believing in the entries behind a snapshot that it installs,
+// though it empties the log. Those before it may differ from the snapshot's.
+func TestEmptyingTheLogForASnapshotKeepsWhatIsBehindIt(t *testing.T) {
+	for _, c := range []struct {
+		snapshot uint64
+		want     [2]uint64
+	}{{5, [2]uint64{6, 10}}, {10, [2]uint64{0, 0}}, {20, [2]uint64{0, 0}}} {
+		at := &snapshotAt{}
+		s, err := storesWith(t, at, entries(1, 1, 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at.index, at.term = c.snapshot, 2
+		s.newest.expire()
+		if err := s.logs.DeleteRange(1, 10); err != nil {
+			t.Fatal(err)
+		}
+		if got := ends(t, s.logs); got != c.want {
+			t.Errorf("snapshot at %d: the log is %v, want %v", c.snapshot, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/cluster"
+)
+
+func dialPeer(t *testing.T, g *cluster.Group, addr string) error {
+	t.Helper()
+	c, err := g.DialPeer(t.Context(), addr)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err
+}
+
+func TestPeersKnowEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.found("n1", "n2")
+		c, err := l.nodes["n1"].group.DialPeer(t.Context(), "n2:raft")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		who, ok := cluster.IdentityOf(c)
+		n2 := l.nodes["n2"].group
+		if want := (cluster.Identity{ClusterID: n2.ClusterID(), Node: "n2", Incarnation: n2.Incarnation()}); !ok || who != want {
+			t.Errorf("%+v, want %+v", who, want)
+		}
+	})
+}
+
+func TestClustersDoNotMix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		a, b := l.start("a", founding()), l.start("b", founding())
+		l.until("both lead", func() bool { return a.group.IsLeader() && b.group.IsLeader() })
+		err := dialPeer(t, a.group, "b:raft")
+		if !errors.Is(err, cluster.ErrHandshake) || !strings.Contains(err.Error(), a.group.ClusterID()) || !strings.Contains(err.Error(), b.group.ClusterID()) {
+			t.Errorf("a peer connection: %v", err)
+		}
+	})
+}
+
+// shake speaks the handshake by hand.
+func shake(t *testing.T, l *lab, from, to string, say []byte) (answer []byte, err error) {
+	t.Helper()
+	c, err := l.net.Host(from).Dial(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := c.Write(say); err != nil {
+		return nil, err
+	}
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+	b := make([]byte, 4096)
+	n, err := c.Read(b)
+	return b[:n], err
+}
+
+func TestStrangersAreShownTheDoor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.found("n1")
+		n1 := l.nodes["n1"]
+		mine := n1.group.ClusterID()
+		for _, c := range []struct {
+			name, want string
+			say        []byte
+		}{
+			{"garbage", "", []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")},
+			{"a newer version", "", append([]byte("DRMS\x63R"), make([]byte, 8)...)},
+			{"an endless field", "", []byte("DRMS\x01R\xff\xff")},
+			{"raft without a cluster", "no part in raft", cluster.Hello('R', "", "x", "i", "")},
+			{"raft of another cluster", "x belongs to cluster other", cluster.Hello('R', "other", "x", "i", "")},
+			{"an unknown kind", "unknown kind", cluster.Hello('Q', mine, "x", "i", "")},
+		} {
+			answer, err := shake(t, l, "x", "n1:raft", c.say)
+			switch {
+			case c.want == "" && err == nil:
+				t.Errorf("%s: answered %q", c.name, answer)
+			case c.want != "" && (err != nil || !strings.Contains(string(answer), c.want)):
+				t.Errorf("%s: %q, %v", c.name, answer, err)
+			}
+		}
+	})
+}
+
+func TestASilentConnectionIsDroppedAndTheyAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.found("n1")
+		host := l.net.Host("x")
+		for range cluster.GreetingMax {
+			c, err := host.Dial(t.Context(), "n1:raft")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close() }()
+		}
+		time.Sleep(100 * time.Millisecond)
+		extra, err := host.Dial(t.Context(), "n1:raft")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = extra.Close() }()
+		_ = extra.SetReadDeadline(time.Now().Add(time.Second))
+		if _, err := extra.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("one too many got %v", err)
+		}
+		if open := l.net.Open("n1"); open < cluster.GreetingMax {
+			t.Errorf("%d connections are open", open)
+		}
+		time.Sleep(cluster.HandshakeMax + time.Second)
+		if open := l.net.Open("n1"); open != 0 {
+			t.Errorf("%d silent connections are open", open)
+		}
+	})
+}
+
+func TestANodeWithoutAClusterTakesNoRaft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.found("n1")
+		fresh := l.start("n2", nil)
+		if err := dialPeer(t, fresh.group, "n1:raft"); err != nil {
+			t.Errorf("it may ask: %v", err)
+		}
+		answer, err := shake(t, l, "n1", "n2:raft", cluster.Hello('R', l.nodes["n1"].group.ClusterID(), "n1", "i", ""))
+		if err != nil || !strings.Contains(string(answer), "no part in raft") {
+			t.Errorf("%q, %v", answer, err)
+		}
+	})
+}
+
+func TestDialingGivesUpWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.found("n1")
+		l.start("n2", nil)
+		for _, cut := range []func(){
+			func() { l.net.Block("n1", "n2") },
+			func() { l.net.HealAll(); l.net.Block("n2", "n1") },
+		} {
+			cut()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			start := time.Now()
+			if _, err := l.nodes["n1"].group.DialPeer(ctx, "n2:raft"); err == nil || time.Since(start) != time.Second {
+				t.Errorf("%v after %v", err, time.Since(start))
+			}
+			cancel()
+		}
+	})
+}
+
+func TestTCPCarriesAGroup(t *testing.T) {
+	open := func(name string, joins ...string) *cluster.Group {
+		m := newMachine()
+		peers := &peers{}
+		g, err := cluster.Open(cluster.Options{
+			NodeID: name, Listen: "127.0.0.1:0", Machine: m, Snapshots: memorySnapshots(), Peers: peers,
+			Bootstrap: len(joins) == 0, Join: joins, Timing: cluster.AloneTiming(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		peers.group = g
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- g.Run(ctx) }()
+		go servePeers(g, g.PeerListener())
+		t.Cleanup(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if err := g.Shutdown(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		return g
+	}
+	first := open("n1")
+	second := open("n2", first.Addr())
+	for second.ClusterID() == "" {
+		<-second.LeaderChanged()
+	}
+	if second.ClusterID() != first.ClusterID() {
+		t.Error("two clusters")
+	}
+}
+
+func FuzzHandshake(f *testing.F) {
+	f.Add(cluster.Hello('R', "cluster", "node", "incarnation", ""))
+	f.Add(cluster.Hello('X', "", "n", "", "refused"))
+	f.Add([]byte("DRMS\x01P\x00"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		again, err := cluster.ReadHello(b)
+		if err == nil && !bytes.HasPrefix(b, again) {
+			t.Errorf("%q reads as %q", b, again)
+		}
+	})
+}
