@@ -1,0 +1,120 @@
+package router
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"dormouse/agent"
+)
+
+// roundTimeout bounds one question to the leader. Its answer rides a batch, so
+// it takes as long as a commit does.
+const roundTimeout = 5 * time.Second
+
+// Barrier returns an index that a read may be served at linearizably on any
+// node that has applied it. It waits for a leader for a bounded time.
+func (r *Router) Barrier(ctx context.Context) (uint64, error) {
+	giveUp := time.Now().Add(patience)
+	pause := newPause()
+	for {
+		index, err := r.barrierOnce(ctx)
+		if err == nil {
+			return index, nil
+		}
+		wait := pause.NextBackOff()
+		// A read changes nothing, so an unknown outcome is no answer either.
+		if code := agent.CodeOf(err); code != agent.CodeUnavailable && code != agent.CodeUnknown {
+			return 0, err
+		}
+		if time.Now().Add(wait).After(giveUp) {
+			return 0, agent.Errorf(agent.CodeUnavailable, "no linearizable read now: %v; ask for a stale one, or again later", err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return 0, agent.Errorf(agent.CodeUnavailable, "no linearizable read in the time given: %v", err)
+		case <-r.ctx.Done():
+			return 0, agent.Errorf(agent.CodeUnavailable, "this node is stopping")
+		}
+	}
+}
+
+func (r *Router) barrierOnce(ctx context.Context) (uint64, error) {
+	if r.group.IsLeader() {
+		return r.group.Barrier(ctx)
+	}
+	return r.rounds.wait(ctx)
+}
+
+// askLeader is one round: a question to whoever leads now.
+func (r *Router) askLeader() (uint64, error) {
+	ctx, cancel := context.WithTimeout(r.ctx, roundTimeout)
+	defer cancel()
+	_, addr := r.group.Leader()
+	if addr == "" {
+		return 0, agent.Errorf(agent.CodeUnavailable, "no leader is known; is a majority of the voters up?")
+	}
+	return r.peers.Barrier(ctx, addr)
+}
+
+// rounds shares questions: all reads that wait while one is on its way share
+// the next. A read never joins a round that has been sent, whose answer might
+// be older than the read.
+type rounds struct {
+	ask   func() (uint64, error)
+	begin func() bool // before run is started; false where it must not be
+	end   func()      // when run has ended
+
+	mu   sync.Mutex
+	next *round // not sent yet; nil where nobody waits. Guarded by mu
+	busy bool   // run is running. Guarded by mu
+}
+
+type round struct {
+	done  chan struct{} // closed when index and err are set
+	index uint64
+	err   error
+}
+
+// wait joins the next round and waits for its answer.
+func (s *rounds) wait(ctx context.Context) (uint64, error) {
+	s.mu.Lock()
+	if !s.busy {
+		if !s.begin() {
+			s.mu.Unlock()
+			return 0, agent.Errorf(agent.CodeUnavailable, "this node is stopping")
+		}
+		s.busy = true
+		go s.run()
+	}
+	if s.next == nil {
+		s.next = &round{done: make(chan struct{})}
+	}
+	joined := s.next
+	s.mu.Unlock()
+	select {
+	case <-joined.done:
+		return joined.index, joined.err
+	case <-ctx.Done():
+		return 0, agent.Errorf(agent.CodeUnavailable, "the read ended before the leader answered: %v", context.Cause(ctx))
+	}
+}
+
+// run sends rounds one after another until nobody waits.
+func (s *rounds) run() {
+	defer s.end()
+	for {
+		s.mu.Lock()
+		sent := s.next
+		s.next = nil
+		if sent == nil {
+			s.busy = false
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		sent.index, sent.err = s.ask()
+		close(sent.done)
+	}
+}

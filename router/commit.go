@@ -1,0 +1,106 @@
+package router
+
+import (
+	"context"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"dormouse/agent"
+)
+
+// attempt is one commit on its way to whoever leads.
+type attempt struct {
+	router *Router
+	ctx    context.Context //nolint:containedctx // the caller's, carried over retries that no goroutine waits for
+	commit agent.Commit
+	done   func(agent.Result, error)
+	giveUp time.Time
+	pause  backoff.ExponentialBackOff
+}
+
+// Submit implements agent.Submitter.
+func (r *Router) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
+	if err := c.Validate(); err != nil {
+		done(agent.Result{}, err)
+		return
+	}
+	if r.group.IsLeader() { // the common case keeps no attempt at all
+		r.local.Submit(ctx, c, func(result agent.Result, err error) {
+			if agent.CodeOf(err) == agent.CodeUnavailable {
+				r.newAttempt(ctx, c, done).later(err)
+				return
+			}
+			done(result, err)
+		})
+		return
+	}
+	r.newAttempt(ctx, c, done).try()
+}
+
+func (r *Router) newAttempt(ctx context.Context, c agent.Commit, done func(agent.Result, error)) *attempt {
+	return &attempt{
+		router: r, ctx: ctx, commit: c, done: done, giveUp: time.Now().Add(patience),
+		pause: newPause(),
+	}
+}
+
+// try sends the commit to whoever seems to lead now.
+func (a *attempt) try() {
+	if a.router.group.IsLeader() {
+		a.router.local.Submit(a.ctx, a.commit, a.decided)
+		return
+	}
+	_, addr := a.router.group.Leader()
+	if addr == "" {
+		a.later(agent.Errorf(agent.CodeUnavailable, "no leader is known; is a majority of the voters up?"))
+		return
+	}
+	a.router.peers.Submit(a.ctx, addr, a.commit, a.decided)
+}
+
+func (a *attempt) decided(result agent.Result, err error) {
+	if agent.CodeOf(err) == agent.CodeUnavailable {
+		a.later(err)
+		return
+	}
+	a.done(result, err)
+}
+
+// later tries again after a pause, or gives up with err, which says that the
+// commit was surely not applied.
+func (a *attempt) later(err error) {
+	pause := a.pause.NextBackOff()
+	r := a.router
+	switch {
+	case a.ctx.Err() != nil, time.Now().Add(pause).After(a.giveUp):
+		a.done(agent.Result{}, err)
+		return
+	case r.waiting.Add(1) > waitingMax:
+		r.waiting.Add(-1)
+		a.done(agent.Result{}, &agent.Error{
+			Code: agent.CodeOverloaded, Op: -1, RetryAfterMS: 1000,
+			Detail: "too many commits wait for a leader",
+		})
+		return
+	}
+	if !r.begin() { // the node is stopping
+		r.waiting.Add(-1)
+		a.done(agent.Result{}, err)
+		return
+	}
+	time.AfterFunc(pause, func() {
+		defer r.work.Done()
+		r.waiting.Add(-1)
+		a.try()
+	})
+}
+
+// newPause is how long calls wait between looks for a leader: well below an
+// election, and apart from each other.
+func newPause() backoff.ExponentialBackOff {
+	return backoff.ExponentialBackOff{
+		InitialInterval: 10 * time.Millisecond, Multiplier: 2,
+		RandomizationFactor: 0.5, MaxInterval: 250 * time.Millisecond,
+	}
+}

@@ -1,0 +1,88 @@
+// Package store serves the whole contract from one node's own parts: commits
+// go through its Raft group, reads come from its own state machine.
+//
+// A commit is taken only where the group leads; elsewhere it is refused as
+// unavailable, surely not applied, and the router sends it to the leader. A
+// read names the index that it must not be older than, or asks the group's
+// barrier for one. Nothing here starts a goroutine per commit.
+package store
+
+import (
+	"context"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+)
+
+// Proposer is what a store needs of its Raft group.
+type Proposer interface {
+	// Submit proposes one encoded commit; done is called exactly once and must
+	// not block.
+	Submit(command []byte, done func(agent.Decided, error))
+
+	// Barrier returns an index that a linearizable read that began before the
+	// call may be served at, once it is applied here.
+	Barrier(ctx context.Context) (uint64, error)
+
+	// Tick is the log's monotonic time now, in milliseconds.
+	Tick() uint64
+}
+
+// Options is what a Store is made of.
+type Options struct {
+	Node    string // this node's name, for answers
+	Machine *fsm.Machine
+	Group   Proposer
+	Contact func() time.Time // when this node last knew itself up to date; for the age of stale reads
+}
+
+// Store implements agent.Submitter on one node. It may be used concurrently.
+type Store struct{ o Options }
+
+// New makes a store; it owns nothing that would need closing.
+func New(o Options) *Store { return &Store{o} }
+
+// Submit implements agent.Submitter. ctx is not waited for: done always gets
+// the true outcome.
+func (s *Store) Submit(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+	command, err := s.encode(&c)
+	if err != nil {
+		done(agent.Result{}, err)
+		return
+	}
+	s.o.Group.Submit(command, func(d agent.Decided, err error) {
+		if err == nil && d.Err != nil {
+			err = d.Err
+		}
+		done(d.Result, err)
+	})
+}
+
+// Commit implements agent.Service.
+func (s *Store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	return agent.Await(ctx, s, c)
+}
+
+// encode validates c, and stamps the instant past which it may not apply.
+func (s *Store) encode(c *agent.Commit) ([]byte, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	var notAfter uint64
+	if c.Request.Client != "" {
+		ttl := c.Request.TTL
+		if ttl == 0 {
+			ttl = agent.RequestTTLDefault
+		}
+		notAfter = s.o.Group.Tick() + uint64(ttl.Milliseconds())
+	}
+	command, err := fsm.EncodeCommit(c, notAfter)
+	if err != nil {
+		return nil, err
+	}
+	if len(command) > agent.CommitBytesMax {
+		return nil, agent.TooLarge("commit", "commit_bytes_max", len(command), agent.CommitBytesMax)
+	}
+	return command, nil
+}

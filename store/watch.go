@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"iter"
+
+	"dormouse/agent"
+)
+
+// watchPage bounds how many entries a watch reads at once.
+const watchPage = 256
+
+// Watch implements agent.Service: linearizable in where it starts, where the
+// group leads.
+func (s *Store) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	return s.WatchFrom(ctx, s.o.Group.Barrier, w)
+}
+
+// WatchFrom is Watch with a barrier of the caller's. A thread that does not
+// exist as of the barrier is not_found: nothing to watch is not the same as
+// nothing new.
+func (s *Store) WatchFrom(
+	ctx context.Context, barrier func(context.Context) (uint64, error), w agent.Watch,
+) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		if w.Scope == "" {
+			w.Scope = agent.DefaultScope
+		}
+		if err := validWatch(w); err != nil {
+			yield(agent.Event{}, err)
+			return
+		}
+		index, err := barrier(ctx)
+		if err == nil {
+			err = s.await(ctx, index)
+		}
+		if err != nil {
+			yield(agent.Event{}, err)
+			return
+		}
+		signal, cancel := s.o.Machine.WatchThread(w.Scope, w.Thread)
+		defer cancel()
+		t := tail{store: s, watch: w, incarnation: w.Incarnation, next: w.From}
+		for t.page(yield) {
+			select {
+			case <-signal:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func validWatch(w agent.Watch) error {
+	if err := agent.ValidID("scope", w.Scope); err != nil {
+		return err
+	}
+	return agent.ValidID("thread", w.Thread)
+}
+
+// tail is where one watch has got to.
+type tail struct {
+	store       *Store
+	watch       agent.Watch
+	incarnation uint64 // of the thread that is meant, or as first seen; 0 before that
+	next        uint64 // the seq to yield next
+}
+
+// page yields what there is from next on, and says whether to go on watching.
+func (t *tail) page(yield func(agent.Event, error) bool) bool {
+	for {
+		view := t.store.o.Machine.View()
+		page, err := view.WatchPage(t.watch.Scope, t.watch.Thread, t.incarnation, t.next, watchPage)
+		view.Close()
+		switch {
+		case err != nil:
+			yield(agent.Event{}, err)
+			return false
+		case !page.Exists && t.incarnation == 0:
+			yield(agent.Event{}, agent.Errorf(agent.CodeNotFound, "there is no thread %s to watch", t.watch.Thread))
+			return false
+		case !page.Exists || (t.incarnation != 0 && page.Incarnation != t.incarnation):
+			yield(agent.Event{Kind: agent.EventDeleted}, nil)
+			return false
+		case t.next < page.Floor:
+			yield(agent.Event{Kind: agent.EventCompacted, Floor: page.Floor}, nil)
+			return false
+		}
+		t.incarnation = page.Incarnation
+		for _, entry := range page.Entries {
+			if !yield(agent.Event{Kind: agent.EventEntry, Entry: entry}, nil) {
+				return false
+			}
+			t.next = entry.Seq + 1
+		}
+		if len(page.Entries) == 0 || t.next >= page.Rev {
+			return true
+		}
+	}
+}
