@@ -1,0 +1,179 @@
+package client
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// attempt sends the call on, or parks it until there is a link. mu is held.
+func (k *call) attempt() *outcome {
+	if k.settled || k.flight != nil {
+		return nil
+	}
+	for {
+		link, open := k.client.pool.pick(k)
+		if !open {
+			return k.expired()
+		}
+		now := time.Now()
+		if link == nil {
+			k.wakeIn(k.end.Sub(now)) // unless the pool resumes it
+			return nil
+		}
+		wait := min(k.client.o.Attempt, k.end.Sub(now))
+		if wait <= 0 {
+			return k.expired()
+		}
+		msg := k.message(now, wait)
+		if msg == nil {
+			return k.expired()
+		}
+		size := proto.Size(msg)
+		if size > wire.CallBytesMax && !k.undecided {
+			return &outcome{err: agent.TooLarge("call", "call_bytes_max", size, wire.CallBytesMax)}
+		}
+		f := &flight{call: k, link: link, msg: msg, size: size, since: now}
+		if link.enqueue(f) {
+			k.attempts++
+			k.flight = f
+			k.wakeIn(wait)
+			return nil
+		}
+	}
+}
+
+// message builds the next attempt; nil where its request id would have
+// outlived the first attempt's window.
+func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
+	timeout := uint64(max(1, wait.Milliseconds()))
+	if k.read != nil {
+		return &apipb.Call{Call: &apipb.Call_Read{Read: k.read}, TimeoutMs: timeout}
+	}
+	commit := k.commit
+	if k.attempts > 0 {
+		ttl := k.ttl
+		if ttl == 0 {
+			ttl = agent.RequestTTLDefault
+		}
+		// In whole milliseconds, rounded down: never longer than what is left.
+		left := (ttl - now.Sub(k.started)).Milliseconds()
+		if left <= 0 {
+			return nil
+		}
+		// The message of an earlier attempt may still be on its way out.
+		r := &apipb.Request{Client: commit.Request.Client, Seq: commit.Request.Seq, Low: commit.Request.Low, TtlMs: uint64(left)}
+		if k.seq != 0 {
+			r.Low = k.client.ledger.lowest()
+		}
+		commit = &apipb.CommitRequest{Scope: commit.Scope, Request: r, Fence: commit.Fence, Ops: commit.Ops}
+	}
+	return &apipb.Call{Call: &apipb.Call_Commit{Commit: commit}, TimeoutMs: timeout}
+}
+
+// lost notes that f will not be answered. mu is held.
+func (k *call) lost(f *flight) {
+	if f.link.drop(f) {
+		k.undecided = true
+	}
+	k.flight = nil
+	k.last = agent.Errorf(agent.CodeUnavailable, "%s did not answer", f.link.addr)
+}
+
+// broken is the link's: it went away before f was answered.
+func (k *call) broken(f *flight, sent bool) {
+	k.mu.Lock()
+	if k.settled || k.flight != f {
+		k.mu.Unlock()
+		return
+	}
+	k.flight = nil
+	k.undecided = k.undecided || sent
+	k.last = agent.Errorf(agent.CodeUnavailable, "the connection to %s broke", f.link.addr)
+	if k.attempts == 1 {
+		k.finish(k.attempt()) // the first failure is the common one: go on at once
+		return
+	}
+	k.finish(k.later(0))
+}
+
+// replied is the link's: f was answered.
+func (k *call) replied(f *flight, reply *apipb.Reply) {
+	k.mu.Lock()
+	current := k.flight == f
+	if current {
+		k.flight = nil
+	}
+	if k.settled {
+		k.mu.Unlock()
+		return
+	}
+	o := k.understand(reply)
+	if o.err == nil || o.err.Final {
+		k.finish(&o) // the truth counts, whichever attempt brought it
+		return
+	}
+	if !current {
+		k.mu.Unlock()
+		return
+	}
+	var v verdict
+	if k.read != nil {
+		v = judgeRead(o.err)
+	} else {
+		v, k.undecided = judgeCommit(o.err, k.undecided)
+	}
+	k.last = o.err
+	switch v {
+	case settle:
+		k.finish(&o)
+	case elsewhere:
+		k.client.pool.distrust(f.link)
+		k.finish(k.later(0))
+	case again:
+		k.finish(k.later(time.Duration(o.err.RetryAfterMS) * time.Millisecond))
+	}
+}
+
+// later waits for the next attempt, at least for atLeast. mu is held.
+func (k *call) later(atLeast time.Duration) *outcome {
+	if k.backoff == nil {
+		k.backoff = newBackoff(backoffFirst, backoffMost)
+	}
+	wait := k.backoff.NextBackOff()
+	if atLeast > 0 {
+		wait += atLeast
+	}
+	if !k.undecided && time.Until(k.end) <= wait {
+		return k.expired() // surely not applied, and no time to try again: say so now
+	}
+	if !k.client.pool.rest(k) {
+		return k.expired()
+	}
+	k.wakeIn(min(wait, time.Until(k.end)))
+	return nil
+}
+
+// understand converts a reply.
+func (k *call) understand(reply *apipb.Reply) (o outcome) {
+	var err error
+	switch r := reply.GetReply().(type) {
+	case *apipb.Reply_Error:
+		o.err = wire.ErrorFromProto(r.Error)
+	case *apipb.Reply_Commit:
+		o.result, err = wire.ResultFromProto(r.Commit)
+	case *apipb.Reply_Read:
+		o.answers, err = wire.AnswersFromProto(r.Read)
+	}
+	if err == nil && o.err == nil && (reply.GetCommit() != nil) != (k.commit != nil) {
+		err = agent.Errorf(agent.CodeInternal, "the reply is of another kind")
+	}
+	if err != nil {
+		o = outcome{err: agent.Errorf(agent.CodeInternal, "the reply cannot be understood: %v", err)}
+	}
+	return o
+}

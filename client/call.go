@@ -1,0 +1,199 @@
+package client
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/semaphore"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+// Waits between attempts, jittered by half either way.
+const (
+	backoffFirst = 20 * time.Millisecond
+	backoffMost  = time.Second
+)
+
+func newBackoff(first, most time.Duration) *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval, b.Multiplier = first, most, 2
+	return b
+}
+
+// outcome is how a call ended.
+type outcome struct {
+	result  agent.Result
+	answers agent.Answers
+	err     *agent.Error
+}
+
+// failure keeps a nil *agent.Error from becoming an error.
+func (o outcome) failure() error {
+	if o.err == nil {
+		return nil
+	}
+	return o.err
+}
+
+// call is one commit or read, over all of its attempts. It has no goroutine:
+// replies, timers and broken links move it on.
+//
+// Locks: call.mu before pool.mu before link.mu; a pool or a link calls back
+// only without its own lock.
+type call struct {
+	client  *Client
+	ctx     context.Context      //nolint:containedctx // the caller's, with a deadline
+	commit  *apipb.CommitRequest // either this
+	read    *apipb.ReadRequest   // or this
+	done    func(outcome)
+	ttl     time.Duration // of the request id, as the caller gave it
+	seq     uint64        // in the ledger; 0 where the caller brought an id
+	started time.Time
+	end     time.Time // the deadline of ctx, or the client's own
+
+	place place // in the pool's queues; guarded by pool.mu
+
+	mu        sync.Mutex
+	settled   bool                        // guarded by mu, as is all below
+	undecided bool                        // an attempt may have been applied
+	last      *agent.Error                // why the last attempt was refused
+	flight    *flight                     // the attempt under way
+	attempts  int                         // so far
+	next      time.Time                   // when timer means to act
+	timer     *time.Timer                 // the attempt's end, or the next attempt
+	backoff   *backoff.ExponentialBackOff // nil before the first wait
+	unwatch   func() bool                 // stops watching ctx; nil where it never ends
+}
+
+func newCall(c *Client, ctx context.Context) *call { //nolint:revive // the client comes first: it is the receiver in spirit
+	k := &call{client: c, ctx: ctx, started: time.Now()}
+	end, ok := ctx.Deadline()
+	if !ok {
+		end = k.started.Add(c.o.Timeout)
+	}
+	k.end = end
+	return k
+}
+
+// admit waits for room among the calls in flight. An error means that nothing
+// was sent.
+func (k *call) admit(room *semaphore.Weighted) error {
+	if room.TryAcquire(1) {
+		return nil
+	}
+	ctx, cancel := context.WithDeadline(k.ctx, k.end)
+	defer cancel()
+	if err := room.Acquire(ctx, 1); err != nil {
+		return neverSent(err)
+	}
+	return nil
+}
+
+// number waits for the commit's number.
+func (k *call) number(l *ledger) (seq, low uint64, err error) {
+	if seq, low, ok := l.try(); ok {
+		return seq, low, nil
+	}
+	ctx, cancel := context.WithDeadline(k.ctx, k.end)
+	defer cancel()
+	if seq, low, err = l.take(ctx); err != nil {
+		return 0, 0, neverSent(err)
+	}
+	return seq, low, nil
+}
+
+func (k *call) start() {
+	k.mu.Lock()
+	if k.ctx.Done() != nil {
+		k.unwatch = context.AfterFunc(k.ctx, k.ended)
+	}
+	k.finish(k.attempt())
+}
+
+// finish unlocks mu and, where o is not nil and the first outcome, tells it.
+func (k *call) finish(o *outcome) {
+	if o == nil || k.settled {
+		k.mu.Unlock()
+		return
+	}
+	k.settled = true
+	k.client.count(k, o)
+	if k.timer != nil {
+		k.timer.Stop()
+	}
+	if k.unwatch != nil {
+		k.unwatch()
+	}
+	k.client.pool.leave(k)
+	if k.flight != nil {
+		k.flight.link.drop(k.flight)
+		k.flight = nil
+	}
+	k.mu.Unlock()
+	k.done(*o)
+}
+
+// wakeIn sets the timer. mu is held.
+func (k *call) wakeIn(d time.Duration) {
+	k.next = time.Now().Add(d)
+	if k.timer == nil {
+		k.timer = time.AfterFunc(d, k.tick)
+		return
+	}
+	k.timer.Reset(d)
+}
+
+// tick ends the attempt under way, or starts the next one.
+func (k *call) tick() {
+	k.mu.Lock()
+	now := time.Now()
+	if k.settled || now.Before(k.next) {
+		k.mu.Unlock()
+		return // a firing that was overtaken by a Reset
+	}
+	if f := k.flight; f != nil {
+		k.lost(f)
+		f.link.stalled(f.since)
+		k.client.pool.distrust(f.link)
+	}
+	if !now.Before(k.end) {
+		k.finish(k.expired())
+		return
+	}
+	k.finish(k.attempt())
+}
+
+// resume is the pool's: there is a link now.
+func (k *call) resume() {
+	k.mu.Lock()
+	k.finish(k.attempt())
+}
+
+// ended is the end of the context, or of the client.
+func (k *call) ended() {
+	k.mu.Lock()
+	if f := k.flight; f != nil {
+		k.lost(f)
+	}
+	k.finish(k.expired())
+}
+
+// expired is the outcome of a call that ran out of time. mu is held.
+func (k *call) expired() *outcome {
+	why := "no node could be reached"
+	if k.last != nil {
+		why = k.last.Error()
+	}
+	switch {
+	case k.commit != nil && k.undecided:
+		return &outcome{err: agent.Errorf(agent.CodeUnknown, "not decided in time after %d attempts (%s); it may yet apply", k.attempts, why)}
+	case k.last != nil && agent.Retryable(k.last):
+		return &outcome{err: k.last}
+	default:
+		return &outcome{err: agent.Errorf(agent.CodeUnavailable, "no answer in time after %d attempts: %s", k.attempts, why)}
+	}
+}

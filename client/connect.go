@@ -1,0 +1,159 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+const (
+	dialTimeout       = 2 * time.Second
+	dialBackoffFirst  = 50 * time.Millisecond
+	dialBackoffMost   = 2 * time.Second
+	keepaliveEvery    = 10 * time.Second // ask a silent node whether it is there
+	keepaliveTimeout  = 5 * time.Second
+	streamWindowBytes = 1 << 20
+	connWindowBytes   = 4 << 20
+)
+
+// connectLocked sees to it that connect runs. mu is held.
+func (p *pool) connectLocked() {
+	if p.connecting || p.closed {
+		return
+	}
+	p.connecting = true
+	p.work.Go(p.connect)
+}
+
+// connect dials until the preferred endpoint has a link, or until no endpoint
+// may be dialled just now and nobody waits.
+func (p *pool) connect() {
+	for {
+		p.mu.Lock()
+		e, wait := p.nextToDial()
+		if e == nil && wait == 0 {
+			p.connecting = false
+			p.mu.Unlock()
+			return
+		}
+		p.mu.Unlock()
+		if e == nil {
+			select {
+			case <-time.After(wait):
+			case <-p.ctx.Done():
+			}
+			continue
+		}
+		l, err := p.dial(e.addr)
+		p.dialled(e, l, err)
+	}
+}
+
+// nextToDial is the first endpoint from the preferred one on that may be
+// dialled, or how long until one may be; neither where there is no need. mu is
+// held.
+func (p *pool) nextToDial() (*endpoint, time.Duration) {
+	if p.closed || p.endpoints[p.at].link != nil {
+		return nil, 0
+	}
+	now, up := time.Now(), p.up()
+	soonest := dialBackoffMost
+	for i := range p.endpoints {
+		e := p.endpoints[(p.at+i)%len(p.endpoints)]
+		if e.link != nil {
+			continue
+		}
+		if !e.retryAt.After(now) {
+			return e, 0
+		}
+		soonest = min(soonest, e.retryAt.Sub(now))
+	}
+	if up != nil || p.parked.Len() == 0 {
+		// Whoever is up will do, and nobody waits: the next call tries again.
+		for i := range p.endpoints {
+			if p.endpoints[i].link != nil {
+				p.at = i
+			}
+		}
+		return nil, 0
+	}
+	return nil, soonest
+}
+
+// dialled takes in what a dial came to.
+func (p *pool) dialled(e *endpoint, l *link, err error) {
+	p.mu.Lock()
+	if err != nil {
+		e.retryAt = time.Now().Add(e.backoff.NextBackOff())
+		if p.endpoints[p.at] == e {
+			p.at = (p.at + 1) % len(p.endpoints)
+		}
+		p.mu.Unlock()
+		p.o.Logger.Debug("cannot connect", "endpoint", e.addr, "error", err)
+		return
+	}
+	if p.closed {
+		p.mu.Unlock()
+		l.cancel()
+		l.run(func() {}) // ends at once, and closes the connection
+		return
+	}
+	e.link = l
+	for i := range p.endpoints {
+		if p.endpoints[i] == e {
+			p.at = i
+		}
+	}
+	p.work.Go(func() { l.run(func() { p.down(e, l) }) })
+	if !p.refreshing && !p.o.Fixed {
+		p.refreshing = true
+		p.work.Go(p.refresh)
+	}
+	p.o.Logger.Debug("connected", "endpoint", e.addr)
+	p.resume()
+}
+
+// dial opens a connection and its Exchange stream.
+func (p *pool) dial(addr string) (*link, error) {
+	transport := insecure.NewCredentials()
+	if p.o.TLS != nil {
+		transport = credentials.NewTLS(p.o.TLS)
+	}
+	options := append([]grpc.DialOption{
+		grpc.WithTransportCredentials(transport),
+		grpc.WithNoProxy(),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDisableRetry(), // we know better what may be sent again
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),
+		grpc.WithInitialWindowSize(streamWindowBytes),
+		grpc.WithInitialConnWindowSize(connWindowBytes),
+		grpc.WithDefaultCallOptions(
+			grpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax), grpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax),
+		),
+	}, p.o.DialOptions...)
+	// Names are the dialer's business: passthrough needs no resolver.
+	conn, err := grpc.NewClient("passthrough:///"+addr, options...)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	impatient := time.AfterFunc(dialTimeout, cancel)
+	stream, err := apipb.NewStoreClient(conn).Exchange(ctx)
+	if err == nil && !impatient.Stop() {
+		err = context.DeadlineExceeded
+	}
+	if err != nil {
+		impatient.Stop()
+		cancel()
+		_ = conn.Close() // it never was a connection
+		return nil, err
+	}
+	return newLink(addr, conn, stream, cancel), nil
+}

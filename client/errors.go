@@ -1,0 +1,43 @@
+package client
+
+import (
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+func errClosed() *agent.Error {
+	return agent.Errorf(agent.CodeUnavailable, "the client is closed")
+}
+
+// errorOf finds what a call outside the Exchange stream was refused with. An
+// error that no node made says nothing of the outcome: unknown for a change,
+// unavailable for what only asks.
+func errorOf(err error, change bool) *agent.Error {
+	s := status.Convert(err)
+	for _, d := range s.Details() {
+		if e, ok := d.(*apipb.Error); ok {
+			return wire.ErrorFromProto(e)
+		}
+	}
+	switch s.Code() {
+	case codes.Unauthenticated:
+		return agent.Errorf(agent.CodeUnauthenticated, "%s", s.Message())
+	case codes.PermissionDenied:
+		return agent.Errorf(agent.CodeForbidden, "%s", s.Message())
+	case codes.Unimplemented:
+		return agent.Errorf(agent.CodeInternal, "the node does not know the call: %s", s.Message())
+	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
+	default:
+		if !change {
+			return agent.Errorf(agent.CodeInternal, "%v", err)
+		}
+	}
+	if change {
+		return agent.Errorf(agent.CodeUnknown, "the call broke; it may yet be done: %v", err)
+	}
+	return agent.Errorf(agent.CodeUnavailable, "the call broke: %v", err)
+}

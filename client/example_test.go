@@ -1,0 +1,166 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/test/bufconn"
+
+	"dormouse/agent"
+	"dormouse/client"
+	grpcfront "dormouse/server/grpc"
+)
+
+// toy is the least service that the examples need: it keeps one thread and
+// the checkpoints in memory.
+type toy struct {
+	fake
+	mu          sync.Mutex
+	entries     []agent.Entry
+	checkpoints map[string]agent.Checkpoint
+}
+
+func newToy() *toy {
+	s := &toy{checkpoints: map[string]agent.Checkpoint{}}
+	s.submit, s.read = s.apply, s.answer
+	return s
+}
+
+func (s *toy) apply(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var r agent.Result
+	for _, op := range c.Ops {
+		switch op := op.(type) {
+		case *agent.AppendThread:
+			if rev := uint64(len(s.entries)); op.ExpectedRev != nil && *op.ExpectedRev != rev {
+				done(agent.Result{}, &agent.Error{Code: agent.CodeConflict, Detail: "the thread has moved on", Rev: rev, Final: true})
+				return
+			}
+			r.Results = append(r.Results, s.grow(op.Entries))
+		case *agent.HibernateThread:
+			r.Results = append(r.Results, s.grow(op.Entries[uint64(len(s.entries))-op.FromSeq:]))
+		case *agent.PutCheckpoint:
+			cp := agent.Checkpoint{Key: op.Key, State: op.State, Thread: op.Thread, Revision: s.checkpoints[op.Key].Revision + 1}
+			s.checkpoints[op.Key] = cp
+			r.Results = append(r.Results, &agent.CheckpointResult{Key: op.Key, Revision: cp.Revision, Thread: op.Thread})
+		}
+	}
+	done(r, nil)
+}
+
+func (s *toy) grow(drafts []agent.Draft) *agent.ThreadResult {
+	for _, d := range drafts {
+		s.entries = append(s.entries, agent.Entry{Seq: uint64(len(s.entries)), Kind: d.Kind, Payload: d.Payload})
+	}
+	return &agent.ThreadResult{Thread: agent.Thread{ID: "chat", Rev: uint64(len(s.entries))}}
+}
+
+func (s *toy) answer(_ context.Context, r agent.Reads) (agent.Answers, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	thread := agent.Thread{ID: "chat", Rev: uint64(len(s.entries))}
+	switch read := r.Reads[0].(type) {
+	case *agent.LoadEntries:
+		return agent.Answers{Answers: []agent.Answer{{Found: &agent.Entries{Thread: thread, Items: s.entries[read.From:]}}}}, nil
+	case *agent.Thaw:
+		cp := s.checkpoints[read.Key]
+		return agent.Answers{Answers: []agent.Answer{{Found: &agent.Thawed{Checkpoint: cp, Thread: &thread, Entries: s.entries}}}}, nil
+	default:
+		return agent.Answers{Answers: []agent.Answer{{Err: agent.ErrNotFound}}}, nil
+	}
+}
+
+// dialToy stands in for client.Dial(client.Options{}), which talks to a node on
+// this machine.
+func dialToy() (c *client.Client, closeAll func()) {
+	s := newToy()
+	server := grpcfront.New(s, s, grpcfront.Options{})
+	l := bufconn.Listen(1 << 20)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(l)
+	}()
+	c, err := client.Dial(client.Options{Fixed: true, DialOptions: []grpc.DialOption{
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }),
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return c, func() {
+		_ = c.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = server.Shutdown(ctx)
+		<-served
+	}
+}
+
+func Example() {
+	c, closeAll := dialToy() // c, err := client.Dial(client.Options{})
+	defer closeAll()
+	ctx := context.Background()
+
+	hello := agent.Draft{Kind: agent.KindMessage, Payload: agent.JSON(`{"role":"user","content":"hello"}`)}
+	appended, err := c.Append(ctx, agent.AppendThread{Thread: "chat", Entries: []agent.Draft{hello}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("rev", appended.Thread.Rev)
+
+	for e, err := range c.Entries(ctx, agent.LoadEntries{Thread: "chat"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(e.Seq, e.Kind, string(e.Payload))
+	}
+	// Output:
+	// rev 1
+	// 0 message {"role":"user","content":"hello"}
+}
+
+// A commit that was refused did surely not apply; one that is unknown may yet.
+func ExampleClient_Commit() {
+	c, closeAll := dialToy()
+	defer closeAll()
+	stale := uint64(7)
+	_, err := c.Commit(context.Background(), agent.Commit{Ops: []agent.Op{
+		&agent.AppendThread{Thread: "chat", ExpectedRev: &stale, Entries: []agent.Draft{{Kind: agent.KindNote}}},
+		&agent.PutCheckpoint{Key: "agent-1", State: agent.JSON(`{"turn":8}`)},
+	}})
+	switch agent.OutcomeOf(err) {
+	case agent.Done:
+		fmt.Println("applied")
+	case agent.Refused:
+		fmt.Println("refused:", agent.CodeOf(err))
+	case agent.Undecided:
+		fmt.Println("may yet apply:", err)
+	}
+	// Output: refused: conflict
+}
+
+// An agent goes to sleep with its state and journal in one commit, and wakes
+// where it left off.
+func ExampleScope_Hibernate() {
+	c, closeAll := dialToy()
+	defer closeAll()
+	ctx := context.Background()
+	_, err := c.Hibernate(ctx,
+		agent.PutCheckpoint{Key: "agent-1", State: agent.JSON(`{"mood":"sleepy"}`), Lifecycle: "idle"},
+		&agent.HibernateThread{Thread: "chat", Rev: 1, Entries: []agent.Draft{{Kind: agent.KindMessage, Payload: agent.JSON(`{"content":"good night"}`)}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	thawed, err := c.Thaw(ctx, "agent-1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(thawed.Checkpoint.State), len(thawed.Entries), "entry, pointer at rev", thawed.Checkpoint.Thread.Rev)
+	// Output: {"mood":"sleepy"} 1 entry, pointer at rev 1
+}

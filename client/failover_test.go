@@ -1,0 +1,235 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/client"
+)
+
+// shared is one store behind several nodes: it applies each request once.
+type shared struct {
+	mu      sync.Mutex
+	applied map[agent.Request]int // by client and seq alone
+}
+
+func (s *shared) apply(c agent.Commit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.applied == nil {
+		s.applied = map[agent.Request]int{}
+	}
+	s.applied[agent.Request{Client: c.Request.Client, Seq: c.Request.Seq}]++
+}
+
+// Nodes are restarted one after another under load, abruptly: every call
+// succeeds, and whatever was sent twice was sent under one id.
+func TestARollingRestartFailsNoCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, store := newWires(t), &shared{}
+		serve := func(addr string) func() {
+			f := &fake{submit: func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+				store.apply(c)
+				time.AfterFunc(30*time.Millisecond, func() { done(fine(c), nil) })
+			}}
+			return w.serve(addr, f, f)
+		}
+		addrs := []string{"a", "b", "c"}
+		stop := map[string]func(){}
+		for _, a := range addrs {
+			stop[a] = serve(a)
+		}
+		c := w.client(client.Options{Endpoints: addrs, Fixed: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		var callers sync.WaitGroup
+		const many = 16
+		calls := make([]int, many)
+		for i := range many {
+			callers.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := c.Commit(context.Background(), put("k")); err != nil {
+						t.Error(err)
+					}
+					if _, err := c.Read(context.Background(), agent.Reads{Reads: []agent.Read{&agent.GetScope{}}}); err != nil {
+						t.Error(err)
+					}
+					calls[i]++
+				}
+			})
+		}
+		for range 3 {
+			for _, a := range addrs {
+				time.Sleep(500 * time.Millisecond)
+				stop[a]()
+				time.Sleep(300 * time.Millisecond)
+				stop[a] = serve(a)
+			}
+		}
+		cancel()
+		callers.Wait()
+		total := 0
+		for _, n := range calls {
+			total += n
+		}
+		if len(store.applied) != total || total < many*100 {
+			t.Errorf("%d calls, %d requests", total, len(store.applied))
+		}
+	})
+}
+
+// While leaders come and go, every node says unavailable or unknown, at random
+// as far as the client can tell.
+func TestAStormOfLeaderChangesLosesAndDoublesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, store := newWires(t), &shared{}
+		began := time.Now()
+		for i, addr := range []string{"a", "b", "c"} {
+			f := &fake{submit: func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+				leader := int(time.Since(began)/(150*time.Millisecond)) % 4 // 3: nobody
+				switch {
+				case time.Since(began) < 3*time.Second && leader != i:
+					done(agent.Result{}, code(agent.CodeUnavailable))
+				case time.Since(began) < 3*time.Second && c.Request.Seq%2 == 0:
+					store.apply(c)
+					done(agent.Result{}, code(agent.CodeUnknown))
+				default:
+					store.apply(c)
+					done(fine(c), nil)
+				}
+			}}
+			w.serve(addr, f, f)
+		}
+		c := w.client(client.Options{Endpoints: []string{"a", "b", "c"}, Fixed: true})
+		var callers sync.WaitGroup
+		for range 100 {
+			callers.Go(func() {
+				if _, err := c.Commit(context.Background(), put("k")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		callers.Wait()
+		if len(store.applied) != 100 {
+			t.Errorf("100 commits were %d requests", len(store.applied))
+		}
+	})
+}
+
+func member(addr string, leader bool) agent.MemberStatus {
+	return agent.MemberStatus{Member: agent.Member{ID: "n" + addr, GRPCAddr: addr}, Leader: leader}
+}
+
+func TestMembersAreLearnedAndTheLeaderIsPreferred(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		status := func() (agent.ClusterStatus, error) {
+			return agent.ClusterStatus{Leader: "nb:1", Members: []agent.MemberStatus{
+				member("a:1", false), member("b:1", true), member("0.0.0.0:1", false), member("", false),
+			}}, nil
+		}
+		a, b := &fake{status: status}, &fake{status: status}
+		stopA := w.serve("a:1", a, a)
+		w.serve("b:1", b, b)
+		c := w.client(client.Options{Endpoints: []string{"a:1"}, PreferLeader: true})
+		commit := func() {
+			t.Helper()
+			if _, err := c.Commit(t.Context(), put("k")); err != nil {
+				t.Error(err)
+			}
+		}
+		commit()
+		time.Sleep(time.Second)
+		commit()
+		if len(a.seen()) != 1 || len(b.seen()) != 1 {
+			t.Errorf("a served %d, b %d", len(a.seen()), len(b.seen()))
+		}
+		stopA()
+		commit()
+		time.Sleep(5 * time.Minute)
+		commit()
+		if len(b.seen()) != 3 {
+			t.Errorf("b served %d", len(b.seen()))
+		}
+	})
+}
+
+// A client that is dialled before its cluster is up works once it is.
+func TestAClientOutlastsAClusterThatIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWires(t), &fake{}
+		c := w.client(client.Options{Endpoints: []string{"a", "b"}, Fixed: true})
+		time.AfterFunc(5*time.Second, func() { w.serve("b", f, f) })
+		if _, err := c.Commit(t.Context(), put("k")); err != nil {
+			t.Error(err)
+		}
+		if r := f.seen()[0].Request; r.TTL != 0 {
+			t.Errorf("a commit that was never sent before goes out as a retry: %+v", r)
+		}
+	})
+}
+
+func TestOperatorCallsAreRetriedOnlyWhereNothingWasDone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first *agent.Error
+		want  agent.Code
+		calls int
+	}{
+		"unavailable": {code(agent.CodeUnavailable), "", 2},
+		"unknown":     {code(agent.CodeUnknown), agent.CodeUnknown, 1},
+		"invalid":     {code(agent.CodeInvalid), agent.CodeInvalid, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, n := newWires(t), 0
+				f := &fake{change: func(_ context.Context, ch agent.Change, node string) (string, error) {
+					if n++; n == 1 {
+						return "", tc.first
+					}
+					return fmt.Sprint(ch, " ", node), nil
+				}}
+				w.serve("a", f, f)
+				c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+				leader, err := c.Change(t.Context(), agent.ChangeDemote, "n2")
+				if agent.CodeOf(err) != tc.want || n != tc.calls || err == nil && leader != "demote n2" {
+					t.Errorf("%q, %v after %d calls", leader, err, n)
+				}
+			})
+		})
+	}
+}
+
+// counter counts what is written to it, up to a limit.
+type counter struct{ n, most int }
+
+func (c *counter) Write(p []byte) (int, error) {
+	if c.n+len(p) > c.most {
+		return 0, io.ErrShortWrite
+	}
+	c.n += len(p)
+	return len(p), nil
+}
+
+func TestABackupIsWrittenWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWires(t), &fake{}
+		w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		out := &counter{most: 1 << 30}
+		if err := c.Backup(t.Context(), out); err != nil || out.n != 1<<20 {
+			t.Errorf("%d bytes, %v", out.n, err)
+		}
+		if err := c.Backup(t.Context(), &counter{most: 300 << 10}); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("a full disk: %v", err)
+		}
+		if s, err := c.Status(t.Context()); err != nil || s.ClusterID != "c" {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/test/bufconn"
+
+	"dormouse/agent"
+	"dormouse/client"
+	apipb "dormouse/proto/api"
+	grpcfront "dormouse/server/grpc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// wires is a network in memory; addresses are names.
+type wires struct {
+	t         *testing.T
+	gate      <-chan struct{} // where set, nobody gets through until it is closed
+	mu        sync.Mutex
+	listeners map[string]*bufconn.Listener
+}
+
+func newWires(t *testing.T) *wires {
+	t.Helper()
+	return &wires{t: t, listeners: map[string]*bufconn.Listener{}}
+}
+
+func (w *wires) listen(addr string) *bufconn.Listener {
+	l := bufconn.Listen(1 << 20)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listeners[addr] = l
+	return l
+}
+
+func (w *wires) unlisten(addr string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.listeners, addr)
+}
+
+func (w *wires) dial(ctx context.Context, addr string) (net.Conn, error) {
+	if w.gate != nil {
+		<-w.gate
+	}
+	w.mu.Lock()
+	l := w.listeners[addr]
+	w.mu.Unlock()
+	if l == nil {
+		return nil, errors.New("connection refused")
+	}
+	return l.DialContext(ctx)
+}
+
+// serve runs the real front over a service; stop cuts its connections.
+func (w *wires) serve(addr string, service agent.Submitter, operator agent.Operator) (stop func()) {
+	return w.serveWith(addr, service, operator, grpcfront.Options{})
+}
+
+func (w *wires) serveWith(addr string, service agent.Submitter, operator agent.Operator, o grpcfront.Options) (stop func()) {
+	s := grpcfront.New(service, operator, o)
+	l := w.listen(addr)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Serve(l)
+	}()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			w.unlisten(addr)
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			_ = s.Shutdown(ctx) // abrupt
+			<-done
+		})
+	}
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// raw serves a Store whose Exchange is the test's own.
+type raw struct {
+	apipb.UnimplementedStoreServer
+	exchange func(apipb.Store_ExchangeServer) error
+}
+
+func (r raw) Exchange(s apipb.Store_ExchangeServer) error { return r.exchange(s) }
+
+func (w *wires) serveRaw(addr string, exchange func(apipb.Store_ExchangeServer) error) {
+	s := grpc.NewServer(grpcfront.MessageLimits()...)
+	apipb.RegisterStoreServer(s, raw{exchange: exchange})
+	l := w.listen(addr)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Serve(l)
+	}()
+	w.t.Cleanup(func() {
+		s.Stop()
+		<-done
+	})
+}
+
+func (w *wires) client(o client.Options) *client.Client {
+	w.t.Helper()
+	o.DialOptions = append(o.DialOptions, grpc.WithContextDialer(w.dial))
+	c, err := client.Dial(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// fake is a scripted service and operator. What is nil answers at once.
+type fake struct {
+	submit func(context.Context, agent.Commit, func(agent.Result, error))
+	read   func(context.Context, agent.Reads) (agent.Answers, error)
+	watch  func(context.Context, agent.Watch) iter.Seq2[agent.Event, error]
+	change func(context.Context, agent.Change, string) (string, error)
+	status func() (agent.ClusterStatus, error)
+
+	mu      sync.Mutex
+	commits []agent.Commit
+	reads   []agent.Reads
+}
+
+func (f *fake) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
+	f.mu.Lock()
+	f.commits = append(f.commits, c)
+	f.mu.Unlock()
+	if f.submit == nil {
+		done(fine(c), nil)
+		return
+	}
+	f.submit(ctx, c, done)
+}
+
+func (f *fake) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	return agent.Await(ctx, f, c)
+}
+
+func (f *fake) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	f.mu.Lock()
+	f.reads = append(f.reads, r)
+	f.mu.Unlock()
+	if f.read == nil {
+		return agent.Answers{Index: 7, Answers: []agent.Answer{{Found: &agent.Value{Key: "k"}}}}, nil
+	}
+	return f.read(ctx, r)
+}
+
+func (f *fake) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	return f.watch(ctx, w)
+}
+
+func (f *fake) Status(context.Context) (agent.ClusterStatus, error) {
+	if f.status == nil {
+		return agent.ClusterStatus{ClusterID: "c"}, nil
+	}
+	return f.status()
+}
+
+func (f *fake) Change(ctx context.Context, c agent.Change, node string) (string, error) {
+	return f.change(ctx, c, node)
+}
+
+func (f *fake) Backup(_ context.Context, w io.Writer) error {
+	_, err := w.Write(make([]byte, 1<<20))
+	return err
+}
+
+func (f *fake) seen() []agent.Commit {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]agent.Commit(nil), f.commits...)
+}
+
+// script answers one attempt after another, the last one for ever. A nil
+// error is a result.
+func script(errs ...*agent.Error) func(context.Context, agent.Commit, func(agent.Result, error)) {
+	var mu sync.Mutex
+	n := 0
+	return func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+		mu.Lock()
+		e := errs[min(n, len(errs)-1)]
+		n++
+		mu.Unlock()
+		if e == nil {
+			done(fine(c), nil)
+			return
+		}
+		done(agent.Result{}, e)
+	}
+}
+
+func fine(c agent.Commit) agent.Result {
+	return agent.Result{Index: c.Request.Seq, Results: []agent.OpResult{&agent.ValueResult{Key: "k", Revision: 1}}}
+}
+
+func put(key string) agent.Commit {
+	return agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: key, Bytes: []byte("v")}}}
+}
+
+func within(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,89 @@
+package client
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"dormouse/agent"
+)
+
+// ledger numbers a client's commits and knows the lowest that is awaited.
+//
+// Invariant: low <= next <= low + agent.RequestWindowMax, the answers that
+// the cluster keeps for one client. One commit that takes long holds low while
+// others come and go, so bounding those in flight is not enough.
+type ledger struct {
+	slots *semaphore.Weighted // commits in flight
+
+	mu      sync.Mutex
+	next    uint64                       // guarded by mu; the next number, from 1
+	low     uint64                       // guarded by mu; the lowest still awaited, or next
+	settled [agent.RequestWindowMax]bool // guarded by mu; by number modulo its length, for low..next-1
+	moved   chan struct{}                // guarded by mu; closed when low moves; nil while nobody waits
+}
+
+func newLedger(inFlightMax int) *ledger {
+	return &ledger{slots: semaphore.NewWeighted(int64(inFlightMax)), next: 1, low: 1}
+}
+
+// try gives the next number, unless the window is full.
+func (l *ledger) try() (seq, low uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.next-l.low >= agent.RequestWindowMax {
+		return 0, 0, false
+	}
+	seq = l.next
+	l.next++
+	return seq, l.low, true
+}
+
+// take gives the next number, waiting while the window is full.
+func (l *ledger) take(ctx context.Context) (seq, low uint64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.next-l.low >= agent.RequestWindowMax {
+		if l.moved == nil {
+			l.moved = make(chan struct{})
+		}
+		moved := l.moved
+		l.mu.Unlock()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		l.mu.Lock()
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	seq = l.next
+	l.next++
+	return seq, l.low, nil
+}
+
+// settle notes that nobody awaits seq any more.
+func (l *ledger) settle(seq uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled[seq%agent.RequestWindowMax] = true
+	before := l.low
+	for l.low < l.next && l.settled[l.low%agent.RequestWindowMax] {
+		l.settled[l.low%agent.RequestWindowMax] = false
+		l.low++
+	}
+	if l.low != before && l.moved != nil {
+		close(l.moved)
+		l.moved = nil
+	}
+}
+
+// lowest is the lowest number that is still awaited.
+func (l *ledger) lowest() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.low
+}

@@ -1,0 +1,203 @@
+package client
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// flight is one attempt at a call, on one link.
+type flight struct {
+	call  *call
+	link  *link
+	msg   *apipb.Call
+	size  int
+	since time.Time
+	sent  bool // guarded by link.mu; it was, or is just being, handed to the stream
+}
+
+// link is one connection with its Exchange stream. One goroutine writes, one
+// reads; both end with the stream.
+type link struct {
+	addr   string
+	conn   *grpc.ClientConn
+	stream apipb.Store_ExchangeClient
+	cancel context.CancelFunc // of the stream
+
+	wake chan struct{} // capacity 1: something in queue
+
+	mu     sync.Mutex
+	broken bool               // guarded by mu; takes no more
+	queue  []*flight          // guarded by mu; not sent yet
+	flying map[uint64]*flight // guarded by mu; by message id, those queued too
+	nextID uint64             // guarded by mu
+	heard  time.Time          // guarded by mu; when the last frame came
+	users  int                // guarded by mu; watches and unary calls on conn
+}
+
+func newLink(addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
+	return &link{
+		addr: addr, conn: conn, stream: stream, cancel: cancel,
+		wake: make(chan struct{}, 1), flying: map[uint64]*flight{}, heard: time.Now(),
+	}
+}
+
+// enqueue takes f to be sent; false where the link is broken.
+func (l *link) enqueue(f *flight) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken {
+		return false
+	}
+	l.nextID++
+	f.msg.Id = l.nextID
+	l.flying[f.msg.Id] = f
+	l.queue = append(l.queue, f)
+	if len(l.queue) == 1 {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+	return true
+}
+
+// drop forgets f and tells whether it was sent; if not, it never will be.
+func (l *link) drop(f *flight) (sent bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flying[f.msg.Id] == f {
+		delete(l.flying, f.msg.Id)
+	}
+	return f.sent
+}
+
+// stalled breaks a link that has been silent since before an attempt that now
+// timed out: its other calls need not wait as long to find out.
+func (l *link) stalled(since time.Time) {
+	l.mu.Lock()
+	silent := !l.heard.After(since)
+	l.mu.Unlock()
+	if silent {
+		l.cancel()
+	}
+}
+
+// run serves the link until its stream ends. It calls gone, after which nobody
+// may pick the link any more, and then hands its calls back.
+func (l *link) run(gone func()) {
+	var writer sync.WaitGroup
+	writer.Go(l.write)
+	l.read()
+	l.cancel()
+	writer.Wait()
+	gone()
+
+	l.mu.Lock()
+	l.broken = true
+	flying := l.flying
+	l.flying, l.queue = nil, nil
+	l.mu.Unlock()
+	_ = l.conn.Close() // nothing to be done about it
+	for _, f := range flying {
+		f.call.broken(f, f.sent) // sent changes no more: the writer has ended
+	}
+}
+
+func (l *link) read() {
+	for {
+		frame, err := l.stream.Recv()
+		if err != nil {
+			return
+		}
+		replies := frame.Replies
+		flights := make([]*flight, len(replies))
+		l.mu.Lock()
+		l.heard = time.Now()
+		for i, r := range replies {
+			flights[i] = l.flying[r.GetId()]
+			delete(l.flying, r.GetId())
+		}
+		l.mu.Unlock()
+		for i, f := range flights {
+			if f != nil {
+				f.call.replied(f, replies[i])
+			}
+		}
+	}
+}
+
+func (l *link) write() {
+	var batch []*flight
+	for {
+		select {
+		case <-l.wake:
+			// Let the callers that are ready to run add their calls; one that
+			// is alone loses nothing.
+			runtime.Gosched()
+		case <-l.stream.Context().Done():
+			return
+		}
+		for {
+			l.mu.Lock()
+			batch, l.queue = l.queue, batch[:0]
+			l.mu.Unlock()
+			if len(batch) == 0 {
+				break
+			}
+			for rest := batch; len(rest) > 0; {
+				frame, n := l.frame(rest)
+				rest = rest[n:]
+				if len(frame.Calls) > 0 && l.stream.Send(frame) != nil {
+					l.cancel()
+					return
+				}
+			}
+			clear(batch)
+		}
+	}
+}
+
+// frame takes the first n flights that fit one frame and marks them as sent;
+// those that were dropped meanwhile stay behind.
+func (l *link) frame(flights []*flight) (frame *apipb.Calls, n int) {
+	frame = &apipb.Calls{Calls: make([]*apipb.Call, 0, min(len(flights), wire.FrameCallsMax))}
+	size := 0
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n < len(flights) && len(frame.Calls) < wire.FrameCallsMax {
+		f := flights[n]
+		if l.flying[f.msg.Id] != f {
+			n++
+			continue
+		}
+		if len(frame.Calls) > 0 && (size >= wire.FrameBytesMax || f.size > wire.FrameBytesMax) {
+			break
+		}
+		f.sent = true
+		frame.Calls = append(frame.Calls, f.msg)
+		size += f.size
+		n++
+	}
+	return frame, n
+}
+
+// use counts who needs conn beyond the stream.
+func (l *link) use(delta int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.users += delta
+}
+
+// idle tells whether nothing has needed the link for so long.
+func (l *link) idle(now time.Time, since time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.users == 0 && len(l.flying) == 0 && now.Sub(l.heard) > since
+}

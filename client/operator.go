@@ -1,0 +1,107 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// Status is the cluster as some node sees it; see agent.Operator.
+func (c *Client) Status(ctx context.Context) (agent.ClusterStatus, error) {
+	var status agent.ClusterStatus
+	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+		res, err := api.Status(ctx, &apipb.StatusRequest{})
+		status = wire.StatusFromProto(res)
+		return err
+	})
+	return status, err
+}
+
+// Change asks for a change of membership; see agent.Operator. Only what was
+// surely not done is tried again.
+func (c *Client) Change(ctx context.Context, change agent.Change, node string) (string, error) {
+	leader := ""
+	err := c.persist(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
+		calls := map[agent.Change]func() (*apipb.NodeResponse, error){
+			agent.ChangeLeave:    func() (*apipb.NodeResponse, error) { return api.Leave(ctx, &apipb.NodeRequest{Node: node}) },
+			agent.ChangePromote:  func() (*apipb.NodeResponse, error) { return api.Promote(ctx, &apipb.NodeRequest{Node: node}) },
+			agent.ChangeDemote:   func() (*apipb.NodeResponse, error) { return api.Demote(ctx, &apipb.NodeRequest{Node: node}) },
+			agent.ChangeTransfer: func() (*apipb.NodeResponse, error) { return api.Transfer(ctx, &apipb.NodeRequest{Node: node}) },
+		}
+		call := calls[change]
+		if call == nil {
+			return agent.Invalid("change", "there is no change %q", change)
+		}
+		res, err := call()
+		leader = res.GetLeader()
+		return err
+	})
+	return leader, err
+}
+
+// Backup writes a backup to w; see agent.Operator. It is not tried again once
+// something was written: throw away what an error leaves behind.
+func (c *Client) Backup(ctx context.Context, w io.Writer) error {
+	l, release, err := c.pool.wait(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := apipb.NewClusterClient(l.conn).Backup(ctx, &apipb.BackupRequest{})
+	if err != nil {
+		return errorOf(err, false)
+	}
+	for {
+		chunk, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return errorOf(err, false)
+		}
+		if _, err := w.Write(chunk.Data); err != nil {
+			return fmt.Errorf("write the backup: %w", err)
+		}
+	}
+}
+
+// persist makes a unary call until it succeeds, is refused, or time is up.
+func (c *Client) persist(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	wait := newBackoff(backoffFirst, backoffMost)
+	for {
+		l, release, err := c.pool.wait(ctx)
+		if err != nil {
+			return err
+		}
+		err = call(ctx, apipb.NewClusterClient(l.conn))
+		release()
+		if err == nil {
+			return nil
+		}
+		e, ok := err.(*agent.Error) //nolint:errorlint // our own, not wrapped
+		if !ok {
+			e = errorOf(err, change)
+		}
+		if !agent.Retryable(e) || c.pool.ctx.Err() != nil {
+			return e
+		}
+		if e.Code == agent.CodeUnavailable {
+			c.pool.distrust(l)
+		}
+		select {
+		case <-time.After(wait.NextBackOff() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
+		case <-ctx.Done():
+			return e
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package client
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+const (
+	refreshEvery   = 30 * time.Second
+	refreshAtMost  = time.Second // one refresh in so long, however much goes wrong
+	refreshTimeout = 2 * time.Second
+	linkIdleAfter  = time.Minute // a link to a node that is not preferred is closed
+)
+
+// refreshSoon asks for a refresh ahead of its time.
+func (p *pool) refreshSoon() {
+	select {
+	case p.kick <- struct{}{}:
+	default:
+	}
+}
+
+// refresh learns from time to time who is in the cluster, until close.
+func (p *pool) refresh() {
+	for {
+		p.learnOnce()
+		p.closeIdle()
+		select {
+		case <-time.After(refreshAtMost):
+		case <-p.ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(refreshEvery - refreshAtMost):
+		case <-p.kick:
+		case <-p.ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *pool) learnOnce() {
+	p.mu.Lock()
+	l := p.up()
+	if l != nil {
+		l.use(1)
+	}
+	p.mu.Unlock()
+	if l == nil {
+		return
+	}
+	defer l.use(-1)
+	ctx, cancel := context.WithTimeout(p.ctx, refreshTimeout)
+	defer cancel()
+	status, err := apipb.NewClusterClient(l.conn).Status(ctx, &apipb.StatusRequest{})
+	if err != nil {
+		p.o.Logger.Debug("cannot learn the members", "endpoint", l.addr, "error", err)
+		return
+	}
+	p.learn(wire.StatusFromProto(status))
+}
+
+// learn takes in the members' addresses, forgets those of nodes that left, and
+// prefers the leader where that is wanted.
+func (p *pool) learn(status agent.ClusterStatus) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := map[string]*endpoint{}
+	for _, e := range p.endpoints {
+		known[e.addr] = e
+	}
+	members := map[string]bool{}
+	leader := ""
+	for _, m := range status.Members {
+		if !reachable(m.GRPCAddr) || m.Status == "left" {
+			continue
+		}
+		members[m.GRPCAddr] = true
+		if m.Leader || m.ID == status.Leader && m.ID != "" {
+			leader = m.GRPCAddr
+		}
+		if known[m.GRPCAddr] == nil && len(p.endpoints) < endpointsMax {
+			known[m.GRPCAddr] = p.add(m.GRPCAddr, false)
+		}
+	}
+	preferred := p.endpoints[p.at]
+	if e := known[leader]; e != nil && p.o.PreferLeader {
+		preferred = e
+	}
+	kept := p.endpoints[:0]
+	for _, e := range p.endpoints {
+		if e.seed || e.link != nil || e == preferred || members[e.addr] {
+			kept = append(kept, e)
+		}
+	}
+	clear(p.endpoints[len(kept):])
+	p.endpoints = kept
+	for i, e := range kept {
+		if e == preferred {
+			p.at = i
+		}
+	}
+	if preferred.link == nil {
+		p.connectLocked()
+	}
+}
+
+// reachable sorts out addresses that a node listens on but nobody can dial.
+func reachable(addr string) bool {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || host == "" || port == "" || port == "0" {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.IsUnspecified()
+}
+
+// closeIdle closes links that are neither preferred nor in use.
+func (p *pool) closeIdle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	for i, e := range p.endpoints {
+		if i != p.at && e.link != nil && e.link.idle(now, linkIdleAfter) {
+			e.link.cancel()
+		}
+	}
+}

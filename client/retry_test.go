@@ -1,0 +1,184 @@
+package client_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/client"
+)
+
+func code(c agent.Code) *agent.Error { return agent.Errorf(c, "scripted") }
+
+func final(c agent.Code) *agent.Error {
+	e := code(c)
+	e.Final = true
+	return e
+}
+
+// quota is how a scope that is full refuses.
+func quota() *agent.Error {
+	e := code(agent.CodeOverloaded)
+	e.Limit = "keys_max=1"
+	return e
+}
+
+// Each code on the first attempt and on the second, after attempts that were
+// surely not applied and after ones that may have been.
+func TestRetryMatrix(t *testing.T) {
+	var ok *agent.Error
+	refusals := []agent.Code{
+		agent.CodeInvalid, agent.CodeUnauthenticated, agent.CodeForbidden, agent.CodeNotFound,
+		agent.CodeIdempotencyMismatch, agent.CodeConflict, agent.CodeRevRegression, agent.CodeDuplicateEntry,
+		agent.CodeRevisionMismatch, agent.CodeFenced, agent.CodeAlreadyClaimed, agent.CodeMissingThread,
+		agent.CodeThreadMismatch, agent.CodeAlreadyExists, agent.CodeDeleted, agent.CodeCompacted,
+		agent.CodeTooLarge, agent.CodeReadOnly, agent.CodeCorrupt, agent.CodeInternal,
+	}
+	type row struct {
+		name     string
+		script   []*agent.Error
+		want     agent.Code
+		attempts int // 0: as many as fit
+	}
+	rows := []row{
+		{"ok", []*agent.Error{ok}, "", 1},
+		{"unavailable, ok", []*agent.Error{code(agent.CodeUnavailable), ok}, "", 2},
+		{"overloaded, ok", []*agent.Error{code(agent.CodeOverloaded), ok}, "", 2},
+		{"unknown, ok", []*agent.Error{code(agent.CodeUnknown), ok}, "", 2},
+		{"unavailable for ever", []*agent.Error{code(agent.CodeUnavailable)}, agent.CodeUnavailable, 0},
+		{"overloaded for ever", []*agent.Error{code(agent.CodeOverloaded)}, agent.CodeOverloaded, 0},
+		{"unknown for ever", []*agent.Error{code(agent.CodeUnknown)}, agent.CodeUnknown, 0},
+		{"unknown, then unavailable for ever", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeUnavailable)}, agent.CodeUnknown, 0},
+		{"unknown, then overloaded for ever", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeOverloaded)}, agent.CodeUnknown, 0},
+		{"over the quota", []*agent.Error{quota()}, agent.CodeOverloaded, 1},
+		{"unknown, then over the quota for ever", []*agent.Error{code(agent.CodeUnknown), quota()}, agent.CodeUnknown, 0},
+		{"unknown, request expired in the log", []*agent.Error{code(agent.CodeUnknown), final(agent.CodeRequestExpired)}, agent.CodeRequestExpired, 2},
+	}
+	for _, c := range refusals {
+		rows = append(rows,
+			row{string(c), []*agent.Error{code(c)}, c, 1},
+			row{string(c) + " from the log", []*agent.Error{final(c)}, c, 1},
+			row{"unavailable, " + string(c), []*agent.Error{code(agent.CodeUnavailable), code(c)}, c, 2},
+			row{"overloaded, " + string(c), []*agent.Error{code(agent.CodeOverloaded), code(c)}, c, 2},
+			// A refusal ahead of the log speaks for its own attempt alone.
+			row{"unknown, then " + string(c) + " for ever", []*agent.Error{code(agent.CodeUnknown), code(c)}, agent.CodeUnknown, 0},
+			row{"unknown, " + string(c) + " from the log", []*agent.Error{code(agent.CodeUnknown), final(c)}, c, 2},
+			row{"unknown, " + string(c) + ", ok", []*agent.Error{code(agent.CodeUnknown), code(c), ok}, "", 3},
+		)
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, f := newWires(t), &fake{submit: script(r.script...)}
+				w.serve("a", f, f)
+				c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+				_, err := c.Commit(t.Context(), put("k"))
+				if got := agent.CodeOf(err); got != r.want {
+					t.Errorf("got %q (%v), want %q", got, err, r.want)
+				}
+				seen := f.seen()
+				if r.attempts != 0 && len(seen) != r.attempts || len(seen) < 2 && r.attempts == 0 {
+					t.Errorf("%d attempts, want %d", len(seen), r.attempts)
+				}
+				for _, s := range seen {
+					if s.Request.Client == "" || s.Request.Client != seen[0].Request.Client || s.Request.Seq != 1 || s.Request.Low != 1 {
+						t.Errorf("an attempt under another request id: %+v", s.Request)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestReadsAreRetriedUntilAnswered(t *testing.T) {
+	for name, first := range map[string]error{
+		"unavailable": code(agent.CodeUnavailable), "overloaded": code(agent.CodeOverloaded), "unknown": code(agent.CodeUnknown),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, n := newWires(t), 0
+				f := &fake{}
+				f.read = func(context.Context, agent.Reads) (agent.Answers, error) {
+					if n++; n < 3 {
+						return agent.Answers{}, first
+					}
+					return agent.Answers{Index: 9, Answers: []agent.Answer{{Err: code(agent.CodeNotFound)}}}, nil
+				}
+				w.serve("a", f, f)
+				c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+				answers, err := c.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "k"}}})
+				if err != nil || answers.Index != 9 || n != 3 {
+					t.Errorf("after %d attempts: %+v, %v", n, answers, err)
+				}
+			})
+		})
+	}
+}
+
+func TestOverloadWaitsAsLongAsItIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := code(agent.CodeOverloaded)
+		busy.RetryAfterMS = 1500
+		w, f := newWires(t), &fake{submit: script(busy, nil)}
+		w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		began := time.Now()
+		if _, err := c.Commit(t.Context(), put("k")); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < 1500*time.Millisecond || took > 2*time.Second {
+			t.Errorf("came back after %v", took)
+		}
+	})
+}
+
+// A request id must not outlive the window that the first attempt asked for.
+func TestTheRequestWindowShrinksWithEachAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := code(agent.CodeOverloaded)
+		busy.RetryAfterMS = 1000
+		w, f := newWires(t), &fake{submit: script(busy, busy, nil)}
+		w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		commit := put("k")
+		commit.Request.TTL = time.Minute
+		began := time.Now()
+		if _, err := c.Commit(t.Context(), commit); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(began)
+		seen := f.seen()
+		if len(seen) != 3 || seen[0].Request.TTL != time.Minute {
+			t.Fatalf("attempts: %+v", seen)
+		}
+		if last := seen[2].Request.TTL; last > time.Minute-took+time.Millisecond || last <= time.Minute-took-time.Second {
+			t.Errorf("after %v the window was %v", took, last)
+		}
+	})
+}
+
+func TestARequestIDOfTheCallersOwnIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWires(t), &fake{submit: script(code(agent.CodeUnknown), nil)}
+		w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		commit := put("k")
+		commit.Request = agent.Request{Client: "mine", Seq: 42, Low: 40}
+		if _, err := c.Commit(t.Context(), commit); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range f.seen() {
+			if r := s.Request; r.Client != "mine" || r.Seq != 42 || r.Low != 40 {
+				t.Errorf("sent as %+v", r)
+			}
+		}
+		if _, err := c.Commit(t.Context(), put("k")); err != nil {
+			t.Fatal(err)
+		}
+		if seen := f.seen(); seen[len(seen)-1].Request.Seq != 1 {
+			t.Errorf("it used up a number: %+v", seen[len(seen)-1].Request)
+		}
+	})
+}

@@ -1,0 +1,27 @@
+package client
+
+import (
+	"context"
+
+	"dormouse/agent"
+)
+
+// PutValue writes a value.
+func (s Scope) PutValue(ctx context.Context, put agent.PutValue) (*agent.ValueResult, error) {
+	return do[*agent.ValueResult](ctx, s, &put)
+}
+
+// DeleteValue deletes a value; a missing one is fine.
+func (s Scope) DeleteValue(ctx context.Context, del agent.DeleteValue) (*agent.DeleteResult, error) {
+	return do[*agent.DeleteResult](ctx, s, &del)
+}
+
+// GetValue reads a value; not_found where there is none.
+func (s Scope) GetValue(ctx context.Context, key string) (*agent.Value, error) {
+	return ask[*agent.Value](ctx, s, &agent.GetValue{Key: key})
+}
+
+// ListValues lists values in key order.
+func (s Scope) ListValues(ctx context.Context, page agent.Page) (*agent.ValueList, error) {
+	return ask[*agent.ValueList](ctx, s, &agent.ListValues{Page: page})
+}

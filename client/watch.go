@@ -1,0 +1,154 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// Watch yields a thread's entries, each once and in order; see agent.Service.
+// It goes on by itself on another node when one breaks, from the seq after the
+// last entry. A thread that was deleted meanwhile, even if it was created
+// anew, ends it with EventDeleted. It ends without an error when ctx ends.
+func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	if w.Scope == "" {
+		w.Scope = c.o.Scope
+	}
+	return func(yield func(agent.Event, error) bool) {
+		s := &watching{client: c, w: w, incarnation: w.Incarnation, started: w.Incarnation != 0, backoff: newBackoff(backoffFirst, backoffMost)}
+		for {
+			err := s.once(ctx, yield)
+			switch {
+			case ctx.Err() != nil || errors.Is(err, errEnough):
+				return
+			case err != nil && (c.pool.ctx.Err() != nil || !agent.Retryable(err) && agent.CodeOf(err) != agent.CodeUnknown):
+				yield(agent.Event{}, err)
+				return
+			}
+			select {
+			case <-time.After(s.backoff.NextBackOff()):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// errEnough ends a watch: the consumer stopped, or the last event was given.
+var errEnough = errors.New("the watch has ended")
+
+// watching is one watch over all of its streams.
+type watching struct {
+	client      *Client
+	w           agent.Watch // From is the next seq
+	incarnation uint64      // of the thread that is watched; 0 where not known
+	started     bool
+	backoff     *backoff.ExponentialBackOff
+}
+
+// once watches through one stream until it ends.
+func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool) error {
+	same, err := s.same(ctx)
+	if err != nil {
+		return err
+	}
+	if !same {
+		yield(agent.Event{Kind: agent.EventDeleted}, nil)
+		return errEnough
+	}
+	l, release, err := s.client.pool.wait(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := s.w
+	w.Incarnation = s.incarnation // lest it is deleted and made anew since it was asked for
+	// A link that breaks takes the watch with it: go on elsewhere.
+	stop := context.AfterFunc(l.stream.Context(), cancel)
+	defer stop()
+	stream, err := apipb.NewStoreClient(l.conn).Watch(ctx, wire.WatchToProto(w))
+	if err != nil {
+		return s.broke(l, err)
+	}
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return agent.Errorf(agent.CodeUnavailable, "the watch ended early")
+		}
+		if err != nil {
+			return s.broke(l, err)
+		}
+		event, err := wire.EventFromProto(m)
+		if err != nil {
+			return err
+		}
+		if err := s.give(event, yield); err != nil {
+			return err
+		}
+	}
+}
+
+// same asks whether the thread is still the one that was watched before: a
+// seq says nothing about that.
+func (s *watching) same(ctx context.Context) (bool, error) {
+	answers, err := s.client.Read(ctx, agent.Reads{Scope: s.w.Scope, Reads: []agent.Read{&agent.GetThread{Thread: s.w.Thread}}})
+	if err != nil {
+		return false, err
+	}
+	if len(answers.Answers) != 1 {
+		return false, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
+	}
+	var incarnation uint64
+	switch a := answers.Answers[0]; {
+	case a.Err == nil:
+		if t, ok := a.Found.(*agent.Thread); ok {
+			incarnation = t.Incarnation
+		}
+	case a.Err.Code != agent.CodeNotFound && a.Err.Code != agent.CodeDeleted:
+		return false, a.Err
+	}
+	if s.started && s.incarnation != 0 && s.incarnation != incarnation {
+		return false, nil
+	}
+	s.started = true
+	s.incarnation = incarnation
+	return true, nil
+}
+
+func (s *watching) broke(l *link, err error) error {
+	e := errorOf(err, false)
+	if agent.Retryable(e) {
+		s.client.pool.distrust(l)
+	}
+	return e
+}
+
+// give yields one event, unless it was given before.
+func (s *watching) give(event agent.Event, yield func(agent.Event, error) bool) error {
+	s.backoff.Reset()
+	if event.Kind != agent.EventEntry {
+		yield(event, nil)
+		return errEnough
+	}
+	switch seq := event.Entry.Seq; {
+	case seq < s.w.From:
+		return nil
+	case seq > s.w.From:
+		return agent.Errorf(agent.CodeInternal, "the watch jumped from seq %d to %d", s.w.From, seq)
+	}
+	s.w.From++
+	if !yield(event, nil) {
+		return errEnough
+	}
+	return nil
+}

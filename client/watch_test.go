@@ -1,0 +1,202 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/client"
+)
+
+// journal is a thread that all nodes of a test serve.
+type journal struct {
+	mu          sync.Mutex
+	incarnation uint64
+	rev         uint64
+	grew        chan struct{}
+}
+
+func newJournal() *journal { return &journal{incarnation: 1, grew: make(chan struct{})} }
+
+func (j *journal) append(n uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.rev += n
+	close(j.grew)
+	j.grew = make(chan struct{})
+}
+
+func (j *journal) fake() *fake {
+	return &fake{
+		read: func(context.Context, agent.Reads) (agent.Answers, error) {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			if j.incarnation == 0 {
+				return agent.Answers{Answers: []agent.Answer{{Err: agent.Errorf(agent.CodeNotFound, "no thread")}}}, nil
+			}
+			return agent.Answers{Answers: []agent.Answer{{Found: &agent.Thread{ID: "t", Rev: j.rev, Incarnation: j.incarnation}}}}, nil
+		},
+		watch: j.watch,
+	}
+}
+
+func (j *journal) watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		for seq := w.From; ; {
+			j.mu.Lock()
+			rev, grew := j.rev, j.grew
+			j.mu.Unlock()
+			for ; seq < rev; seq++ {
+				if !yield(agent.Event{Entry: agent.Entry{ID: fmt.Sprint("e", seq), Seq: seq}}, nil) {
+					return
+				}
+			}
+			select {
+			case <-grew:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// Nodes break under a watch, again and again: the watcher sees every entry
+// once and in order.
+func TestAWatchSurvivesItsNodesWithoutGapOrDuplicate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWires(t), newJournal()
+		serve := func(addr string) func() { f := j.fake(); return w.serve(addr, f, f) }
+		stop := map[string]func(){"a": serve("a"), "b": serve("b")}
+		c := w.client(client.Options{Endpoints: []string{"a", "b"}, Fixed: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		var watcher sync.WaitGroup
+		var got []uint64
+		watcher.Go(func() {
+			for e, err := range c.Watch(ctx, agent.Watch{Thread: "t", From: 2}) {
+				if err != nil {
+					t.Error(err)
+				}
+				got = append(got, e.Entry.Seq)
+			}
+		})
+		for i := range 10 {
+			j.append(7)
+			time.Sleep(100 * time.Millisecond)
+			addr := []string{"a", "b"}[i%2]
+			stop[addr]()
+			j.append(3)
+			time.Sleep(200 * time.Millisecond)
+			stop[addr] = serve(addr)
+		}
+		time.Sleep(time.Minute)
+		cancel()
+		watcher.Wait()
+		if len(got) != 98 {
+			t.Errorf("%d entries: %v", len(got), got)
+		}
+		for i, seq := range got {
+			if seq != uint64(i+2) {
+				t.Fatalf("entry %d is seq %d", i, seq)
+			}
+		}
+	})
+}
+
+func TestAThreadCreatedAnewEndsTheWatchOfTheOldOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWires(t), newJournal()
+		j.append(3)
+		f := j.fake()
+		stop := w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		time.AfterFunc(time.Second, func() {
+			stop()
+			j.mu.Lock()
+			j.incarnation, j.rev = 2, 9
+			j.mu.Unlock()
+			f := j.fake()
+			w.serve("a", f, f)
+		})
+		var got []agent.Event
+		for e, err := range c.Watch(t.Context(), agent.Watch{Thread: "t"}) {
+			if err != nil {
+				t.Error(err)
+			}
+			got = append(got, e)
+		}
+		if len(got) != 4 || got[3].Kind != agent.EventDeleted {
+			t.Errorf("events: %+v", got)
+		}
+	})
+}
+
+func TestWhatEndsAWatch(t *testing.T) {
+	for name, tc := range map[string]struct {
+		event agent.Event
+		err   error
+		want  agent.Code
+	}{
+		"compacted": {event: agent.Event{Kind: agent.EventCompacted, Floor: 9}},
+		"deleted":   {event: agent.Event{Kind: agent.EventDeleted}},
+		"refused":   {err: code(agent.CodeInvalid), want: agent.CodeInvalid},
+		"a gap":     {event: agent.Event{Entry: agent.Entry{Seq: 5}}, want: agent.CodeInternal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, f := newWires(t), newJournal().fake()
+				f.watch = func(context.Context, agent.Watch) iter.Seq2[agent.Event, error] {
+					return func(yield func(agent.Event, error) bool) { yield(tc.event, tc.err) }
+				}
+				w.serve("a", f, f)
+				c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+				n := 0
+				for e, err := range c.Watch(t.Context(), agent.Watch{Thread: "t"}) {
+					n++
+					if agent.CodeOf(err) != tc.want || tc.want == "" && e.Kind != tc.event.Kind || e.Floor != tc.event.Floor && err == nil {
+						t.Errorf("got %+v, %v", e, err)
+					}
+				}
+				if n != 1 {
+					t.Errorf("%d elements", n)
+				}
+			})
+		})
+	}
+}
+
+// The consumer stops, the context ends, the client is closed: the watch ends
+// and leaves nothing running (which the bubble would report).
+func TestAWatchEndsWhenNobodyWantsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWires(t), newJournal()
+		j.append(1)
+		f := j.fake()
+		w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		for _, err := range c.Watch(t.Context(), agent.Watch{Thread: "t"}) {
+			if err != nil {
+				t.Error(err)
+			}
+			break
+		}
+		for _, err := range c.Watch(within(t, time.Second), agent.Watch{Thread: "t"}) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		time.AfterFunc(time.Second, func() { _ = c.Close() })
+		var last error
+		for _, err := range c.Watch(t.Context(), agent.Watch{Thread: "t"}) {
+			last = err
+		}
+		if !errors.Is(last, agent.ErrUnavailable) {
+			t.Errorf("after Close: %v", last)
+		}
+	})
+}
