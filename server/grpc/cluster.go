@@ -1,0 +1,84 @@
+package grpc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+type cluster struct {
+	apipb.UnimplementedClusterServer
+	*front
+}
+
+func (s *cluster) Status(ctx context.Context, _ *apipb.StatusRequest) (*apipb.ClusterStatus, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	status, err := s.operator.Status(ctx)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	return wire.StatusToProto(&status), nil
+}
+
+func (s *cluster) Leave(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
+	return s.change(ctx, agent.ChangeLeave, req)
+}
+
+func (s *cluster) Transfer(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
+	return s.change(ctx, agent.ChangeTransfer, req)
+}
+
+func (s *cluster) Promote(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
+	return s.change(ctx, agent.ChangePromote, req)
+}
+
+func (s *cluster) Demote(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
+	return s.change(ctx, agent.ChangeDemote, req)
+}
+
+func (s *cluster) change(ctx context.Context, change agent.Change, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	leader, err := s.operator.Change(ctx, change, req.Node)
+	if err != nil {
+		return nil, statusOf(errorOf(err, true))
+	}
+	return &apipb.NodeResponse{Leader: leader}, nil
+}
+
+// backupChunkBytes keeps one chunk well inside every message limit.
+const backupChunkBytes = 256 << 10
+
+// Backup has no deadline of its own: it takes as long as the store is large.
+func (s *cluster) Backup(_ *apipb.BackupRequest, stream apipb.Cluster_BackupServer) error {
+	w := bufio.NewWriterSize(chunks{stream}, backupChunkBytes)
+	err := s.operator.Backup(stream.Context(), w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		return statusOf(errorOf(err, false))
+	}
+	return nil
+}
+
+// chunks writes a backup as messages.
+type chunks struct{ stream apipb.Cluster_BackupServer }
+
+func (c chunks) Write(p []byte) (int, error) {
+	sent := 0
+	for sent < len(p) {
+		n := min(len(p)-sent, backupChunkBytes)
+		// A message may be looked at after Send; the writer's buffer is reused.
+		if err := c.stream.Send(&apipb.BackupChunk{Data: bytes.Clone(p[sent : sent+n])}); err != nil {
+			return sent, err
+		}
+		sent += n
+	}
+	return sent, nil
+}

@@ -1,0 +1,223 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// Reads of one stream are answered by at most readWeightMax goroutines, fewer
+// where the answers may be long: a page may be ReadBytesMax.
+const (
+	readWeightMax  = 256
+	pageReadWeight = 16
+)
+
+// exchange is one Exchange stream. Its handler writes; one goroutine reads.
+//
+// Invariant: every call that was begun holds its room (slots, bytes and for
+// reads weight) until its reply has been sent, so that a caller who does not
+// read stops being read.
+type exchange struct {
+	*front
+	stream  apipb.Store_ExchangeServer
+	slots   *semaphore.Weighted // calls
+	bytes   *semaphore.Weighted // of the calls
+	reads   *semaphore.Weighted // reads, by weight
+	windows *windows
+	readers sync.WaitGroup // goroutines that answer reads; Add is guarded by mu and !refusing
+
+	wake  chan struct{} // capacity 1: something in ready, or the end of input
+	input chan error    // capacity 1: why the reading goroutine ended
+
+	mu       sync.Mutex
+	flying   flight   // guarded by mu; the head of a ring of those in flight
+	count    int      // guarded by mu; how many those are
+	ready    []landed // guarded by mu; replies not sent yet
+	refusing bool     // guarded by mu; the stream is ending: new calls are refused
+}
+
+// flight is one call in flight.
+type flight struct {
+	id         uint64
+	bytes      int64
+	weight     int64 // of a read; 0 for a commit
+	window     *window
+	settled    bool    // guarded by exchange.mu; it has its reply
+	prev, next *flight // guarded by exchange.mu
+}
+
+// landed is a call that has its reply.
+type landed struct {
+	*flight
+	reply *apipb.Reply
+	size  int
+}
+
+// Exchange serves one stream until the caller closes it, or until Shutdown:
+// then what is in flight is still answered.
+func (s *store) Exchange(stream apipb.Store_ExchangeServer) error {
+	x := &exchange{
+		front: s.front, stream: stream,
+		slots: semaphore.NewWeighted(s.inFlightMax), bytes: semaphore.NewWeighted(s.inFlightBytesMax),
+		reads: semaphore.NewWeighted(readWeightMax),
+		wake:  make(chan struct{}, 1), input: make(chan error, 1),
+	}
+	x.flying.prev, x.flying.next = &x.flying, &x.flying
+	x.windows = newWindows(stream.Context(), x.expire)
+	defer x.windows.close()
+	// Nothing but the end of the stream stops a Recv, and that is the end of
+	// this handler; so the reading goroutine may outlive it by an instant.
+	go func() { x.input <- x.receive(stream.Context()) }()
+	err := x.send()
+	x.refuseNew()
+	x.windows.close() // ends the reads that are still under way
+	x.readers.Wait()
+	return err
+}
+
+// receive begins calls until there are no more.
+func (x *exchange) receive(ctx context.Context) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = statusOf(x.panicked("Exchange", r))
+		}
+	}()
+	for {
+		frame, err := x.stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, call := range frame.Calls {
+			if err := x.begin(ctx, call); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// begin waits for room and starts one call. An error ends the stream.
+func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
+	f := &flight{id: call.GetId(), bytes: min(int64(proto.Size(call)), x.inFlightBytesMax)}
+	if err := x.slots.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	if err := x.bytes.Acquire(ctx, f.bytes); err != nil {
+		return err
+	}
+	timeout := x.timeout
+	if ms := call.GetTimeoutMs(); ms != 0 {
+		timeout = time.Duration(min(ms, uint64(timeoutMax/time.Millisecond))) * time.Millisecond
+	}
+	f.window = x.windows.at(timeout)
+	if read := call.GetRead(); read != nil {
+		f.weight = weigh(read)
+		if err := x.reads.Acquire(ctx, f.weight); err != nil {
+			return err
+		}
+	}
+	if !x.take(f) {
+		x.refuse(f, errStopping())
+		return nil
+	}
+	switch c := call.GetCall().(type) {
+	case *apipb.Call_Commit:
+		x.commit(f, c.Commit)
+	case *apipb.Call_Read:
+		if c.Read == nil {
+			x.refuse(f, agent.Invalid("call", "there is no read"))
+			return nil
+		}
+		go x.read(f, c.Read)
+	default:
+		x.refuse(f, agent.Invalid("call", "the call is missing or of a kind that this node does not know"))
+	}
+	return nil
+}
+
+func weigh(r *apipb.ReadRequest) int64 {
+	var weight int64
+	for _, read := range r.Reads {
+		switch read.GetRead().(type) {
+		case *apipb.Read_GetValue, *apipb.Read_GetCheckpoint, *apipb.Read_GetThread, *apipb.Read_GetEntry, *apipb.Read_GetScope:
+			weight++
+		default:
+			weight += pageReadWeight
+		}
+	}
+	return max(1, min(weight, readWeightMax))
+}
+
+func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
+	c, err := wire.CommitFromProto(req)
+	if err != nil {
+		x.refuse(f, errorOf(err, true))
+		return
+	}
+	if x.trusted {
+		c.Trust()
+	}
+	x.service.Submit(f.window.ctx, c, func(result agent.Result, err error) {
+		defer x.recovered(f, "Exchange commit")
+		if err != nil {
+			x.refuse(f, errorOf(err, true))
+			return
+		}
+		x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Commit{Commit: wire.ResultToProto(&result)}})
+	})
+}
+
+// read answers one read; take has counted its goroutine.
+func (x *exchange) read(f *flight, req *apipb.ReadRequest) {
+	defer x.readers.Done()
+	defer x.recovered(f, "Exchange read")
+	r, err := wire.ReadsFromProto(req)
+	if err != nil {
+		x.refuse(f, errorOf(err, false))
+		return
+	}
+	answers, err := x.service.Read(f.window.ctx, r)
+	if err != nil {
+		x.refuse(f, errorOf(err, false))
+		return
+	}
+	x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Read{Read: wire.AnswersToProto(&answers)}})
+}
+
+// recovered turns a panic into an internal error of the one call.
+func (x *exchange) recovered(f *flight, where string) {
+	if p := recover(); p != nil {
+		x.refuse(f, x.panicked(where, p))
+	}
+}
+
+func (x *exchange) refuse(f *flight, e *agent.Error) {
+	x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: wire.ErrorToProto(e)}})
+}
+
+// expire answers the commits whose time is up. Reads end by their context.
+func (x *exchange) expire(w *window) {
+	var late []*flight
+	x.mu.Lock()
+	for f := x.flying.next; f != &x.flying; f = f.next {
+		if f.window == w && f.weight == 0 {
+			late = append(late, f)
+		}
+	}
+	x.mu.Unlock()
+	for _, f := range late {
+		x.refuse(f, errorOf(context.DeadlineExceeded, true))
+	}
+}

@@ -1,0 +1,120 @@
+package grpc
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	rpc "google.golang.org/grpc"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// front is what all services share.
+type front struct {
+	service  agent.Submitter
+	operator agent.Operator
+	draining context.Context //nolint:containedctx // ends when Shutdown begins
+	trusted  bool            // commits were validated by the peer that sends them
+	timeout  time.Duration   // of a call that names none
+
+	inFlightMax      int64 // of one Exchange stream
+	inFlightBytesMax int64
+	logger           hclog.Logger
+}
+
+func (f *front) register(s *rpc.Server) {
+	apipb.RegisterStoreServer(s, &store{front: f})
+	apipb.RegisterCheckpointsServer(s, &checkpoints{front: f})
+	apipb.RegisterThreadsServer(s, &threads{front: f})
+	apipb.RegisterValuesServer(s, &values{front: f})
+	apipb.RegisterAgentsServer(s, &agents{front: f})
+	apipb.RegisterScopesServer(s, &scopes{front: f})
+	apipb.RegisterClusterServer(s, &cluster{front: f})
+}
+
+// bounded gives a call the deadline that it did not bring.
+func (f *front) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, f.timeout)
+}
+
+// whileServing ends the context of a long stream when Shutdown begins.
+func (f *front) whileServing(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(f.draining, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// commit is one unary write.
+func (f *front) commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.CommitResponse, error) {
+	c, err := wire.CommitFromProto(req)
+	if err != nil {
+		return nil, statusOf(errorOf(err, true))
+	}
+	if f.trusted {
+		c.Trust()
+	}
+	ctx, cancel := f.bounded(ctx)
+	defer cancel()
+	result, err := f.service.Commit(ctx, c)
+	if err != nil {
+		return nil, statusOf(errorOf(err, true))
+	}
+	return wire.ResultToProto(&result), nil
+}
+
+// read is one unary read.
+func (f *front) read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadResponse, error) {
+	r, err := wire.ReadsFromProto(req)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	ctx, cancel := f.bounded(ctx)
+	defer cancel()
+	answers, err := f.service.Read(ctx, r)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	return wire.AnswersToProto(&answers), nil
+}
+
+// do commits the ops of a typed call, and checks that each has its result.
+func (f *front) do(ctx context.Context, c *apipb.Context, ops ...*apipb.Op) (*apipb.CommitResponse, error) {
+	res, err := f.commit(ctx, &apipb.CommitRequest{
+		Scope: c.GetScope(), Request: c.GetRequest(), Fence: c.GetFence(), Ops: ops,
+	})
+	if err == nil && len(res.Results) != len(ops) {
+		return nil, statusOf(agent.Errorf(agent.CodeInternal, "%d ops have %d results", len(ops), len(res.Results)))
+	}
+	return res, err
+}
+
+// ask reads one thing for a typed call.
+func (f *front) ask(ctx context.Context, v *apipb.View, r *apipb.Read) (*apipb.Answer, error) {
+	res, err := f.read(ctx, &apipb.ReadRequest{
+		Scope: v.GetScope(), Stale: v.GetStale(), MinIndex: v.GetMinIndex(), Reads: []*apipb.Read{r},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Answers) != 1 {
+		return nil, statusOf(agent.Errorf(agent.CodeInternal, "one read has %d answers", len(res.Answers)))
+	}
+	if e := res.Answers[0].GetError(); e != nil {
+		return nil, statusOf(wire.ErrorFromProto(e))
+	}
+	return res.Answers[0], nil
+}
+
+// found is a typed call's answer, which must be of the kind that it asked for.
+func found[M any](m *M, err error) (*M, error) {
+	if err == nil && m == nil {
+		return nil, statusOf(agent.Errorf(agent.CodeInternal, "the answer is of another kind"))
+	}
+	return m, err
+}

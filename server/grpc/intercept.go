@@ -1,0 +1,66 @@
+package grpc
+
+import (
+	"context"
+	"runtime/debug"
+	"strings"
+
+	rpc "google.golang.org/grpc"
+
+	"dormouse/agent"
+)
+
+// ours tells our services' calls from health checks and reflection, which
+// Shutdown does not wait for.
+func ours(method string) bool { return strings.HasPrefix(method, "/dormouse.") }
+
+// enter counts a call that Shutdown will wait for, unless it has begun.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.stopping {
+		s.calls.Add(1)
+	}
+	return !s.stopping
+}
+
+func errStopping() *agent.Error {
+	return agent.Errorf(agent.CodeUnavailable, "this node is stopping")
+}
+
+func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, handler rpc.UnaryHandler) (_ any, err error) {
+	if ours(info.FullMethod) {
+		if !s.enter() {
+			return nil, statusOf(errStopping())
+		}
+		defer s.calls.Done()
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = statusOf(s.front.panicked(info.FullMethod, r))
+		}
+	}()
+	return handler(ctx, req)
+}
+
+func (s *Server) stream(srv any, stream rpc.ServerStream, info *rpc.StreamServerInfo, handler rpc.StreamHandler) (err error) {
+	if ours(info.FullMethod) {
+		if !s.enter() {
+			return statusOf(errStopping())
+		}
+		defer s.calls.Done()
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = statusOf(s.front.panicked(info.FullMethod, r))
+		}
+	}()
+	return handler(srv, stream)
+}
+
+// panicked logs a panic and gives the error that stands for it. Callers learn
+// nothing of our inside.
+func (f *front) panicked(where string, r any) *agent.Error {
+	f.logger.Error("panic while serving a call", "call", where, "panic", r, "stack", string(debug.Stack()))
+	return agent.Errorf(agent.CodeInternal, "the call met a bug")
+}

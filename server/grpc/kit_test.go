@@ -1,0 +1,157 @@
+package grpc_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+	"dormouse/server/grpc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fake is a scripted service and operator.
+type fake struct {
+	submit func(context.Context, agent.Commit, func(agent.Result, error))
+	read   func(context.Context, agent.Reads) (agent.Answers, error)
+	watch  iter.Seq2[agent.Event, error]
+	backup func(io.Writer) error
+
+	mu      sync.Mutex
+	commits []agent.Commit
+}
+
+func (f *fake) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
+	f.mu.Lock()
+	f.commits = append(f.commits, c)
+	f.mu.Unlock()
+	f.submit(ctx, c, done)
+}
+
+func (f *fake) begun() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.commits)
+}
+
+func (f *fake) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	return agent.Await(ctx, f, c)
+}
+
+func (f *fake) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) { return f.read(ctx, r) }
+
+func (f *fake) Watch(context.Context, agent.Watch) iter.Seq2[agent.Event, error] { return f.watch }
+
+func (f *fake) Status(context.Context) (agent.ClusterStatus, error) {
+	return agent.ClusterStatus{Node: "n1", Leader: "n1"}, nil
+}
+
+func (f *fake) Change(_ context.Context, c agent.Change, node string) (string, error) {
+	if node == "" {
+		return "", agent.Invalid("node", "which?")
+	}
+	return string(c) + "," + node, nil
+}
+
+func (f *fake) Backup(_ context.Context, w io.Writer) error { return f.backup(w) }
+
+// serve runs a server and gives a connection to it.
+func serve(t *testing.T, f *fake, o grpc.Options) (*grpc.Server, *rpc.ClientConn) {
+	t.Helper()
+	s := grpc.New(f, f, o)
+	l := bufconn.Listen(1 << 20)
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	conn := dial(t, l)
+	t.Cleanup(func() {
+		_ = conn.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-done; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return s, conn
+}
+
+func dial(t *testing.T, l *bufconn.Listener) *rpc.ClientConn {
+	t.Helper()
+	conn, err := rpc.NewClient("passthrough:///test",
+		rpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }),
+		rpc.WithTransportCredentials(insecure.NewCredentials()),
+		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax), rpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func exchange(t *testing.T, conn *rpc.ClientConn) apipb.Store_ExchangeClient {
+	t.Helper()
+	s, err := apipb.NewStoreClient(conn).Exchange(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// commit is a call with one put.
+func commit(id uint64, timeout time.Duration) *apipb.Call {
+	c := agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v")}}}
+	return &apipb.Call{Id: id, Call: &apipb.Call_Commit{Commit: wire.CommitToProto(&c)}, TimeoutMs: uint64(timeout.Milliseconds())}
+}
+
+func read(id uint64, r agent.Read) *apipb.Call {
+	return &apipb.Call{Id: id, Call: &apipb.Call_Read{Read: wire.ReadsToProto(&agent.Reads{Reads: []agent.Read{r}})}}
+}
+
+func send(t *testing.T, s apipb.Store_ExchangeClient, calls ...*apipb.Call) {
+	t.Helper()
+	if err := s.Send(&apipb.Calls{Calls: calls}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replies reads until n replies came, by id.
+func replies(t *testing.T, s apipb.Store_ExchangeClient, n int) map[uint64]*apipb.Reply {
+	t.Helper()
+	got := map[uint64]*apipb.Reply{}
+	for len(got) < n {
+		frame, err := s.Recv()
+		if errors.Is(err, io.EOF) || err != nil {
+			t.Fatalf("after %d replies: %v", len(got), err)
+		}
+		if len(frame.Replies) > wire.FrameCallsMax {
+			t.Errorf("a frame of %d replies", len(frame.Replies))
+		}
+		for _, r := range frame.Replies {
+			if got[r.Id] != nil {
+				t.Errorf("call %d was answered twice", r.Id)
+			}
+			got[r.Id] = r
+		}
+	}
+	return got
+}
+
+func fine(index uint64) agent.Result {
+	return agent.Result{Index: index, Results: []agent.OpResult{&agent.ValueResult{Key: "k", Revision: index}}}
+}
+
+func atOnce(_ context.Context, _ agent.Commit, done func(agent.Result, error)) { done(fine(1), nil) }

@@ -1,0 +1,41 @@
+package grpc
+
+import (
+	"context"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+type store struct {
+	apipb.UnimplementedStoreServer
+	*front
+}
+
+func (s *store) Commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.CommitResponse, error) {
+	return s.commit(ctx, req)
+}
+
+func (s *store) Read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadResponse, error) {
+	return s.read(ctx, req)
+}
+
+// Watch ends without an error after compacted or deleted, when the caller
+// leaves, and with unavailable when this node stops: resume elsewhere.
+func (s *store) Watch(req *apipb.WatchRequest, stream apipb.Store_WatchServer) error {
+	ctx, cancel := s.whileServing(stream.Context())
+	defer cancel()
+	for event, err := range s.service.Watch(ctx, wire.WatchFromProto(req)) {
+		if err != nil {
+			return statusOf(errorOf(err, false))
+		}
+		if err := stream.Send(wire.EventToProto(&event)); err != nil {
+			return err
+		}
+		if event.Kind != agent.EventEntry {
+			return nil
+		}
+	}
+	return statusOf(agent.Errorf(agent.CodeUnavailable, "the watch ended; resume it"))
+}

@@ -1,0 +1,160 @@
+package rest
+
+import (
+	"net/http"
+
+	"dormouse/agent"
+)
+
+// hibernateBody is an agent as it goes to sleep.
+type hibernateBody struct {
+	State      document       `json:"state" doc:"What the agent needs to go on; __thread__ is dropped"`
+	Version    uint64         `json:"version,omitempty" doc:"The caller's schema version; 1 where absent"`
+	Thread     *hibernateTail `json:"thread,omitempty"`
+	Lifecycle  string         `json:"lifecycle,omitempty" doc:"Why it is saved"`
+	Metadata   document       `json:"metadata,omitempty"`
+	IfRevision *uint64        `json:"if_revision,omitempty" doc:"Apply only at this revision of the checkpoint; 0 means that there must be none"`
+}
+
+// hibernateTail is the journal's end as the agent knows it.
+type hibernateTail struct {
+	ID string `json:"id"`
+	journalTail
+}
+
+// journalTail is the end of a journal: the entries from a seq on.
+type journalTail struct {
+	Rev      *uint64  `json:"rev,omitempty" doc:"The caller's rev; from_seq and the number of entries where absent"`
+	FromSeq  *uint64  `json:"from_seq,omitempty" doc:"The seq of the first of the entries; rev less their number where absent"`
+	Entries  drafts   `json:"entries,omitempty" doc:"What overlaps the journal must equal it; the rest is appended"`
+	Metadata document `json:"metadata,omitempty" doc:"Honoured while the journal's rev is 0"`
+}
+
+// bounds fills in the one of rev and from_seq that the other gives.
+func (t *journalTail) bounds() (rev, from uint64, err error) {
+	count := uint64(len(t.Entries))
+	switch {
+	case t.FromSeq != nil && t.Rev != nil:
+		rev, from = *t.Rev, *t.FromSeq
+	case t.FromSeq != nil:
+		rev, from = *t.FromSeq+count, *t.FromSeq
+	case t.Rev != nil && *t.Rev >= count:
+		rev, from = *t.Rev, *t.Rev-count
+	case t.Rev != nil:
+		rev = *t.Rev // and from 0, which does not fit
+	default:
+		rev = count
+	}
+	if from+count != rev || from > rev {
+		return 0, 0, agent.Invalid("thread.rev", "rev is %d, but %d entries from seq %d end at %d", rev, count, from, from+count)
+	}
+	return rev, from, nil
+}
+
+// hibernated answers a hibernation.
+type hibernated struct {
+	checkpointStamp
+	Journal *threadStamp `json:"journal,omitempty" doc:"The thread after it, and where its entries went"`
+}
+
+// thawedThread is a thread with its entries.
+type thawedThread struct {
+	thread
+	Entries []entry `json:"entries" nullable:"false"`
+}
+
+// thawed answers a thaw.
+type thawed struct {
+	Checkpoint checkpoint    `json:"checkpoint"`
+	Thread     *thawedThread `json:"thread" doc:"As of the checkpoint's pointer; null without one"`
+	Ahead      uint64        `json:"ahead" doc:"Entries that the journal has past the pointer"`
+}
+
+func thawedOf(t *agent.Thawed) thawed {
+	out := thawed{Checkpoint: checkpointOf(&t.Checkpoint), Ahead: t.Ahead}
+	if t.Thread != nil {
+		out.Thread = &thawedThread{thread: threadOf(*t.Thread), Entries: entriesOf(t.Entries)}
+	}
+	return out
+}
+
+func (f *front) routeAgents() {
+	const tag, one = "agents", "/v1/agents/{key}"
+	register(f, route{
+		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-agent", tag: tag,
+		summary: "Append what the journal lacks and put the checkpoint, in one commit",
+		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: hibernated{},
+	}, (*call).hibernate)
+	register(f, route{
+		method: http.MethodGet, path: one + "/thaw", id: "thaw-agent", tag: tag, summary: "Read a checkpoint and the thread that it points to",
+		effect: reads, query: []string{"tail", "revision"}, answers: thawed{},
+	}, (*call).thaw)
+}
+
+func (c *call) hibernate(body *hibernateBody) error {
+	if body.State == nil {
+		return noState()
+	}
+	put := &agent.PutCheckpoint{
+		Key:        c.id("key"),
+		Version:    body.Version,
+		State:      agent.JSON(body.State),
+		Lifecycle:  body.Lifecycle,
+		Metadata:   agent.JSON(body.Metadata),
+		IfRevision: c.conditioned(body.IfRevision),
+	}
+	ops := []agent.Op{put}
+	if tail := body.Thread; tail != nil {
+		rev, from, err := tail.bounds()
+		if err != nil {
+			return err
+		}
+		put.Thread = &agent.Pointer{Thread: tail.ID, Rev: rev}
+		ops = []agent.Op{&agent.HibernateThread{
+			Thread:   tail.ID,
+			Rev:      rev,
+			FromSeq:  from,
+			Entries:  tail.Entries.drafts(),
+			Metadata: agent.JSON(tail.Metadata),
+		}, put}
+	}
+	result, err := c.commit(ops...)
+	if err != nil {
+		return err
+	}
+	return c.answerHibernation(result)
+}
+
+func (c *call) answerHibernation(result agent.Result) error {
+	last := len(result.Results) - 1
+	stamp, err := resultOf[*agent.CheckpointResult](result, last)
+	if err != nil {
+		return err
+	}
+	body := hibernated{checkpointStamp: checkpointStampOf(stamp)}
+	if last > 0 {
+		done, err := resultOf[*agent.ThreadResult](result, 0)
+		if err != nil {
+			return err
+		}
+		journal := threadStampOf(done)
+		body.Journal = &journal
+	}
+	a := reply{revision: &stamp.Revision, body: body}
+	if stamp.Revision == 1 {
+		a.location = location("checkpoints", stamp.Key)
+	}
+	return c.answer(a)
+}
+
+func (c *call) thaw(*none) error {
+	found, err := read[*agent.Thawed](c, &agent.Thaw{
+		Key:      c.id("key"),
+		Tail:     c.optional("tail"),
+		Revision: c.number("revision"),
+	})
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{revision: &found.Checkpoint.Revision, body: thawedOf(found)})
+}

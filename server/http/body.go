@@ -1,0 +1,127 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
+
+// jsonBodyBytesMax bounds a JSON body: the largest commit, all of it values in
+// base64 (4/3), and 1 MiB for white space, names and escapes.
+const jsonBodyBytesMax = agent.CommitBytesMax/3*4 + 1<<20
+
+// document is one JSON value as its writer wrote it, null included; nil means
+// that it was left out.
+type document []byte
+
+// UnmarshalJSONFrom keeps the value's bytes.
+func (d *document) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	value, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	*d = document(value.Clone())
+	return nil
+}
+
+// MarshalJSONTo writes the bytes that were kept; none is an empty object.
+func (d document) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if len(d) == 0 {
+		return enc.WriteValue(jsontext.Value("{}"))
+	}
+	return enc.WriteValue(jsontext.Value(d))
+}
+
+// Schema is an object of any members.
+func (document) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// strict refuses unknown members, beside the duplicate ones and the invalid
+// UTF-8 that the decoder refuses anyway.
+var strict = json.RejectUnknownMembers(true)
+
+// readBody reads a whole body of at most limit bytes, which the caller has
+// counted against the bodies in memory.
+func (c *call) readBody(limit int64) ([]byte, error) {
+	if c.r.ContentLength > limit {
+		return nil, agent.TooLarge("body", "body_bytes_max", int(c.r.ContentLength), int(limit))
+	}
+	size := limit
+	if c.r.ContentLength >= 0 {
+		size = c.r.ContentLength
+	}
+	if size == 0 {
+		return nil, nil
+	}
+	if err := c.accept(); err != nil {
+		return nil, err
+	}
+	if !c.front.bodies.TryAcquire(size) {
+		return nil, overloaded()
+	}
+	c.releases = append(c.releases, func() { c.front.bodies.Release(size) })
+
+	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, agent.TooLarge("body", "body_bytes_max", int(limit)+1, int(limit))
+	case err != nil:
+		return nil, agent.Invalid("body", "the body did not arrive whole: %v", err)
+	}
+	return body, nil
+}
+
+// decodeBody reads a JSON body into B; nil where there is none.
+func decodeBody[B any](c *call) (*B, error) {
+	raw, err := c.readBody(jsonBodyBytesMax)
+	if err != nil || len(raw) == 0 {
+		return nil, err
+	}
+	body := new(B)
+	if err := json.Unmarshal(raw, body, strict); err != nil {
+		return nil, invalidJSON(err, "body")
+	}
+	return body, nil
+}
+
+// accept refuses a body of a type that the route does not take. A body without
+// a type is taken to be JSON.
+func (c *call) accept() error {
+	if coding := c.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return agent.Errorf(codeUnsupportedMedia, "the body is encoded as %q; send it plain", coding)
+	}
+	named := c.r.Header.Get("Content-Type")
+	if named == "" {
+		return nil
+	}
+	for _, accepted := range c.route.types() {
+		if accepted == anyMedia || mediaType(named) == accepted {
+			return nil
+		}
+	}
+	return agent.Errorf(codeUnsupportedMedia, "the body is %q; this call takes %v", named, c.route.types())
+}
+
+// timed turns milliseconds into a duration, as far as one goes.
+func timed(field string, ms uint64) (time.Duration, error) {
+	if ms > uint64(agent.TTLMax/time.Millisecond) {
+		return 0, agent.Invalid(field, "%d ms is more than ten years", ms)
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// mediaType is a Content-Type without its parameters, in lower case.
+func mediaType(header string) string {
+	kind, _, _ := strings.Cut(header, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}

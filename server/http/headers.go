@@ -1,0 +1,176 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"dormouse/agent"
+)
+
+// The headers of the contract.
+const (
+	headerScope       = "Dormouse-Scope"
+	headerFence       = "Dormouse-Fence"
+	headerTimeout     = "Dormouse-Timeout-Ms"
+	headerIndex       = "Dormouse-Index"
+	headerNode        = "Dormouse-Node"
+	headerAge         = "Dormouse-Age-Ms"
+	headerIdempotency = "Idempotency-Key"
+	headerIfMatch     = "If-Match"
+	headerIfNone      = "If-None-Match"
+	headerLastEvent   = "Last-Event-ID"
+)
+
+// idemClient makes an Idempotency-Key a client of its own; its one commit is
+// number 1.
+const (
+	idemClient   = "idem/"
+	idemKeyMax   = agent.IDBytesMax - len(idemClient)
+	idemAnswered = 24 * time.Hour
+)
+
+// readHeaders reads the headers that the route's effect brings.
+func (c *call) readHeaders() error {
+	if err := c.readScope(); err != nil {
+		return err
+	}
+	if c.route.effect != writes {
+		return nil
+	}
+	header := c.r.Header
+	if text, err := single(header, headerFence); err != nil {
+		return err
+	} else if text != "" {
+		fence, err := parseFence(text)
+		if err != nil {
+			return err
+		}
+		c.fence = &fence
+	}
+	key, err := single(header, headerIdempotency)
+	if err != nil {
+		return err
+	}
+	if len(key) > idemKeyMax || strings.ContainsRune(key, 0) || !utf8.ValidString(key) {
+		return agent.Invalid(headerIdempotency, "the key is not 1 to %d bytes of UTF-8", idemKeyMax)
+	}
+	if key != "" {
+		c.idemKey = key
+		c.request = agent.Request{Client: idemClient + key, Seq: 1, TTL: idemAnswered}
+	}
+	return c.readConditions()
+}
+
+// readScope takes the scope from the header, or on GET from the query.
+func (c *call) readScope() error {
+	scope, err := single(c.r.Header, headerScope)
+	if err != nil {
+		return err
+	}
+	if asked := c.query.Get("scope"); asked != "" {
+		if scope != "" && scope != asked {
+			return agent.Invalid("scope", "the query says scope %q, the header %q", asked, scope)
+		}
+		scope = asked
+	}
+	c.scope = scope
+	return nil
+}
+
+// readConditions turns If-Match and If-None-Match into a revision. A condition
+// that the call cannot keep is refused: ignoring it would be worse.
+func (c *call) readConditions() error {
+	match, err := single(c.r.Header, headerIfMatch)
+	if err != nil {
+		return err
+	}
+	noneMatch, err := single(c.r.Header, headerIfNone)
+	if err != nil {
+		return err
+	}
+	switch {
+	case match == "" && noneMatch == "":
+		return nil
+	case match != "" && noneMatch != "":
+		return agent.Invalid(headerIfMatch, "If-Match and If-None-Match exclude each other")
+	case match == "*" && c.route.method == http.MethodPatch:
+		return nil // a patch of what does not exist is not_found anyway
+	case match == "*":
+		return agent.Invalid(headerIfMatch, "name the revision in quotes, as its ETag does: \"any\" cannot be checked")
+	case c.route.condition == "":
+		return agent.Invalid(headerIfMatch, "this call takes no condition")
+	case noneMatch == "*":
+		c.ifMatch = new(uint64)
+		return nil
+	case noneMatch != "":
+		return agent.Invalid(headerIfNone, "it is %s; a write takes only *", noneMatch)
+	}
+	revision, err := parseETag(match)
+	if err != nil {
+		return err
+	}
+	c.ifMatch = &revision
+	return nil
+}
+
+// conditioned joins the condition in the headers with the one in the body or
+// the query, which must agree.
+func (c *call) conditioned(named *uint64) *uint64 {
+	switch {
+	case c.ifMatch == nil:
+		return named
+	case named != nil && *named != *c.ifMatch:
+		c.fail(agent.Invalid(c.route.condition, "%s is %d, but the headers say %d", c.route.condition, *named, *c.ifMatch))
+	}
+	return c.ifMatch
+}
+
+// single is a header that may be there once.
+func single(header http.Header, name string) (string, error) {
+	values := header.Values(name)
+	if len(values) > 1 {
+		return "", agent.Invalid(name, "the header is there %d times", len(values))
+	}
+	return header.Get(name), nil
+}
+
+// timeoutOf is how long the call may take.
+func timeoutOf(header http.Header, byDefault time.Duration) (time.Duration, error) {
+	text, err := single(header, headerTimeout)
+	if err != nil || text == "" {
+		return byDefault, err
+	}
+	ms, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || ms == 0 || ms > uint64(timeoutMax/time.Millisecond) {
+		return 0, agent.Invalid(headerTimeout, "it is %q, and should be milliseconds from 1 to %d", text, timeoutMax/time.Millisecond)
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// etag writes a revision as an entity tag.
+func etag(revision uint64) string { return `"` + strconv.FormatUint(revision, 10) + `"` }
+
+// parseETag reads one strong entity tag that is a revision.
+func parseETag(text string) (uint64, error) {
+	inner, opened := strings.CutPrefix(text, `"`)
+	inner, closed := strings.CutSuffix(inner, `"`)
+	revision, err := strconv.ParseUint(inner, 10, 64)
+	if !opened || !closed || err != nil {
+		return 0, agent.Invalid(headerIfMatch, `it is %s, and should be one revision in quotes, such as "7"`, text)
+	}
+	return revision, nil
+}
+
+// location is the path of what was created.
+func location(segments ...string) string {
+	var b strings.Builder
+	b.WriteString("/v1")
+	for _, segment := range segments {
+		b.WriteString("/" + url.PathEscape(segment))
+	}
+	return b.String()
+}

@@ -1,0 +1,41 @@
+package rest
+
+import (
+	"net/http"
+
+	"dormouse/agent"
+)
+
+// health answers a probe that succeeds; one that fails is a problem.
+type health struct {
+	Status string `json:"status"`
+}
+
+func (f *front) routeHealth() {
+	const tag = "health"
+	register(f, route{
+		method: http.MethodGet, path: "/livez", id: "get-livez", tag: tag, probe: true, summary: "Is the process up?", answers: health{},
+	}, func(c *call, _ *none) error {
+		return c.answer(reply{body: health{Status: "ok"}})
+	})
+	register(f, route{
+		method: http.MethodGet, path: "/readyz", id: "get-readyz", tag: tag, probe: true, summary: "Is the node ready to serve?", answers: health{},
+	}, func(c *call, _ *none) error {
+		if f.options.Ready == nil {
+			return c.answer(reply{body: health{Status: "ok"}})
+		}
+		if why := f.options.Ready(); why != nil {
+			return agent.Errorf(agent.CodeUnavailable, "not ready: %v", why)
+		}
+		return c.answer(reply{body: health{Status: "ok"}})
+	})
+	if f.options.Metrics == nil {
+		return
+	}
+	register(f, route{
+		method: http.MethodGet, path: "/metrics", id: "get-metrics", tag: tag, probe: true, summary: "Metrics, in the Prometheus format", media: "text/plain",
+	}, func(c *call, _ *none) error {
+		f.options.Metrics.ServeHTTP(c.w, c.r)
+		return nil
+	})
+}

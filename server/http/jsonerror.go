@@ -1,0 +1,108 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
+
+// invalidJSON says in the caller's terms why a document does not decode.
+// whole names the document, for faults that no member is at.
+func invalidJSON(err error, whole string) error {
+	var coded *agent.Error
+	if errors.As(err, &coded) {
+		return coded
+	}
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) {
+		field := fieldAt(semantic.JSONPointer, whole)
+		if errors.Is(err, json.ErrUnknownName) {
+			return agent.Invalid(field, "there is no member %s", field)
+		}
+		return agent.Invalid(field, "%s is %s, and should be %s", field, named(semantic), wanted(semantic.GoType))
+	}
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		field := fieldAt(syntactic.JSONPointer, whole)
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return agent.Invalid(field, "the member %s is there twice", field)
+		}
+		return agent.Invalid(field, "not valid JSON at byte %d: %v", syntactic.ByteOffset, syntactic.Err)
+	}
+	return agent.Invalid(whole, "not valid JSON: %v", err)
+}
+
+// fieldAt writes a JSON pointer as the contract writes fields: entries[0].kind.
+func fieldAt(pointer jsontext.Pointer, whole string) string {
+	var b strings.Builder
+	for token := range pointer.Tokens() {
+		switch {
+		case b.Len() > 0 && token != "" && strings.Trim(token, "0123456789") == "":
+			fmt.Fprintf(&b, "[%s]", token)
+		case b.Len() > 0:
+			b.WriteString("." + token)
+		default:
+			b.WriteString(token)
+		}
+	}
+	if b.Len() == 0 {
+		return whole
+	}
+	return b.String()
+}
+
+// named says what the document has.
+func named(e *json.SemanticError) string {
+	if len(e.JSONValue) > 0 && len(e.JSONValue) <= 64 {
+		return string(e.JSONValue)
+	}
+	switch e.JSONKind {
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '{', '}':
+		return "an object"
+	case '[', ']':
+		return "an array"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	default:
+		return "something else"
+	}
+}
+
+// wanted says what a Go type takes, in JSON's words.
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return "something else"
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number from 0 to 2^64-1"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "a whole number of 64 bits"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "a string in base64"
+		}
+		return "an array"
+	default:
+		return "an object"
+	}
+}

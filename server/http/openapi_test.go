@@ -1,0 +1,152 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	rest "dormouse/server/http"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata anew")
+
+// contract are the paths of the HTTP contract as far as they are built.
+var contract = []string{
+	"POST /v1/commits", "POST /v1/reads",
+	"PUT /v1/values/{key}", "GET /v1/values/{key}", "DELETE /v1/values/{key}", "GET /v1/values",
+	"PUT /v1/checkpoints/{key}", "GET /v1/checkpoints/{key}", "PATCH /v1/checkpoints/{key}", "DELETE /v1/checkpoints/{key}",
+	"GET /v1/checkpoints", "GET /v1/checkpoints/{key}/history",
+	"POST /v1/threads", "GET /v1/threads", "GET /v1/threads/{id}", "DELETE /v1/threads/{id}",
+	"POST /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries/{entry}",
+	"GET /v1/threads/{id}/watch", "POST /v1/threads/{id}/compact", "POST /v1/threads/{id}/fork", "GET /v1/threads/{id}/verify",
+	"POST /v1/agents/{key}/hibernate", "GET /v1/agents/{key}/thaw",
+	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup",
+	"GET /v1/scopes", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}",
+	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
+}
+
+// added are the paths that the contract leaves free and that we have.
+var added = []string{"GET /v1/scopes/{scope}"}
+
+func document(t *testing.T) (raw []byte, parsed map[string]any) {
+	t.Helper()
+	k := newKitWith(t, rest.Options{Metrics: http.NotFoundHandler()})
+	got := k.call("GET", "/openapi.json", "")
+	return got.Body.Bytes(), got.ok(200)
+}
+
+func TestTheDocumentHasThePathsOfTheContract(t *testing.T) {
+	_, doc := document(t)
+	if doc["openapi"] != "3.1.0" {
+		t.Errorf("it is OpenAPI %v", doc["openapi"])
+	}
+	var have []string
+	for path, item := range doc["paths"].(map[string]any) {
+		for method := range item.(map[string]any) {
+			have = append(have, strings.ToUpper(method)+" "+path)
+		}
+	}
+	want := slices.Sorted(slices.Values(slices.Concat(contract, added)))
+	if slices.Sort(have); !slices.Equal(have, want) {
+		t.Errorf("it has\n%s\nwant\n%s", strings.Join(have, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A change of the document is a change of the public contract: it is seen in
+// review as a change of testdata. Run with -rewrite to accept it.
+func TestTheDocumentChangesOnlyOnPurpose(t *testing.T) {
+	raw, doc := document(t)
+	const golden = "testdata/openapi.json"
+	indented, err := json.MarshalIndent(doc, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *rewrite {
+		if err := os.WriteFile(golden, append(indented, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != string(indented)+"\n" {
+		t.Errorf("the document (%d bytes) is not %s; if that is on purpose, run with -rewrite", len(raw), golden)
+	}
+}
+
+func TestTheDocumentRefersOnlyToWhatItHas(t *testing.T) {
+	raw, doc := document(t)
+	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	for rest := string(raw); ; {
+		_, after, ok := strings.Cut(rest, `"#/components/schemas/`)
+		if !ok {
+			break
+		}
+		name, _, _ := strings.Cut(after, `"`)
+		if schemas[name] == nil {
+			t.Errorf("it refers to %s, which it lacks", name)
+		}
+		rest = after
+	}
+	for path, item := range doc["paths"].(map[string]any) {
+		for method, op := range item.(map[string]any) {
+			responses := op.(map[string]any)["responses"].(map[string]any)
+			if _, ok := responses["default"].(map[string]any)["content"].(map[string]any)["application/problem+json"]; !ok {
+				t.Errorf("%s %s has no problem", method, path)
+			}
+		}
+	}
+}
+
+func TestTheDocumentHasWhatEmbeddedTypesBring(t *testing.T) {
+	_, doc := document(t)
+	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	for name, members := range map[string][]string{
+		"PutCheckpointOp":   {"op", "key", "state", "thread", "if_revision"},
+		"HibernateThreadOp": {"op", "thread", "rev", "from_seq", "entries"},
+		"HibernateTail":     {"id", "rev", "from_seq", "entries"},
+		"ThawRead":          {"read", "key", "revision", "tail"},
+		"ThawedThread":      {"id", "rev", "head", "stats", "entries"},
+		"Hibernated":        {"key", "revision", "thread", "journal"},
+		"ResultThread":      {"id", "floor", "entries"},
+	} {
+		for _, member := range members {
+			if schemas[name].(map[string]any)["properties"].(map[string]any)[member] == nil {
+				t.Errorf("%s has no %s", name, member)
+			}
+		}
+	}
+	op := schemas["PutCheckpointOp"].(map[string]any)
+	if required := fmt.Sprint(op["required"]); required != "[key op state]" {
+		t.Errorf("put_checkpoint requires %s", required)
+	}
+	thread := op["properties"].(map[string]any)["thread"].(map[string]any)
+	if _, nullable := thread["anyOf"]; !nullable {
+		t.Errorf("its thread may not be null: %v", thread)
+	}
+}
+
+func TestTheDocumentIsTheSameEachTime(t *testing.T) {
+	first, _ := document(t)
+	second, _ := document(t)
+	if string(first) != string(second) {
+		t.Error("two fronts have two documents")
+	}
+}
+
+func ExampleNew() {
+	store := newFake()
+	handler, err := rest.New(store, store, rest.Options{Node: "n1"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_ = rest.Server(handler) // serves a listener, until its Shutdown
+	// Output:
+}

@@ -1,0 +1,201 @@
+package rest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"dormouse/agent"
+)
+
+// wireOp is one op of a commit as a caller writes it: its name in "op", and
+// its members beside that.
+type wireOp interface{ op() (agent.Op, error) }
+
+// opName is the member that says which op it is.
+type opName struct {
+	Op string `json:"op"`
+}
+
+type putValueOp struct {
+	opName
+	Key           string  `json:"key"`
+	ContentType   string  `json:"content_type,omitempty"`
+	Bytes         []byte  `json:"bytes,omitempty"`
+	TTLMS         uint64  `json:"ttl_ms,omitempty"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only where the stored bytes equal these"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+}
+
+func (o *putValueOp) op() (agent.Op, error) {
+	ttl, err := timed("ttl_ms", o.TTLMS)
+	return &agent.PutValue{
+		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TTL: ttl,
+		IfRevision: o.IfRevision, IfBytes: o.IfBytes, IfIncarnation: o.IfIncarnation,
+	}, err
+}
+
+type deleteValueOp struct {
+	opName
+	Key           string  `json:"key"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only where the stored bytes equal these"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	SealMS        uint64  `json:"seal_ms,omitempty"`
+}
+
+func (o *deleteValueOp) op() (agent.Op, error) {
+	seal, err := timed("seal_ms", o.SealMS)
+	return &agent.DeleteValue{
+		Key: o.Key, IfRevision: o.IfRevision, IfBytes: o.IfBytes, IfIncarnation: o.IfIncarnation, Seal: seal,
+	}, err
+}
+
+type putCheckpointOp struct {
+	opName
+	Key string `json:"key"`
+	checkpointBody
+}
+
+func (o *putCheckpointOp) op() (agent.Op, error) { return o.checkpointBody.op(o.Key) }
+
+type patchCheckpointOp struct {
+	opName
+	Key           string   `json:"key"`
+	Patch         document `json:"patch"`
+	IfRevision    *uint64  `json:"if_revision,omitempty"`
+	IfIncarnation uint64   `json:"if_incarnation,omitempty"`
+}
+
+func (o *patchCheckpointOp) op() (agent.Op, error) {
+	return &agent.PatchCheckpoint{Key: o.Key, Patch: agent.JSON(o.Patch), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation}, nil
+}
+
+type deleteCheckpointOp struct {
+	opName
+	Key           string  `json:"key"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	SealMS        uint64  `json:"seal_ms,omitempty"`
+}
+
+func (o *deleteCheckpointOp) op() (agent.Op, error) {
+	seal, err := timed("seal_ms", o.SealMS)
+	return &agent.DeleteCheckpoint{Key: o.Key, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Seal: seal}, err
+}
+
+type appendThreadOp struct {
+	opName
+	Thread string `json:"thread"`
+	appendBody
+}
+
+func (o *appendThreadOp) op() (agent.Op, error) { return o.appendBody.op(o.Thread), nil }
+
+type hibernateThreadOp struct {
+	opName
+	journalTail
+	Thread        string `json:"thread"`
+	IfIncarnation uint64 `json:"if_incarnation,omitempty"`
+}
+
+func (o *hibernateThreadOp) op() (agent.Op, error) {
+	rev, from, err := o.bounds()
+	return &agent.HibernateThread{
+		Thread: o.Thread, Rev: rev, FromSeq: from, Entries: o.Entries.drafts(),
+		Metadata: agent.JSON(o.Metadata), IfIncarnation: o.IfIncarnation,
+	}, err
+}
+
+type deleteThreadOp struct {
+	opName
+	Thread        string `json:"thread"`
+	IfIncarnation uint64 `json:"if_incarnation,omitempty"`
+	SealMS        uint64 `json:"seal_ms,omitempty"`
+}
+
+func (o *deleteThreadOp) op() (agent.Op, error) {
+	seal, err := timed("seal_ms", o.SealMS)
+	return &agent.DeleteThread{Thread: o.Thread, IfIncarnation: o.IfIncarnation, Seal: seal}, err
+}
+
+type compactThreadOp struct {
+	opName
+	Thread string `json:"thread"`
+	compactBody
+}
+
+func (o *compactThreadOp) op() (agent.Op, error) { return o.compactBody.op(o.Thread), nil }
+
+type forkThreadOp struct {
+	opName
+	Thread string `json:"thread"`
+	forkBody
+}
+
+func (o *forkThreadOp) op() (agent.Op, error) { return o.forkBody.op(o.Thread), nil }
+
+type putScopeOp struct {
+	opName
+	policyBody
+}
+
+func (o *putScopeOp) op() (agent.Op, error) { return &agent.PutScope{Policy: o.policy()}, nil }
+
+type deleteScopeOp struct{ opName }
+
+func (*deleteScopeOp) op() (agent.Op, error) { return &agent.DeleteScope{}, nil }
+
+// wireOps are the ops by name.
+var wireOps = map[string]func() wireOp{
+	"put_value":         func() wireOp { return new(putValueOp) },
+	"delete_value":      func() wireOp { return new(deleteValueOp) },
+	"put_checkpoint":    func() wireOp { return new(putCheckpointOp) },
+	"patch_checkpoint":  func() wireOp { return new(patchCheckpointOp) },
+	"delete_checkpoint": func() wireOp { return new(deleteCheckpointOp) },
+	"append_thread":     func() wireOp { return new(appendThreadOp) },
+	"hibernate_thread":  func() wireOp { return new(hibernateThreadOp) },
+	"delete_thread":     func() wireOp { return new(deleteThreadOp) },
+	"compact_thread":    func() wireOp { return new(compactThreadOp) },
+	"fork_thread":       func() wireOp { return new(forkThreadOp) },
+	"put_scope":         func() wireOp { return new(putScopeOp) },
+	"delete_scope":      func() wireOp { return new(deleteScopeOp) },
+}
+
+// opDocument is an op before its name is read.
+type opDocument struct{ document }
+
+// Schema is one of the ops.
+func (opDocument) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "op", wireOps) }
+
+// decodeOp reads one op.
+func decodeOp(raw document) (agent.Op, error) {
+	wire, err := decodeNamed(raw, "op", func(n opName) string { return n.Op }, wireOps)
+	if err != nil {
+		return nil, err
+	}
+	return wire.op()
+}
+
+// decodeNamed reads a document into what its name, the member under key, says.
+func decodeNamed[N, T any](raw document, key string, name func(N) string, kinds map[string]func() T) (T, error) {
+	var nothing T
+	var named N
+	if err := json.Unmarshal(raw, &named); err != nil {
+		return nothing, invalidJSON(err, key)
+	}
+	empty, ok := kinds[name(named)]
+	if !ok {
+		known := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+		return nothing, agent.Invalid(key, "%s is %q, and should be one of %s", key, name(named), known)
+	}
+	wire := empty()
+	if err := json.Unmarshal(raw, wire, strict); err != nil {
+		return nothing, invalidJSON(err, key)
+	}
+	return wire, nil
+}

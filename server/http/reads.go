@@ -1,0 +1,221 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
+
+// readName is the member that says which read it is.
+type readName struct {
+	Read string `json:"read"`
+}
+
+// wireRead is one read as a caller writes it.
+type wireRead interface{ read() agent.Read }
+
+type keyRead struct {
+	readName
+	Key string `json:"key"`
+}
+
+type revisionRead struct {
+	keyRead
+	Revision uint64 `json:"revision,omitempty"`
+}
+
+type threadRead struct {
+	readName
+	Thread string `json:"thread"`
+}
+
+type pageRead struct {
+	readName
+	Prefix string `json:"prefix,omitempty"`
+	After  string `json:"after,omitempty"`
+	Limit  uint64 `json:"limit,omitempty"`
+}
+
+func (r pageRead) page() agent.Page {
+	return agent.Page{Prefix: r.Prefix, After: r.After, Limit: r.Limit}
+}
+
+type (
+	getValueRead          struct{ keyRead }
+	checkpointHistoryRead struct{ keyRead }
+	getCheckpointRead     struct{ revisionRead }
+	getThreadRead         struct{ threadRead }
+	verifyThreadRead      struct{ threadRead }
+	listValuesRead        struct{ pageRead }
+	listCheckpointsRead   struct{ pageRead }
+	listThreadsRead       struct{ pageRead }
+	listScopesRead        struct{ pageRead }
+	getScopeRead          struct{ readName }
+	thawRead              struct {
+		revisionRead
+		Tail *uint64 `json:"tail,omitempty"`
+	}
+	getEntryRead struct {
+		threadRead
+		Entry string `json:"entry"`
+	}
+	loadEntriesRead struct {
+		threadRead
+		From  uint64   `json:"from,omitempty"`
+		To    *uint64  `json:"to,omitempty"`
+		Tail  uint64   `json:"tail,omitempty"`
+		AtRev *uint64  `json:"at_rev,omitempty"`
+		Kinds []string `json:"kinds,omitempty"`
+		Limit uint64   `json:"limit,omitempty"`
+	}
+)
+
+func (r getValueRead) read() agent.Read          { return &agent.GetValue{Key: r.Key} }
+func (r checkpointHistoryRead) read() agent.Read { return &agent.CheckpointHistory{Key: r.Key} }
+func (r getCheckpointRead) read() agent.Read {
+	return &agent.GetCheckpoint{Key: r.Key, Revision: r.Revision}
+}
+func (r getThreadRead) read() agent.Read       { return &agent.GetThread{Thread: r.Thread} }
+func (r verifyThreadRead) read() agent.Read    { return &agent.VerifyThread{Thread: r.Thread} }
+func (r listValuesRead) read() agent.Read      { return &agent.ListValues{Page: r.page()} }
+func (r listCheckpointsRead) read() agent.Read { return &agent.ListCheckpoints{Page: r.page()} }
+func (r listThreadsRead) read() agent.Read     { return &agent.ListThreads{Page: r.page()} }
+func (r listScopesRead) read() agent.Read      { return &agent.ListScopes{Page: r.page()} }
+func (getScopeRead) read() agent.Read          { return &agent.GetScope{} }
+func (r thawRead) read() agent.Read {
+	return &agent.Thaw{Key: r.Key, Revision: r.Revision, Tail: r.Tail}
+}
+func (r getEntryRead) read() agent.Read { return &agent.GetEntry{Thread: r.Thread, Entry: r.Entry} }
+func (r loadEntriesRead) read() agent.Read {
+	return &agent.LoadEntries{Thread: r.Thread, From: r.From, To: r.To, Tail: r.Tail, AtRev: r.AtRev, Kinds: r.Kinds, Limit: r.Limit}
+}
+
+// wireReads are the reads by name.
+var wireReads = map[string]func() wireRead{
+	"get_value":          func() wireRead { return new(getValueRead) },
+	"list_values":        func() wireRead { return new(listValuesRead) },
+	"get_checkpoint":     func() wireRead { return new(getCheckpointRead) },
+	"list_checkpoints":   func() wireRead { return new(listCheckpointsRead) },
+	"checkpoint_history": func() wireRead { return new(checkpointHistoryRead) },
+	"get_thread":         func() wireRead { return new(getThreadRead) },
+	"list_threads":       func() wireRead { return new(listThreadsRead) },
+	"load_entries":       func() wireRead { return new(loadEntriesRead) },
+	"get_entry":          func() wireRead { return new(getEntryRead) },
+	"verify_thread":      func() wireRead { return new(verifyThreadRead) },
+	"thaw":               func() wireRead { return new(thawRead) },
+	"list_scopes":        func() wireRead { return new(listScopesRead) },
+	"get_scope":          func() wireRead { return new(getScopeRead) },
+}
+
+// readDocument is a read before its name is read.
+type readDocument struct{ document }
+
+// Schema is one of the reads.
+func (readDocument) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "read", wireReads) }
+
+// readsBody asks several things at one index.
+type readsBody struct {
+	Reads []readDocument `json:"reads" nullable:"false"`
+}
+
+// answered answers several reads.
+type answered struct {
+	Index   uint64       `json:"index" doc:"The log index that all answers are of"`
+	Answers []wireAnswer `json:"answers" nullable:"false" doc:"One a read, in order"`
+}
+
+// wireAnswer is what came of one read: one of found and error.
+type wireAnswer struct {
+	Found *wireFound `json:"found,omitempty"`
+	Error *problem   `json:"error,omitempty"`
+}
+
+// wireFound is what the call of its own would answer.
+type wireFound struct{ body any }
+
+// MarshalJSONTo writes the body alone.
+func (w wireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return json.MarshalEncode(enc, w.body)
+}
+
+// Schema is that of anything found.
+func (wireFound) Schema(r huma.Registry) *huma.Schema {
+	return anyOf(r, value{}, list[valueRow]{}, checkpoint{}, list[checkpointRow]{}, thread{}, list[thread]{},
+		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{})
+}
+
+// wireFoundOf writes what a read found.
+func wireFoundOf(found agent.Found) (any, error) {
+	switch f := found.(type) {
+	case *agent.Value:
+		return valueOf(f), nil
+	case *agent.ValueList:
+		return listOf(f.Items, f.Next, valueRowOf), nil
+	case *agent.Checkpoint:
+		return checkpointOf(f), nil
+	case *agent.CheckpointList:
+		return listOf(f.Items, f.Next, checkpointRowOf), nil
+	case *agent.Thread:
+		return threadOf(*f), nil
+	case *agent.ThreadList:
+		return listOf(f.Items, f.Next, threadOf), nil
+	case *agent.Entries:
+		return entryPageOf(f), nil
+	case *agent.Entry:
+		return entryOf(*f), nil
+	case *agent.Verified:
+		return verifiedOf(f), nil
+	case *agent.Thawed:
+		return thawedOf(f), nil
+	case *agent.ScopeList:
+		return listOf(f.Items, f.Next, scopeOf), nil
+	case *agent.Scope:
+		return scopeOf(*f), nil
+	default:
+		return nil, agent.Errorf(agent.CodeInternal, "a read found a %T", found)
+	}
+}
+
+func (f *front) routeReads() {
+	register(f, route{
+		method: http.MethodPost, path: "/v1/reads", id: "read", tag: "commits",
+		summary: "Answer several reads at one index",
+		effect:  reads, bodyNeeded: true, numbered: true, answers: answered{},
+	}, (*call).readSeveral)
+}
+
+func (c *call) readSeveral(body *readsBody) error {
+	if len(body.Reads) > agent.ReadsMax {
+		return agent.TooLarge("reads", "reads_max", len(body.Reads), agent.ReadsMax)
+	}
+	asked := make([]agent.Read, len(body.Reads))
+	for i, raw := range body.Reads {
+		wire, err := decodeNamed(raw.document, "read", func(n readName) string { return n.Read }, wireReads)
+		if err != nil {
+			return numbered(err, i)
+		}
+		asked[i] = wire.read()
+	}
+	answers, err := c.readAll(asked...)
+	if err != nil {
+		return err
+	}
+	out := answered{Index: answers.Index, Answers: make([]wireAnswer, len(asked))}
+	for i, each := range answers.Answers {
+		if each.Err != nil {
+			refusal := problemOf(each.Err)
+			out.Answers[i].Error = &refusal
+			continue
+		}
+		found, err := wireFoundOf(each.Found)
+		if err != nil {
+			return err
+		}
+		out.Answers[i].Found = &wireFound{found}
+	}
+	return c.answer(reply{body: out})
+}

@@ -1,0 +1,162 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"dormouse/agent"
+)
+
+// effect is what a route does to the store, and so which headers it takes.
+type effect int
+
+const (
+	plain effect = iota // neither: the cluster's own calls
+	reads
+	writes
+)
+
+// route declares one operation.
+type route struct {
+	method, path string
+	id           string // the operation's id; unique
+	summary      string
+	tag          string
+	effect       effect
+	query        []string // names from queryParams, beside those that the effect brings
+	condition    string   // the field that If-Match stands for: if_revision or expected_rev; "" where the call takes none
+	bodyNeeded   bool
+	accepts      []string // types of the body; nil means JSON
+	status       int      // of success; 0 means 200
+	creates      bool     // success may also be 201, with a Location
+	numbered     bool     // the caller numbered the ops: problems say which
+	probe        bool     // not bounded: a node that is busy is not dead
+	streams      bool     // bounded as a watch, not as a call; has no deadline
+	answers      any      // a value of the type that success carries; nil means none, or media
+	media        string   // of what success carries where that is not JSON
+}
+
+// none is the body of a call without one.
+type none struct{}
+
+// types are the media types that the route takes.
+func (rt *route) types() []string {
+	if rt.accepts != nil {
+		return rt.accepts
+	}
+	return []string{"application/json"}
+}
+
+// takes tells whether the route declares the query parameter.
+func (rt *route) takes(name string) bool {
+	if slices.Contains(rt.query, name) {
+		return true
+	}
+	switch name {
+	case "scope":
+		return rt.effect == reads && rt.method == http.MethodGet
+	case "stale", "min_index":
+		return rt.effect == reads
+	default:
+		return false
+	}
+}
+
+// register adds an operation whose handler takes a body of type B and writes
+// its own answer, or returns an error instead.
+func register[B any](f *front, rt route, handle func(c *call, body *B) error) {
+	op := f.operation(&rt, new(B))
+	f.api.OpenAPI().AddOperation(op)
+	f.api.Adapter().Handle(op, func(hc huma.Context) {
+		r, w := humago.Unwrap(hc)
+		out := w.(*writer) // ServeHTTP made it
+		out.operation = rt.id
+		if err := run(f, &rt, r, out, handle); err != nil {
+			f.refuseOp(out, err, rt.numbered)
+		}
+	})
+}
+
+// run takes one call from its parameters to its answer.
+func run[B any](f *front, rt *route, r *http.Request, w *writer, handle func(*call, *B) error) error {
+	bound, weight := f.calls, int64(1)
+	switch {
+	case rt.streams:
+		bound = f.watches
+	case rt.probe:
+		weight = 0
+	}
+	if !bound.TryAcquire(weight) {
+		return overloaded()
+	}
+	defer bound.Release(weight)
+	c, err := f.newCall(rt, r, w)
+	if err != nil {
+		return err
+	}
+	defer c.end()
+	var body *B
+	if _, without := any(body).(*none); !without {
+		if body, err = decodeBody[B](c); err != nil {
+			return err
+		}
+		if body == nil && rt.bodyNeeded {
+			return agent.Invalid("body", "this call needs a JSON body")
+		}
+		if body == nil {
+			body = new(B)
+		}
+	}
+	return handle(c, body)
+}
+
+// newCall reads what every call has: its parameters, scope and deadline.
+func (f *front) newCall(rt *route, r *http.Request, w *writer) (*call, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, agent.Invalid("query", "%v", err)
+	}
+	for name, values := range query {
+		switch {
+		case !rt.takes(name):
+			return nil, agent.Invalid(name, "this call has no query parameter %q", name)
+		case len(values) > 1 && !queryParams[name].many:
+			return nil, agent.Invalid(name, "the query parameter %q is there %d times", name, len(values))
+		case slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }):
+			return nil, agent.Invalid(name, "the query parameter %q is not UTF-8", name)
+		}
+	}
+	c := &call{front: f, route: rt, r: r, w: w, query: query}
+	timeout, err := timeoutOf(r.Header, f.options.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	c.timeout = timeout
+	if err := c.readHeaders(); err != nil {
+		return nil, err
+	}
+	if !rt.streams {
+		bounded, cancel := context.WithTimeout(r.Context(), timeout)
+		c.r = r.WithContext(bounded)
+		c.releases = append(c.releases, cancel)
+	}
+	return c, nil
+}
+
+// pathParams are the names in braces, in order.
+func (rt *route) pathParams() []string {
+	var names []string
+	for segment := range strings.SplitSeq(rt.path, "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}

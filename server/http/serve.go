@@ -1,0 +1,117 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+)
+
+// ServeHTTP answers one request, whatever it asks for.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	out := &writer{ResponseWriter: w, applied: f.options.Applied}
+	defer func() {
+		if cause := recover(); cause != nil {
+			f.recovered(out, r, cause)
+		}
+		if f.options.Observe != nil {
+			f.options.Observe(out.operation, out.status, time.Since(began))
+		}
+	}()
+	if f.options.Node != "" {
+		out.Header().Set(headerNode, f.options.Node)
+	}
+	out.Header().Set("Cache-Control", "no-store") // revisions start anew with each incarnation: an ETag is no reason to reuse an answer
+	out.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.ContentLength != 0 {
+		out.expectBody()
+	}
+	r = withSlashIDs(r)
+	if err := f.admit(r); err != nil {
+		f.refuse(out, err)
+		return
+	}
+	f.mux.ServeHTTP(out, r)
+}
+
+// slashID stands in a path for the id "/", which net/http's mux takes for a
+// trailing slash even where it is percent-encoded. No other id holds a NUL.
+const slashID, slashIDEscaped = "\x00/", "%00%2F"
+
+// withSlashIDs puts slashID in place of each segment that is the id "/".
+func withSlashIDs(r *http.Request) *http.Request {
+	segments := strings.Split(r.URL.EscapedPath(), "/")
+	changed := false
+	for i, segment := range segments {
+		if strings.EqualFold(segment, "%2F") {
+			segments[i], changed = slashIDEscaped, true
+		}
+	}
+	if !changed {
+		return r
+	}
+	at := *r.URL
+	at.RawPath = strings.Join(segments, "/")
+	at.Path, _ = url.PathUnescape(at.RawPath) // it was escaped well before
+	other := *r
+	other.URL = &at
+	return &other
+}
+
+// admit refuses what no route serves and what a browser sends from elsewhere.
+func (f *front) admit(r *http.Request) error {
+	if at := r.URL.EscapedPath(); path.Clean(at) != at {
+		return agent.Errorf(agent.CodeNotFound, "the path %q has empty or dotted segments; in ids, percent-encode them", at)
+	}
+	handler, pattern := f.mux.Handler(r)
+	if pattern == "" {
+		return unrouted(handler, r)
+	}
+	if err := f.origins.Check(r); err != nil {
+		return agent.Errorf(agent.CodeForbidden, "a browser sent this from another origin")
+	}
+	return nil
+}
+
+// unrouted makes a problem of what the mux would have said in plain text.
+func unrouted(handler http.Handler, r *http.Request) error {
+	said := overheard{header: http.Header{}}
+	handler.ServeHTTP(&said, r)
+	if said.status != http.StatusMethodNotAllowed {
+		return agent.Errorf(agent.CodeNotFound, "there is no %s", r.URL.EscapedPath())
+	}
+	allow := said.header.Get("Allow")
+	return &methodError{
+		error: agent.Errorf(codeMethodNotAllowed, "%s is not for %s; it takes %s", r.URL.EscapedPath(), r.Method, allow),
+		allow: allow,
+	}
+}
+
+// overheard is the answer of a handler to nobody.
+type overheard struct {
+	header http.Header
+	status int
+}
+
+func (o *overheard) Header() http.Header         { return o.header }
+func (o *overheard) WriteHeader(status int)      { o.status = status }
+func (o *overheard) Write(b []byte) (int, error) { return len(b), nil }
+
+// recovered answers a panic as internal, if nothing was answered yet.
+func (f *front) recovered(out *writer, r *http.Request, cause any) {
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(cause)
+	}
+	f.options.Logger.Error("a request panicked", "method", r.Method, "path", r.URL.EscapedPath(), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	if out.status != 0 {
+		panic(http.ErrAbortHandler) // half an answer must not look whole
+	}
+	f.refuse(out, agent.Errorf(agent.CodeInternal, "a bug; the node's log has more"))
+}

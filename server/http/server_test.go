@@ -1,0 +1,287 @@
+package rest_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	rest "dormouse/server/http"
+)
+
+// pipes is a listener in memory, so that deadlines run on virtual time.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
+
+// serve runs the kit's front in a server, within a bubble, and dials it.
+func (k *kit) serve() func() net.Conn {
+	k.Helper()
+	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := rest.Server(k.handler)
+	ended := make(chan error)
+	k.server = server
+	go func() { ended <- server.Serve(listener) }()
+	k.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			k.Error(err)
+		}
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			k.Error(err)
+		}
+	})
+	return func() net.Conn {
+		near, far := net.Pipe()
+		listener.conns <- far
+		k.Cleanup(func() { _ = near.Close() })
+		return near
+	}
+}
+
+// exchange sends a request as it is and reads the answer.
+func exchange(t *testing.T, conn net.Conn, in *bufio.Reader, request string) (status int, body string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, strings.ReplaceAll(request, "\n", "\r\n")); err != nil {
+		t.Fatalf("send %q: %v", request, err)
+	}
+	method, _, _ := strings.Cut(request, " ")
+	response, err := http.ReadResponse(in, &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("the answer to %q: %v", request, err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	all, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(all)
+}
+
+// The deadline of a body, if it stood on while the call runs, would end the
+// call: net/http takes it for the caller's leaving.
+func TestALongCallOutlivesTheDeadlineOfItsBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		k.fake.onCommit = func(ctx context.Context) error {
+			select {
+			case <-time.After(3 * time.Minute):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		conn := k.serve()()
+		status, body := exchange(t, conn, bufio.NewReader(conn),
+			"PUT /v1/checkpoints/a HTTP/1.1\nHost: x\nDormouse-Timeout-Ms: 240000\nContent-Length: 12\n\n{\"state\":{}}")
+		if status != 201 {
+			t.Errorf("%d %s", status, body)
+		}
+	})
+}
+
+// The deadline of an answer, if it stood on, would end the next one on the
+// same connection.
+func TestAConnectionThatRestedIsStillAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		conn := k.serve()()
+		in := bufio.NewReader(conn)
+		for range 3 {
+			if status, body := exchange(t, conn, in, "DELETE /v1/checkpoints/a HTTP/1.1\nHost: x\n\n"); status != 204 {
+				t.Fatalf("%d %s", status, body)
+			}
+			time.Sleep(100 * time.Second)
+		}
+	})
+}
+
+func TestABodyThatNeverComesIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := newKit(t).serve()
+		for path, want := range map[string]int{"/v1/checkpoints/a": 400, "/nowhere": 404} {
+			conn := dial()
+			began := time.Now()
+			status, body := exchange(t, conn, bufio.NewReader(conn),
+				"PUT "+path+" HTTP/1.1\nHost: x\nContent-Length: 100\n\n{\"state\":")
+			if took := time.Since(began); status != want || took != time.Minute {
+				t.Errorf("after %v: %d %s", took, status, body)
+			}
+		}
+	})
+}
+
+func TestHeadersThatNeverEndAreNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := newKit(t).serve()()
+		began := time.Now()
+		if _, err := io.WriteString(conn, "GET /livez HTTP/1.1\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := io.ReadAll(conn)
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("it ended after %v: %v", took, err)
+		}
+	})
+}
+
+func TestACallEndsWhenItsCallerLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		left := make(chan error, 1)
+		k.fake.onCommit = func(ctx context.Context) error {
+			<-ctx.Done()
+			left <- ctx.Err()
+			return ctx.Err()
+		}
+		conn := k.serve()()
+		if _, err := io.WriteString(conn, "DELETE /v1/checkpoints/a HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := <-left; !errors.Is(err, context.Canceled) || time.Since(began) != 0 {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestAShutdownEndsWatchesAndWaitsForCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		k.call("POST", "/v1/threads/t/entries", `{}`).ok(201)
+		dial := k.serve()
+		k.fake.onCommit = func(context.Context) error { time.Sleep(3 * time.Second); return nil }
+		watching, calling := dial(), dial()
+		ended := make(chan string, 1)
+		go func() {
+			if _, err := io.WriteString(watching, "GET /v1/threads/t/watch HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				t.Error(err)
+			}
+			all, _ := io.ReadAll(watching) // its end is what matters
+			ended <- string(all)
+		}()
+		answered := make(chan int, 1)
+		go func() {
+			status, _ := exchange(t, calling, bufio.NewReader(calling), "DELETE /v1/checkpoints/a HTTP/1.1\nHost: x\n\n")
+			answered <- status
+		}()
+		synctest.Wait()
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := k.server.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 4*time.Second { // net/http polls for the calls' end
+			t.Errorf("it took %v", took)
+		}
+		_ = watching.Close() // had it not ended, it does now
+		if status := <-answered; status != 204 {
+			t.Errorf("the call is %d", status)
+		}
+		if text := <-ended; !strings.Contains(text, "the watch is open") {
+			t.Errorf("the watch wrote %q", text)
+		}
+	})
+}
+
+func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
+	k := newKit(t)
+	for size, want := range map[int]int{4 << 20: 201, 4<<20 + 1: 413} {
+		r := httptest.NewRequest("PUT", "/v1/values/v", io.LimitReader(endless{}, int64(size)))
+		if r.ContentLength != -1 {
+			t.Fatalf("the length is known: %d", r.ContentLength)
+		}
+		w := httptest.NewRecorder()
+		k.handler.ServeHTTP(w, r)
+		if answered := w.Code; answered != want && (want != 201 || answered != 200) {
+			t.Errorf("%d bytes: %d %s", size, answered, w.Body)
+		}
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = ' '
+	}
+	return len(b), nil
+}
+
+func TestBodiesInMemoryAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		resume := make(chan struct{})
+		k.fake.onCommit = func(context.Context) error { <-resume; return nil }
+		codes := make(chan int)
+		const callers = 100 // each may send 4 MiB, where 256 MiB are the bound
+		for i := range callers {
+			go func() {
+				w := httptest.NewRecorder()
+				k.handler.ServeHTTP(w, httptest.NewRequest("PUT", fmt.Sprintf("/v1/values/%d", i), io.LimitReader(endless{}, 1)))
+				codes <- w.Code
+			}()
+		}
+		synctest.Wait()
+		count := map[int]int{}
+		for range callers - 64 {
+			count[<-codes]++
+		}
+		close(resume)
+		for range 64 {
+			count[<-codes]++
+		}
+		if count[201] != 64 || count[429] != callers-64 {
+			t.Errorf("answers by status: %v", count)
+		}
+	})
+}
+
+func TestAnEncodedBodyIsUnsupported(t *testing.T) {
+	k := newKit(t)
+	k.call("PUT", "/v1/checkpoints/a", "\x1f\x8b", "Content-Encoding: gzip").problem(415, "unsupported_media")
+	k.call("PUT", "/v1/values/a", "\x1f\x8b", "Content-Encoding: gzip").problem(415, "unsupported_media")
+	k.call("PUT", "/v1/values/a", "\x1f\x8b", "Content-Encoding: identity").ok(201)
+}
+
+func TestProbesAnswerWhileTheNodeIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKitWith(t, rest.Options{Calls: 1})
+		resume, done := make(chan struct{}), make(chan int)
+		k.fake.onRead = func(context.Context) error { <-resume; return nil }
+		go func() { done <- k.call("GET", "/v1/threads", "").Code }()
+		synctest.Wait()
+		k.call("GET", "/v1/threads", "").problem(429, "overloaded")
+		k.call("GET", "/livez", "").ok(200)
+		k.call("GET", "/readyz", "").ok(200)
+		close(resume)
+		if status := <-done; status != 200 {
+			t.Errorf("the call in hand is %d", status)
+		}
+	})
+}

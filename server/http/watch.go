@@ -1,0 +1,177 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"dormouse/agent"
+)
+
+func (f *front) routeWatch() {
+	register(f, route{
+		method: http.MethodGet, path: "/v1/threads/{id}/watch", id: "watch-thread", tag: "threads",
+		summary: "Server-sent events: a thread's entries as they come",
+		effect:  reads, query: []string{"from"}, media: "text/event-stream", streams: true,
+	}, (*call).watchThread)
+}
+
+// watchFrom is the first seq to send: the one after Last-Event-ID, which a
+// reconnecting caller sends beside the from that it began with.
+func (c *call) watchFrom() (uint64, error) {
+	from := c.number("from")
+	last, err := single(c.r.Header, headerLastEvent)
+	if err != nil || last == "" {
+		return from, err
+	}
+	seq, err := strconv.ParseUint(last, 10, 64)
+	if err != nil || seq+1 == 0 {
+		return 0, agent.Invalid(headerLastEvent, "it is %q, and should be a seq", last)
+	}
+	return seq + 1, nil
+}
+
+// watchThread streams until the caller leaves or an event ends it. Whether the
+// thread is there is asked first, so that it is answered by a status.
+func (c *call) watchThread(*none) error {
+	from, err := c.watchFrom()
+	if err != nil {
+		return err
+	}
+	if err := c.openWatch(); err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", "text/event-stream")
+	c.w.Header().Set("X-Accel-Buffering", "no") // proxies that buffer would hold events back
+	if c.r.Method == http.MethodHead {
+		c.w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	ctx, cancel := context.WithCancel(c.r.Context())
+	came, done := make(chan watched), make(chan struct{})
+	go func() {
+		defer close(done)
+		c.follow(ctx, from, came)
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	return c.stream(came)
+}
+
+// openWatch reads the thread's meta, within the call's time.
+func (c *call) openWatch() error {
+	whole := c.r
+	defer func() { c.r = whole }()
+	bounded, cancel := context.WithTimeout(whole.Context(), c.timeout)
+	defer cancel()
+	c.r = whole.WithContext(bounded)
+	_, err := read[*agent.Thread](c, &agent.GetThread{Thread: c.id("id")})
+	return err
+}
+
+// watched is one element of a watch, on its way to the stream.
+type watched struct {
+	event agent.Event
+	err   error
+}
+
+// follow hands on what the service yields, and closes came at the end.
+func (c *call) follow(ctx context.Context, from uint64, came chan<- watched) {
+	defer close(came)
+	for event, err := range c.front.service.Watch(ctx, agent.Watch{Scope: c.scope, Thread: c.id("id"), From: from}) {
+		select {
+		case came <- watched{event, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// stream writes what comes as events, and a comment where nothing does.
+func (c *call) stream(came <-chan watched) error {
+	out := &events{w: c.w, control: http.NewResponseController(c.w)}
+	if err := out.write(": the watch is open\n\n"); err != nil {
+		return nil // the caller is gone: there is nobody left to tell
+	}
+	quiet := time.NewTicker(keepWatchOpen)
+	defer quiet.Stop()
+	for {
+		var last bool
+		var err error
+		select {
+		case <-c.r.Context().Done():
+			return nil
+		case <-c.front.closing:
+			return nil // the caller comes back, here or to another node
+		case <-quiet.C:
+			err = out.write(": still here\n\n")
+		case next, more := <-came:
+			if !more {
+				return nil
+			}
+			quiet.Reset(keepWatchOpen)
+			last, err = out.send(next)
+		}
+		if last || err != nil {
+			return nil
+		}
+	}
+}
+
+// events writes server-sent events.
+type events struct {
+	w       *writer
+	control *http.ResponseController
+}
+
+// send writes one element and tells whether it was the last.
+func (e *events) send(next watched) (last bool, err error) {
+	switch {
+	case next.err != nil:
+		// The caller resumes after the last seq that it got.
+		return true, e.event("problem", "", problemOf(readOutcome(next.err)))
+	case next.event.Kind == agent.EventCompacted:
+		return true, e.event("compacted", "", watchEnd{Floor: &next.event.Floor})
+	case next.event.Kind == agent.EventDeleted:
+		return true, e.event("deleted", "", watchEnd{})
+	default:
+		return false, e.event("entry", strconv.FormatUint(next.event.Entry.Seq, 10), entryOf(next.event.Entry))
+	}
+}
+
+// watchEnd is the data of the events that end a watch.
+type watchEnd struct {
+	Floor *uint64 `json:"floor,omitempty"`
+}
+
+// event writes one event. JSON has no line breaks within, so its data is one
+// line.
+func (e *events) event(kind, id string, data any) error {
+	encoded, err := json.Marshal(data, verbatim)
+	if err != nil {
+		return fmt.Errorf("encode an event: %w", err)
+	}
+	text := "event: " + kind + "\ndata: " + string(encoded) + "\n\n"
+	if id != "" {
+		text = "id: " + id + "\n" + text
+	}
+	return e.write(text)
+}
+
+// write sends text at once.
+func (e *events) write(text string) error {
+	e.w.extend()
+	if _, err := e.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return e.control.Flush()
+}
