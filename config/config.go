@@ -1,0 +1,142 @@
+// Package config turns a file, the environment and the command line into one
+// validated value.
+//
+// Each source outdoes the one before it: defaults, the YAML file, environment
+// variables named DORMOUSE_SECTION__KEY, flags. A key that no setting has is an
+// error that names the nearest one, wherever it comes from. What Load returns
+// is complete and valid: nothing after it needs a default or a check.
+//
+// Only the daemon and package node see a Config; node translates it into the
+// options of each part.
+package config
+
+import "time"
+
+// Config is every setting of a node.
+type Config struct {
+	Node    Node    `yaml:"node"`
+	HTTP    Listen  `yaml:"http"`
+	GRPC    Listen  `yaml:"grpc"`
+	Raft    Raft    `yaml:"raft"`
+	Gossip  Gossip  `yaml:"gossip"`
+	Cluster Cluster `yaml:"cluster"`
+	Storage Storage `yaml:"storage"`
+	Limits  Limits  `yaml:"limits"`
+	Log     Log     `yaml:"log"`
+}
+
+// Node is what concerns the process as a whole.
+type Node struct {
+	ID          string        `yaml:"id"`           // the operator's name for it, unique in the cluster and never used again
+	DataDir     string        `yaml:"data_dir"`     // "" only where Ephemeral
+	Dev         bool          `yaml:"dev"`          // one node that founds its own cluster
+	Ephemeral   bool          `yaml:"ephemeral"`    // nothing on disk: all is lost when it stops
+	Insecure    bool          `yaml:"insecure"`     // may listen off loopback without TLS
+	StopTimeout time.Duration `yaml:"stop_timeout"` // an orderly stop takes at most so long
+}
+
+// Listen is one address that the node serves on.
+type Listen struct {
+	Addr      string `yaml:"addr"`      // host:port; no host means every interface
+	Advertise string `yaml:"advertise"` // where others reach it; Load fills in Addr where none was given
+	CertFile  string `yaml:"cert_file"` // PEM; "" means no TLS
+	KeyFile   string `yaml:"key_file"`
+	CAFile    string `yaml:"ca_file"` // PEM; whose certificates peers and clients must have; "" means that none is asked for
+}
+
+// TLS tells whether the address is served with TLS.
+func (l Listen) TLS() bool { return l.CertFile != "" }
+
+// Raft is the stream between nodes and the log.
+type Raft struct {
+	Addr         string `yaml:"addr"` // this and the next four as in Listen
+	Advertise    string `yaml:"advertise"`
+	CertFile     string `yaml:"cert_file"`
+	KeyFile      string `yaml:"key_file"`
+	CAFile       string `yaml:"ca_file"`
+	LogStore     string `yaml:"log_store"`     // wal or bolt
+	AcceptDamage bool   `yaml:"accept_damage"` // start, and vote, although the log ends below what this node has acknowledged
+}
+
+// Listen is the address of the stream between nodes.
+func (r Raft) Listen() Listen {
+	return Listen{Addr: r.Addr, Advertise: r.Advertise, CertFile: r.CertFile, KeyFile: r.KeyFile, CAFile: r.CAFile}
+}
+
+// Gossip is how nodes find each other and notice failures.
+type Gossip struct {
+	Addr      string `yaml:"addr"`
+	Advertise string `yaml:"advertise"`
+	KeyFile   string `yaml:"key_file"` // base64 of 16, 24 or 32 bytes, the same on every node; "" means in the clear
+}
+
+// Cluster is how the node comes to a cluster. It is ignored once the data
+// directory holds one.
+type Cluster struct {
+	Bootstrap bool     `yaml:"bootstrap"` // found a new cluster, if no address in Join knows one
+	Join      []string `yaml:"join"`      // Raft addresses of other nodes
+	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second where the network is good
+}
+
+// Storage is the engine under the state machine.
+type Storage struct {
+	CacheBytes int64 `yaml:"cache_bytes"` // of blocks, in memory
+}
+
+// Limits is what the node keeps clear of on its own account. What bounds
+// requests is a constant; what bounds a scope is replicated.
+type Limits struct {
+	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused while the disk has less than this free; 0 sizes it by the disk, from 16 to 256 MiB
+}
+
+// Log is what the node tells about itself.
+type Log struct {
+	Level  string `yaml:"level"`  // trace, debug, info, warn or error
+	Format string `yaml:"format"` // text or json
+}
+
+// Default is the configuration that a node starts from.
+func Default() Config {
+	return Config{
+		Node:    Node{StopTimeout: 20 * time.Second},
+		HTTP:    Listen{Addr: "127.0.0.1:7600"},
+		GRPC:    Listen{Addr: "127.0.0.1:7601"},
+		Raft:    Raft{Addr: "127.0.0.1:7602", LogStore: "wal"},
+		Gossip:  Gossip{Addr: "127.0.0.1:7603"},
+		Cluster: Cluster{Join: []string{}, Timing: "default"},
+		Storage: Storage{CacheBytes: 256 << 20},
+		Log:     Log{Level: "info", Format: "text"},
+	}
+}
+
+// dataDirDefault is where a node keeps its data unless told otherwise.
+const dataDirDefault = "./dormouse-data"
+
+// resolve fills in what follows from other settings.
+func (c *Config) resolve() {
+	if c.Node.Dev {
+		c.Cluster.Bootstrap = true
+		if c.Node.ID == "" {
+			c.Node.ID = "dev"
+		}
+	}
+	if c.Node.DataDir == "" && !c.Node.Ephemeral {
+		c.Node.DataDir = dataDirDefault
+	}
+	if c.Cluster.Join == nil {
+		c.Cluster.Join = []string{}
+	}
+	for _, a := range []struct {
+		addr      string
+		advertise *string
+	}{
+		{c.HTTP.Addr, &c.HTTP.Advertise},
+		{c.GRPC.Addr, &c.GRPC.Advertise},
+		{c.Raft.Addr, &c.Raft.Advertise},
+		{c.Gossip.Addr, &c.Gossip.Advertise},
+	} {
+		if *a.advertise == "" && !unspecified(a.addr) {
+			*a.advertise = a.addr
+		}
+	}
+}

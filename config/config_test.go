@@ -1,0 +1,260 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"dormouse/config"
+)
+
+// sources are settings as a test writes them: YAML, environment, arguments.
+type sources struct {
+	yaml string
+	env  []string
+	args []string
+}
+
+func load(t *testing.T, s sources) (config.Config, error) {
+	t.Helper()
+	file := ""
+	if s.yaml != "" {
+		file = filepath.Join(t.TempDir(), "dormouse.yaml")
+		if err := os.WriteFile(file, []byte(s.yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flags := pflag.NewFlagSet("dormoused", pflag.ContinueOnError)
+	config.Flags(flags)
+	if err := flags.Parse(s.args); err != nil {
+		t.Fatal(err)
+	}
+	return config.Load(config.Sources{File: file, Environ: s.env, Flags: flags})
+}
+
+func TestDefaultsOfADevNode(t *testing.T) {
+	got, err := load(t, sources{args: []string{"--dev"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Config{
+		Node:    config.Node{ID: "dev", DataDir: "./dormouse-data", Dev: true, StopTimeout: 20 * time.Second},
+		HTTP:    config.Listen{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600"},
+		GRPC:    config.Listen{Addr: "127.0.0.1:7601", Advertise: "127.0.0.1:7601"},
+		Raft:    config.Raft{Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal"},
+		Gossip:  config.Gossip{Addr: "127.0.0.1:7603", Advertise: "127.0.0.1:7603"},
+		Cluster: config.Cluster{Bootstrap: true, Join: []string{}, Timing: "default"},
+		Storage: config.Storage{CacheBytes: 256 << 20},
+		Log:     config.Log{Level: "info", Format: "text"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func TestAnEphemeralNodeHasNoDataDir(t *testing.T) {
+	got, err := load(t, sources{args: []string{"--dev", "--ephemeral"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Node.DataDir != "" {
+		t.Fatalf("data_dir = %q", got.Node.DataDir)
+	}
+}
+
+func TestLaterSourcesOutdoEarlierOnes(t *testing.T) {
+	file := "node:\n  id: file\nlog:\n  level: warn\ncluster:\n  join: [a:1, b:2]\n"
+	for _, test := range []struct {
+		name      string
+		s         sources
+		id, level string
+		join      []string
+	}{
+		{"the file outdoes the defaults", sources{yaml: file}, "file", "warn", []string{"a:1", "b:2"}},
+		{
+			"the environment outdoes the file",
+			sources{yaml: file, env: []string{"DORMOUSE_NODE__ID=env", "DORMOUSE_CLUSTER__JOIN=c:3, d:4", "OTHER__KEY=1"}},
+			"env", "warn",
+			[]string{"c:3", "d:4"},
+		},
+		{
+			"flags outdo the environment",
+			sources{
+				yaml: file, env: []string{"DORMOUSE_NODE__ID=env", "DORMOUSE_LOG__LEVEL=error"},
+				args: []string{"--node-id", "flag", "--join", "e:5", "--join", "f:6,g:7"},
+			},
+			"flag", "error",
+			[]string{"e:5", "f:6", "g:7"},
+		},
+		{
+			"a flag that names its default still counts",
+			sources{yaml: file, args: []string{"--log-level", "info"}},
+			"file", "info",
+			[]string{"a:1", "b:2"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := load(t, test.s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Node.ID != test.id || got.Log.Level != test.level {
+				t.Errorf("id %q level %q, want %q %q", got.Node.ID, got.Log.Level, test.id, test.level)
+			}
+			if diff := cmp.Diff(test.join, got.Cluster.Join); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSchedulersVariablesAreLeftAlone(t *testing.T) {
+	env := []string{"DORMOUSE_PORT=tcp://10.0.0.1:7600", "DORMOUSE_SERVICE_HOST=10.0.0.1", "DORMOUSE_ENDPOINTS=x:1"}
+	if _, err := load(t, sources{env: env, args: []string{"--dev"}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEverySectionMayBeEmpty(t *testing.T) {
+	file := "node:\nhttp:\ngrpc: {}\ncluster:\n  join:\nlog:\n  level:\n"
+	if _, err := load(t, sources{yaml: file, args: []string{"--dev"}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUnknownKeysNameTheNearest(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		s    sources
+		want string
+	}{
+		{"a misspelt key", sources{yaml: "node:\n  data_dri: /x\n"}, `there is no setting "node.data_dri"; did you mean "node.data_dir"?`},
+		{"a misspelt section", sources{yaml: "nodes:\n  id: x\n"}, `there is no setting "nodes.id"; did you mean "node.id"?`},
+		{"a key in the wrong section", sources{yaml: "node:\n  log_store: bolt\n"}, `did you mean "raft.log_store"?`},
+		{"a key without its section", sources{yaml: "bootstrap: true\n"}, `did you mean "cluster.bootstrap"?`},
+		{"a section with a value", sources{yaml: "http: 7600\n"}, `"http" is a section, not a setting; set what is in it, such as "http.addr"`},
+		{"a setting with a section", sources{yaml: "http:\n  addr:\n    port: 1\n"}, `there is no setting "http.addr.port"; did you mean "http.addr"?`},
+		{"the environment", sources{env: []string{"DORMOUSE_NODE__IDD=x"}}, `there is no setting "DORMOUSE_NODE__IDD"; did you mean "DORMOUSE_NODE__ID"?`},
+		{"two at once", sources{yaml: "log:\n  levl: x\n  formt: y\n"}, "2 problems"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := load(t, test.s)
+			wantProblem(t, err, test.want)
+		})
+	}
+}
+
+func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing.pem")
+	ok := "node:\n  id: n1\n"
+	for _, test := range []struct {
+		name string
+		s    sources
+		want string
+	}{
+		{"no node id", sources{}, "such as --node-id n1"},
+		{"node id with a space", sources{args: []string{"--node-id", "a b"}}, "use letters, digits"},
+		{"node id too long", sources{args: []string{"--node-id", strings.Repeat("x", 65)}}, "at most 64"},
+		{"ephemeral with a data dir", sources{args: []string{"--dev", "--ephemeral", "--data-dir", "x"}}, "drop --data-dir or --ephemeral"},
+		{"ephemeral without a cluster", sources{args: []string{"--node-id", "n1", "--ephemeral"}}, "--bootstrap or --join"},
+		{"dev with join", sources{args: []string{"--dev", "--join", "h:1"}}, "drop --dev"},
+		{"no port", sources{yaml: ok + "http:\n  addr: 127.0.0.1\n"}, `http.addr "127.0.0.1" is no address to listen on: write host:port, such as 127.0.0.1:7600`},
+		{"a port by name", sources{yaml: ok + "raft:\n  addr: 127.0.0.1:raft\n"}, "raft.addr"},
+		{"a port out of range", sources{yaml: ok + "grpc:\n  addr: 127.0.0.1:70000\n"}, "grpc.addr"},
+		{"one port twice", sources{args: []string{"--dev", "--grpc-addr", "127.0.0.1:7600"}}, "which http.addr has already"},
+		{"every interface in the clear", sources{args: []string{"--dev", "--http-addr", ":7600", "--http-advertise", "h:7600"}}, "with --insecure"},
+		{"another interface in the clear", sources{args: []string{"--dev", "--raft-addr", "10.0.0.1:7602"}}, "set raft.cert_file and raft.key_file"},
+		{"a name that is not localhost", sources{args: []string{"--dev", "--grpc-addr", "db:7601"}}, "with --insecure"},
+		{"gossip in the clear", sources{args: []string{"--dev", "--gossip-addr", "10.0.0.1:7603"}}, "set gossip.key_file"},
+		{"nothing to advertise", sources{args: []string{"--dev", "--insecure", "--raft-addr", ":7602"}}, "raft.advertise is missing"},
+		{"advertising every interface", sources{args: []string{"--dev", "--raft-advertise", "0.0.0.0:7602"}}, "not an address that others can reach"},
+		{"joining without a port", sources{args: []string{"--node-id", "n1", "--join", "n2"}}, "with its Raft port"},
+		{"a log store that is not there", sources{args: []string{"--dev", "--log-store", "rocks"}}, "use one of wal, bolt"},
+		{"a level that is not there", sources{args: []string{"--dev", "--log-level", "loud"}}, "use one of trace, debug"},
+		{"a format that is not there", sources{args: []string{"--dev", "--log-format", "xml"}}, "use one of text, json"},
+		{"a timing that is not there", sources{yaml: ok + "cluster:\n  timing: fast\n"}, "use one of default, lan"},
+		{"no cache", sources{yaml: ok + "storage:\n  cache_bytes: 0\n"}, "storage.cache_bytes is 0: use 1048576 to"},
+		{"a size with a unit", sources{yaml: ok + "storage:\n  cache_bytes: 64MiB\n"}, "storage.cache_bytes: not a whole number"},
+		{"a negative reserve", sources{yaml: ok + "limits:\n  disk_reserve_bytes: -1\n"}, "limits.disk_reserve_bytes is -1"},
+		{"stopping in no time", sources{args: []string{"--dev", "--stop-timeout", "1ms"}}, "use 1s to 10m0s"},
+		{"a duration without a unit", sources{yaml: ok + "  stop_timeout: soon\n"}, "node.stop_timeout: not a duration"},
+		{"a boolean that is none", sources{yaml: ok + "  insecure: perhaps\n"}, "node.insecure: write true or false"},
+		{"a list for an address", sources{yaml: ok + "http:\n  addr: [a, b]\n"}, "http.addr: expected type 'string'"},
+		{"a certificate without a key", sources{yaml: ok + "http:\n  cert_file: " + missing + "\n"}, "set both or neither"},
+		{"a ca without a certificate", sources{yaml: ok + "http:\n  ca_file: " + missing + "\n"}, "set http.cert_file and http.key_file too"},
+		{"a file that is not there", sources{yaml: ok + "gossip:\n  key_file: " + missing + "\n"}, "gossip.key_file: cannot read it"},
+		{"not YAML", sources{yaml: "node: [\n"}, "not readable as YAML"},
+		{"a key twice", sources{yaml: "node:\n  id: a\n  id: b\n"}, "not readable as YAML"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := load(t, test.s)
+			wantProblem(t, err, test.want)
+		})
+	}
+}
+
+func TestEveryProblemIsShownAtOnce(t *testing.T) {
+	_, err := load(t, sources{args: []string{"--log-level", "x", "--log-format", "y"}})
+	var problems *config.Error
+	if !errors.As(err, &problems) || len(problems.Problems) != 3 {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestAMissingFileIsAProblem(t *testing.T) {
+	_, err := config.Load(config.Sources{File: filepath.Join(t.TempDir(), "none.yaml")})
+	wantProblem(t, err, "--config: cannot read the file")
+	_, err = config.Load(config.Sources{File: t.TempDir()})
+	wantProblem(t, err, "is a directory")
+}
+
+func TestInsecureAllowsListeningAnywhere(t *testing.T) {
+	args := []string{"--dev", "--insecure", "--http-addr", ":7600", "--http-advertise", "h:7600", "--gossip-addr", "10.0.0.1:7603"}
+	if _, err := load(t, sources{args: args}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIsPrintedLoadsToTheSame(t *testing.T) {
+	for _, args := range [][]string{
+		{"--dev"},
+		{"--dev", "--ephemeral"},
+		{
+			"--node-id", "n1", "--data-dir", "/tmp/a: b #c", "--join", "a:1", "--join", "b:2", "--bootstrap",
+			"--insecure", "--http-addr", "[::]:80", "--http-advertise", "n1:80", "--stop-timeout", "90s", "--log-store", "bolt",
+		},
+	} {
+		want, err := load(t, sources{args: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var printed strings.Builder
+		if err := want.Print(&printed); err != nil {
+			t.Fatal(err)
+		}
+		got, err := load(t, sources{yaml: printed.String()})
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, printed.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v: %s", args, diff)
+		}
+	}
+}
+
+func wantProblem(t *testing.T, err error, want string) {
+	t.Helper()
+	var problems *config.Error
+	if !errors.As(err, &problems) {
+		t.Fatalf("got %v, want a *config.Error", err)
+	}
+	if !strings.Contains(err.Error(), want) {
+		t.Fatalf("got %q, want %q in it", err, want)
+	}
+}

@@ -1,0 +1,53 @@
+package config
+
+import "github.com/spf13/pflag"
+
+// flagKeys says which setting each flag sets.
+var flagKeys = map[string]string{ // :: flag → key
+	"dev":              "node.dev",
+	"ephemeral":        "node.ephemeral",
+	"node-id":          "node.id",
+	"data-dir":         "node.data_dir",
+	"insecure":         "node.insecure",
+	"stop-timeout":     "node.stop_timeout",
+	"http-addr":        "http.addr",
+	"http-advertise":   "http.advertise",
+	"grpc-addr":        "grpc.addr",
+	"grpc-advertise":   "grpc.advertise",
+	"raft-addr":        "raft.addr",
+	"raft-advertise":   "raft.advertise",
+	"log-store":        "raft.log_store",
+	"accept-damage":    "raft.accept_damage",
+	"gossip-addr":      "gossip.addr",
+	"gossip-advertise": "gossip.advertise",
+	"bootstrap":        "cluster.bootstrap",
+	"join":             "cluster.join",
+	"log-level":        "log.level",
+	"log-format":       "log.format",
+}
+
+// Flags defines the flags that are settings. Their defaults are for --help
+// alone: a flag that is not given sets nothing.
+func Flags(fs *pflag.FlagSet) {
+	d := Default()
+	fs.Bool("dev", false, "one node that founds its own cluster, on loopback, data in "+dataDirDefault)
+	fs.Bool("ephemeral", false, "keep nothing on disk: all is lost when the node stops")
+	fs.String("node-id", "", "this node's name: unique in the cluster, and never used again after it left")
+	fs.String("data-dir", "", "where the node keeps its data (default "+dataDirDefault+")")
+	fs.Bool("insecure", false, "allow listening off loopback without TLS")
+	fs.Duration("stop-timeout", d.Node.StopTimeout, "how long an orderly stop may take")
+	fs.String("http-addr", d.HTTP.Addr, "address of the HTTP API")
+	fs.String("http-advertise", "", "address at which others reach the HTTP API (default --http-addr)")
+	fs.String("grpc-addr", d.GRPC.Addr, "address of the gRPC API")
+	fs.String("grpc-advertise", "", "address at which others reach the gRPC API (default --grpc-addr)")
+	fs.String("raft-addr", d.Raft.Addr, "address for other nodes")
+	fs.String("raft-advertise", "", "address at which other nodes reach this one (default --raft-addr)")
+	fs.String("log-store", d.Raft.LogStore, "store of the Raft log: wal or bolt")
+	fs.Bool("accept-damage", false, "vote although the log's tail is missing: what only this node had acknowledged is lost")
+	fs.String("gossip-addr", d.Gossip.Addr, "address for gossip")
+	fs.String("gossip-advertise", "", "address at which others reach gossip (default --gossip-addr)")
+	fs.Bool("bootstrap", false, "found a new cluster, unless the data directory or a --join address knows one")
+	fs.StringSlice("join", nil, "Raft address of another node; repeatable")
+	fs.String("log-level", d.Log.Level, "trace, debug, info, warn or error")
+	fs.String("log-format", d.Log.Format, "text or json")
+}

@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/go-viper/mapstructure/v2"
+)
+
+// keys is the set of settings that exist, dotted and sorted.
+type keys []string
+
+func newKeys(all []string) keys {
+	all = slices.Clone(all)
+	slices.Sort(all)
+	return all
+}
+
+// list tells whether the setting takes several values.
+func (keys) list(key string) bool { return key == "cluster.join" }
+
+// check reports the keys of a source that are no settings. spell turns a key
+// into what the source calls it.
+func (k keys) check(source string, given []string, spell func(key string) string) error {
+	var problems []string
+	for _, key := range given {
+		if _, ok := slices.BinarySearch(k, key); ok {
+			continue
+		}
+		if inside := k.under(key); inside != "" {
+			problems = append(problems, fmt.Sprintf("%s: %q is a section, not a setting; set what is in it, such as %q",
+				source, spell(key), spell(inside)))
+			continue
+		}
+		problems = append(problems, fmt.Sprintf("%s: there is no setting %q; did you mean %q?",
+			source, spell(key), spell(k.nearest(key))))
+	}
+	if problems == nil {
+		return nil
+	}
+	return &Error{Problems: problems}
+}
+
+// under is the first setting in the section that key names, if it names one.
+func (k keys) under(key string) string {
+	for _, setting := range k {
+		if strings.HasPrefix(setting, key+".") {
+			return setting
+		}
+	}
+	return ""
+}
+
+// nearest is the setting that takes the fewest edits to become key. A right
+// name in the wrong section counts as near.
+func (k keys) nearest(key string) string {
+	_, name, found := strings.Cut(key, ".")
+	if !found {
+		name = key
+	}
+	best, bestCost := "", int(^uint(0)>>1)
+	for _, setting := range k {
+		_, settingName, _ := strings.Cut(setting, ".")
+		cost := 2 * levenshtein.Distance(key, setting, nil)
+		if moved := 1 + 2*levenshtein.Distance(name, settingName, nil); moved < cost {
+			cost = moved
+		}
+		if cost < bestCost {
+			best, bestCost = setting, cost
+		}
+	}
+	return best
+}
+
+// decoder reads text as numbers, booleans and durations, since that is all
+// that the environment has.
+func decoder() *mapstructure.DecoderConfig {
+	return &mapstructure.DecoderConfig{
+		DecodeHook:       mapstructure.StringToTimeDurationHookFunc(),
+		WeaklyTypedInput: true,
+	}
+}
+
+// decodeError says of wrong types what to write instead. mapstructure gives a
+// line for each, which begins with the quoted key.
+func decodeError(err error) error {
+	var problems []string
+	for line := range strings.Lines(err.Error()) {
+		if key, why, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "'"), "' "); ok {
+			problems = append(problems, key+": "+remedy(strings.TrimSpace(why)))
+		}
+	}
+	if problems == nil {
+		problems = []string{err.Error()}
+	}
+	return &Error{Problems: problems}
+}
+
+func remedy(why string) string {
+	switch {
+	case strings.Contains(why, "'int64'"):
+		return "not a whole number: write plain digits (bytes for sizes), such as 67108864"
+	case strings.Contains(why, "'bool'"):
+		return "write true or false"
+	case strings.Contains(why, "duration"):
+		return "not a duration: write a number and a unit, such as 20s"
+	default:
+		return why
+	}
+}

@@ -1,0 +1,26 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Print writes c as YAML that, given as the file, loads to c again.
+func (c Config) Print(w io.Writer) error {
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(c); err != nil {
+		return fmt.Errorf("print the configuration: %w", err)
+	}
+	if err := encoder.Close(); err != nil {
+		return fmt.Errorf("print the configuration: %w", err)
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("print the configuration: %w", err)
+	}
+	return nil
+}

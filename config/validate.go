@@ -1,0 +1,213 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of what may be set.
+const (
+	nodeIDBytesMax      = 64 // it is in every handshake and log line
+	joinMax             = 64
+	stopTimeoutMin      = time.Second
+	stopTimeoutMax      = 10 * time.Minute
+	cacheBytesMin       = 1 << 20
+	cacheBytesMax       = 1 << 40
+	diskReserveBytesMax = 1 << 40
+)
+
+// checks gathers problems, so that one run shows all of them.
+type checks struct{ problems []string }
+
+func (c *checks) add(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+func (c Config) validate() error {
+	var v checks
+	c.validateNode(&v)
+	c.validateAddresses(&v)
+	c.validateCluster(&v)
+	oneOf(&v, "raft.log_store", c.Raft.LogStore, "wal", "bolt")
+	oneOf(&v, "log.level", c.Log.Level, "trace", "debug", "info", "warn", "error")
+	oneOf(&v, "log.format", c.Log.Format, "text", "json")
+	between(&v, "storage.cache_bytes", c.Storage.CacheBytes, cacheBytesMin, cacheBytesMax)
+	between(&v, "limits.disk_reserve_bytes", c.Limits.DiskReserveBytes, 0, diskReserveBytesMax)
+	if v.problems == nil {
+		return nil
+	}
+	return &Error{Problems: v.problems}
+}
+
+func (c Config) validateNode(v *checks) {
+	switch id := c.Node.ID; {
+	case id == "":
+		v.add("node.id is missing: give this node a name of its own, such as --node-id n1 (or start a single node with --dev)")
+	case len(id) > nodeIDBytesMax:
+		v.add("node.id has %d bytes: use at most %d", len(id), nodeIDBytesMax)
+	case strings.ContainsFunc(id, func(r rune) bool { return !nodeIDRune(r) }):
+		v.add("node.id %q: use letters, digits, '-', '_' and '.' only", id)
+	}
+	if c.Node.Ephemeral && c.Node.DataDir != "" {
+		v.add("node.data_dir is %q, but an ephemeral node keeps nothing on disk: drop --data-dir or --ephemeral", c.Node.DataDir)
+	}
+	if strings.ContainsRune(c.Node.DataDir, 0) {
+		v.add("node.data_dir holds a NUL byte")
+	}
+	if t := c.Node.StopTimeout; t < stopTimeoutMin || t > stopTimeoutMax {
+		v.add("node.stop_timeout is %v: use %v to %v", t, stopTimeoutMin, stopTimeoutMax)
+	}
+}
+
+func nodeIDRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r)
+}
+
+func (c Config) validateCluster(v *checks) {
+	oneOf(v, "cluster.timing", c.Cluster.Timing, "default", "lan")
+	if len(c.Cluster.Join) > joinMax {
+		v.add("cluster.join names %d addresses: a few are enough, at most %d", len(c.Cluster.Join), joinMax)
+	}
+	for _, addr := range c.Cluster.Join {
+		host, port, err := splitAddr(addr)
+		if err != nil || host == "" || port == 0 {
+			v.add("cluster.join: %q is no address of a node: write host:port with its Raft port, such as 10.0.0.2:7602", addr)
+		}
+	}
+	if c.Node.Dev && len(c.Cluster.Join) > 0 {
+		v.add("cluster.join is set, but a --dev node is alone: drop --dev and give --node-id and --data-dir, or drop --join")
+	}
+	if c.Node.Ephemeral && !c.Node.Dev && !c.Cluster.Bootstrap && len(c.Cluster.Join) == 0 {
+		v.add("an ephemeral node has no cluster to come back to: say --bootstrap or --join (or --dev)")
+	}
+}
+
+// service is one listener, as validation sees it.
+type service struct {
+	name, addr, advertise string
+	secure                bool   // traffic is encrypted
+	remedy                string // how to make it so
+}
+
+func (c Config) validateAddresses(v *checks) {
+	const tlsRemedy = "set %[1]s.cert_file and %[1]s.key_file"
+	services := []service{
+		{"http", c.HTTP.Addr, c.HTTP.Advertise, c.HTTP.TLS(), fmt.Sprintf(tlsRemedy, "http")},
+		{"grpc", c.GRPC.Addr, c.GRPC.Advertise, c.GRPC.TLS(), fmt.Sprintf(tlsRemedy, "grpc")},
+		{"raft", c.Raft.Addr, c.Raft.Advertise, c.Raft.Listen().TLS(), fmt.Sprintf(tlsRemedy, "raft")},
+		{"gossip", c.Gossip.Addr, c.Gossip.Advertise, c.Gossip.KeyFile != "", "set gossip.key_file"},
+	}
+	taken := map[string]string{} // :: address → service
+	for _, s := range services {
+		_, port, err := splitAddr(s.addr)
+		if err != nil {
+			v.add("%s.addr %q is no address to listen on: write host:port, such as 127.0.0.1:%d", s.name, s.addr, defaultPort(s.name))
+			continue
+		}
+		if other, ok := taken[s.addr]; ok && port != 0 {
+			v.add("%s.addr is %s, which %s has already: give each a port of its own", s.name, s.addr, other)
+		}
+		taken[s.addr] = s.name + ".addr"
+		if !loopback(s.addr) && !s.secure && !c.Node.Insecure {
+			v.add("%s.addr %s is reachable from other machines, in the clear: %s, listen on 127.0.0.1, or allow it by name with --insecure",
+				s.name, s.addr, s.remedy)
+		}
+		checkAdvertise(v, s)
+	}
+	checkFiles(v, "http", c.HTTP)
+	checkFiles(v, "grpc", c.GRPC)
+	checkFiles(v, "raft", c.Raft.Listen())
+	checkFile(v, "gossip.key_file", c.Gossip.KeyFile)
+}
+
+func checkAdvertise(v *checks, s service) {
+	if s.advertise == "" {
+		v.add("%s.advertise is missing: %s is not an address that others can reach; name this machine's, with --%s-advertise", s.name, s.addr, s.name)
+		return
+	}
+	host, _, err := splitAddr(s.advertise)
+	if err != nil || host == "" || unspecified(s.advertise) {
+		v.add("%s.advertise %q is not an address that others can reach: write host:port", s.name, s.advertise)
+	}
+}
+
+func checkFiles(v *checks, name string, l Listen) {
+	if (l.CertFile == "") != (l.KeyFile == "") {
+		v.add("%s.cert_file and %s.key_file go together: set both or neither", name, name)
+	}
+	if l.CAFile != "" && l.CertFile == "" {
+		v.add("%s.ca_file asks for TLS: set %s.cert_file and %s.key_file too", name, name, name)
+	}
+	checkFile(v, name+".cert_file", l.CertFile)
+	checkFile(v, name+".key_file", l.KeyFile)
+	checkFile(v, name+".ca_file", l.CAFile)
+}
+
+func checkFile(v *checks, key, path string) {
+	if path == "" {
+		return
+	}
+	if info, err := os.Stat(path); err != nil {
+		v.add("%s: cannot read it: %v", key, err)
+	} else if !info.Mode().IsRegular() {
+		v.add("%s: %s is not a file", key, path)
+	}
+}
+
+func oneOf(v *checks, key, value string, allowed ...string) {
+	if !slices.Contains(allowed, value) {
+		v.add("%s is %q: use one of %s", key, value, strings.Join(allowed, ", "))
+	}
+}
+
+func between(v *checks, key string, value, low, high int64) {
+	if value < low || value > high {
+		v.add("%s is %d: use %d to %d", key, value, low, high)
+	}
+}
+
+func defaultPort(name string) int {
+	return map[string]int{"http": 7600, "grpc": 7601, "raft": 7602, "gossip": 7603}[name]
+}
+
+func splitAddr(addr string) (host string, port uint16, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, fmt.Errorf("split %q: %w", addr, err)
+	}
+	number, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("port of %q: %w", addr, err)
+	}
+	return host, uint16(number), nil
+}
+
+// loopback tells whether only this machine can reach addr. A name that is not
+// localhost may resolve to anything, so it is taken for an outside address.
+func loopback(addr string) bool {
+	host, _, err := splitAddr(addr)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// unspecified tells whether addr means every interface.
+func unspecified(addr string) bool {
+	host, _, err := splitAddr(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "" || err == nil && ip.Unmap().IsUnspecified()
+}
