@@ -1,0 +1,76 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"dormouse/cluster"
+	"dormouse/cluster/gossip"
+	"dormouse/fsm"
+	"dormouse/storage"
+)
+
+// Exit codes of the daemon's faults; cmd/node has the table that describes
+// them.
+const (
+	codeFailed      = 1
+	codeConfig      = 2
+	codeForeignData = 3
+	codeLocked      = 4
+	codeDamagedLog  = 5
+	codeListen      = 6
+	codeRemoved     = 7
+	codeDisk        = 8
+)
+
+// ExitError is why a node could not start or had to stop.
+type ExitError struct {
+	code int
+	err  error
+}
+
+func (e *ExitError) Error() string { return e.err.Error() }
+func (e *ExitError) Unwrap() error { return e.err }
+
+// ExitCode is what the daemon exits with.
+func (e *ExitError) ExitCode() int { return e.code }
+
+// fault wraps err with what was being done, and with the exit code that its
+// cause has, or else otherwise.
+func fault(doing string, err error, otherwise int) error {
+	if err == nil {
+		return nil
+	}
+	var known *ExitError
+	if errors.As(err, &known) {
+		return err
+	}
+	code := otherwise
+	switch {
+	case errors.Is(err, storage.ErrLocked), errors.Is(err, cluster.ErrLocked):
+		code = codeLocked
+	case errors.Is(err, fsm.ErrForeign), errors.Is(err, cluster.ErrForeign):
+		code = codeForeignData
+	case errors.Is(err, cluster.ErrDamaged):
+		code = codeDamagedLog
+	case errors.Is(err, cluster.ErrListen), errors.Is(err, gossip.ErrListen):
+		code = codeListen
+	case errors.Is(err, cluster.ErrRemoved), errors.Is(err, cluster.ErrRefused):
+		code = codeRemoved
+	case errors.Is(err, cluster.ErrDisk), isDiskError(err):
+		code = codeDisk
+	}
+	return &ExitError{code: code, err: fmt.Errorf("%s: %w", doing, err)}
+}
+
+// isDiskError tells whether err is the operating system's word that a disk is
+// full, has failed or may not be written.
+func isDiskError(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,99 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+
+	"dormouse/cluster"
+	"dormouse/config"
+	"dormouse/internal/version"
+	"dormouse/server/grpc"
+	rest "dormouse/server/http"
+)
+
+// servingEvery paces how quickly gRPC's health follows readiness.
+const servingEvery = 250 * time.Millisecond
+
+// openFronts makes the servers and takes their addresses; nothing is served
+// yet.
+func (n *Node) openFronts() error {
+	if n.o.Headless {
+		return nil
+	}
+	c := n.o.Config
+	handler, err := rest.New(n.service, n.operator, rest.Options{
+		Node: c.Node.ID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
+		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP,
+	})
+	if err != nil {
+		return fault("make the HTTP front", err, codeFailed)
+	}
+	n.http = rest.Server(handler)
+	if n.httpListener, n.http.TLSConfig, err = n.listen("HTTP", c.HTTP, false); err != nil {
+		return err
+	}
+	var t *tls.Config
+	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
+		return err
+	}
+	options := grpc.Options{Logger: n.logger.Named("grpc")}
+	if t != nil {
+		options.Credentials = credentials.NewTLS(t)
+	}
+	n.grpc = grpc.New(n.service, n.operator, options)
+	return nil
+}
+
+// listen takes l's address. The TLS configuration is the caller's to use where
+// own says so; otherwise the listener speaks TLS itself.
+func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tls.Config, error) {
+	t, err := tlsConfig(l)
+	if err != nil {
+		return nil, nil, fault(what, err, codeConfig)
+	}
+	network := n.o.Fronts
+	if network == nil {
+		network = cluster.TCP{}
+	}
+	listener, err := network.Listen(l.Addr)
+	if err != nil {
+		return nil, nil, fault("listen for "+what, err, codeListen)
+	}
+	if t != nil && !own {
+		listener = tls.NewListener(listener, t)
+	}
+	return listener, t, nil
+}
+
+// serveHTTP serves until the server is shut down.
+func (n *Node) serveHTTP() error {
+	if err := n.http.Serve(n.httpListener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve HTTP: %w", err)
+	}
+	return nil
+}
+
+// tellHealth keeps what gRPC's health checks hear true to readiness.
+func (n *Node) tellHealth(ctx context.Context) error {
+	ticker := time.NewTicker(servingEvery)
+	defer ticker.Stop()
+	serving := false
+	for {
+		if ready := n.Ready() == nil; ready != serving {
+			serving = ready
+			n.grpc.SetServing(ready)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

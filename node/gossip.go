@@ -1,0 +1,46 @@
+package node
+
+import (
+	"context"
+
+	"dormouse/cluster/gossip"
+	"dormouse/internal/version"
+)
+
+// openGossip joins the talk about who is alive. It decides nothing.
+func (n *Node) openGossip() error {
+	c := n.o.Config
+	key, err := gossipKey(c.Gossip.KeyFile)
+	if err != nil {
+		return fault("gossip", err, codeConfig)
+	}
+	n.gossip, err = gossip.New(gossip.Options{
+		Name: c.Node.ID, Incarnation: n.group.Incarnation(),
+		BindAddr: c.Gossip.Addr, AdvertiseAddr: c.Gossip.Advertise, Key: key, Insecure: c.Node.Insecure,
+		Meta: gossip.Meta{
+			RaftAddr: n.group.Addr(), GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, Version: version.String(),
+		},
+		Seeds: n.seeds, Transport: n.o.Gossip, Logger: n.logger.Named("gossip"),
+	})
+	return fault("open gossip", err, codeConfig)
+}
+
+// seeds are the gossip addresses of the other members, by the log.
+func (n *Node) seeds() []string {
+	var addrs []string
+	for _, member := range n.machine.Members() {
+		if member.ID != n.o.Config.Node.ID && member.GossipAddr != "" {
+			addrs = append(addrs, member.GossipAddr)
+		}
+	}
+	return addrs
+}
+
+// quit ends gossip with a goodbye.
+func (n *Node) quitGossip(ctx context.Context) error {
+	if n.endGossip != nil { // its Run was started
+		n.endGossip()
+		<-n.gossipEnded
+	}
+	return n.gossip.Close(ctx)
+}

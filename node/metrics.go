@@ -1,0 +1,120 @@
+package node
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	gometrics "github.com/hashicorp/go-metrics/compat"
+	metricsprometheus "github.com/hashicorp/go-metrics/compat/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"dormouse/agent"
+)
+
+// metrics is what /metrics tells of one node: the process, the group, the
+// calls, and what raft and memberlist count for themselves.
+type metrics struct {
+	registry *prometheus.Registry
+	calls    *prometheus.HistogramVec // by kind and outcome
+	http     *prometheus.HistogramVec // by operation and status
+}
+
+// librarySink is where raft and memberlist count: they know one sink a
+// process, so nodes in one process share it.
+var librarySink = sync.OnceValues(func() (prometheus.Collector, error) {
+	sink, err := metricsprometheus.NewPrometheusSinkFrom(metricsprometheus.PrometheusOpts{
+		Expiration: time.Minute, Name: "libraries", Registerer: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := gometrics.DefaultConfig("")
+	c.EnableHostname, c.EnableRuntimeMetrics = false, false
+	if _, err := gometrics.NewGlobal(c, sink); err != nil {
+		return nil, err
+	}
+	return sink, nil
+})
+
+func newMetrics(n *Node) *metrics {
+	buckets := prometheus.ExponentialBuckets(0.0001, 2, 18) // 0.1 ms to 13 s
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "dormouse", Name: "call_seconds", Buckets: buckets,
+			Help: "Commits and reads by this node's fronts, by how they came out.",
+		}, []string{"call", "code"}),
+		http: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "dormouse", Name: "http_seconds", Buckets: buckets, Help: "HTTP calls.",
+		}, []string{"operation", "status"}),
+	}
+	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// stateCollector tells where the node stands.
+func stateCollector(n *Node) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "dormouse", Name: "applied_index", Help: "The newest log entry that reads here see.",
+	}, func() float64 { return float64(n.machine.Applied()) })
+}
+
+// handler serves /metrics, with what the libraries count where this node has
+// the process to itself.
+func (m *metrics) handler(libraries bool) http.Handler {
+	if libraries {
+		if sink, err := librarySink(); err == nil {
+			m.registry.MustRegister(sink)
+		}
+	}
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *metrics) observeHTTP(operation string, status int, took time.Duration) {
+	m.http.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+func (m *metrics) observe(call string, began time.Time, err error) {
+	code := "ok"
+	if err != nil {
+		code = string(agent.CodeOf(err))
+	}
+	m.calls.WithLabelValues(call, code).Observe(time.Since(began).Seconds())
+}
+
+// measured observes each call of a service.
+type measured struct {
+	agent.Submitter
+	metrics *metrics
+}
+
+// Submit implements agent.Submitter.
+func (s *measured) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
+	began := time.Now()
+	s.Submitter.Submit(ctx, c, func(result agent.Result, err error) {
+		s.metrics.observe("commit", began, err)
+		done(result, err)
+	})
+}
+
+// Commit implements agent.Service.
+func (s *measured) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	began := time.Now()
+	result, err := s.Submitter.Commit(ctx, c)
+	s.metrics.observe("commit", began, err)
+	return result, err
+}
+
+// Read implements agent.Service.
+func (s *measured) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	began := time.Now()
+	answers, err := s.Submitter.Read(ctx, r)
+	s.metrics.observe("read", began, err)
+	return answers, err
+}

@@ -1,0 +1,215 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
+	rpc "google.golang.org/grpc"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+	"dormouse/cluster/gossip"
+	"dormouse/cluster/peer"
+	"dormouse/fsm"
+	"dormouse/internal/version"
+	"dormouse/router"
+	"dormouse/server/grpc"
+	"dormouse/storage"
+	"dormouse/store"
+)
+
+// Node is one node's parts. Open makes it, Run runs it and closes it.
+type Node struct {
+	o      Options
+	logger hclog.Logger
+
+	machine *fsm.Machine
+	group   *cluster.Group
+	pool    *peer.Pool // to other nodes
+	peers   *rpc.Server
+	store   *store.Store
+	router  *router.Router
+	gossip  *gossip.Gossip
+	// endGossip ends gossip's Run, which closes gossipEnded; nil before it runs.
+	endGossip   context.CancelFunc
+	gossipEnded chan struct{}
+	metrics     *metrics
+
+	service  agent.Submitter // what the fronts serve: the router, measured
+	operator *operator
+
+	grpc         *grpc.Server // nil where headless, as the next three
+	http         *http.Server
+	grpcListener net.Listener
+	httpListener net.Listener
+
+	fatalOnce sync.Once
+	fatal     chan error // of one: why the node must stop at once
+	stopping  chan struct{}
+}
+
+// Open opens a node's parts in order. It serves nothing before Run, which also
+// closes what Open has opened; on an error nothing is left open.
+func Open(o Options) (*Node, error) {
+	n := &Node{o: o, logger: o.Logger, fatal: make(chan error, 1), stopping: make(chan struct{})}
+	if n.logger == nil {
+		n.logger = newLogger(o.Config)
+	}
+	opened := make(chan error, 1)
+	go func() { opened <- n.open() }()
+	var why error
+	select {
+	case err := <-opened:
+		return n.orClosed(err)
+	case why = <-n.fatal:
+	}
+	select { // a part that has failed may never come back
+	case err := <-opened:
+		return nil, n.stop(new(errgroup.Group), func() {}, fatalGrace, errors.Join(why, err))
+	case <-time.After(fatalGrace):
+		return nil, why
+	}
+}
+
+func (n *Node) open() error {
+	for _, open := range []func() error{n.openMachine, n.openGroup, n.openService, n.openGossip, n.openFronts} {
+		if err := open(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orClosed is n, or, where it could not be opened, err with nothing left open.
+func (n *Node) orClosed(err error) (*Node, error) {
+	if err == nil {
+		return n, nil
+	}
+	select {
+	case why := <-n.fatal: // the cause, where both are known
+		return nil, n.stop(new(errgroup.Group), func() {}, fatalGrace, errors.Join(why, err))
+	default:
+		return nil, errors.Join(err, n.close(context.Background()))
+	}
+}
+
+// openMachine opens the state machine, as far as its own disk goes.
+func (n *Node) openMachine() error {
+	c := n.o.Config
+	fs := n.o.FS
+	state := dir(c, "state")
+	if c.Node.Ephemeral {
+		state = "state"
+		if fs == nil {
+			fs = storage.MemFS()
+		}
+	} else if err := os.MkdirAll(c.Node.DataDir, 0o700); err != nil {
+		return fault("make the data directory", err, codeDisk)
+	}
+	var err error
+	n.machine, err = fsm.Open(fsm.Options{
+		Dir: state, FS: fs, CacheBytes: c.Storage.CacheBytes, ClusterID: n.clusterID, Fatal: n.fail, Logger: n.logger.Named("state"),
+	})
+	return fault("open the state machine", err, codeFailed)
+}
+
+// clusterID is asked when a snapshot is cut, which may be before the group is
+// open.
+func (n *Node) clusterID() string {
+	if n.group == nil {
+		return ""
+	}
+	return n.group.ClusterID()
+}
+
+// openGroup opens the Raft group and the way to other nodes.
+func (n *Node) openGroup() error {
+	c := n.o.Config
+	network := n.o.Network
+	if network == nil {
+		t, err := tlsConfig(c.Raft.Listen())
+		if err != nil {
+			return fault("raft", err, codeConfig)
+		}
+		network = cluster.TCP{Config: t}
+	}
+	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
+	var err error
+	n.group, err = cluster.Open(cluster.Options{
+		NodeID: c.Node.ID, Dir: dir(c, "raft"), LogStore: c.Raft.LogStore,
+		Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,
+		Machine: n.machine, Snapshots: n.machine.Snapshots(),
+		Self: agent.Member{
+			GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, GossipAddr: c.Gossip.Advertise,
+			WantVote: true, Version: version.String(), FeatureLevelMax: featureLevelMax,
+		},
+		Bootstrap: c.Cluster.Bootstrap, Join: c.Cluster.Join, Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim, DiskReserve: c.Limits.DiskReserveBytes,
+		Logger: n.logger, Timing: timing(c), AcceptDamage: c.Raft.AcceptDamage,
+	})
+	return fault("open the Raft group", err, codeFailed)
+}
+
+// openService puts the contract on top of the group and the machine.
+func (n *Node) openService() error {
+	n.metrics = newMetrics(n)
+	n.store = store.New(store.Options{
+		Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact,
+	})
+	n.router = router.New(n.store, n.group, n.pool)
+	n.service = &measured{Submitter: n.router, metrics: n.metrics}
+	n.operator = &operator{node: n}
+	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
+	peer.Register(n.peers, n.group)
+	grpc.RegisterPeerStore(n.peers, n.store)
+	return nil
+}
+
+// fail is told by any part, once, that the node can no longer keep what it
+// promised.
+func (n *Node) fail(err error) {
+	n.fatalOnce.Do(func() {
+		n.logger.Error("this node stops: it can no longer keep what it promised", "error", err)
+		n.fatal <- fault("this node had to stop", err, codeDisk)
+	})
+}
+
+// Service is the whole contract, as any front of this node serves it.
+func (n *Node) Service() agent.Submitter { return n.service }
+
+// Store is the contract as this node alone serves it: commits and linearizable
+// reads only where it leads.
+func (n *Node) Store() agent.Submitter { return n.store }
+
+// Operator is what operators ask of this node.
+func (n *Node) Operator() agent.Operator { return n.operator }
+
+// Group is this node's part of the Raft group.
+func (n *Node) Group() *cluster.Group { return n.group }
+
+// Machine is this node's state machine.
+func (n *Node) Machine() *fsm.Machine { return n.machine }
+
+// Ready is nil where this node serves the whole contract now.
+func (n *Node) Ready() error {
+	select {
+	case <-n.stopping:
+		return agent.Errorf(agent.CodeUnavailable, "this node is stopping")
+	default:
+		return n.group.Ready()
+	}
+}
+
+// Addrs are the addresses that the fronts listen on; "" where headless.
+func (n *Node) Addrs() (httpAddr, grpcAddr string) {
+	if n.o.Headless {
+		return "", ""
+	}
+	return n.httpListener.Addr().String(), n.grpcListener.Addr().String()
+}

@@ -1,0 +1,106 @@
+package node
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"dormouse/agent"
+)
+
+// askMax bounds the question that a status asks of each other member.
+const askMax = 500 * time.Millisecond
+
+// operator implements agent.Operator on one node.
+type operator struct{ node *Node }
+
+// Status implements agent.Operator.
+func (o *operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
+	n := o.node
+	local := n.group.LocalStatus()
+	status := agent.ClusterStatus{
+		ClusterID: local.ClusterID, Node: local.Node, Leader: local.Leader, Term: local.Term,
+		CommitIndex: local.CommitIndex, AppliedIndex: local.AppliedIndex, Chain: local.Chain,
+		FeatureLevel: n.machine.FeatureLevel(), Version: local.Version, Members: n.group.Members(),
+	}
+	seen := map[string]string{}
+	for _, member := range n.gossip.Members() {
+		seen[member.Name] = string(member.Status)
+	}
+	var asked sync.WaitGroup
+	for i := range status.Members {
+		member := &status.Members[i]
+		if member.ID == local.Node {
+			member.Status, member.AppliedIndex = "alive", local.AppliedIndex
+			continue
+		}
+		if s, ok := seen[member.ID]; ok {
+			member.Status = s
+		}
+		asked.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, askMax)
+			defer cancel()
+			if s, err := n.pool.Status(ctx, member.RaftAddr); err == nil {
+				member.AppliedIndex = s.AppliedIndex
+			}
+		})
+	}
+	asked.Wait()
+	return status, nil
+}
+
+// Change implements agent.Operator: the leader makes the change, wherever it
+// was asked for.
+func (o *operator) Change(ctx context.Context, change agent.Change, node string) (string, error) {
+	pause := backoff.ExponentialBackOff{
+		InitialInterval: 50 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: time.Second,
+	}
+	n := o.node
+	for {
+		answer := n.group.HandleChange(ctx, string(change), node)
+		if !answer.Done && answer.Refused == "" && answer.LeaderAddr != "" && answer.LeaderAddr != n.group.Addr() {
+			if forwarded, err := n.pool.Change(ctx, answer.LeaderAddr, string(change), node); err == nil {
+				answer = forwarded
+			}
+		}
+		switch {
+		case answer.Refused != "" && node != "" && !n.knows(node):
+			return answer.Leader, agent.Errorf(agent.CodeNotFound, "no member is called %q", node)
+		case answer.Refused != "":
+			return answer.Leader, agent.Errorf(agent.CodeConflict, "%s", answer.Refused)
+		case answer.Done:
+			return answer.Leader, nil
+		}
+		select {
+		case <-time.After(pause.NextBackOff()):
+		case <-ctx.Done():
+			return "", agent.Errorf(agent.CodeUnknown, "the change may yet be made: look at the members, and ask again")
+		}
+	}
+}
+
+// knows says whether the log has a member of that name.
+func (n *Node) knows(name string) bool {
+	return slices.ContainsFunc(n.machine.Members(), func(m agent.Member) bool { return m.ID == name })
+}
+
+// Backup implements agent.Operator: a cut of this node's state, which is first
+// brought up to date.
+func (o *operator) Backup(ctx context.Context, w io.Writer) error {
+	n := o.node
+	index, err := n.router.Barrier(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.machine.WaitApplied(ctx, index); err != nil {
+		return agent.Errorf(agent.CodeUnavailable, "this node has not caught up: %v", err)
+	}
+	if err := n.machine.WriteBackup(w); err != nil {
+		return agent.Errorf(agent.CodeInternal, "write the backup: %v", err)
+	}
+	return nil
+}

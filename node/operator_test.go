@@ -1,0 +1,32 @@
+package node_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"dormouse/agent"
+)
+
+func TestAChangeOfANodeThatIsNoMemberIsNotFoundSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		for _, through := range w.awake { // the leader or not
+			for _, change := range []agent.Change{agent.ChangeLeave, agent.ChangePromote, agent.ChangeDemote, agent.ChangeTransfer} {
+				if _, err := through.Operator().Change(t.Context(), change, "n9"); agent.CodeOf(err) != agent.CodeNotFound {
+					t.Errorf("%s through %s: %v", change, through.name, err)
+				}
+			}
+		}
+	})
+}
+
+func TestTheLastVoterStaysSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 1)
+		for _, change := range []agent.Change{agent.ChangeLeave, agent.ChangeDemote} {
+			if _, err := w.leader().Operator().Change(t.Context(), change, w.leader().name); agent.CodeOf(err) != agent.CodeConflict {
+				t.Errorf("%s: %v", change, err)
+			}
+		}
+	})
+}

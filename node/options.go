@@ -1,0 +1,113 @@
+package node
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/cluster"
+	"dormouse/cluster/gossip"
+	"dormouse/config"
+	"dormouse/fsm"
+	"dormouse/storage"
+)
+
+// Options is a configuration and the surroundings that a test may put in place
+// of the machine's own.
+type Options struct {
+	Config config.Config
+
+	Network  cluster.Network  // between nodes; nil means TCP, with TLS where the configuration says so
+	Fronts   cluster.Network  // that HTTP and gRPC are served on; nil means TCP
+	Gossip   gossip.Transport // nil means UDP and TCP
+	FS       storage.FS       // of the state machine; nil means the disk, or memory where ephemeral
+	Alone    bool             // the process runs this node only: raft and memberlist count into its /metrics, which they can do but once a process
+	Headless bool             // serve neither HTTP nor gRPC: for tests that call Service
+	Logger   hclog.Logger     // nil means what the configuration says, to standard error
+}
+
+// featureLevelMax is the newest feature level that this build can do.
+const featureLevelMax = fsm.FeatureLevelMax
+
+// lanTiming is for networks where a round trip takes a millisecond or two:
+// leader loss is noticed within half a second.
+var lanTiming = cluster.Timing{Heartbeat: 300 * time.Millisecond, Election: 300 * time.Millisecond, Lease: 200 * time.Millisecond}
+
+// timing is how quickly this node's group elects.
+func timing(c config.Config) cluster.Timing {
+	switch {
+	case c.Cluster.Timing == "lan":
+		return lanTiming
+	case c.Node.Dev && len(c.Cluster.Join) == 0:
+		return cluster.AloneTiming()
+	default:
+		return cluster.DefaultTiming()
+	}
+}
+
+// dir is a directory of the node's own; "" where nothing is kept on disk.
+func dir(c config.Config, name string) string {
+	if c.Node.Ephemeral {
+		return ""
+	}
+	return filepath.Join(c.Node.DataDir, name)
+}
+
+func newLogger(c config.Config) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "dormouse", Level: hclog.LevelFromString(c.Log.Level), JSONFormat: c.Log.Format == "json", Output: os.Stderr,
+	}).With("node", c.Node.ID)
+}
+
+// tlsConfig is what l is served with, and peers are dialled with; nil means no
+// TLS.
+func tlsConfig(l config.Listen) (*tls.Config, error) {
+	if !l.TLS() {
+		return nil, nil //nolint:nilnil // no TLS is an answer
+	}
+	certificate, err := tls.LoadX509KeyPair(l.CertFile, l.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("load the certificate for %s: %w", l.Addr, err)
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{certificate}}
+	if l.CAFile == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(l.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("load the CA for %s: %w", l.Addr, err)
+	}
+	t.ClientCAs = x509.NewCertPool()
+	if !t.ClientCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate", l.CAFile)
+	}
+	t.RootCAs, t.ClientAuth = t.ClientCAs, tls.RequireAndVerifyClientCert
+	return t, nil
+}
+
+// gossipKey reads the key that gossip is encrypted with; nil means in clear.
+func gossipKey(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load the gossip key: %w", err)
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("the gossip key in %s is not base64: %w", path, err)
+	}
+	if n := len(key); n != 16 && n != 24 && n != 32 {
+		return nil, errors.New("the gossip key must have 16, 24 or 32 bytes")
+	}
+	return key, nil
+}

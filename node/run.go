@@ -1,0 +1,143 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	rpc "google.golang.org/grpc"
+
+	"dormouse/config"
+)
+
+// fatalGrace bounds an orderly stop after a fault: a disk that hangs must not
+// keep the process.
+const fatalGrace = 3 * time.Second
+
+// Run runs one node with the machine's own surroundings until ctx ends, then
+// stops it in order. The error is a *ExitError where the node had to stop.
+func Run(ctx context.Context, c config.Config) error {
+	n, err := Open(Options{Config: c, Alone: true})
+	if err != nil {
+		return err
+	}
+	return n.Run(ctx)
+}
+
+// Run serves until ctx ends or a part fails, then stops the parts in reverse
+// order of starting and closes them.
+func (n *Node) Run(ctx context.Context) error {
+	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
+	life, end := context.WithCancel(failed)
+	defer end()
+	n.start(life, parts)
+	httpAddr, grpcAddr := n.Addrs()
+	n.logger.Info("awake", "http", httpAddr, "grpc", grpcAddr, "raft", n.group.Addr())
+
+	var why error
+	grace := n.o.Config.Node.StopTimeout
+	select {
+	case <-ctx.Done():
+		n.logger.Info("stopping")
+	case <-failed.Done():
+	case why = <-n.fatal:
+		grace = fatalGrace
+	}
+	return n.stop(parts, end, grace, why)
+}
+
+// stop ends the parts within grace. After a fault, parts that do not end are
+// left to the end of the process.
+func (n *Node) stop(parts *errgroup.Group, end context.CancelFunc, grace time.Duration, why error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() {
+		closed := n.close(ctx)
+		end()
+		stopped <- errors.Join(fault("run", parts.Wait(), codeFailed), fault("stop", closed, codeFailed))
+	}()
+	if why == nil {
+		return <-stopped
+	}
+	select {
+	case err := <-stopped:
+		return errors.Join(why, err)
+	case <-ctx.Done():
+		return why
+	}
+}
+
+// start starts what serves. Everything ends when its part is closed, or with
+// life.
+func (n *Node) start(life context.Context, parts *errgroup.Group) {
+	parts.Go(func() error { return n.group.Run(context.WithoutCancel(life)) })
+	parts.Go(func() error {
+		err := n.peers.Serve(n.group.PeerListener())
+		if errors.Is(err, rpc.ErrServerStopped) || errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		return err
+	})
+	var talk context.Context
+	talk, n.endGossip = context.WithCancel(life)
+	n.gossipEnded = make(chan struct{})
+	parts.Go(func() error {
+		defer close(n.gossipEnded)
+		return n.gossip.Run(talk)
+	})
+	if n.o.Headless {
+		return
+	}
+	parts.Go(func() error { return n.grpc.Serve(n.grpcListener) })
+	parts.Go(n.serveHTTP)
+	parts.Go(func() error { return n.tellHealth(life) })
+}
+
+// close stops and closes what has been opened, in reverse order.
+func (n *Node) close(ctx context.Context) error {
+	close(n.stopping) // readiness fails first: balancers look elsewhere
+	var errs []error
+	if n.http != nil { // calls in hand finish while the group still serves them
+		errs = append(errs, ignoreDeadline(n.http.Shutdown(ctx)))
+		errs = append(errs, ignoreDeadline(n.http.Close()))
+	}
+	if n.grpc != nil {
+		errs = append(errs, ignoreDeadline(n.grpc.Shutdown(ctx)))
+	}
+	for _, l := range []net.Listener{n.httpListener, n.grpcListener} {
+		if l != nil {
+			_ = l.Close() // its server has, unless it never served
+		}
+	}
+	if n.router != nil { // refuses what still waits for a leader
+		n.router.Close()
+	}
+	if n.gossip != nil { // says goodbye before the node goes quiet
+		errs = append(errs, n.quitGossip(ctx))
+	}
+	if n.group != nil { // hands leadership over, stops Raft, closes the log
+		errs = append(errs, ignoreDeadline(n.group.Shutdown(ctx)))
+	}
+	if n.pool != nil {
+		n.pool.Close()
+	}
+	if n.peers != nil {
+		n.peers.Stop()
+	}
+	if n.machine != nil { // last: Raft may apply until it has stopped
+		errs = append(errs, n.machine.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// ignoreDeadline forgives a part that was cut off at the deadline: what it had
+// in hand is refused or unknown, as its callers are told.
+func ignoreDeadline(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package node_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"dormouse/agent"
+	"dormouse/agent/agenttest"
+	"dormouse/client"
+)
+
+// The conformance suite runs against each implementation of the contract, on
+// one node and on three. On three, the router and the client go through a
+// follower, so that commits are forwarded and reads ask for their index.
+
+func TestStoreOnOneNode(t *testing.T)  { conformOnOne(t, leaderStore) }
+func TestRouterOnOneNode(t *testing.T) { conformOnOne(t, anyRouter) }
+func TestClientOnOneNode(t *testing.T) { conformOnOne(t, anyClient) }
+
+func TestStoreOnThreeNodes(t *testing.T)  { conformOnThree(t, leaderStore) }
+func TestRouterOnThreeNodes(t *testing.T) { conformOnThree(t, anyRouter) }
+func TestClientOnThreeNodes(t *testing.T) { conformOnThree(t, anyClient) }
+
+// conformOnOne runs the suite on one node, its cases as subtests in parallel.
+func conformOnOne(t *testing.T, open func(t *testing.T, w *town) agent.Service) {
+	t.Helper()
+	w := newTown(t, 1)
+	service := open(t, w)
+	t.Run("suite", func(t *testing.T) {
+		agenttest.Run(t, func(t *testing.T) agent.Service {
+			t.Helper()
+			t.Parallel()
+			return service
+		})
+	})
+	w.agree()
+}
+
+// conformOnThree runs the suite on a town of three in virtual time: a busy
+// machine must not cost its leader an election in the middle of a case that
+// tells what one node answers. A bubble has no subtests, so a failure names
+// its case.
+func conformOnThree(t *testing.T, open func(t *testing.T, w *town) agent.Service) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		service := open(t, w)
+		var name string
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Logf("in case %s", name)
+			}
+		})
+		for _, c := range agenttest.Cases() {
+			if name = c.Name; !t.Failed() {
+				c.Run(t, service)
+			}
+		}
+		w.agree()
+	})
+}
+
+func leaderStore(_ *testing.T, w *town) agent.Service { return w.leader().Store() }
+
+func anyRouter(_ *testing.T, w *town) agent.Service {
+	if len(w.awake) == 1 {
+		return w.leader().Service()
+	}
+	return w.follower().Service()
+}
+
+func anyClient(t *testing.T, w *town) agent.Service {
+	t.Helper()
+	through := w.leader()
+	if len(w.awake) > 1 {
+		through = w.follower()
+	}
+	c, err := client.Dial(client.Options{
+		Endpoints: []string{through.name + ":grpc"}, Fixed: true,
+		DialOptions: []grpc.DialOption{
+			grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
+				return w.links.Host("client").Dial(ctx, addr)
+			}),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
