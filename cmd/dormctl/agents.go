@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) agentsCommand() *cobra.Command {
+	return group("agents", "Checkpoint and thread together", a.agentsHibernate(), a.agentsThaw(), a.agentsRepair())
+}
+
+func (a *app) agentsHibernate() *cobra.Command {
+	var put agent.PutCheckpoint
+	var from uint64
+	var thread, entries, metadata string
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "hibernate KEY STATE", Short: "Append what the journal lacks and save the checkpoint, in one commit",
+		Args: exactly("KEY", "STATE"),
+		Long: `hibernate appends the entries that the journal lacks and then puts the
+checkpoint, which points to them, in one commit. --entries holds the agent's
+entries from --from on; what overlaps the journal must equal it. STATE is a JSON
+object, @FILE, or - for stdin.`,
+		Example: `  dormctl agents hibernate agent-1 '{"mood":"sleepy"}' --thread chat-1 --entries entries.jsonl --lifecycle idle`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			put.Key, put.IfRevision, put.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
+			if put.State, err = a.objectArg("state", args[1]); err != nil {
+				return err
+			}
+			if put.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+				return err
+			}
+			ops := []agent.Op{&put}
+			if thread != "" {
+				journal := &agent.HibernateThread{Thread: thread, FromSeq: from}
+				if entries != "" {
+					if journal.Entries, err = a.drafts(entries); err != nil {
+						return err
+					}
+				}
+				journal.Rev = from + uint64(len(journal.Entries))
+				put.Thread = &agent.Pointer{Thread: thread, Rev: journal.Rev}
+				ops = []agent.Op{journal, &put}
+			} else if entries != "" || from != 0 {
+				return usagef("--entries and --from are of a thread: name it with --thread")
+			}
+			return a.hibernate(cmd, ops)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&thread, "thread", "", "the agent's thread")
+	flags.StringVar(&entries, "entries", "", "file with the agent's entries from --from on, or - for stdin")
+	flags.Uint64Var(&from, "from", 0, "seq of the first of them: the rev where --entries is empty")
+	flags.Uint64Var(&put.Version, "version", 0, "your schema's version; 0 means 1")
+	flags.StringVar(&put.Lifecycle, "lifecycle", "", "why it is saved: completion, idle, manual, …")
+	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
+	ttlFlag(cmd, &put.TTL)
+	guard.define(cmd, true)
+	return cmd
+}
+
+func (a *app) hibernate(cmd *cobra.Command, ops []agent.Op) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		result, err := a.commit(ctx, s, ops...)
+		if err != nil {
+			return err
+		}
+		written, err := resultOf[*agent.CheckpointResult](result, len(ops)-1)
+		if err != nil {
+			return err
+		}
+		return a.print(checkpointWritten(written), writtenGrid(written))
+	})
+}
+
+// threadWithEntries is a thread as thaw gives it.
+type threadWithEntries struct {
+	threadDoc
+	Entries []entryDoc `json:"entries"`
+}
+
+type thawedDoc struct {
+	Checkpoint checkpointDoc      `json:"checkpoint"`
+	Thread     *threadWithEntries `json:"thread"`
+	Ahead      uint64             `json:"ahead"`
+}
+
+func thawedOf(t *agent.Thawed) thawedDoc {
+	doc := thawedDoc{Checkpoint: checkpointOf(t.Checkpoint), Ahead: t.Ahead}
+	if t.Thread != nil {
+		doc.Thread = &threadWithEntries{threadDoc: threadOf(*t.Thread), Entries: []entryDoc{}}
+		for _, e := range t.Entries {
+			doc.Thread.Entries = append(doc.Thread.Entries, entryOf(e))
+		}
+	}
+	return doc
+}
+
+func (a *app) agentsThaw() *cobra.Command {
+	var tail, revision uint64
+	cmd := &cobra.Command{
+		Use: "thaw KEY", Short: "Show a checkpoint and the thread that it points to, as of one instant", Args: exactly("KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				read := &agent.Thaw{Key: args[0], Tail: optional(cmd, "tail", &tail), Revision: revision}
+				thawed, err := find[*agent.Thawed](ctx, a, s, read)
+				if err != nil {
+					return err
+				}
+				return a.printThawed(thawed)
+			})
+		},
+	}
+	cmd.Flags().Uint64Var(&tail, "tail", 0, "only the last so many entries (default all)")
+	cmd.Flags().Uint64Var(&revision, "revision", 0, "from an older checkpoint that is still kept")
+	return cmd
+}
+
+func (a *app) printThawed(t *agent.Thawed) error {
+	if a.output != outputTable {
+		return a.print(thawedOf(t), grid{})
+	}
+	if err := a.printGrid(checkpointGrid(t.Checkpoint)); err != nil || t.Thread == nil {
+		return err
+	}
+	entries := entriesGrid(&agent.Entries{Thread: *t.Thread, Items: t.Entries})
+	entries.apart = true
+	if t.Ahead > 0 {
+		entries.note += fmt.Sprintf("\nthe journal is %d entries ahead of the checkpoint", t.Ahead)
+	}
+	return a.printGrid(entries)
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+// repairFlags say what to do about a mismatch.
+type repairFlags struct {
+	drop, rebuild bool
+	thread        string
+	state         string
+}
+
+func (a *app) agentsRepair() *cobra.Command {
+	var f repairFlags
+	cmd := &cobra.Command{
+		Use: "repair KEY", Short: "Show, or settle, a checkpoint that does not match its thread", Args: exactly("KEY"),
+		Long: `repair looks at an agent that does not thaw because its checkpoint points to a
+thread that is gone (missing_thread) or has another history (thread_mismatch).
+
+Without a choice it shows both sides and changes nothing; the exit code is 4
+where they do not match. The choices:
+
+  --drop-checkpoint       delete the checkpoint and start fresh; the thread stays
+  --rebuild-from-thread   keep the thread, and put a checkpoint that points to it
+                          as it stands. Its state is --state ({} by default): the
+                          old one speaks of another history. The old checkpoint
+                          stays readable with "checkpoints get --revision".
+
+A choice applies only to the checkpoint that was looked at: if another was saved
+meanwhile, it is refused.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.drop && f.rebuild {
+				return usagef("choose one of --drop-checkpoint and --rebuild-from-thread")
+			}
+			if !f.rebuild && (f.state != "" || f.thread != "") {
+				return usagef("--state and --thread are for --rebuild-from-thread")
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				return a.repair(ctx, s, args[0], f)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.drop, "drop-checkpoint", false, "delete the checkpoint; the thread stays")
+	flags.BoolVar(&f.rebuild, "rebuild-from-thread", false, "put a checkpoint that points to the thread as it stands")
+	flags.StringVar(&f.state, "state", "", "the rebuilt checkpoint's state: a JSON object, @FILE or - (default {})")
+	flags.StringVar(&f.thread, "thread", "", "the thread to rebuild from (default the one that the checkpoint points to)")
+	return cmd
+}
+
+// diagnosis is both sides of an agent, as of one index.
+type diagnosis struct {
+	checkpoint *agent.Checkpoint
+	thread     *agent.Thread // the one to rebuild from; nil where there is none
+	err        *agent.Error  // why it does not thaw; nil where it does
+}
+
+func (a *app) diagnose(ctx context.Context, s store, key, thread string) (diagnosis, error) {
+	checkpoint, err := find[*agent.Checkpoint](ctx, a, s, &agent.GetCheckpoint{Key: key})
+	if err != nil {
+		return diagnosis{}, err
+	}
+	if thread == "" && checkpoint.Thread != nil {
+		thread = checkpoint.Thread.Thread
+	}
+	none := uint64(0)
+	reads := []agent.Read{&agent.GetCheckpoint{Key: key}, &agent.Thaw{Key: key, Tail: &none}}
+	if thread != "" {
+		reads = append(reads, &agent.GetThread{Thread: thread})
+	}
+	answers, err := a.read(ctx, s, reads...)
+	if err != nil {
+		return diagnosis{}, err
+	}
+	var d diagnosis
+	if d.checkpoint, err = foundIn[*agent.Checkpoint](answers, 0); err != nil {
+		return diagnosis{}, err
+	}
+	d.err = answers.Answers[1].Err
+	if d.err != nil && !errors.Is(d.err, agent.ErrMissingThread) && !errors.Is(d.err, agent.ErrThreadMismatch) {
+		return diagnosis{}, d.err
+	}
+	if thread != "" {
+		d.thread, err = foundIn[*agent.Thread](answers, 2)
+		if err != nil && !missing(err) {
+			return diagnosis{}, err
+		}
+	}
+	return d, nil
+}
+
+func (a *app) repair(ctx context.Context, s store, key string, f repairFlags) error {
+	d, err := a.diagnose(ctx, s, key, f.thread)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.drop:
+		return a.dropCheckpoint(ctx, s, d)
+	case f.rebuild:
+		return a.rebuild(ctx, s, d, f)
+	default:
+		return a.showBoth(d)
+	}
+}
+
+func (a *app) dropCheckpoint(ctx context.Context, s store, d diagnosis) error {
+	c := d.checkpoint
+	result, err := a.commit(ctx, s, &agent.DeleteCheckpoint{Key: c.Key, IfRevision: &c.Revision, IfIncarnation: c.Incarnation})
+	if err != nil {
+		return err
+	}
+	deleted, err := resultOf[*agent.DeleteResult](result, 0)
+	if err != nil {
+		return err
+	}
+	return a.print(deletedOf(deleted), deletedGrid("checkpoint", []string{c.Key}, []bool{deleted.Existed}))
+}
+
+func (a *app) rebuild(ctx context.Context, s store, d diagnosis, f repairFlags) error {
+	c := d.checkpoint
+	if d.thread == nil {
+		return &exitError{exitNotFound, fmt.Errorf(
+			"checkpoint %q has no thread to rebuild from: name one with --thread, or choose --drop-checkpoint", c.Key)}
+	}
+	state, err := a.optionalObject("state", f.state)
+	if err != nil {
+		return err
+	}
+	if state == nil {
+		state = agent.JSON("{}")
+	}
+	result, err := a.commit(ctx, s, &agent.PutCheckpoint{
+		Key: c.Key, Version: c.Version, State: state, Lifecycle: "manual", Metadata: c.Metadata,
+		Thread: &agent.Pointer{
+			Thread: d.thread.ID, Rev: d.thread.Rev, Head: d.thread.Head.String(), Incarnation: d.thread.Incarnation,
+		},
+		IfRevision: &c.Revision, IfIncarnation: c.Incarnation,
+	})
+	if err != nil {
+		return err
+	}
+	written, err := resultOf[*agent.CheckpointResult](result, 0)
+	if err != nil {
+		return err
+	}
+	return a.print(checkpointWritten(written), writtenGrid(written))
+}
+
+// showBoth prints the two sides. A mismatch is a failure, so that scripts see
+// it too.
+func (a *app) showBoth(d diagnosis) error {
+	c := d.checkpoint
+	document := struct {
+		OK         bool          `json:"ok"`
+		Code       agent.Code    `json:"code,omitzero"`
+		Detail     string        `json:"detail,omitzero"`
+		Checkpoint checkpointDoc `json:"checkpoint"`
+		Thread     *threadDoc    `json:"thread"`
+	}{OK: d.err == nil, Checkpoint: checkpointOf(*c)}
+	g := grid{head: []string{"", "thread", "rev", "head", "incarnation", "updated"}}
+	if p := c.Thread; p != nil {
+		g.add("checkpoint points to", p.Thread, number(p.Rev), orDash(p.Head), number(p.Incarnation), when(c.UpdatedAt))
+	} else {
+		g.add("checkpoint points to", "-", "-", "-", "-", when(c.UpdatedAt))
+	}
+	if t := d.thread; t != nil {
+		doc := threadOf(*t)
+		document.Thread = &doc
+		g.add("journal stands at", t.ID, number(t.Rev), t.Head.String(), number(t.Incarnation), when(t.UpdatedAt))
+	} else if c.Thread != nil {
+		g.add("journal stands at", "(missing)", "-", "-", "-", "-")
+	}
+	if d.err == nil {
+		g.note = "they match: nothing to repair"
+		return a.print(document, g)
+	}
+	document.Code, document.Detail = d.err.Code, d.err.Detail
+	if err := a.print(document, g); err != nil {
+		return err
+	}
+	return &exitError{exitConflict, fmt.Errorf(
+		"%w%s\n  keep the thread and rebuild the checkpoint:  dormctl agents repair %q --rebuild-from-thread\n"+
+			"  drop the checkpoint and start fresh:         dormctl agents repair %q --drop-checkpoint", d.err, facts(d.err), c.Key, c.Key)}
+}

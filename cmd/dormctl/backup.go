@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "backup FILE", Short: "Write a consistent backup of the whole store", Args: exactly("FILE"),
+		Long: `backup writes a snapshot of the whole store, all scopes, to FILE, or to stdout
+for -. FILE appears only once it is complete. "dormoused restore" founds a new
+cluster from it.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+				if args[0] == "-" {
+					return s.Backup(ctx, a.stdout)
+				}
+				return a.backup(ctx, s, args[0])
+			})
+		},
+	}
+}
+
+func (a *app) backup(ctx context.Context, s store, path string) (err error) {
+	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
+	if err != nil {
+		return fmt.Errorf("create the backup: %w", err)
+	}
+	defer func() {
+		if cleanup := file.Cleanup(); cleanup != nil && err == nil {
+			err = fmt.Errorf("remove the unfinished backup: %w", cleanup)
+		}
+	}()
+	if err := s.Backup(ctx, file); err != nil {
+		return err
+	}
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return fmt.Errorf("finish the backup: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("look at the backup: %w", err)
+	}
+	var g grid
+	g.add("backup", path)
+	g.add("bytes", number(info.Size()))
+	return a.print(struct {
+		File  string `json:"file"`
+		Bytes int64  `json:"bytes"`
+	}{path, info.Size()}, g)
+}

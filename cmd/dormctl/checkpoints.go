@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) checkpointsCommand() *cobra.Command {
+	return group("checkpoints", "Agents' saved states",
+		a.checkpointsGet(), a.checkpointsPut(), a.checkpointsPatch(),
+		a.checkpointsHistory(), a.checkpointsList(), a.checkpointsRemove())
+}
+
+func (a *app) checkpointsGet() *cobra.Command {
+	var revision uint64
+	cmd := &cobra.Command{
+		Use: "get KEY", Short: "Show a checkpoint", Args: exactly("KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				found, err := find[*agent.Checkpoint](ctx, a, s, &agent.GetCheckpoint{Key: args[0], Revision: revision})
+				if err != nil {
+					return err
+				}
+				return a.print(checkpointOf(*found), checkpointGrid(*found))
+			})
+		},
+	}
+	cmd.Flags().Uint64Var(&revision, "revision", 0, "an older revision that is still kept; 0 means the current one")
+	return cmd
+}
+
+func checkpointGrid(c agent.Checkpoint) grid {
+	var g grid
+	g.add("key", c.Key)
+	g.add("revision", number(c.Revision))
+	g.add("incarnation", number(c.Incarnation))
+	g.add("version", number(c.Version))
+	g.add("thread", pointerCell(c.Thread))
+	if c.Thread != nil {
+		g.add("head", orDash(c.Thread.Head))
+	}
+	g.add("lifecycle", orDash(c.Lifecycle))
+	g.add("created", when(c.CreatedAt))
+	g.add("updated", when(c.UpdatedAt))
+	g.add("expires", when(c.ExpiresAt))
+	g.add("metadata", string(object(c.Metadata)))
+	g.add("state", string(object(c.State)))
+	return g
+}
+
+func (a *app) checkpointsPut() *cobra.Command {
+	var op agent.PutCheckpoint
+	var metadata string
+	var pointer pointerFlags
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "put KEY STATE", Short: "Write a checkpoint whole", Args: exactly("KEY", "STATE"),
+		Long: "put writes a checkpoint whole. STATE is a JSON object, @FILE, or - for stdin.",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			op.Key, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
+			if op.State, err = a.objectArg("state", args[1]); err != nil {
+				return err
+			}
+			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+				return err
+			}
+			if op.Thread, err = pointer.pointer(); err != nil {
+				return err
+			}
+			return a.writeCheckpoint(cmd, &op)
+		},
+	}
+	cmd.Flags().Uint64Var(&op.Version, "version", 0, "your schema's version; 0 means 1")
+	cmd.Flags().StringVar(&op.Lifecycle, "lifecycle", "", "why it is saved: completion, idle, manual, …")
+	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
+	ttlFlag(cmd, &op.TTL)
+	pointer.define(cmd)
+	guard.define(cmd, true)
+	return cmd
+}
+
+func (a *app) checkpointsPatch() *cobra.Command {
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "patch KEY PATCH", Short: "Merge a patch into a checkpoint's state", Args: exactly("KEY", "PATCH"),
+		Long: "patch merges a JSON object (or @FILE, or - for stdin) into the state, as RFC 7396 says: null removes a member.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			patch, err := a.objectArg("patch", args[1])
+			if err != nil {
+				return err
+			}
+			return a.writeCheckpoint(cmd, &agent.PatchCheckpoint{
+				Key: args[0], Patch: patch, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation,
+			})
+		},
+	}
+	guard.define(cmd, true)
+	return cmd
+}
+
+func (a *app) writeCheckpoint(cmd *cobra.Command, op agent.Op) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		result, err := a.commit(ctx, s, op)
+		if err != nil {
+			return err
+		}
+		written, err := resultOf[*agent.CheckpointResult](result, 0)
+		if err != nil {
+			return err
+		}
+		return a.print(checkpointWritten(written), writtenGrid(written))
+	})
+}
+
+func writtenGrid(r *agent.CheckpointResult) grid {
+	var g grid
+	g.add("checkpoint", r.Key)
+	g.add("revision", number(r.Revision))
+	g.add("thread", pointerCell(r.Thread))
+	g.add("updated", when(r.UpdatedAt))
+	return g
+}
+
+func (a *app) checkpointsHistory() *cobra.Command {
+	return &cobra.Command{
+		Use: "history KEY", Short: "List the kept revisions, newest first", Args: exactly("KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list, err := find[*agent.CheckpointList](ctx, a, s, &agent.CheckpointHistory{Key: args[0]})
+				if err != nil {
+					return err
+				}
+				return a.printCheckpoints(list)
+			})
+		},
+	}
+}
+
+func (a *app) checkpointsList() *cobra.Command {
+	var page pageFlags
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List checkpoints", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list, err := find[*agent.CheckpointList](ctx, a, s, &agent.ListCheckpoints{Page: page.page()})
+				if err != nil {
+					return err
+				}
+				return a.printCheckpoints(list)
+			})
+		},
+	}
+	page.define(cmd)
+	return cmd
+}
+
+func (a *app) printCheckpoints(list *agent.CheckpointList) error {
+	g := grid{head: []string{"key", "revision", "bytes", "thread", "lifecycle", "updated", "expires"}, note: more(list.Next)}
+	for _, r := range list.Items {
+		g.add(r.Key, number(r.Revision), number(r.Bytes), pointerCell(r.Thread), orDash(r.Lifecycle), when(r.UpdatedAt), when(r.ExpiresAt))
+	}
+	return a.print(pageOf(list.Items, list.Next, checkpointRowOf), g)
+}
+
+func (a *app) checkpointsRemove() *cobra.Command {
+	var guard guardFlags
+	var seal time.Duration
+	cmd := &cobra.Command{
+		Use: "rm KEY...", Short: "Delete checkpoints and their history, in one commit", Args: between(1, -1, "KEY..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var ops []agent.Op
+			for _, key := range args {
+				ops = append(ops, &agent.DeleteCheckpoint{
+					Key: key, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation, Seal: seal,
+				})
+			}
+			return a.remove(cmd, "checkpoint", args, ops)
+		},
+	}
+	guard.define(cmd, true)
+	sealFlag(cmd, &seal)
+	return cmd
+}
+
+// remove commits deletes, one for each name.
+func (a *app) remove(cmd *cobra.Command, noun string, names []string, ops []agent.Op) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		result, err := a.commit(ctx, s, ops...)
+		if err != nil {
+			return err
+		}
+		docs := make([]deletedDoc, len(ops))
+		existed := make([]bool, len(ops))
+		for i := range ops {
+			deleted, err := resultOf[*agent.DeleteResult](result, i)
+			if err != nil {
+				return err
+			}
+			docs[i], existed[i] = deletedOf(deleted), deleted.Existed
+			docs[i].ID = names[i]
+		}
+		return a.print(struct {
+			Items []deletedDoc `json:"items"`
+		}{docs}, deletedGrid(noun, names, existed))
+	})
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) commitCommand() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use: "commit -f FILE", Short: "Apply a list of ops, all or nothing", Args: exactly(),
+		Long: `commit applies the ops in FILE (- for stdin), all or nothing. It is the body of
+POST /v1/commits:
+
+  {"fence": {"claim": "…", "epoch": 7}?, "ops": [
+    {"op": "append_thread", "thread": "t1", "expected_rev": 3, "entries": [{"kind": "message", "payload": {…}}]},
+    {"op": "put_checkpoint", "key": "a1", "state": {…}, "thread": {"id": "t1", "rev": 4}}]}
+
+Ops: put_value, delete_value, put_checkpoint, patch_checkpoint,
+delete_checkpoint, append_thread, hibernate_thread, delete_thread,
+compact_thread, fork_thread, put_scope, delete_scope. The bytes of values are in
+base64.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if path == "" {
+				return usagef("commit needs -f FILE, or -f - for stdin")
+			}
+			raw, err := a.file("commit", path)
+			if err != nil {
+				return err
+			}
+			commit, err := parseCommit(raw)
+			if err != nil {
+				return err
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				result, err := a.submit(ctx, s, commit)
+				if err != nil {
+					return err
+				}
+				return a.printResult(result)
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&path, "file", "f", "", "file with the commit, or - for stdin")
+	return cmd
+}
+
+func (a *app) printResult(result agent.Result) error {
+	document := struct {
+		Index   uint64 `json:"index"`
+		Time    int64  `json:"time"`
+		Results []any  `json:"results"`
+	}{result.Index, result.Time, []any{}}
+	g := grid{head: []string{"op", "what", "id", "rev", "revision"}}
+	for i, r := range result.Results {
+		op := number(i)
+		switch r := r.(type) {
+		case *agent.ValueResult:
+			document.Results = append(document.Results, valueWritten(r))
+			g.add(op, "value", r.Key, "-", number(r.Revision))
+		case *agent.CheckpointResult:
+			document.Results = append(document.Results, checkpointWritten(r))
+			g.add(op, "checkpoint", r.Key, "-", number(r.Revision))
+		case *agent.ThreadResult:
+			document.Results = append(document.Results, appendedOf(r))
+			g.add(op, "thread", r.Thread.ID, number(r.Thread.Rev), "-")
+		case *agent.DeleteResult:
+			document.Results = append(document.Results, deletedOf(r))
+			g.add(op, "deleted, existed: "+yes(r.Existed), "-", "-", "-")
+		case *agent.ScopeResult:
+			document.Results = append(document.Results, scopeOf(r.Scope))
+			g.add(op, "scope", r.Scope.Name, "-", "-")
+		}
+	}
+	return a.print(document, g)
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitConflict    = 4
+	exitUnavailable = 5
+	exitUnknown     = 6
+)
+
+const exitTable = `Exit codes:
+  0  ok
+  1  failed
+  2  wrong usage, or a request that is wrong in itself
+  3  not found, or compacted away
+  4  conflict: refused because of what is stored (rev, revision, pointer, fence, …)
+  5  unavailable: surely not applied; try again later
+  6  unknown: may yet apply; repeat with the same --request-id
+`
+
+// usageError is a command line that cannot be followed.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// exitError is a failure whose exit code follows from no store's error.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// exitCode is how err ends the process.
+func exitCode(err error) int {
+	var usage *usageError
+	var exit *exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &exit):
+		return exit.code
+	}
+	var commit *commitError
+	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
+		return exitUnknown // whatever it is called: it may yet apply
+	}
+	switch agent.CodeOf(err) {
+	case agent.CodeInvalid:
+		return exitUsage
+	case agent.CodeNotFound, agent.CodeCompacted:
+		return exitNotFound
+	case agent.CodeConflict, agent.CodeRevRegression, agent.CodeDuplicateEntry, agent.CodeRevisionMismatch,
+		agent.CodeFenced, agent.CodeAlreadyClaimed, agent.CodeMissingThread, agent.CodeThreadMismatch,
+		agent.CodeAlreadyExists, agent.CodeDeleted, agent.CodeIdempotencyMismatch:
+		return exitConflict
+	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeReadOnly:
+		return exitUnavailable
+	case agent.CodeUnknown, agent.CodeRequestExpired:
+		return exitUnknown
+	default:
+		return exitFailed
+	}
+}
+
+// explain writes what went wrong and what to do about it.
+func (a *app) explain(err error) {
+	message := err.Error()
+	var e *agent.Error
+	var exit *exitError // says it all itself
+	if errors.As(err, &e) && !errors.As(err, &exit) {
+		message += facts(e)
+	}
+	a.tell("dormctl: %s", message)
+	if hint := a.hint(err); hint != "" {
+		a.tell("dormctl: %s", hint)
+	}
+}
+
+// facts is what a refusal tells besides its message.
+func facts(e *agent.Error) string {
+	var list []string
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if e.Op > 0 { // a commit of one op needs no number
+		add("op %d", e.Op)
+	}
+	switch e.Code {
+	case agent.CodeConflict, agent.CodeRevRegression, agent.CodeThreadMismatch:
+		if e.Head != "" { // it is of a thread, not of the cluster's members
+			add("stored rev %d", e.Rev)
+			add("head %s", e.Head)
+		}
+	case agent.CodeRevisionMismatch:
+		add("stored revision %d", e.Revision)
+	case agent.CodeDuplicateEntry:
+		add("stored at seq %d", e.Seq)
+	case agent.CodeCompacted:
+		add("floor %d", e.Floor)
+	case agent.CodeFenced, agent.CodeAlreadyClaimed:
+		add("epoch %d", e.Epoch)
+		add("holder %q", e.Holder)
+	default:
+	}
+	if e.Limit != "" {
+		add("limit %s", e.Limit)
+	}
+	if e.Thread != "" {
+		add("thread %q", e.Thread)
+	}
+	if e.RetryAfterMS > 0 {
+		add("retry after %v", time.Duration(e.RetryAfterMS)*time.Millisecond)
+	}
+	if list == nil {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// hint is what to do about err; empty where the message says it all.
+func (a *app) hint(err error) string {
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return "see --help of the command"
+	}
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return ""
+	}
+	var commit *commitError
+	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
+		return fmt.Sprintf("it may or may not have applied; to settle it, run the same command again with --request-id %s", commit.request.Client)
+	}
+	var e *agent.Error
+	if errors.As(err, &e) && e.Code == agent.CodeConflict && e.Head == "" {
+		return "" // of the cluster's members: the refusal says what to do
+	}
+	switch agent.CodeOf(err) {
+	case agent.CodeUnknown, agent.CodeRequestExpired:
+		return "it may or may not have happened; look before you repeat it"
+	case agent.CodeUnavailable:
+		return fmt.Sprintf("nothing was changed; is a majority of the nodes running, and is one of them at %s? (--endpoints, or DORMOUSE_ENDPOINTS)", a.endpoints)
+	case agent.CodeOverloaded:
+		return "nothing was changed; try again a little later"
+	case agent.CodeFenced:
+		return "the claim has another holder or has lapsed: claim it anew, or give up"
+	case agent.CodeIdempotencyMismatch:
+		return "this --request-id was used for another commit: repeat that one, or leave the flag out"
+	case agent.CodeTooLarge:
+		return "split it up, or keep large contents elsewhere"
+	case agent.CodeReadOnly:
+		return "nothing was changed; free some disk space on the node, or move its data to a larger disk"
+	case agent.CodeConflict, agent.CodeRevRegression:
+		return "someone else wrote in between: load the thread again and go on from the stored rev"
+	case agent.CodeRevisionMismatch:
+		return "someone else wrote in between: read it again and decide on what is there now"
+	case agent.CodeMissingThread, agent.CodeThreadMismatch:
+		return "checkpoint and thread do not belong together: dormctl agents repair KEY shows both and what can be done"
+	case agent.CodeDuplicateEntry:
+		return "an entry with that id is there with other content: give the new one an id of its own"
+	case agent.CodeDeleted:
+		return "it has been deleted since, or is sealed for a while: read it again before you write"
+	case agent.CodeCompacted:
+		return "what came before the floor is gone: start from the floor"
+	case agent.CodeCorrupt:
+		return "stored data fails its checksum on that node: ask another with --endpoints, and replace the node"
+	default:
+		return ""
+	}
+}

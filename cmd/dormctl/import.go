@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/client"
+	"dormouse/importer"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	var o importer.Options
+	var verify, raw bool
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: exactly("FILE"),
+		Long: `import makes an agent of each conversation in FILE, which holds one a line:
+
+  {"id": "…", "agent"?, "user"?, "reward"?, "messages": [{"role": "…", …}, …]}
+
+Each message is one commit: an entry in the thread named like the conversation,
+and the checkpoint of that name, which points to it. Conversations are imported
+in parallel, the messages of each in order. An import that was interrupted goes
+on where it ended when it is run again; what is stored already is compared with
+the file first, and left alone where it differs.
+
+--verify imports nothing: it compares every thread and checkpoint with the file,
+byte for byte, through each of the --endpoints.
+
+--raw reads (or verifies) what "dormctl export" wrote instead.`,
+		Example: `  dormctl import transcripts.jsonl
+  dormctl import transcripts.jsonl --copies 20 --rate 500
+  dormctl import transcripts.jsonl --verify --endpoints 127.0.0.1:7601,127.0.0.1:7611`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Copies < 1 || o.Parallel < 1 || o.Rate < 0 {
+				return usagef("--copies and --parallel must be at least 1, --rate at least 0")
+			}
+			o.Scope = a.scope
+			switch {
+			case raw && cmd.Flags().Changed("copies"):
+				return usagef("--copies is for transcripts, not for --raw")
+			case raw:
+				return a.importRaw(cmd.Context(), args[0], verify, o.GiveUp)
+			}
+			list, err := readTranscripts(args[0])
+			if err != nil {
+				return err
+			}
+			if verify {
+				return a.verifyImport(cmd.Context(), list, o)
+			}
+			return a.importTranscripts(cmd.Context(), list, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&o.Copies, "copies", 1, "import each conversation so often, the copies named ID#2, ID#3, …")
+	flags.Float64Var(&o.Rate, "rate", 0, "messages a second; 0 means as many as possible")
+	flags.IntVar(&o.Parallel, "parallel", 32, "conversations at once")
+	flags.DurationVar(&o.GiveUp, "give-up", 2*time.Minute, "end when nothing has been answered for so long")
+	flags.BoolVar(&verify, "verify", false, "import nothing, but compare what is stored with the file through each endpoint")
+	flags.BoolVar(&raw, "raw", false, "FILE is an export")
+	return cmd
+}
+
+func readTranscripts(path string) (list []importer.Conversation, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("import: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if list, err = importer.ReadTranscripts(file); err != nil {
+		return nil, usagef("%s: %w", path, err)
+	}
+	return list, nil
+}
+
+func (a *app) importTranscripts(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+	return a.stream(ctx, func(ctx context.Context, s store) error {
+		bar := a.newProgress("importing", importer.Messages(list)*o.Copies, "messages")
+		o.Progress = bar.add
+		summary, err := importer.Import(ctx, s, list, o)
+		bar.end()
+		if err != nil {
+			return interrupted(ctx, err, "run the same command again to go on where it ended")
+		}
+		if c, ok := s.(interface{ Stats() client.Stats }); ok { // what the client settled below us
+			stats := c.Stats()
+			summary.Retries += int64(stats.Retries)
+			summary.Unknown += int64(stats.Settled)
+		}
+		seconds := summary.Elapsed.Seconds()
+		speed := float64(summary.Messages) / max(seconds, 1e-3)
+		var g grid
+		g.add("conversations", number(summary.Conversations))
+		g.add("messages", number(summary.Messages))
+		g.add("already there", number(summary.Already))
+		g.add("seconds", fmt.Sprintf("%.1f", seconds))
+		g.add("messages/s", fmt.Sprintf("%.0f", speed))
+		g.add("retries", number(summary.Retries))
+		g.add("unknown, then settled", number(summary.Unknown))
+		g.add("differences", number(summary.Differences.Count))
+		err = a.print(struct {
+			Conversations int     `json:"conversations"`
+			Messages      int     `json:"messages"`
+			Already       int     `json:"already"`
+			Seconds       float64 `json:"seconds"`
+			Speed         float64 `json:"messages_per_second"`
+			Retries       int64   `json:"retries"`
+			Unknown       int64   `json:"unknown_settled"`
+			Differences   int     `json:"differences"`
+		}{
+			summary.Conversations, summary.Messages, summary.Already, seconds, speed,
+			summary.Retries, summary.Unknown, summary.Differences.Count,
+		}, g)
+		return errors.Join(err, differ(summary.Differences, "what is stored differs from the file, and was left as it is"))
+	})
+}
+
+// interrupted says what to do after an interrupt or a failure.
+func interrupted(ctx context.Context, err error, hint string) error {
+	if ctx.Err() != nil {
+		return &exitError{exitFailed, fmt.Errorf("interrupted; %s", hint)}
+	}
+	return fmt.Errorf("%w; %s", err, hint)
+}
+
+// differ is the error of differences, if there are any.
+func differ(d importer.Differences, what string) error {
+	if d.Count == 0 {
+		return nil
+	}
+	lines := append([]string{fmt.Sprintf("%s in %d places:", what, d.Count)}, d.First...)
+	if rest := d.Count - len(d.First); rest > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", rest))
+	}
+	return &exitError{exitFailed, errors.New(strings.Join(lines, "\n  "))}
+}
+
+// verifiedDoc is what a verification through one endpoint found.
+type verifiedDoc struct {
+	Endpoint    string   `json:"endpoint"`
+	Nodes       []string `json:"nodes"`
+	Agents      int      `json:"agents"`
+	Entries     int      `json:"entries"`
+	Differences int      `json:"differences"`
+	First       []string `json:"first"`
+}
+
+func (a *app) verifyImport(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+	total := importer.Messages(list) * o.Copies
+	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+		o.Progress = progress
+		report, err := importer.Verify(ctx, s, list, o)
+		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err
+	})
+}
+
+// verifyEach verifies through each endpoint alone, so that each node has to
+// answer for itself.
+func (a *app) verifyEach(
+	ctx context.Context, total int, unit string,
+	verify func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error),
+) error {
+	endpoints, err := a.endpointList()
+	if err != nil {
+		return err
+	}
+	var docs []verifiedDoc
+	var all []error
+	g := grid{head: []string{"endpoint", "node", "agents", "entries", "differences"}}
+	for _, endpoint := range endpoints {
+		bar := a.newProgress("verifying through "+endpoint, total, unit)
+		doc, differences, err := a.verifyThrough(ctx, endpoint, bar, verify)
+		if err != nil {
+			return interrupted(ctx, err, "nothing was changed")
+		}
+		doc.Endpoint, doc.Differences, doc.First = endpoint, differences.Count, append([]string{}, differences.First...)
+		docs = append(docs, doc)
+		g.add(endpoint, joined(doc.Nodes), number(doc.Agents), number(doc.Entries), number(doc.Differences))
+		all = append(all, differ(differences, "through "+endpoint+" the store differs from the file"))
+	}
+	err = a.print(struct {
+		Items []verifiedDoc `json:"items"`
+	}{docs}, g)
+	return errors.Join(append(all, err)...)
+}
+
+func (a *app) verifyThrough(
+	ctx context.Context, endpoint string, bar *progress,
+	verify func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error),
+) (doc verifiedDoc, d importer.Differences, err error) {
+	s, err := a.open([]string{endpoint}, true)
+	if err != nil {
+		return doc, d, fmt.Errorf("dial %s: %w", endpoint, err)
+	}
+	defer func() {
+		bar.end()
+		err = errors.Join(err, s.Close())
+	}()
+	doc, d, err = verify(ctx, s, bar.add)
+	if err != nil {
+		return doc, d, fmt.Errorf("through %s: %w", endpoint, err)
+	}
+	return doc, d, nil
+}
+
+func (a *app) importRaw(ctx context.Context, path string, verify bool, giveUp time.Duration) error {
+	open := func() (io.ReadCloser, error) {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, usagef("import: %w", err)
+		}
+		return file, nil
+	}
+	o := importer.RawOptions{Scope: a.scope, GiveUp: giveUp}
+	if verify {
+		return a.verifyEach(ctx, 0, "records", func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+			o.Progress = progress
+			found, err := importer.VerifyRaw(ctx, s, open, o)
+			return verifiedDoc{Nodes: found.Nodes, Agents: found.Records.Checkpoints, Entries: found.Records.Entries}, found.Differences, err
+		})
+	}
+	return a.stream(ctx, func(ctx context.Context, s store) error {
+		bar := a.newProgress("importing", 0, "records")
+		o.Progress = bar.add
+		summary, err := importer.ImportRaw(ctx, s, open, o)
+		bar.end()
+		if err != nil {
+			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to go on where it ended")
+		}
+		err = a.printRecords(summary.Records)
+		return errors.Join(err, differ(summary.Differences, "not all could be brought in; the store differs from the export"))
+	})
+}
+
+func (a *app) printRecords(r importer.EndRecord) error {
+	var g grid
+	g.add("values", number(r.Values))
+	g.add("checkpoints", number(r.Checkpoints))
+	g.add("threads", number(r.Threads))
+	g.add("entries", number(r.Entries))
+	return a.print(r, g)
+}

@@ -1,0 +1,27 @@
+// Command dormctl is the command line for people: it asks any node of a
+// cluster over gRPC, shows what comes back, and tells by its exit code how the
+// call ended. One file holds one subcommand, or one noun of them.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{
+		stdin:    os.Stdin,
+		stdout:   os.Stdout,
+		stderr:   os.Stderr,
+		getenv:   os.Getenv,
+		terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		dial:     dialClient,
+	}
+	os.Exit(a.main(ctx, os.Args[1:]))
+}

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+const transcripts = `{"id":"c1","agent":"a","messages":[{"role":"user","content":"<hi>"},{"role":"assistant","content":"ho"}]}
+{"id":"c2","messages":[{"role":"user","content":"hi"}]}
+`
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestEndpointsComeFromTheEnvironmentUnlessAFlagNamesThem(t *testing.T) {
+	c := newConsole()
+	c.run("", "status")
+	c.env["DORMOUSE_ENDPOINTS"] = "a:1, b:2"
+	c.run("", "status")
+	c.run("", "status", "--endpoints", "c:3")
+	c.run("", "threads", "ls", "--stale")
+	want := "127.0.0.1:7601 fixed=false|a:1,b:2 fixed=false|c:3 fixed=false|a:1,b:2 fixed=true"
+	if got := strings.Join(c.dialled, "|"); got != want {
+		t.Errorf("dialled %s, want %s", got, want)
+	}
+}
+
+func TestAConnectionThatCannotBeMadeIsAFailure(t *testing.T) {
+	c := newConsole()
+	c.dialling = errors.New("65 endpoints, at most 64")
+	if _, errs, code := c.run("", "status"); code != exitFailed || !strings.Contains(errs, "65 endpoints") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+func TestAWriteOfUnknownOutcomeNamesTheRequestThatSettlesIt(t *testing.T) {
+	c := newConsole()
+	c.store.After = func(agent.Commit) error { return agent.Errorf(agent.CodeUnknown, "no answer") }
+	_, errs, code := c.run("", "threads", "append", "t1", `{"n":1}`)
+	id := regexp.MustCompile(`--request-id ([0-9a-f-]{36})\n`).FindStringSubmatch(errs)
+	if code != exitUnknown || id == nil {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	c.store.After = nil
+	if out, errs, code := c.run("", "threads", "append", "t1", `{"n":1}`, "--request-id", id[1]); code != exitOK || !strings.Contains(out, "rev       1\n") {
+		t.Errorf("the repetition: exit %d, %s%s", code, out, errs)
+	}
+	if len(c.store.Commits) != 1 {
+		t.Errorf("it applied %d times", len(c.store.Commits))
+	}
+}
+
+func TestStoredTextCannotMoveTheTerminal(t *testing.T) {
+	c := newConsole()
+	c.run("", "values", "put", "evil\x1b[2J\u009b", "x")
+	out, _, _ := c.run("", "values", "ls")
+	if strings.ContainsAny(out, "\x1b\u009b") {
+		t.Errorf("control characters came out: %q", out)
+	}
+	c.run("", "values", "get", "none\x1b]0;x\a")
+	if _, errs, _ := c.run("", "values", "get", "none\x1b]0;x\a"); strings.ContainsAny(errs, "\x1b\a") {
+		t.Errorf("control characters came out: %q", errs)
+	}
+}
+
+func TestImportVerifiesThroughEachEndpointAlone(t *testing.T) {
+	file := write(t, "transcripts.jsonl", transcripts)
+	c := newConsole()
+	out, errs, code := c.run("", "import", file, "--copies", "2", "--endpoints", "a:1,b:2", "-o", "json")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	if !regexp.MustCompile(`^{"conversations":4,"messages":6,"already":0,"seconds":[0-9.e-]+,"messages_per_second":[0-9.e+]+,` +
+		`"retries":0,"unknown_settled":0,"differences":0}\n$`).MatchString(out) {
+		t.Errorf("summary %s", out)
+	}
+	c.dialled = nil
+	out, errs, code = c.run("", "import", file, "--copies", "2", "--verify", "--endpoints", "a:1,b:2")
+	want := "ENDPOINT   NODE   AGENTS   ENTRIES   DIFFERENCES\na:1        n1     4        6         0\nb:2        n1     4        6         0\n"
+	if code != exitOK || out != want {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if got := strings.Join(c.dialled, "|"); got != "a:1 fixed=true|b:2 fixed=true" {
+		t.Errorf("dialled %s", got)
+	}
+}
+
+func TestVerificationFailsOnTheFirstDifferenceAndShowsIt(t *testing.T) {
+	file := write(t, "transcripts.jsonl", transcripts)
+	c := newConsole()
+	c.run("", "import", file)
+	c.run("", "threads", "append", "c2", "{}")
+	for _, output := range []string{"table", "json"} {
+		out, errs, code := c.run("", "import", file, "--verify", "-o", output)
+		if code != exitFailed || !strings.Contains(errs, "c2: the thread is at rev 2, the file at 1") {
+			t.Errorf("exit %d: %s%s", code, out, errs)
+		}
+	}
+	_, errs, code := c.run("", "import", file)
+	if code != exitFailed || !strings.Contains(errs, "was left as it is") {
+		t.Errorf("importing again: exit %d: %s", code, errs)
+	}
+}
+
+func TestWrongImportsAreUsage(t *testing.T) {
+	file := write(t, "transcripts.jsonl", transcripts+"{\n")
+	for want, args := range map[string][]string{
+		"line 3":                    {"import", file},
+		"no such file":              {"import", "/no/such/file"},
+		"takes FILE":                {"import"},
+		"at least 1":                {"import", file, "--copies", "0"},
+		"--rate at least 0":         {"import", file, "--rate", "-1"},
+		"--copies is for":           {"import", file, "--raw", "--copies", "2"},
+		"invalid argument \"many\"": {"import", file, "--parallel", "many"},
+	} {
+		if _, errs, code := newConsole().run("", args...); code != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("%q: exit %d, %s; want %q", args, code, errs, want)
+		}
+	}
+}
+
+func TestAnExportIsReadBackAndVerified(t *testing.T) {
+	c := newConsole()
+	c.run("", "import", write(t, "transcripts.jsonl", transcripts))
+	c.run("", "values", "put", "v", "bytes")
+	stdout, errs, code := c.run("", "export")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	path := filepath.Join(t.TempDir(), "export.jsonl")
+	if out, errs, code := c.run("", "export", "-f", path); code != exitOK || out != "values        1\ncheckpoints   2\nthreads       2\nentries       3\n" {
+		t.Fatalf("exit %d: %s%s", code, out, errs)
+	}
+	if content, err := os.ReadFile(path); err != nil || string(content) != stdout {
+		t.Errorf("the file differs from stdout: %v", err)
+	}
+	if out, errs, code := c.run("", "import", "--raw", path, "--scope", "copy", "-o", "json"); code != exitOK ||
+		out != `{"values":1,"checkpoints":2,"threads":2,"entries":3}`+"\n" {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if out, errs, code := c.run("", "import", "--raw", path, "--scope", "copy", "--verify"); code != exitOK {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if _, errs, code := c.run("", "import", "--raw", path, "--scope", "empty", "--verify"); code != exitFailed || !strings.Contains(errs, "in 5 places") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if _, errs, code := c.run("", "export", "-f", "/no/such/dir/file"); code != exitFailed || !strings.Contains(errs, "create the export") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+func TestABackupAppearsWhole(t *testing.T) {
+	c := newConsole()
+	path := filepath.Join(t.TempDir(), "backup")
+	if out, errs, code := c.run("", "backup", path, "-o", "json"); code != exitOK || out != fmt.Sprintf(`{"file":%q,"bytes":10}`+"\n", path) {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if content, err := os.ReadFile(path); err != nil || string(content) != "a snapshot" {
+		t.Errorf("%q, %v", content, err)
+	}
+	if out, _, code := c.run("", "backup", "-"); code != exitOK || out != "a snapshot" {
+		t.Errorf("exit %d: %q", code, out)
+	}
+}
+
+func TestASnapshotIsInspectedOffline(t *testing.T) {
+	crc := func(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+	content := []byte("an engine's file")
+	raw, err := proto.Marshal(&logpb.SnapshotHeader{
+		Format: 1, ClusterId: "c-1", Index: 42, Term: 3, WallMs: 1_800_000_000_000, Chain: 0xbeef, FeatureLevel: 1,
+		Files: []*logpb.SnapshotFile{{Name: "000001.sst", Size: uint64(len(content)), Crc32C: crc(content)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := binary.BigEndian.AppendUint32([]byte("DORMSNP\n"), uint32(len(raw)))
+	stream = append(binary.BigEndian.AppendUint32(stream, crc(raw)), raw...)
+	stream = append(append(stream, content...), "DORMEND\n"...)
+	c := newConsole()
+	out, errs, code := c.run("", "snapshot", "inspect", write(t, "whole", string(stream)))
+	want := `cluster         c-1
+index           42 (term 3, chain 0000beef)
+time            2027-01-15T08:00:00.000Z
+feature level   1
+format          1
+files           1, 16 bytes
+whole           yes
+`
+	if code != exitOK || out != want {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	damaged := bytes.Replace(stream, []byte("engine"), []byte("Engine"), 1)
+	out, errs, code = c.run("", "snapshot", "inspect", write(t, "damaged", string(damaged)), "-o", "json")
+	if code != exitFailed || !strings.Contains(errs, "is damaged: 000001.sst does not match") || !strings.Contains(out, `"damages":["000001.sst`) {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if _, errs, code := c.run("", "snapshot", "inspect", write(t, "other", "x")); code != exitFailed || !strings.Contains(errs, "no Dormouse snapshot") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if len(c.dialled) > 0 {
+		t.Errorf("dialled %v", c.dialled)
+	}
+}
+
+func TestHelpHasTheExitCodesAndEveryCommandHasOne(t *testing.T) {
+	c := newConsole()
+	out, _, code := c.run("", "--help")
+	if code != exitOK || !strings.Contains(out, exitTable) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	for _, args := range [][]string{
+		{"status"},
+		{"members"},
+		{"checkpoints", "get"},
+		{"checkpoints", "put"},
+		{"checkpoints", "patch"},
+		{"checkpoints", "history"},
+		{"checkpoints", "ls"},
+		{"checkpoints", "rm"},
+		{"threads", "append"},
+		{"threads", "load"},
+		{"threads", "tail"},
+		{"threads", "watch"},
+		{"threads", "fork"},
+		{"threads", "compact"},
+		{"threads", "verify"},
+		{"threads", "ls"},
+		{"threads", "rm"},
+		{"agents", "hibernate"},
+		{"agents", "thaw"},
+		{"agents", "repair"},
+		{"values", "get"},
+		{"values", "put"},
+		{"values", "rm"},
+		{"values", "ls"},
+		{"scopes", "ls"},
+		{"scopes", "rm"},
+		{"scopes", "set"},
+		{"commit"},
+		{"import"},
+		{"export"},
+		{"leave"},
+		{"transfer"},
+		{"promote"},
+		{"demote"},
+		{"backup"},
+		{"snapshot", "inspect"},
+		{"completion", "bash"},
+		{"version"},
+	} {
+		if out, errs, code := c.run("", append(args, "--help")...); code != exitOK || !strings.Contains(out, strings.Join(args, " ")) {
+			t.Errorf("%v --help: exit %d, %s%s", args, code, out, errs)
+		}
+	}
+	if out, _, code := c.run("", "version", "-o", "json"); code != exitOK || !strings.HasPrefix(out, `{"version":"`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if out, _, code := c.run("", "completion", "bash"); code != exitOK || !strings.Contains(out, "dormctl") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+func TestEveryCodeHasAnExitCode(t *testing.T) {
+	for code, want := range map[agent.Code]int{
+		agent.CodeInvalid: exitUsage, agent.CodeUnauthenticated: exitFailed, agent.CodeForbidden: exitFailed,
+		agent.CodeNotFound: exitNotFound, agent.CodeIdempotencyMismatch: exitConflict, agent.CodeRequestExpired: exitUnknown,
+		agent.CodeConflict: exitConflict, agent.CodeRevRegression: exitConflict, agent.CodeDuplicateEntry: exitConflict,
+		agent.CodeRevisionMismatch: exitConflict, agent.CodeFenced: exitConflict, agent.CodeAlreadyClaimed: exitConflict,
+		agent.CodeMissingThread: exitConflict, agent.CodeThreadMismatch: exitConflict, agent.CodeAlreadyExists: exitConflict,
+		agent.CodeDeleted: exitConflict, agent.CodeCompacted: exitNotFound, agent.CodeTooLarge: exitFailed,
+		agent.CodeOverloaded: exitUnavailable, agent.CodeUnavailable: exitUnavailable, agent.CodeReadOnly: exitUnavailable,
+		agent.CodeCorrupt: exitFailed, agent.CodeInternal: exitFailed, agent.CodeUnknown: exitUnknown,
+	} {
+		if got := exitCode(fmt.Errorf("doing something: %w", agent.Errorf(code, "x"))); got != want {
+			t.Errorf("%s: exit %d, want %d", code, got, want)
+		}
+	}
+}
+
+func TestProgressIsALineWhereThereIsNoTerminalAndABarWhereThereIs(t *testing.T) {
+	file := write(t, "transcripts.jsonl", transcripts)
+	c := newConsole()
+	if _, errs, _ := c.run("", "import", file); errs != "" {
+		t.Errorf("a short import says %q on stderr", errs)
+	}
+	c = newConsole()
+	c.terminal = true
+	if _, errs, code := c.run("", "import", file); code != exitOK || !strings.Contains(errs, "importing") {
+		t.Errorf("exit %d, stderr %q; want a bar", code, errs)
+	}
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) membersCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "members", Short: "List the cluster's nodes", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				status, err := s.Status(ctx)
+				if err != nil {
+					return err
+				}
+				return a.print(struct {
+					Items []memberDoc `json:"items"`
+				}{membersOf(status.Members)}, membersGrid(status.Members))
+			})
+		},
+	}
+}

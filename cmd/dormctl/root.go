@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	endpointsDefault = "127.0.0.1:7601"
+	endpointsEnv     = "DORMOUSE_ENDPOINTS"
+)
+
+// root is the whole command line.
+func (a *app) root() *cobra.Command {
+	endpoints := endpointsDefault
+	if set := a.getenv(endpointsEnv); set != "" {
+		endpoints = set
+	}
+	root := &cobra.Command{
+		Use:           "dormctl",
+		Short:         "Look into a Dormouse cluster and change what is in it",
+		Long:          "dormctl looks into a Dormouse cluster and changes what is in it, through any of its nodes.\n\n" + exitTable,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+			}
+			return usagef("there is no command %q", args[0])
+		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.endpoints, "endpoints", endpoints, "gRPC addresses of nodes, comma-separated ("+endpointsEnv+")")
+	flags.StringVar(&a.ca, "ca", a.getenv(caEnv), "PEM file of who signed the nodes' certificates; asks for TLS ("+caEnv+")")
+	flags.StringVar(&a.cert, "cert", a.getenv(certEnv), "PEM file of this client's certificate, where nodes ask for one ("+certEnv+")")
+	flags.StringVar(&a.key, "key", a.getenv(keyEnv), "PEM file of its key ("+keyEnv+")")
+	flags.StringVar(&a.scope, "scope", "default", "scope to work in")
+	flags.DurationVar(&a.timeout, "timeout", 10*time.Second, "how long a call may take")
+	flags.StringVarP(&a.output, "output", "o", outputTable, "table, json or yaml")
+	flags.BoolVar(&a.stale, "stale", false, "read from the node that is asked, however old its state is")
+	flags.Uint64Var(&a.minIndex, "min-index", 0, "read only once the node has applied this index")
+	flags.StringVar(&a.requestID, "request-id", "", "repeat a write of unknown outcome under the id it had")
+
+	root.AddCommand(
+		a.statusCommand(), a.membersCommand(),
+		a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
+		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.scopesCommand(),
+		a.commitCommand(), a.importCommand(), a.exportCommand(),
+		a.backupCommand(), a.snapshotCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+func (a *app) checkFlags() error {
+	if !slices.Contains([]string{outputTable, outputJSON, outputYAML}, a.output) {
+		return usagef("--output is %q: use table, json or yaml", a.output)
+	}
+	if a.timeout <= 0 {
+		return usagef("--timeout is %v: use a positive duration, such as 10s", a.timeout)
+	}
+	return nil
+}
+
+// group is a command that only holds others.
+func group(use, short string, children ...*cobra.Command) *cobra.Command {
+	command := &cobra.Command{
+		Use:   use,
+		Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var names []string
+			for _, child := range cmd.Commands() {
+				names = append(names, child.Name())
+			}
+			if len(args) > 0 {
+				return usagef("%s has no command %q: use one of %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
+			}
+			return usagef("%s needs one of %s", cmd.CommandPath(), strings.Join(names, ", "))
+		},
+	}
+	command.AddCommand(children...)
+	return command
+}
+
+// exactly demands one argument for each name.
+func exactly(names ...string) cobra.PositionalArgs {
+	return between(len(names), len(names), names...)
+}
+
+// between demands from low to high arguments; a high of -1 sets no end.
+func between(low, high int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= low && (high < 0 || len(args) <= high) {
+			return nil
+		}
+		wanted := "no arguments"
+		if len(names) > 0 {
+			wanted = strings.Join(names, " ")
+		}
+		return usagef("%s takes %s, not %s", cmd.CommandPath(), wanted, given(args))
+	}
+}
+
+func given(args []string) string {
+	if len(args) == 0 {
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", args)
+}

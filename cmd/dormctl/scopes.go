@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) scopesCommand() *cobra.Command {
+	return group("scopes", "Tenants' keyspaces", a.scopesList(), a.scopesSet(), a.scopesRemove())
+}
+
+func (a *app) scopesList() *cobra.Command {
+	var page pageFlags
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List scopes", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list, err := find[*agent.ScopeList](ctx, a, s, &agent.ListScopes{Page: page.page()})
+				if err != nil {
+					return err
+				}
+				return a.print(pageOf(list.Items, list.Next, scopeOf), scopesGrid(list.Items, list.Next))
+			})
+		},
+	}
+	page.define(cmd)
+	return cmd
+}
+
+func scopesGrid(scopes []agent.Scope, next string) grid {
+	g := grid{head: []string{"scope", "keys", "bytes", "history", "keys max", "bytes max", "created"}, note: more(next)}
+	for _, s := range scopes {
+		history := s.Policy.History
+		if history == 0 {
+			history = agent.HistoryDefault
+		}
+		g.add(s.Name, number(s.Keys), number(s.Bytes), number(history), bound(s.Policy.KeysMax), bound(s.Policy.BytesMax), when(s.CreatedAt))
+	}
+	return g
+}
+
+// bound is a limit, where 0 means none.
+func bound(n uint64) string {
+	if n == 0 {
+		return "-"
+	}
+	return number(n)
+}
+
+func (a *app) scopesSet() *cobra.Command {
+	var policy agent.Policy
+	cmd := &cobra.Command{
+		Use: "set SCOPE", Short: "Set what a scope keeps and how much it may hold", Args: exactly("SCOPE"),
+		Long: "set changes the parts of the policy that are named and keeps the others. The scope is created where there is none.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.scope = args[0]
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				merged, err := a.mergePolicy(ctx, cmd, s, policy)
+				if err != nil {
+					return err
+				}
+				result, err := a.commit(ctx, s, &agent.PutScope{Policy: merged})
+				if err != nil {
+					return err
+				}
+				set, err := resultOf[*agent.ScopeResult](result, 0)
+				if err != nil {
+					return err
+				}
+				return a.print(scopeOf(set.Scope), scopesGrid([]agent.Scope{set.Scope}, ""))
+			})
+		},
+	}
+	cmd.Flags().Uint64Var(&policy.History, "history", 0, "checkpoints kept per key, the current one included; 0 means the default")
+	cmd.Flags().Uint64Var(&policy.KeysMax, "keys-max", 0, "keys it may hold; 0 means no limit")
+	cmd.Flags().Uint64Var(&policy.BytesMax, "bytes-max", 0, "bytes it may hold; 0 means no limit")
+	return cmd
+}
+
+// mergePolicy is the stored policy with what the flags name changed.
+func (a *app) mergePolicy(ctx context.Context, cmd *cobra.Command, s store, named agent.Policy) (agent.Policy, error) {
+	var merged agent.Policy
+	stored, err := find[*agent.Scope](ctx, a, s, &agent.GetScope{})
+	switch {
+	case err == nil:
+		merged = stored.Policy
+	case !missing(err):
+		return agent.Policy{}, err
+	}
+	flags := cmd.Flags()
+	if flags.Changed("history") {
+		merged.History = named.History
+	}
+	if flags.Changed("keys-max") {
+		merged.KeysMax = named.KeysMax
+	}
+	if flags.Changed("bytes-max") {
+		merged.BytesMax = named.BytesMax
+	}
+	return merged, nil
+}
+
+func (a *app) scopesRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "rm SCOPE", Short: "Delete a scope with all that is in it", Args: exactly("SCOPE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.scope = args[0]
+			return a.remove(cmd, "scope", args, []agent.Op{&agent.DeleteScope{}})
+		},
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dormouse/agent"
+	"dormouse/internal/fakestore"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what comes out into testdata/scripts")
+
+// console runs dormctl on a store in memory.
+type console struct {
+	store    *fakestore.Store
+	env      map[string]string
+	dialled  []string // endpoints of each connection
+	dialling error    // what dialling fails with
+	terminal bool
+}
+
+func newConsole() *console {
+	s := fakestore.New()
+	member := func(n int, voter, leader bool, status string) agent.MemberStatus {
+		port := func(p int) string { return fmt.Sprintf("127.0.0.1:%d", 7600+10*(n-1)+p) }
+		m := agent.MemberStatus{Voter: voter, Leader: leader, Status: status, AppliedIndex: uint64(40 + n)}
+		m.Member = agent.Member{
+			ID: fmt.Sprintf("n%d", n), Incarnation: fmt.Sprintf("inc%d", n), Version: "v1", WantVote: true,
+			HTTPAddr: port(0), GRPCAddr: port(1), RaftAddr: port(2), GossipAddr: port(3),
+		}
+		return m
+	}
+	s.Cluster = agent.ClusterStatus{
+		ClusterID: "c-1", Node: "n1", Leader: "n2", Term: 7, CommitIndex: 43, AppliedIndex: 42, Chain: 0xbeef, FeatureLevel: 1, Version: "v1",
+		Members: []agent.MemberStatus{member(1, true, false, "alive"), member(2, true, true, "alive"), member(3, false, false, "failed")},
+	}
+	s.Snapshot = []byte("a snapshot")
+	return &console{store: s, env: map[string]string{}}
+}
+
+func (c *console) run(stdin string, args ...string) (stdout, stderr string, code int) {
+	var out, errs bytes.Buffer
+	a := &app{
+		stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, terminal: c.terminal,
+		getenv: func(key string) string { return c.env[key] },
+		dial: func(to target) (store, error) {
+			how := fmt.Sprintf("%s fixed=%t", strings.Join(to.endpoints, ","), to.fixed)
+			if to.tls != nil {
+				how += fmt.Sprintf(" tls certificates=%d", len(to.tls.Certificates))
+			}
+			c.dialled = append(c.dialled, how)
+			return c.store, c.dialling
+		},
+	}
+	code = a.main(context.Background(), args)
+	return out.String(), errs.String(), code
+}
+
+// TestScripts plays testdata/scripts: lines that begin with "$ " are run, those
+// with "| " after them are their stdin, and what follows must come out: stdout,
+// then stderr behind "2> ", then the exit code if it is not 0. "% fail CODE"
+// makes the next commit's answer that error, after it has applied. Run with
+// -rewrite to write down what does come out.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/scripts/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, newConsole(), string(want))
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("run with -rewrite if this is as it should be:\n%s", diff)
+			}
+		})
+	}
+}
+
+// play runs a script and returns it with what came out.
+func play(t *testing.T, c *console, script string) string {
+	t.Helper()
+	var b strings.Builder
+	lines := strings.Split(strings.TrimSuffix(script, "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		switch {
+		case strings.HasPrefix(line, "#") || line == "" && (i+1 == len(lines) || strings.HasPrefix(lines[i+1], "$") || strings.HasPrefix(lines[i+1], "#") || strings.HasPrefix(lines[i+1], "%")):
+			b.WriteString(line + "\n")
+		case strings.HasPrefix(line, "% fail "):
+			b.WriteString(line + "\n")
+			code := agent.Code(strings.TrimPrefix(line, "% fail "))
+			c.store.After = func(agent.Commit) error {
+				c.store.After = nil
+				return agent.Errorf(code, "made to fail")
+			}
+		case strings.HasPrefix(line, "$ "):
+			b.WriteString(line + "\n")
+			stdin := ""
+			for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|") {
+				i++
+				b.WriteString(lines[i] + "\n")
+				stdin += strings.TrimPrefix(strings.TrimPrefix(lines[i], "|"), " ") + "\n"
+			}
+			args, err := words(strings.TrimPrefix(line, "$ "))
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			out, errs, code := c.run(stdin, args...)
+			b.WriteString(out)
+			if out != "" && !strings.HasSuffix(out, "\n") {
+				b.WriteString("⏎\n")
+			}
+			for errLine := range strings.Lines(errs) {
+				b.WriteString("2> " + strings.TrimSuffix(errLine, "\n") + "\n")
+			}
+			if code != 0 {
+				fmt.Fprintf(&b, "exit %d\n", code)
+			}
+		}
+	}
+	return b.String()
+}
+
+// words splits a line as a shell does, with single quotes only.
+func words(line string) (list []string, err error) {
+	var word strings.Builder
+	quoted, some := false, false
+	for _, r := range line {
+		switch {
+		case r == '\'':
+			quoted, some = !quoted, true
+		case r == ' ' && !quoted:
+			if some {
+				list = append(list, word.String())
+			}
+			word.Reset()
+			some = false
+		default:
+			word.WriteRune(r)
+			some = true
+		}
+	}
+	if quoted {
+		return nil, errors.New("a quote is not closed")
+	}
+	if some {
+		list = append(list, word.String())
+	}
+	return list, nil
+}

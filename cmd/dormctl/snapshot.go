@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/proto/snapfile"
+)
+
+func (a *app) snapshotCommand() *cobra.Command {
+	return group("snapshot", "Snapshots and backups, offline", a.snapshotInspect())
+}
+
+type snapshotDoc struct {
+	ClusterID    string   `json:"cluster_id"`
+	Index        uint64   `json:"index"`
+	Term         uint64   `json:"term"`
+	Time         int64    `json:"time"`
+	TickMS       uint64   `json:"tick_ms"`
+	Chain        string   `json:"chain"`
+	FeatureLevel uint32   `json:"feature_level"`
+	Format       uint32   `json:"format"`
+	Files        int      `json:"files"`
+	Bytes        uint64   `json:"bytes"`
+	Damages      []string `json:"damages"`
+}
+
+func (a *app) snapshotInspect() *cobra.Command {
+	return &cobra.Command{
+		Use: "inspect FILE|DIR", Short: "Show what is in a snapshot or a backup, and whether it is whole", Args: exactly("FILE|DIR"),
+		Long: `inspect reads a backup, or a directory under a node's snapshots, without a
+cluster: which cluster and index it is of, and whether all of its files match
+their checksums. It fails where they do not.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			info, err := snapfile.Inspect(args[0])
+			if err != nil {
+				return err
+			}
+			h := info.Header
+			chain := fmt.Sprintf("%08x", h.GetChain())
+			var g grid
+			g.add("cluster", h.GetClusterId())
+			g.add("index", fmt.Sprintf("%d (term %d, chain %s)", h.GetIndex(), h.GetTerm(), chain))
+			g.add("time", when(h.GetWallMs()))
+			g.add("feature level", number(h.GetFeatureLevel()))
+			g.add("format", number(h.GetFormat()))
+			g.add("files", fmt.Sprintf("%d, %d bytes", len(h.GetFiles()), info.Bytes))
+			g.add("whole", yes(len(info.Damages) == 0))
+			err = a.print(snapshotDoc{
+				ClusterID: h.GetClusterId(), Index: h.GetIndex(), Term: h.GetTerm(), Time: h.GetWallMs(), TickMS: h.GetTickMs(), Chain: chain,
+				FeatureLevel: h.GetFeatureLevel(), Format: h.GetFormat(), Files: len(h.GetFiles()), Bytes: info.Bytes,
+				Damages: append([]string{}, info.Damages...),
+			}, g)
+			if err == nil && len(info.Damages) > 0 {
+				return fmt.Errorf("%s is damaged: %s", args[0], strings.Join(info.Damages, "; "))
+			}
+			return err
+		},
+	}
+}

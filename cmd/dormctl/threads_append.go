@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) threadsAppend() *cobra.Command {
+	var op agent.AppendThread
+	var draft agent.Draft
+	var at int64
+	var expectedRev uint64
+	var refs, metadata, entries string
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "append THREAD [PAYLOAD...]", Short: "Append entries, creating the thread where there is none",
+		Args: between(1, -1, "THREAD [PAYLOAD...]"),
+		Long: `append adds one entry for each PAYLOAD (a JSON object, @FILE, or - for stdin),
+or all those in --entries: a JSON array, or one entry a line, each
+{"id"?, "at"?, "kind"?, "payload"?, "refs"?}. They apply together or not at all.`,
+		Example: `  dormctl threads append chat-1 '{"role":"user","content":"hello"}' --kind message
+  dormctl threads append chat-1 --entries - --expected-rev 4 < entries.jsonl`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			op.Thread, op.IfIncarnation = args[0], guard.ifIncarnation
+			op.ExpectedRev = optional(cmd, "expected-rev", &expectedRev)
+			draft.At = optional(cmd, "at", &at)
+			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+				return err
+			}
+			if draft.Refs, err = a.optionalObject("refs", refs); err != nil {
+				return err
+			}
+			if op.Entries, err = a.entriesOf(args[1:], entries, draft); err != nil {
+				return err
+			}
+			return a.append(cmd, &op)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&draft.Kind, "kind", "", "the entries' kind (default note)")
+	flags.StringVar(&draft.ID, "id", "", "the entry's id, unique in the thread (default generated)")
+	flags.Int64Var(&at, "at", 0, "the entries' time in Unix ms (default now)")
+	flags.StringVar(&refs, "refs", "", "the entries' refs: a JSON object, @FILE or -")
+	flags.StringVar(&entries, "entries", "", "file with whole entries, or - for stdin")
+	flags.Uint64Var(&expectedRev, "expected-rev", 0, "append only at this rev")
+	flags.StringVar(&op.ExpectedHead, "expected-head", "", "append only at this head")
+	flags.StringVar(&metadata, "metadata", "", "the thread's metadata, while it has no entries: a JSON object, @FILE or -")
+	guard.define(cmd, false)
+	return cmd
+}
+
+// entriesOf is what to append: a draft with each payload, or those of a file.
+func (a *app) entriesOf(payloads []string, file string, draft agent.Draft) ([]agent.Draft, error) {
+	switch {
+	case file != "" && len(payloads) > 0:
+		return nil, usagef("give payloads or --entries, not both")
+	case file != "":
+		if draft.ID != "" || draft.Kind != "" || draft.At != nil || draft.Refs != nil {
+			return nil, usagef("--id, --kind, --at and --refs are for payloads; the entries in --entries say their own")
+		}
+		return a.drafts(file)
+	case draft.ID != "" && len(payloads) > 1:
+		return nil, usagef("--id names one entry, but there are %d payloads: use --entries", len(payloads))
+	case len(payloads) == 0:
+		return nil, usagef("nothing to append: give a payload, or --entries")
+	}
+	var drafts []agent.Draft
+	for _, arg := range payloads {
+		payload, err := a.objectArg("payload", arg)
+		if err != nil {
+			return nil, err
+		}
+		draft.Payload = payload
+		drafts = append(drafts, draft)
+	}
+	return drafts, nil
+}
+
+func (a *app) append(cmd *cobra.Command, op *agent.AppendThread) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		result, err := a.commit(ctx, s, op)
+		if err != nil {
+			return err
+		}
+		appended, err := resultOf[*agent.ThreadResult](result, 0)
+		if err != nil {
+			return err
+		}
+		var g grid
+		g.add("thread", appended.Thread.ID)
+		g.add("rev", number(appended.Thread.Rev))
+		g.add("head", appended.Thread.Head.String())
+		for _, e := range appended.Entries {
+			g.add("entry "+number(e.Seq), e.ID)
+		}
+		return a.print(appendedOf(appended), g)
+	})
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) threadsFork() *cobra.Command {
+	var atRev uint64
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "fork THREAD NEW", Short: "Make a new thread that shares this one's entries", Args: exactly("THREAD", "NEW"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeThread(cmd, &agent.ForkThread{
+				Thread: args[0], NewThread: args[1], AtRev: optional(cmd, "at-rev", &atRev), IfIncarnation: guard.ifIncarnation,
+			})
+		},
+	}
+	cmd.Flags().Uint64Var(&atRev, "at-rev", 0, "only the entries below this rev (default all)")
+	guard.define(cmd, false)
+	return cmd
+}
+
+func (a *app) threadsCompact() *cobra.Command {
+	var before uint64
+	var summary string
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "compact THREAD --before SEQ", Short: "Forget the entries below a seq; rev and head stay", Args: exactly("THREAD"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("before") {
+				return usagef("compact needs --before SEQ: the first seq that stays")
+			}
+			op := &agent.CompactThread{Thread: args[0], BeforeSeq: before, IfIncarnation: guard.ifIncarnation}
+			var err error
+			if op.Summary, err = a.optionalObject("summary", summary); err != nil {
+				return err
+			}
+			return a.changeThread(cmd, op)
+		},
+	}
+	cmd.Flags().Uint64Var(&before, "before", 0, "the first seq that stays")
+	cmd.Flags().StringVar(&summary, "summary", "", "what to keep at the floor: a JSON object, @FILE or -")
+	guard.define(cmd, false)
+	return cmd
+}
+
+func (a *app) changeThread(cmd *cobra.Command, op agent.Op) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		result, err := a.commit(ctx, s, op)
+		if err != nil {
+			return err
+		}
+		changed, err := resultOf[*agent.ThreadResult](result, 0)
+		if err != nil {
+			return err
+		}
+		return a.print(threadOf(changed.Thread), threadGrid(changed.Thread))
+	})
+}
+
+func (a *app) threadsVerify() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify THREAD", Short: "Recompute the hash chain over a thread's entries", Args: exactly("THREAD"),
+		Long: "verify recomputes the hash chain over a thread's entries and compares it with the stored head. It fails where they differ.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				found, err := find[*agent.Verified](ctx, a, s, &agent.VerifyThread{Thread: args[0]})
+				if err != nil {
+					return err
+				}
+				var g grid
+				g.add("thread", args[0])
+				g.add("ok", yes(found.OK))
+				g.add("rev", number(found.Rev))
+				g.add("head", found.Head.String())
+				err = a.print(struct {
+					OK   bool   `json:"ok"`
+					Rev  uint64 `json:"rev"`
+					Head string `json:"head"`
+					Why  string `json:"why,omitzero"`
+				}{found.OK, found.Rev, found.Head.String(), found.Why}, g)
+				if err == nil && !found.OK {
+					return agent.Errorf(agent.CodeCorrupt, "thread %q does not match its head: %s", args[0], found.Why)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+// entriesDoc is a page of a thread's entries.
+type entriesDoc struct {
+	ID    string     `json:"id"`
+	Rev   uint64     `json:"rev"`
+	Head  string     `json:"head"`
+	Floor uint64     `json:"floor"`
+	Items []entryDoc `json:"items"`
+	Next  *uint64    `json:"next"`
+}
+
+func entriesOf(e *agent.Entries) entriesDoc {
+	doc := entriesDoc{ID: e.Thread.ID, Rev: e.Thread.Rev, Head: e.Thread.Head.String(), Floor: e.Thread.Floor, Items: []entryDoc{}, Next: e.Next}
+	for _, entry := range e.Items {
+		doc.Items = append(doc.Items, entryOf(entry))
+	}
+	return doc
+}
+
+func (a *app) threadsLoad() *cobra.Command {
+	var read agent.LoadEntries
+	var to, atRev uint64
+	var all bool
+	cmd := &cobra.Command{
+		Use: "load THREAD", Short: "Load entries in order", Args: exactly("THREAD"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			read.Thread = args[0]
+			read.To = optional(cmd, "to", &to)
+			read.AtRev = optional(cmd, "at-rev", &atRev)
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				found, err := find[*agent.Entries](ctx, a, s, &read)
+				if err != nil {
+					return err
+				}
+				if all {
+					if found, err = a.loadRest(ctx, s, read, found); err != nil {
+						return err
+					}
+				}
+				return a.print(entriesOf(found), entriesGrid(found))
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.Uint64Var(&read.From, "from", 0, "first seq")
+	flags.Uint64Var(&to, "to", 0, "last seq, inclusive (default the end)")
+	flags.Uint64Var(&read.Tail, "tail", 0, "the last so many instead of --from")
+	flags.Uint64Var(&atRev, "at-rev", 0, "as the thread stood at that rev (default now)")
+	flags.StringSliceVar(&read.Kinds, "kind", nil, "only entries of this kind; repeatable")
+	flags.Uint64Var(&read.Limit, "limit", agent.EntriesLimitDefault, fmt.Sprintf("entries, at most %d", agent.EntriesLimitMax))
+	flags.BoolVar(&all, "all", false, "every page, not only the first")
+	return cmd
+}
+
+// loadRest goes on from a first page to the end, all as of the rev at which
+// that page was read.
+func (a *app) loadRest(ctx context.Context, s store, read agent.LoadEntries, first *agent.Entries) (*agent.Entries, error) {
+	whole := *first
+	if read.AtRev == nil {
+		read.AtRev = &first.Thread.Rev
+	}
+	read.Tail = 0
+	for whole.Next != nil {
+		read.From = *whole.Next
+		page, err := find[*agent.Entries](ctx, a, s, &read)
+		if err != nil {
+			return nil, err
+		}
+		if page.Thread.Incarnation != first.Thread.Incarnation {
+			return nil, agent.Errorf(agent.CodeDeleted, "thread %q was deleted and made anew while it was loaded", read.Thread)
+		}
+		whole.Items = append(whole.Items, page.Items...)
+		whole.Next = page.Next
+	}
+	return &whole, nil
+}
+
+func entriesGrid(e *agent.Entries) grid {
+	g := grid{head: []string{"seq", "id", "at", "kind", "payload"}}
+	for _, entry := range e.Items {
+		g.add(number(entry.Seq), entry.ID, when(entry.At), entry.Kind, short(entry.Payload))
+	}
+	g.note = fmt.Sprintf("rev %d, floor %d, head %s", e.Thread.Rev, e.Thread.Floor, e.Thread.Head)
+	if e.Next != nil {
+		g.note += fmt.Sprintf("\nmore: --from %d, or --all", *e.Next)
+	}
+	return g
+}

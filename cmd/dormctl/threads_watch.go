@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) threadsWatch() *cobra.Command {
+	var from uint64
+	cmd := &cobra.Command{
+		Use: "watch THREAD", Short: "Show entries as they come, until interrupted", Args: exactly("THREAD"),
+		Long: `watch shows each entry from --from on once and in order, one a line, and goes on
+with new ones. It ends when the thread is deleted, or compacted past --from.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+				return a.watch(ctx, s, args[0], from)
+			})
+		},
+	}
+	cmd.Flags().Uint64Var(&from, "from", 0, "first seq")
+	return cmd
+}
+
+func (a *app) threadsTail() *cobra.Command {
+	var last uint64
+	var follow bool
+	cmd := &cobra.Command{
+		Use: "tail THREAD", Short: "Show the last entries, one a line", Args: exactly("THREAD"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if last == 0 {
+				return usagef("-n 0 shows nothing: use at least 1")
+			}
+			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+				from, err := a.tail(ctx, s, args[0], last)
+				if err != nil || !follow {
+					return err
+				}
+				return a.watch(ctx, s, args[0], from)
+			})
+		},
+	}
+	cmd.Flags().Uint64VarP(&last, "lines", "n", 10, "how many")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new ones, until interrupted")
+	return cmd
+}
+
+// tail shows the last entries and returns the seq that comes after them.
+func (a *app) tail(ctx context.Context, s store, thread string, last uint64) (next uint64, err error) {
+	short, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	read := agent.LoadEntries{Thread: thread, Tail: last, Limit: min(last, agent.EntriesLimitMax)}
+	found, err := find[*agent.Entries](short, a, s, &read)
+	if err != nil {
+		return 0, err
+	}
+	if found, err = a.loadRest(short, s, read, found); err != nil {
+		return 0, err
+	}
+	for _, entry := range found.Items {
+		if err := a.entry(entry); err != nil {
+			return 0, err
+		}
+	}
+	return found.Thread.Rev, nil
+}
+
+// watch shows entries from a seq on until ctx ends.
+func (a *app) watch(ctx context.Context, s store, thread string, from uint64) error {
+	for event, err := range s.Watch(ctx, agent.Watch{Scope: a.scope, Thread: thread, From: from}) {
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil // interrupted, as it was meant to be
+			}
+			return err
+		}
+		switch event.Kind {
+		case agent.EventEntry:
+			if err := a.entry(event.Entry); err != nil {
+				return err
+			}
+		case agent.EventCompacted:
+			return &agent.Error{
+				Code: agent.CodeCompacted, Op: -1, Floor: event.Floor,
+				Detail: fmt.Sprintf("thread %q has been compacted: go on with --from %d", thread, event.Floor),
+			}
+		case agent.EventDeleted:
+			return agent.Errorf(agent.CodeNotFound, "thread %q has been deleted", thread)
+		}
+	}
+	return nil
+}
+
+func (a *app) entry(e agent.Entry) error {
+	return a.event(entryOf(e), fmt.Sprintf("%d  %s  %s  %s", e.Seq, when(e.At), e.Kind, e.Payload))
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dormouse/config"
+	"dormouse/internal/version"
+)
+
+const long = `dormoused runs one node of Dormouse, the replicated home of AI agents' state.
+
+Settings come from a YAML file (--config), from environment variables named
+DORMOUSE_SECTION__KEY (such as DORMOUSE_NODE__ID), and from flags; the later
+outdo the earlier. --print-config shows what they come to, as such a file.
+
+SIGINT or SIGTERM stops the node in order; a second one ends it at once. The
+node stays a member: "dormctl leave" removes it for good.
+
+Exit codes:
+`
+
+const examples = `  dormoused --dev                        one node, to try things out
+  dormoused --node-id n1 --bootstrap     the first node of a cluster
+  dormoused --node-id n2 --join 127.0.0.1:7602 --data-dir ./n2 \
+    --http-addr 127.0.0.1:7610 --grpc-addr 127.0.0.1:7611 \
+    --raft-addr 127.0.0.1:7612 --gossip-addr 127.0.0.1:7613`
+
+// command is the command line of the daemon.
+func (p process) command() *cobra.Command {
+	var file string
+	var printConfig bool
+	root := &cobra.Command{
+		Use:           "dormoused",
+		Short:         "Run one node of Dormouse",
+		Long:          long + exitTable(),
+		Example:       examples,
+		Version:       version.String(),
+		Args:          noArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := p.load(file, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if printConfig {
+				return c.Print(p.stdout)
+			}
+			return p.serve(cmd.Context(), c)
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetVersionTemplate("dormoused {{.Version}}\n")
+	root.PersistentFlags().StringVar(&file, "config", "", "YAML file with settings")
+	root.Flags().BoolVar(&printConfig, "print-config", false, "print what the settings come to, and exit")
+	config.Flags(root.Flags())
+	root.AddCommand(p.restoreCommand(&file))
+	return root
+}
+
+func (p process) restoreCommand(file *string) *cobra.Command {
+	var backup string
+	command := &cobra.Command{
+		Use:   "restore --backup FILE --data-dir DIR --node-id NAME",
+		Short: "Found a new cluster from a backup, offline",
+		Long: `restore fills an empty data directory from a backup ("dormctl backup") and
+makes it the one node of a new cluster, with a new cluster id. Start it with the
+same settings afterwards; the other nodes join it with empty directories. There
+is no restore into a running cluster.`,
+		Example: "  dormoused restore --backup dormouse.backup --data-dir ./dormouse-data --node-id n1",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if backup == "" {
+				return &usageError{fmt.Errorf("restore: name the backup with --backup FILE")}
+			}
+			c, err := p.load(*file, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if c.Node.Ephemeral {
+				return &usageError{fmt.Errorf("restore: an ephemeral node has nothing to restore into: drop --ephemeral")}
+			}
+			restore := func(ctx context.Context) error { return p.restore(ctx, c, backup) }
+			if err := p.until(cmd.Context(), c.Node.StopTimeout, restore); err != nil {
+				return fmt.Errorf("restore %s: %w", backup, err)
+			}
+			p.tell("restored %s into %s: start the node with the same settings", backup, c.Node.DataDir)
+			return nil
+		},
+	}
+	command.Flags().StringVar(&backup, "backup", "", "file that dormctl backup wrote")
+	config.Flags(command.Flags())
+	return command
+}
+
+func (p process) load(file string, flags *pflag.FlagSet) (config.Config, error) {
+	return config.Load(config.Sources{File: file, Environ: p.environ, Flags: flags})
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Errorf("%s takes no arguments, only flags: %q", cmd.CommandPath(), args)}
+	}
+	return nil
+}
+
+// serve runs the node and, for a newcomer, says what to try once it is ready.
+func (p process) serve(ctx context.Context, c config.Config) error {
+	return p.until(ctx, c.Node.StopTimeout, func(ctx context.Context) error {
+		ctx, cancel := context.WithCancel(ctx)
+		told := make(chan struct{})
+		go func() {
+			defer close(told)
+			if c.Node.Dev && ready(ctx, c) {
+				_, _ = fmt.Fprint(p.stdout, next(p.name, c)) // who cannot read it misses nothing
+			}
+		}()
+		err := p.run(ctx, c)
+		cancel()
+		<-told
+		return err
+	})
+}

@@ -1,0 +1,228 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+
+	"dormouse/agent"
+)
+
+// Options say how conversations are imported and verified.
+type Options struct {
+	Scope    string        // "" means agent.DefaultScope
+	Copies   int           // of each conversation; 0 means 1
+	Rate     float64       // messages a second; 0 means as many as possible
+	Parallel int           // conversations at once; 0 means 32
+	GiveUp   time.Duration // when nothing has been answered for so long; 0 means 2 min
+	Progress func(n int)   // told of n more messages, from any goroutine; nil means nobody
+}
+
+const (
+	parallelDefault = 32
+	// differencesMax is how many differences are told; the rest is counted.
+	differencesMax = 20
+	// resumesMax is how often one conversation is taken up anew because its
+	// thread moved: a commit of an interrupted run may still arrive late.
+	resumesMax = 3
+)
+
+func (o Options) filled() Options {
+	o.Copies = max(o.Copies, 1)
+	if o.Parallel <= 0 {
+		o.Parallel = parallelDefault
+	}
+	if o.Progress == nil {
+		o.Progress = func(int) {}
+	}
+	return o
+}
+
+// Summary is what an import did.
+type Summary struct {
+	Conversations int // that are in, copies included
+	Messages      int // imported by this run
+	Already       int // messages that were in before
+	Retries       int64
+	Unknown       int64 // commits whose outcome was unknown for a while, and is known now
+	Elapsed       time.Duration
+	Differences   Differences // of what was in before
+}
+
+// Differences are where the store does not hold what the file says.
+type Differences struct {
+	First []string // the first of them
+	Count int
+}
+
+func (d *Differences) add(format string, args ...any) {
+	if d.Count++; d.Count <= differencesMax {
+		d.First = append(d.First, fmt.Sprintf(format, args...))
+	}
+}
+
+func (d *Differences) join(other Differences) {
+	d.Count += other.Count
+	d.First = append(d.First, other.First[:min(len(other.First), differencesMax-len(d.First))]...)
+}
+
+// Import brings conversations in. It returns when all are, or one could not
+// be; conversations that differ from what is stored are left as they are and
+// told in the summary.
+func Import(ctx context.Context, s agent.Service, list []Conversation, o Options) (Summary, error) {
+	o = o.filled()
+	var limiter *rate.Limiter
+	if o.Rate > 0 {
+		limiter = rate.NewLimiter(rate.Limit(o.Rate), 1)
+	}
+	began := time.Now()
+	var counted counters
+	var total tally
+	err := each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
+		w := &importWorker{
+			session: newSession(s, o.Scope, o.GiveUp, &counted), limiter: limiter, progress: o.Progress, total: &total,
+		}
+		for j := range jobs {
+			if err := w.conversation(ctx, j); err != nil {
+				return fmt.Errorf("import %s (line %d): %w", j.name, j.conversation.Line, err)
+			}
+		}
+		return nil
+	})
+	return Summary{
+		Conversations: int(total.conversations.Load()), Messages: int(total.messages.Load()), Already: int(total.already.Load()),
+		Retries: counted.retries.Load(), Unknown: counted.unknown.Load(),
+		Elapsed: time.Since(began), Differences: total.differences,
+	}, err
+}
+
+// job is one copy of a conversation.
+type job struct {
+	conversation *Conversation
+	name         string
+}
+
+// each hands all copies of all conversations to o.Parallel workers and waits
+// for them. The first error ends them all.
+func each(ctx context.Context, list []Conversation, o Options, worker func(context.Context, <-chan job) error) error {
+	workers, ctx := errgroup.WithContext(ctx)
+	jobs := make(chan job)
+	workers.Go(func() error {
+		defer close(jobs)
+		for copied := 1; copied <= o.Copies; copied++ {
+			for i := range list {
+				select {
+				case jobs <- job{&list[i], list[i].name(copied)}:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}
+		return nil
+	})
+	for range o.Parallel {
+		workers.Go(func() error { return worker(ctx, jobs) })
+	}
+	return workers.Wait()
+}
+
+// tally is what all workers came to.
+type tally struct {
+	conversations, messages, already atomic.Int64
+
+	mu          sync.Mutex
+	differences Differences // guarded by mu
+}
+
+// importWorker imports one conversation after the other.
+type importWorker struct {
+	session  *session
+	limiter  *rate.Limiter // nil means as fast as it goes
+	progress func(int)
+	total    *tally
+}
+
+// conversation brings one in, from where the stored thread ends.
+func (w *importWorker) conversation(ctx context.Context, j job) error {
+	told := 0 // messages that progress has been told of
+	for range resumesMax {
+		rev, differences, err := w.resume(ctx, j)
+		if err != nil {
+			return err
+		}
+		if differences.Count > 0 {
+			w.total.mu.Lock()
+			w.total.differences.join(differences)
+			w.total.mu.Unlock()
+			return nil
+		}
+		if rev > told { // on a second round: what an interrupted run had under way
+			w.total.already.Add(int64(rev - told))
+			w.progress(rev - told)
+			told = rev
+		}
+		for rev < len(j.conversation.Messages) {
+			if err = w.message(ctx, j, rev); err != nil {
+				break
+			}
+			rev++
+			told = rev
+		}
+		if err == nil {
+			w.total.conversations.Add(1)
+			return nil
+		}
+		if !errors.Is(err, agent.ErrConflict) {
+			return fmt.Errorf("message %d: %w", rev, err)
+		}
+	}
+	return agent.Errorf(agent.CodeConflict, "someone else keeps writing to the thread; one import at a time")
+}
+
+// message commits one message and the checkpoint after it.
+func (w *importWorker) message(ctx context.Context, j job, i int) error {
+	if w.limiter != nil {
+		if err := w.limiter.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	m, rev := j.conversation.Messages[i], uint64(i)
+	err := w.session.commit(ctx,
+		&agent.AppendThread{
+			Thread: j.name, ExpectedRev: &rev,
+			Entries: []agent.Draft{{Kind: m.Kind, Payload: m.Payload}},
+		},
+		&agent.PutCheckpoint{
+			Key: j.name, State: j.conversation.state(i + 1),
+			Thread: &agent.Pointer{Thread: j.name, Rev: rev + 1},
+		})
+	if err != nil {
+		return err
+	}
+	w.total.messages.Add(1)
+	w.progress(1)
+	return nil
+}
+
+// resume reads how far the stored thread goes, and compares what there is.
+func (w *importWorker) resume(ctx context.Context, j job) (rev int, d Differences, err error) {
+	stored, err := loadStored(ctx, w.session, j.name)
+	if err != nil || stored.thread == nil && stored.checkpoint == nil {
+		return 0, d, err
+	}
+	if stored.thread != nil {
+		rev = int(stored.thread.Rev)
+	}
+	stored.compare(&d, j, min(rev, len(j.conversation.Messages)))
+	return rev, d, nil
+}
+
+// equal tells whether stored JSON is byte for byte what it should be.
+func equal(stored, want agent.JSON) bool { return bytes.Equal(stored, want) }

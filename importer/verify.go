@@ -1,0 +1,190 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"dormouse/agent"
+)
+
+// Report is what a verification found.
+type Report struct {
+	Conversations int
+	Entries       int
+	Nodes         []string // that answered
+	Differences   Differences
+}
+
+// Verify compares every thread and checkpoint with the conversations, byte for
+// byte, and recomputes each thread's head.
+func Verify(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
+	o = o.filled()
+	var counted counters
+	var mu sync.Mutex
+	var report Report
+	nodes := map[string]bool{}
+	err := each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
+		session := newSession(s, o.Scope, o.GiveUp, &counted)
+		for j := range jobs {
+			stored, err := loadStored(ctx, session, j.name)
+			if err != nil {
+				return fmt.Errorf("verify %s (line %d): %w", j.name, j.conversation.Line, err)
+			}
+			var d Differences
+			stored.compare(&d, j, len(j.conversation.Messages))
+			mu.Lock()
+			report.Conversations++
+			report.Entries += len(stored.entries)
+			report.Differences.join(d)
+			maps.Copy(nodes, stored.nodes)
+			mu.Unlock()
+			o.Progress(len(j.conversation.Messages))
+		}
+		return nil
+	})
+	report.Nodes = slices.Sorted(maps.Keys(nodes))
+	return report, err
+}
+
+// stored is what a store has under one name.
+type stored struct {
+	checkpoint *agent.Checkpoint // nil where there is none
+	thread     *agent.Thread     // nil where there is none
+	entries    []agent.Entry     // of thread, from its floor to its rev
+	nodes      map[string]bool   // that answered
+}
+
+// loadStored reads the checkpoint and the thread of one name, all as of one
+// index; a thread of several pages, as of the rev of the first.
+func loadStored(ctx context.Context, s *session, name string) (stored, error) {
+	answers, err := s.read(ctx,
+		&agent.GetCheckpoint{Key: name},
+		&agent.LoadEntries{Thread: name, Limit: agent.EntriesLimitMax})
+	if err != nil {
+		return stored{}, err
+	}
+	found := stored{nodes: map[string]bool{answers.Node: true}}
+	checkpoint, err := foundIn[*agent.Checkpoint](answers, 0)
+	if err == nil {
+		found.checkpoint = checkpoint
+	} else if !errors.Is(err, agent.ErrNotFound) {
+		return stored{}, err
+	}
+	page, err := foundIn[*agent.Entries](answers, 1)
+	if errors.Is(err, agent.ErrNotFound) {
+		return found, nil
+	} else if err != nil {
+		return stored{}, err
+	}
+	found.thread, found.entries = &page.Thread, page.Items
+	for page.Next != nil {
+		answers, err := s.read(ctx, &agent.LoadEntries{
+			Thread: name, From: *page.Next, AtRev: &found.thread.Rev, Limit: agent.EntriesLimitMax,
+		})
+		if err != nil {
+			return stored{}, err
+		}
+		if page, err = foundIn[*agent.Entries](answers, 0); err != nil {
+			return stored{}, err
+		}
+		found.entries = append(found.entries, page.Items...)
+		found.nodes[answers.Node] = true
+	}
+	return found, nil
+}
+
+// foundIn is what an answer found, which is of type T.
+func foundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
+	var none T
+	if answer := answers.Answers[i]; answer.Err != nil {
+		return none, answer.Err
+	} else if found, ok := answer.Found.(T); ok {
+		return found, nil
+	}
+	return none, fmt.Errorf("the answer is a %T", answers.Answers[i].Found)
+}
+
+// compare adds where what is stored is not the first n messages of j.
+func (s stored) compare(d *Differences, j job, n int) {
+	if s.thread == nil {
+		d.add("%s: there is no such thread", j.name)
+	} else {
+		s.compareThread(d, j, n)
+	}
+	switch c := s.checkpoint; {
+	case c == nil && n > 0:
+		d.add("%s: there is no such checkpoint", j.name)
+	case c == nil:
+	case n == 0:
+		d.add("%s: there is a checkpoint, but no message", j.name)
+	default:
+		s.compareCheckpoint(d, j, n)
+	}
+}
+
+func (s stored) compareThread(d *Differences, j job, n int) {
+	if s.thread.Rev != uint64(n) {
+		d.add("%s: the thread is at rev %d, the file at %d", j.name, s.thread.Rev, n)
+	}
+	if s.thread.Floor != 0 {
+		d.add("%s: the thread is compacted below %d", j.name, s.thread.Floor)
+		return
+	}
+	if len(s.entries) != int(s.thread.Rev) {
+		d.add("%s: the thread has %d entries at rev %d", j.name, len(s.entries), s.thread.Rev)
+	}
+	var head agent.Head
+	for i, e := range s.entries {
+		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		if e.Seq != uint64(i) {
+			d.add("%s: entry %d has seq %d", j.name, i, e.Seq)
+		}
+		if i >= n {
+			continue
+		}
+		want := j.conversation.Messages[i]
+		if !equal(e.Payload, want.Payload) {
+			d.add("%s: entry %d is not the file's: %s", j.name, i, firstDifference(e.Payload, want.Payload))
+		}
+		if e.Kind != want.Kind {
+			d.add("%s: entry %d is a %s, the file's a %s", j.name, i, e.Kind, want.Kind)
+		}
+	}
+	if head != s.thread.Head {
+		d.add("%s: the thread's head is %s, its entries' %s", j.name, s.thread.Head, head)
+	}
+}
+
+func (s stored) compareCheckpoint(d *Differences, j job, n int) {
+	c := s.checkpoint
+	if want := j.conversation.state(n); !equal(c.State, want) {
+		d.add("%s: the checkpoint's state is not the file's: %s", j.name, firstDifference(c.State, want))
+	}
+	if c.Revision != uint64(n) {
+		d.add("%s: the checkpoint was written %d times, for %d messages", j.name, c.Revision, n)
+	}
+	switch p := c.Thread; {
+	case p == nil:
+		d.add("%s: the checkpoint points to no thread", j.name)
+	case p.Thread != j.name || p.Rev != uint64(n):
+		d.add("%s: the checkpoint points to %s@%d, not to %s@%d", j.name, p.Thread, p.Rev, j.name, n)
+	case s.thread != nil && p.Rev == s.thread.Rev && p.Head != s.thread.Head.String():
+		d.add("%s: the checkpoint's head is %s, the thread's %s", j.name, p.Head, s.thread.Head)
+	}
+}
+
+// firstDifference shows where two texts part.
+func firstDifference(stored, want []byte) string {
+	const around = 20 // bytes shown to each side
+	at := 0
+	for at < len(stored) && at < len(want) && stored[at] == want[at] {
+		at++
+	}
+	from := max(0, at-around)
+	return fmt.Sprintf("at byte %d it has %q, the file %q", at,
+		stored[from:min(len(stored), at+around)], want[from:min(len(want), at+around)])
+}
