@@ -1,0 +1,104 @@
+package tidy
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "dormouse"
+
+// mayImport is the architecture: each package, and those of ours it may
+// import. A package missing here fails the test, so a new package is a
+// decision.
+var mayImport = map[string][]string{
+	// Leaves: they know nothing of each other.
+	"agent":          nil,
+	"config":         nil,
+	"cluster/gossip": nil,
+	"storage":        nil,
+	"proto":          nil,
+	"proto/api":      nil,
+	"proto/log":      nil,
+	"proto/peer":     nil,
+
+	// What translates between the domain and the wire, and what reads the
+	// header of a snapshot's stream without the state machine that wrote it.
+	"proto/wire":     {"agent", "proto/api"},
+	"proto/snapfile": {"proto/log"},
+
+	// The replicated state, and the group that replicates it.
+	"cluster":                   {"agent"}, // for its errors and members
+	"cluster/clustertest":       {"cluster"},
+	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/peer", "proto/wire"},
+	"cluster/gossip/gossiptest": {"cluster/gossip"},
+	"fsm":                       {"agent", "proto/log", "storage"},
+	"store":                     {"agent", "fsm"},
+
+	// The surface of a node.
+	"router":      {"agent"},
+	"server/grpc": {"agent", "proto/api", "proto/wire"},
+	"server/http": {"agent"},
+	"node": {
+		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm",
+		"router", "server/grpc", "server/http", "storage", "store",
+	},
+	"cmd/node": {"config", "node"},
+
+	// Conformance suites.
+	"agent/agenttest": {"agent"},
+
+	// Outside a node: these see only the public contract.
+	"client":      {"agent", "proto/api", "proto/wire"},
+	"importer":    {"agent"}, // transcripts in, and what is stored against them
+	"cmd/dormctl": {"agent", "client", "importer", "proto/snapfile"},
+}
+
+// home names the only packages that may import a third-party module.
+var home = map[string][]string{
+	"github.com/cockroachdb/pebble/v2": {"storage"},
+	"github.com/hashicorp/memberlist":  {"cluster/gossip", "cluster/gossip/gossiptest"},
+	"github.com/hashicorp/raft":        {"cluster", "fsm"},
+	"github.com/hashicorp/raft-boltdb": {"cluster"},
+	"github.com/hashicorp/raft-wal":    {"cluster"},
+	"google.golang.org/grpc":           {"client", "cluster/peer", "node", "proto/api", "proto/peer", "server/grpc"},
+}
+
+func TestImportDirection(t *testing.T) {
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		pkg := strings.TrimPrefix(fields[0], module+"/")
+		if strings.HasPrefix(pkg, "internal/") {
+			continue
+		}
+		allowed, known := mayImport[pkg]
+		if !known {
+			t.Errorf("%s is not in the package map", pkg)
+		}
+		for _, imp := range fields[1:] {
+			ours, mine := strings.CutPrefix(imp, module+"/")
+			if mine && !strings.HasPrefix(ours, "internal/") && !slices.Contains(allowed, ours) {
+				t.Errorf("%s may not import %s", pkg, ours)
+			}
+			checkHome(t, pkg, imp)
+		}
+	}
+}
+
+// checkHome fails the test where pkg imports a library that lives elsewhere.
+func checkHome(t *testing.T, pkg, imp string) {
+	t.Helper()
+	for lib, pkgs := range home {
+		if (imp == lib || strings.HasPrefix(imp, lib+"/")) && !slices.Contains(pkgs, pkg) {
+			t.Errorf("%s may not import %s; its home is %v", pkg, lib, pkgs)
+		}
+	}
+}
