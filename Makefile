@@ -1,0 +1,53 @@
+.DEFAULT_GOAL := help
+LINT := go tool -modfile=tools/go.mod golangci-lint
+
+.PHONY: help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## build, and start a one-node cluster on loopback (data in ./dormouse-data)
+	bin/dormoused --dev
+
+cluster: build ## three nodes on loopback until interrupted (data in ./dormouse-data/cluster)
+	scripts/cluster.sh
+
+build: ## build the binaries into bin/
+	@mkdir -p bin
+	go build -o bin/dormoused ./cmd/node
+	go build -o bin/dormctl ./cmd/dormctl
+
+test: ## unit tests, invariants on, order shuffled; no root, no network
+	go test -tags invariants -shuffle on ./...
+
+check: lint test ## all that must pass before a commit (under 2 min)
+
+lint: ## linters, import direction, stale generated code
+	$(LINT) run ./...
+	go test ./internal/tidy
+	scripts/check_generated.sh
+
+race: ## the unit tests under the race detector
+	go test -tags invariants -race -shuffle on ./...
+
+sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each)
+	go test -tags invariants -race -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
+
+fuzz: ## each fuzz target for FUZZTIME (30s)
+	@go list ./... | while read p; do \
+	  go test -list '^Fuzz' $$p | grep '^Fuzz' | while read f; do \
+	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(or $(FUZZTIME),30s) $$p || exit 1; done || exit 1; done
+
+bench: build ## benchmarks of the append, apply and read paths; compared with bench/baseline.txt where it stands
+	@mkdir -p bin
+	go test -run '^$$' -bench . -benchmem -count $(or $(COUNT),5) ./agent ./fsm ./storage ./client ./node > bin/bench.new
+	@if [ -f bench/baseline.txt ]; then go tool benchstat bench/baseline.txt bin/bench.new; else go tool benchstat bin/bench.new; fi
+
+import-under-kills: build ## the main job: import while nodes are killed, then verify through each node
+	scripts/import_under_kills.sh
+
+proto: ## regenerate the wire formats
+	go generate ./proto
+
+fmt: ## format
+	$(LINT) fmt ./...

@@ -1,0 +1,67 @@
+# Three nodes on loopback, for scripts to source. The caller sets bin (where the
+# binaries are), data (a directory) and base (the first port: node n takes base +
+# 10(n-1) for HTTP, and the three after it). Every process that is started is
+# ended by its pid.
+
+pids=("" "" "" "") # by number of the node, from 1
+
+http_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1)))"; }
+grpc_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 1))"; }
+raft_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 2))"; }
+gossip_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 3))"; }
+endpoints() { echo "$(grpc_of 1),$(grpc_of 2),$(grpc_of 3)"; }
+
+# start_node N: node 1 founds the cluster, the others join it. All of that is
+# ignored once their data directories hold a cluster.
+start_node() {
+  local n=$1 how=(--join "$(raft_of 1)")
+  [ "$n" = 1 ] && how=(--bootstrap)
+  mkdir -p "$data"
+  "$bin/dormoused" --node-id "n$n" --data-dir "$data/n$n" "${how[@]}" \
+    --http-addr "$(http_of "$n")" --grpc-addr "$(grpc_of "$n")" \
+    --raft-addr "$(raft_of "$n")" --gossip-addr "$(gossip_of "$n")" \
+    >>"$data/n$n.log" 2>&1 </dev/null &
+  pids[n]=$!
+}
+
+running() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null; }
+
+# stop_nodes asks every node to stop, and ends at once what has not after 30 s.
+stop_nodes() {
+  local n deadline=$((SECONDS + 30))
+  for n in 1 2 3; do running "${pids[n]}" && kill -TERM "${pids[n]}" 2>/dev/null; done
+  for n in 1 2 3; do
+    while running "${pids[n]}" && [ $SECONDS -lt $deadline ]; do sleep 0.1; done
+    running "${pids[n]}" && kill -KILL "${pids[n]}" 2>/dev/null
+    [ -n "${pids[n]}" ] && wait "${pids[n]}" 2>/dev/null
+    pids[n]=""
+  done
+  return 0
+}
+
+# status_of N: what node n says of the cluster, or nothing.
+status_of() { "$bin/dormctl" --endpoints "$(grpc_of "$1")" --timeout 2s status 2>/dev/null || true; }
+
+# leader_of N: the number of the leader that node n knows, or nothing.
+leader_of() { status_of "$1" | sed -n 's/^leader  *n\([123]\)$/\1/p'; }
+
+# applied_of N: the applied index of node n and its chain, as "INDEX (chain X)".
+applied_of() { status_of "$1" | sed -n 's/^applied index  *//p'; }
+
+# voters_of N: how many voters node n counts.
+voters_of() { status_of "$1" | awk '$2 == "leader" || $2 == "voter"' | grep -c '^n[123] ' || true; }
+
+# within SECONDS WHAT COMMAND…: waits until the command succeeds.
+within() {
+  local deadline=$((SECONDS + $1)) what=$2
+  shift 2
+  until "$@"; do
+    if [ $SECONDS -ge $deadline ]; then
+      echo "gave up waiting until $what" >&2
+      return 1
+    fi
+    sleep 0.2
+  done
+}
+
+all_vote() { [ "$(voters_of 1)" = 3 ]; }
