@@ -54,6 +54,12 @@ var mayImport = map[string][]string{
 	"client":      {"agent", "proto/api", "proto/wire"},
 	"importer":    {"agent"}, // transcripts in, and what is stored against them
 	"cmd/dormctl": {"agent", "client", "importer", "proto/snapfile"},
+
+	// The harness sees only the public contract.
+	"jepsen/history":  nil,
+	"jepsen/check":    {"jepsen/history"},
+	"jepsen/model":    {"jepsen/history"},
+	"jepsen/workload": {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
 }
 
 // home names the only packages that may import a third-party module.
