@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"jepsen/history":  nil,
 	"jepsen/check":    {"jepsen/history"},
 	"jepsen/model":    {"jepsen/history"},
+	"jepsen/report":   {"jepsen/check", "jepsen/history"},
 	"jepsen/workload": {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
 }
 
