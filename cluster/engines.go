@@ -182,7 +182,7 @@ func (e *engines) checkOther(kind string) error {
 		return fmt.Errorf("look into the %s log: %w", kind, err)
 	}
 	if last > 0 {
-		return fmt.Errorf("%s holds a log of kind %s up to entry %d, and raft.log_store says %s: set it back to %s, or give this node an empty data directory and let it join again", e.dir, kind, last, e.kind, kind)
+		return fmt.Errorf("%w: %s holds a log of kind %s up to entry %d, and raft.log_store says %s: set it back to %s, or give this node an empty data directory and let it join again", ErrSettings, e.dir, kind, last, e.kind, kind)
 	}
 	return nil
 }

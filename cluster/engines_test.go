@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,9 @@ func TestTheKindOfLogDoesNotChangeUnderData(t *testing.T) {
 		s, _, err := diskStores(t, dir, c.now, nil)
 		if (err != nil) != c.refused {
 			t.Errorf("%s with %d entries opened as %s: %v, want refused: %v", c.was, c.last, c.now, err, c.refused)
+		}
+		if err != nil && c.now != "paper" && !errors.Is(err, ErrSettings) {
+			t.Errorf("%s opened as %s: %v is not told as a wrong setting", c.was, c.now, err)
 		}
 		if err == nil {
 			if last, err := s.logs.LastIndex(); err != nil || last != c.last {

@@ -23,6 +23,9 @@ var (
 	// ErrDisk: the disk does not do what it is for.
 	ErrDisk = errors.New("the disk failed")
 
+	// ErrSettings: the settings contradict what the directory holds.
+	ErrSettings = errors.New("the settings do not fit")
+
 	// ErrListen: the address cannot be listened on.
 	ErrListen = errors.New("cannot listen")
 )

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"dormouse/agent"
 	"dormouse/cluster"
 )
@@ -53,8 +55,14 @@ func TestALoneNodeWhoseDiskIsNearlyFullIsReadOnlyUntilThereIsRoom(t *testing.T) 
 		if got, err := n.read("x"); err != nil || got < 1 {
 			t.Errorf("read %d, %v", got, err)
 		}
+		if got := gauge(t, n.group, "dormouse_cluster_read_only"); got != 1 {
+			t.Errorf("the metric says %v", got)
+		}
 		free.Store(1 << 40)
 		l.until("there is room again", func() bool { return n.put("x", 3) == nil })
+		if got := gauge(t, n.group, "dormouse_cluster_disk_free_bytes"); got != 1<<40 {
+			t.Errorf("%v bytes are free", got)
+		}
 	})
 }
 
@@ -71,4 +79,22 @@ func TestAClusterWithoutRoomIsReadOnly(t *testing.T) {
 		free.Store(1 << 40)
 		l.until("there is room again", func() bool { return l.leader().put("x", 3) == nil })
 	})
+}
+
+// gauge is what a group's metric stands at.
+func gauge(t *testing.T, g *cluster.Group, name string) float64 {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(g.Collector())
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == name {
+			return family.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Errorf("there is no metric %s", name)
+	return 0
 }

@@ -93,6 +93,8 @@ var counters = []struct {
 var (
 	descLeads    = describe("leads", "1 where this node leads and is ready.")
 	descLogBytes = describe("log_bytes", "Bytes of the entries in the log.")
+	descReadOnly = describe("read_only", "1 while this node takes no writes because its disk is nearly full.")
+	descDiskFree = describe("disk_free_bytes", "Bytes free under the data directory when it was last looked at.")
 )
 
 func describe(name, what string) *prometheus.Desc {
@@ -110,11 +112,21 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	for _, k := range counters {
 		out <- prometheus.MustNewConstMetric(k.desc, prometheus.CounterValue, float64(k.value(stats)))
 	}
-	leads := 0.0
-	if g.IsLeader() {
-		leads = 1
+	gauge := func(desc *prometheus.Desc, value float64) {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
-	out <- prometheus.MustNewConstMetric(descLeads, prometheus.GaugeValue, leads)
 	_, total := g.stores.logBytes()
-	out <- prometheus.MustNewConstMetric(descLogBytes, prometheus.GaugeValue, float64(total))
+	gauge(descLeads, oneIf(g.IsLeader()))
+	gauge(descLogBytes, float64(total))
+	if disk := g.stores.disk; disk != nil {
+		gauge(descReadOnly, oneIf(disk.low.Load()))
+		gauge(descDiskFree, float64(disk.left.Load()))
+	}
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }

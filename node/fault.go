@@ -52,6 +52,8 @@ func fault(doing string, err error, otherwise int) error {
 		code = codeLocked
 	case errors.Is(err, fsm.ErrForeign), errors.Is(err, cluster.ErrForeign):
 		code = codeForeignData
+	case errors.Is(err, cluster.ErrSettings):
+		code = codeConfig
 	case errors.Is(err, cluster.ErrDamaged):
 		code = codeDamagedLog
 	case errors.Is(err, cluster.ErrListen), errors.Is(err, gossip.ErrListen):
