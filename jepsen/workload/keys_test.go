@@ -1,0 +1,38 @@
+package workload_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"dormouse/jepsen/workload"
+)
+
+// TestKeysAreRetired: no key gets more calls than it may, nor more processes,
+// and all that were handed out are known afterwards.
+func TestKeysAreRetired(t *testing.T) {
+	const processes, rounds, calls = 25, 400, 50
+	keys := workload.NewKeys("k", 3, calls)
+	uses, users := map[string]int{}, map[string]map[int]bool{}
+	all := make([]*workload.Process, processes)
+	for id := range all {
+		all[id] = &workload.Process{ID: 100 + id, Rand: rand.New(rand.NewPCG(uint64(id), 1))}
+	}
+	for range rounds {
+		for id, p := range all {
+			key := keys.Pick(p)
+			uses[key]++
+			if users[key] == nil {
+				users[key] = map[int]bool{}
+			}
+			users[key][id] = true
+		}
+	}
+	for key, n := range uses {
+		if n > calls || len(users[key]) > 9 {
+			t.Errorf("%s got %d calls of %d processes", key, n, len(users[key]))
+		}
+	}
+	if all := keys.All(); len(all) != len(uses) || len(all) < processes*rounds/calls {
+		t.Errorf("%d keys handed out, %d known", len(uses), len(all))
+	}
+}
