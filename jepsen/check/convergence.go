@@ -1,0 +1,76 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dormouse/jepsen/history"
+)
+
+// Convergence judges whether, once all was healed and nobody wrote, every node
+// came to the same: applied index, term, chain of checksums, and hash of all
+// that it serves. A node that did not answer has not converged.
+func Convergence(h *history.History) Result {
+	began := time.Now()
+	r := Result{Check: "convergence", Verdict: OK, Counts: map[string]int{}}
+	defer func() { r.Took = time.Since(began) }()
+	look := lastLook(h)
+	if len(look) == 0 {
+		r.Verdict, r.Why = Unknown, "nobody looked at the nodes after the healing: the run was interrupted, or ended in a failure"
+		return r
+	}
+	var broken findings
+	nodes := map[string]Sample{}
+	for _, e := range look {
+		if s, ok := sampleOf(e); ok {
+			nodes[e.Node] = s
+		} else {
+			broken.add("no answer", e.Node, fmt.Sprintf("node %s did not answer after the healing: %s", e.Node, e.Detail))
+		}
+	}
+	r.Counts["nodes"], r.Counts["looks"] = len(look), look[0].Step
+	equal(&broken, nodes, "applied index", func(s Sample) string { return fmt.Sprint(s.Applied) })
+	equal(&broken, nodes, "term", func(s Sample) string { return fmt.Sprint(s.Term) })
+	equal(&broken, nodes, "chain", func(s Sample) string { return fmt.Sprintf("%08x", s.Chain) })
+	equal(&broken, nodes, "state", func(s Sample) string { return s.State })
+	broken.judge(&r)
+	if r.Verdict == OK && slices.ContainsFunc(look, func(e history.Event) bool { return nodes[e.Node].State == "" }) {
+		r.Verdict, r.Why = Unknown, "the nodes stand at one index, term and chain, but what they serve was not compared"
+	}
+	return r
+}
+
+// lastLook are the samples of the final look with the highest number.
+func lastLook(h *history.History) []history.Event {
+	var look []history.Event
+	for _, e := range h.Events {
+		if e.Kind != history.EventSample || e.Name != FinalLook {
+			continue
+		}
+		if len(look) > 0 && e.Step != look[0].Step {
+			look = nil
+		}
+		look = append(look, e)
+	}
+	return look
+}
+
+// equal finds the nodes which do not agree with the others on one thing.
+func equal(broken *findings, nodes map[string]Sample, what string, of func(Sample) string) {
+	by := map[string][]string{} // :: value → the nodes that have it
+	for node, s := range nodes {
+		by[of(s)] = append(by[of(s)], node)
+	}
+	if len(by) < 2 {
+		return
+	}
+	var sides []string
+	for value, names := range by {
+		slices.Sort(names)
+		sides = append(sides, fmt.Sprintf("%s at %s", strings.Join(names, " and "), value))
+	}
+	slices.Sort(sides)
+	broken.add("different "+what, "", fmt.Sprintf("the nodes did not come to one %s: %s", what, strings.Join(sides, ", ")))
+}
