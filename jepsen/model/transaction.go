@@ -1,0 +1,78 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Access is an object at one of its versions. Versions grow with each write;
+// 0 is the object before the first.
+type Access struct {
+	Object  string
+	Version uint64
+}
+
+// Transaction is one call that took effect, or that is known to have by what
+// others saw: what it wrote and what it read, all at one instant.
+type Transaction struct {
+	Span
+	Writes []Access // each made that version
+	Reads  []Access // each saw that version: all writes up to it, and none after
+}
+
+// Contradiction is the shortest cycle among transactions: nil where one order
+// explains them all, and that order keeps real time (strict serializability).
+// No two transactions may have written one version of an object.
+//
+// It looks first for a cycle without real time, which no order whatever
+// explains.
+func Contradiction(all []Transaction) []Edge {
+	g := NewGraph(len(all))
+	writers := writersOf(all)
+	for object, by := range writers {
+		for i := range by[1:] {
+			g.Add(Edge{From: by[i].call, To: by[i+1].call, Why: Overwrite, Object: object, Version: by[i+1].version})
+		}
+	}
+	for call, t := range all {
+		for _, r := range t.Reads {
+			by := writers[r.Object]
+			after, _ := slices.BinarySearchFunc(by, r.Version+1, func(w writer, version uint64) int { return cmp.Compare(w.version, version) })
+			if after > 0 {
+				g.Add(Edge{From: by[after-1].call, To: call, Why: Read, Object: r.Object, Version: by[after-1].version})
+			}
+			if after < len(by) {
+				g.Add(Edge{From: call, To: by[after].call, Why: Missed, Object: r.Object, Version: by[after].version})
+			}
+		}
+	}
+	if cycle := g.Cycle(false); cycle != nil {
+		return cycle
+	}
+	spans := make([]Span, len(all))
+	for i, t := range all {
+		spans[i] = t.Span
+	}
+	g.RealTime(spans)
+	return g.Cycle(true)
+}
+
+// writer is the call that made a version.
+type writer struct {
+	version uint64
+	call    int
+}
+
+// writersOf lists who wrote each object, by version.
+func writersOf(all []Transaction) map[string][]writer {
+	writers := map[string][]writer{}
+	for call, t := range all {
+		for _, w := range t.Writes {
+			writers[w.Object] = append(writers[w.Object], writer{w.Version, call})
+		}
+	}
+	for _, by := range writers {
+		slices.SortFunc(by, func(a, b writer) int { return cmp.Compare(a.version, b.version) })
+	}
+	return writers
+}
