@@ -31,8 +31,9 @@ func (f *findings) add(rule, key string, ops []history.Op, format string, args .
 	}
 }
 
-// byKey judges a history key by key, and gives up as unknown when ctx ends.
-func byKey(ctx context.Context, name string, h *history.History, judge func(key string, ops []history.Op, f *findings)) check.Result {
+// byKey judges a history key by key, and gives up as unknown when ctx ends or
+// judge fails, which says that the history cannot be read.
+func byKey(ctx context.Context, name string, h *history.History, judge func(key string, ops []history.Op, f *findings) error) check.Result {
 	begun := time.Now()
 	r := check.Result{Check: name, Verdict: check.OK, Counts: tally(h.Ops)}
 	f := &findings{}
@@ -43,7 +44,10 @@ func byKey(ctx context.Context, name string, h *history.History, judge func(key 
 			r.Why = fmt.Sprintf("gave up after %d of %d calls: %v", r.Ops, len(h.Ops), context.Cause(ctx))
 			break
 		}
-		judge(key, keys[key], f)
+		if err := judge(key, keys[key], f); err != nil {
+			r.Why = fmt.Sprintf("key %s: %v", key, err)
+			break
+		}
 		r.Ops += len(keys[key])
 	}
 	if r.Ops == 0 && r.Why == "" {
