@@ -55,6 +55,9 @@ func newLab(t *testing.T) *lab {
 func (l *lab) close() {
 	l.net.HealAll()
 	for _, name := range l.names {
+		l.nodes[name].machine.let()
+	}
+	for _, name := range l.names {
 		if n := l.nodes[name]; n.up {
 			n.crash()
 		}

@@ -35,12 +35,13 @@ type logEntry struct {
 
 // machine is a small state machine: registers and members.
 type machine struct {
-	gate  sync.Mutex // guards held; apart from mu, so that a held machine can still be looked at
-	held  chan struct{}
-	mu    sync.Mutex
-	state machineState
-	news  chan struct{} // closed and replaced at each entry
-	log   []logEntry    // what was applied, for tests to look at
+	gate    sync.Mutex // guards held and release; apart from mu, so that a held machine can still be looked at
+	held    chan struct{}
+	release func() // of the newest hold
+	mu      sync.Mutex
+	state   machineState
+	news    chan struct{} // closed and replaced at each entry
+	log     []logEntry    // what was applied, for tests to look at
 }
 
 type machineState struct {
@@ -62,18 +63,31 @@ func newMachine() *machine {
 	}}
 }
 
-// hold stops Apply until the returned function is called; calling it again is harmless.
+// hold stops Apply until the returned function is called; calling it again is
+// harmless. A machine that is still held when the test ends is let go then:
+// raft's shutdown waits for Apply.
 func (m *machine) hold() (release func()) {
 	held := make(chan struct{})
-	m.gate.Lock()
-	m.held = held
-	m.gate.Unlock()
-	return sync.OnceFunc(func() {
+	release = sync.OnceFunc(func() {
 		m.gate.Lock()
 		m.held = nil
 		m.gate.Unlock()
 		close(held)
 	})
+	m.gate.Lock()
+	defer m.gate.Unlock()
+	m.held, m.release = held, release
+	return release
+}
+
+// let lets the machine go, if it is held.
+func (m *machine) let() {
+	m.gate.Lock()
+	release := m.release
+	m.gate.Unlock()
+	if release != nil {
+		release()
+	}
 }
 
 func (m *machine) Apply(l *raft.Log) any {
