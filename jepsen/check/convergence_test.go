@@ -1,0 +1,45 @@
+package check_test
+
+import (
+	"testing"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+func TestNodesThatStandAtOneStateHaveConverged(t *testing.T) {
+	s := newStory(t).look(1, check.Sample{Applied: 5}).look(2, check.Sample{Applied: 900, Term: 3, Chain: 7, State: "abc"})
+	judged(t, check.Convergence(&s.h), "") // the last look counts
+}
+
+func TestANodeThatStandsElsewhereIsFound(t *testing.T) {
+	for rule, odd := range map[string]check.Sample{
+		"different applied index": {Applied: 899, Term: 3, Chain: 7, State: "abc"},
+		"different term":          {Applied: 900, Term: 2, Chain: 7, State: "abc"},
+		"different chain":         {Applied: 900, Term: 3, Chain: 8, State: "abc"},
+		"different state":         {Applied: 900, Term: 3, Chain: 7, State: "abd"},
+	} {
+		t.Run(rule, func(t *testing.T) { judged(t, check.Convergence(&newStory(t).look(1, odd).h), rule) })
+	}
+}
+
+func TestANodeThatDoesNotAnswerHasNotConverged(t *testing.T) {
+	s := newStory(t).look(1, check.Sample{Applied: 900, Term: 3, Chain: 7, State: "abc"})
+	s.event(history.Event{At: secs(45), Kind: history.EventSample, Name: check.FinalLook, Step: 1, Node: "n4", Detail: "connection refused"})
+	judged(t, check.Convergence(&s.h), "no answer")
+}
+
+func TestConvergenceThatNobodyLookedAtIsUnknown(t *testing.T) {
+	s := newStory(t)
+	if r := check.Convergence(&s.h); r.Verdict != check.Unknown || r.Why == "" {
+		t.Errorf("it is %s %q", r.Verdict, r.Why)
+	}
+	unread := newStory(t)
+	for _, node := range []string{"n1", "n2"} {
+		unread.sample(45, node, check.Sample{Applied: 9, Term: 3, Chain: 7})
+		unread.h.Events[len(unread.h.Events)-2].Name = check.FinalLook
+	}
+	if r := check.Convergence(&unread.h); r.Verdict == check.OK {
+		t.Errorf("it is %s although no state was compared", r.Verdict)
+	}
+}

@@ -1,0 +1,116 @@
+package check_test
+
+import (
+	"testing"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+func TestASoundRunIsLive(t *testing.T) {
+	s := newStory(t)
+	judged(t, check.Liveness(&s.h), "")
+}
+
+func TestWhatIsNotLiveIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule string
+		do   func(s *story)
+	}{
+		"no commit after the healing":        {"no recovery", func(s *story) { s.silence(13, 60) }},
+		"the first commit comes late":        {"slow recovery", func(s *story) { s.silence(13, 31) }},
+		"a process ends by itself":           {"unexplained exit", func(s *story) { s.exit(25, "n2", "exit code 2: panic") }},
+		"a fault ends a process otherwise":   {"unexplained exit", func(s *story) { s.exit(11, "n1", "exit code 1") }},
+		"an internal error":                  {"unexplained internal", func(s *story) { s.call(5, "n1", "internal") }},
+		"a corrupt answer":                   {"unexplained corrupt", func(s *story) { s.call(5, "", "corrupt") }},
+		"terms while the cluster is at rest": {"unbounded terms", func(s *story) { s.sample(45, "n1", check.Sample{Term: 12}) }},
+		"many terms":                         {"unbounded terms", func(s *story) { s.sample(12, "n1", check.Sample{Term: 90}) }},
+		"snapshots at rest": {"install loop", func(s *story) {
+			s.sample(41, "n1", check.Sample{Installs: 5})
+			s.sample(49, "n1", check.Sample{Installs: 5})
+		}},
+		"snapshots without end": {"install loop", func(s *story) {
+			s.h.Events = nil
+			for n := range 8 {
+				s.sample(float64(n), "n1", check.Sample{Installs: 6 * (n + 1)})
+			}
+			s.phase(9, check.PhaseFinal)
+		}},
+		"goroutines stay":  {"growth", func(s *story) { s.sample(49, "n1", check.Sample{Goroutines: 5000}) }},
+		"descriptors stay": {"growth", func(s *story) { s.sample(49, "n1", check.Sample{Descriptors: 400}) }},
+		"memory stays":     {"growth", func(s *story) { s.sample(49, "n1", check.Sample{RSS: 2 << 30}) }},
+		"a nemesis saw it": {"clone accepted", func(s *story) { s.note(30, "n2", check.NoteBroken, "clone accepted: both run") }},
+		"a call is refused in a rolling restart": {"refused in a rolling restart", func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "unavailable")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t)
+			c.do(s)
+			judged(t, check.Liveness(&s.h), c.rule)
+		})
+	}
+}
+
+func (s *story) exit(at float64, node, detail string) {
+	s.event(history.Event{At: secs(at), Kind: history.EventExit, Node: node, Detail: detail})
+}
+
+func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
+	for name, do := range map[string]func(s *story){
+		"a disk fails, and the node ends itself": func(s *story) {
+			s.note(15, "n2", check.NoteMayExit, "exit code 8")
+			s.exit(16, "n2", check.ExitDetail(8, false, "the disk failed"))
+		},
+		"the cluster is taken down":           func(s *story) { s.exit(51, "n2", "killed") },
+		"a corrupt answer off a damaged disk": func(s *story) { s.fault(2, 15, 18, "corrupt", "bit flip"); s.call(16, "", "corrupt") },
+		"a bound process in a rolling restart": func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "n2", "unavailable")
+		},
+		"a rolling restart that is not alone": func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.fault(3, 16, 17, "kill", "majority")
+			s.call(16, "", "unavailable")
+		},
+		"a snapshot taken over after a restart": func(s *story) { s.sample(15, "n1", check.Sample{Installs: 2}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t)
+			do(s)
+			judged(t, check.Liveness(&s.h), "")
+		})
+	}
+}
+
+func TestARunWithoutItsRestIsNotCalledLive(t *testing.T) {
+	s := newStory(t)
+	var kept []history.Event
+	for _, e := range s.h.Events {
+		if e.Kind != history.EventPhase || e.At < secs(20) {
+			kept = append(kept, e)
+		}
+	}
+	s.h.Events = kept
+	if r := check.Liveness(&s.h); r.Verdict != check.Unknown || r.Why == "" {
+		t.Errorf("it is %s %q", r.Verdict, r.Why)
+	}
+	s = newStory(t)
+	s.h.Ops = nil
+	if r := check.Liveness(&s.h); r.Verdict != check.Unknown {
+		t.Errorf("without a single commit it is %s", r.Verdict)
+	}
+}
+
+func TestRecoveryIsMeasuredFromFaultAndFromHealing(t *testing.T) {
+	s := newStory(t)
+	r := check.Recoveries(&s.h)
+	if len(r) != 1 {
+		t.Fatalf("%d recoveries of one fault", len(r))
+	}
+	if r[0].AfterFault != secs(3.1) || r[0].AfterHeal != 100*time.Millisecond || r[0].Variant != "leader" {
+		t.Errorf("after the fault %v, after the healing %v of %q", r[0].AfterFault, r[0].AfterHeal, r[0].Variant)
+	}
+}
