@@ -1,0 +1,146 @@
+// Package planted plants known bugs in the product, to prove that the harness
+// finds them. Each is a guarded line at the very place where the right rule
+// stands:
+//
+//	if planted.Is(planted.SealIgnored) { … }
+//
+// Only a build with the tag "zoo" can have one, and then the one that the
+// environment variable DORMOUSE_PLANTED_BUG names. Everywhere else Is is a
+// constant false, so that the guarded lines are not in the program at all.
+//
+// What finds each bug, and how fast, is in package jepsen/zoo.
+package planted
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Bug is a planted bug, by the name that the environment gives it.
+type Bug string
+
+// Variable is the environment variable that names the bug.
+const Variable = "DORMOUSE_PLANTED_BUG"
+
+// Reads that may be older than what was acknowledged before they began.
+const (
+	FollowerLocalRead     Bug = "follower-local-read"
+	LeaderLocalRead       Bug = "leader-local-read"
+	VerifyLeaderRead      Bug = "verify-leader-read"
+	NewLeaderServesEarly  Bug = "new-leader-serves-early"
+	ReadDoesNotWait       Bug = "read-does-not-wait"
+	BarrierJoinsSentRound Bug = "barrier-joins-sent-round"
+	StaleThaw             Bug = "stale-thaw"
+	ThawPastPointer       Bug = "thaw-past-pointer"
+)
+
+// What a majority of disks or of nodes is believed to hold, and does not.
+const (
+	NoFsync            Bug = "no-fsync"
+	FsyncAfterAck      Bug = "fsync-after-ack"
+	AckedBeforeCommit  Bug = "acked-before-commit"
+	TailLossAccepted   Bug = "tail-loss-accepted"
+	WipedNodeVotes     Bug = "wiped-node-votes"
+	UnheardIsRemoved   Bug = "unheard-is-removed"
+	UnguardedHeartbeat Bug = "unguarded-heartbeat"
+	NoSnapshotTerm     Bug = "no-snapshot-term"
+)
+
+// Snapshots that are not the state at their index.
+const (
+	SnapshotAfterApply   Bug = "snapshot-after-apply"
+	DedupeLostInSnapshot Bug = "dedupe-lost-in-snapshot"
+)
+
+// A state machine that breaks its own rules.
+const (
+	NoDedupe              Bug = "no-dedupe"
+	MapOrder              Bug = "map-order"
+	HalfACommitApplied    Bug = "half-a-commit-applied"
+	HalfACommitVisible    Bug = "half-a-commit-visible"
+	RevCheckedEarly       Bug = "rev-checked-early"
+	RevisionCheckedEarly  Bug = "revision-checked-early"
+	PatchedEarly          Bug = "patched-early"
+	LateWriteResurrects   Bug = "late-write-resurrects"
+	SealIgnored           Bug = "seal-ignored"
+	CompactionForgetsRev  Bug = "compaction-forgets-rev"
+	CompactionPastPointer Bug = "compaction-past-pointer"
+	DuplicateEntryIDs     Bug = "duplicate-entry-ids"
+	WatchNotWoken         Bug = "watch-not-woken"
+	WatchFollowsNewLife   Bug = "watch-follows-new-life"
+)
+
+// Outcomes mixed up, in the nodes and in the client.
+const (
+	UnknownAsRefused        Bug = "unknown-as-refused"
+	TimeoutAsRefused        Bug = "timeout-as-refused"
+	RetryWithFreshID        Bug = "retry-with-fresh-id"
+	WatchSkipsOnReconnect   Bug = "watch-skips-on-reconnect"
+	WatchRepeatsOnReconnect Bug = "watch-repeats-on-reconnect"
+)
+
+// about says of each bug what it does.
+var about = map[Bug]string{
+	FollowerLocalRead:     "a follower answers reads from what it has, without asking the leader",
+	LeaderLocalRead:       "a leader answers reads from what it has, though another may lead by now",
+	VerifyLeaderRead:      "raft's VerifyLeader stands in for the barrier",
+	NewLeaderServesEarly:  "a new leader reads before it has applied what earlier leaders committed",
+	ReadDoesNotWait:       "a read has its index, and does not wait until that is applied",
+	BarrierJoinsSentRound: "a read takes the answer to a question that was sent before it began",
+	StaleThaw:             "a thaw skips the barrier",
+	ThawPastPointer:       "a thaw reads the thread as it is now, not as of the checkpoint's pointer",
+
+	NoFsync:            "log and votes are never synced",
+	FsyncAfterAck:      "an entry counts as stored before it is written",
+	AckedBeforeCommit:  "a follower that does not answer in time counts as having stored the entry",
+	TailLossAccepted:   "a log that has lost acknowledged entries is taken as it is, and votes",
+	WipedNodeVotes:     "a node that has lost its disk takes part in raft under its old name",
+	UnheardIsRemoved:   "a member that does not answer the leader is taken out of the cluster",
+	UnguardedHeartbeat: "heartbeats raise the term under a leader's feet (hashicorp/raft#695)",
+	NoSnapshotTerm:     "a log of another term stands in the way of a snapshot (hashicorp/raft#697)",
+
+	SnapshotAfterApply:   "a snapshot holds entries after the index that it names",
+	DedupeLostInSnapshot: "snapshots leave out the answers to requests",
+
+	NoDedupe:              "a request that comes again applies again",
+	MapOrder:              "incarnations depend on the order of a map",
+	HalfACommitApplied:    "a refused commit leaves what came before the refused op",
+	HalfACommitVisible:    "checkpoints can be read before the rest of their commit",
+	RevCheckedEarly:       "expected_rev is held to the state as of the proposal",
+	RevisionCheckedEarly:  "if_revision is held to the state as of the proposal",
+	PatchedEarly:          "a patch is merged with the state as of the proposal",
+	LateWriteResurrects:   "a write that names a deleted incarnation makes a new one",
+	SealIgnored:           "a sealed id can be written to",
+	CompactionForgetsRev:  "a compacted thread counts only the entries that it still has",
+	CompactionPastPointer: "compaction takes entries that a checkpoint points to",
+	DuplicateEntryIDs:     "an entry whose id is in the thread already is appended again",
+	WatchNotWoken:         "watchers do not hear of entries that touch several threads",
+	WatchFollowsNewLife:   "a watch goes on into the thread that was made anew under its id",
+
+	UnknownAsRefused:        "an entry whose leader lost its place is called refused",
+	TimeoutAsRefused:        "the client calls a commit refused that it could not settle",
+	RetryWithFreshID:        "the client tries again under a new request id",
+	WatchSkipsOnReconnect:   "the client goes on watching one entry too late",
+	WatchRepeatsOnReconnect: "the client goes on watching one entry too early",
+}
+
+// All lists the bugs, in the order of their names.
+func All() []Bug { return slices.Sorted(maps.Keys(about)) }
+
+// About says in one line what a bug does.
+func About(b Bug) string { return about[b] }
+
+// Parse is the bug of that name; "" is none.
+func Parse(name string) (Bug, error) {
+	b := Bug(name)
+	if _, known := about[b]; known || name == "" {
+		return b, nil
+	}
+	var names []string
+	for _, known := range All() {
+		names = append(names, string(known))
+	}
+	return "", fmt.Errorf("there is no bug %q to plant; there are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,9 @@
+//go:build !zoo
+
+package planted
+
+// Enabled tells whether this build can have a bug planted.
+const Enabled = false
+
+// Is tells whether b is planted: never, in this build.
+func Is(Bug) bool { return false }

@@ -1,0 +1,27 @@
+//go:build zoo
+
+package planted
+
+import (
+	"fmt"
+	"os"
+)
+
+// Enabled tells whether this build can have a bug planted.
+const Enabled = true
+
+var present = choose()
+
+// choose ends the process where the variable names no bug: a run that takes
+// itself to have one, and has none, would prove nothing.
+func choose() Bug {
+	b, err := Parse(os.Getenv(Variable))
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", Variable, err)
+		os.Exit(2)
+	}
+	return b
+}
+
+// Is tells whether b is planted.
+func Is(b Bug) bool { return b != "" && b == present }

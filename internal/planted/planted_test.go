@@ -1,0 +1,61 @@
+package planted_test
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"dormouse/internal/planted"
+)
+
+// backwards is the marker in guarded, which this file must not hold as it is.
+const backwards = "tnesba si taht hcnarb eht ni dnats ylno I"
+
+//go:noinline
+func guarded() string {
+	if planted.Is(planted.SealIgnored) {
+		return "I only stand in the branch that is absent"
+	}
+	return ""
+}
+
+// A build without the tag has nothing of a guarded branch: not even its text
+// is in the program.
+func TestWithoutTheTagAGuardedBranchIsNotInTheProgram(t *testing.T) {
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker := []byte(backwards)
+	slices.Reverse(marker)
+	if there := bytes.Contains(program, marker); there != planted.Enabled {
+		t.Errorf("the branch is in the program: %t, want %t", there, planted.Enabled)
+	}
+	if guarded() != "" && os.Getenv(planted.Variable) != string(planted.SealIgnored) {
+		t.Error("a bug is planted that nobody asked for")
+	}
+}
+
+func TestOnlyKnownBugsArePlanted(t *testing.T) {
+	for _, b := range planted.All() {
+		if got, err := planted.Parse(string(b)); got != b || err != nil {
+			t.Errorf("%s: %q, %v", b, got, err)
+		}
+		if planted.About(b) == "" {
+			t.Errorf("nothing says what %s does", b)
+		}
+	}
+	if b, err := planted.Parse(""); b != "" || err != nil {
+		t.Errorf("no name: %q, %v", b, err)
+	}
+	_, err := planted.Parse("no-such-bug")
+	if err == nil || !strings.Contains(err.Error(), string(planted.NoDedupe)) {
+		t.Errorf("an unknown name: %v, which lists none of the known ones", err)
+	}
+}
