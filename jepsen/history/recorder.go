@@ -19,6 +19,7 @@ type line struct {
 	Invoke *Op     `json:"invoke,omitempty"`
 	Return *ending `json:"return,omitempty"`
 	Event  *Event  `json:"event,omitempty"`
+	Closed bool    `json:"closed,omitempty"` // the last line: nothing is missing
 }
 
 // ending is how a call ended.
@@ -39,9 +40,10 @@ type Recorder struct {
 	mu     sync.Mutex
 	file   *os.File
 	buffer *bufio.Writer
-	err    error        // the first failure
-	last   int64        // id of the newest call
-	open   map[int64]Op // calls that have not returned; only while somebody watches
+	lines  *json.Encoder // into buffer
+	err    error         // the first failure
+	last   int64         // id of the newest call
+	open   map[int64]Op  // calls that have not returned, by id
 	watch  func(Op)
 	closed bool
 
@@ -58,6 +60,8 @@ func Create(path string, h Header) (*Recorder, error) {
 		start: time.Now(), file: f, buffer: bufio.NewWriterSize(f, 1<<20), open: map[int64]Op{},
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
+	r.lines = json.NewEncoder(r.buffer)
+	r.lines.SetEscapeHTML(false) // a history is for people too
 	h.Format = Format
 	r.write(line{Header: &h})
 	go r.flush()
@@ -67,8 +71,8 @@ func Create(path string, h Header) (*Recorder, error) {
 // Now is the time since the run's start.
 func (r *Recorder) Now() time.Duration { return time.Since(r.start) }
 
-// Watch has every call that ended told to f, until Close. f must not block,
-// and must not call the recorder.
+// Watch has every call that ended told to f from now on. f must not block; it
+// is called without locks held, by many at a time.
 func (r *Recorder) Watch(f func(Op)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,6 +130,7 @@ func (r *Recorder) Close() error {
 		r.mu.Unlock()
 		return r.err
 	}
+	r.write(line{Closed: true})
 	r.closed = true
 	r.mu.Unlock()
 	close(r.stop)
@@ -140,14 +145,7 @@ func (r *Recorder) write(l line) {
 	if r.err != nil || r.closed {
 		return
 	}
-	raw, err := json.Marshal(l)
-	if err != nil {
-		r.err = err
-		return
-	}
-	if _, err := r.buffer.Write(append(raw, '\n')); err != nil {
-		r.err = err
-	}
+	r.err = r.lines.Encode(l)
 }
 
 func (r *Recorder) flush() {
