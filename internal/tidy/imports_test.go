@@ -56,11 +56,13 @@ var mayImport = map[string][]string{
 	"cmd/dormctl": {"agent", "client", "importer", "proto/snapfile"},
 
 	// The harness sees only the public contract.
-	"jepsen/history":  nil,
-	"jepsen/check":    {"jepsen/history"},
-	"jepsen/model":    {"jepsen/history"},
-	"jepsen/report":   {"jepsen/check", "jepsen/history"},
-	"jepsen/workload": {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
+	"jepsen/history":        nil,
+	"jepsen/check":          {"jepsen/history"},
+	"jepsen/model":          {"jepsen/history"},
+	"jepsen/report":         {"jepsen/check", "jepsen/history"},
+	"jepsen/testbed":        {"jepsen/testbed/packet"},
+	"jepsen/testbed/packet": nil,
+	"jepsen/workload":       {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
 }
 
 // home names the only packages that may import a third-party module.
@@ -70,6 +72,8 @@ var home = map[string][]string{
 	"github.com/hashicorp/raft":        {"cluster", "fsm"},
 	"github.com/hashicorp/raft-boltdb": {"cluster"},
 	"github.com/hashicorp/raft-wal":    {"cluster"},
+	"github.com/vishvananda/netlink":   {"jepsen/testbed/packet"},
+	"github.com/vishvananda/netns":     {"jepsen/testbed/packet"},
 	"google.golang.org/grpc":           {"client", "cluster/peer", "node", "proto/api", "proto/peer", "server/grpc"},
 }
 

@@ -1,0 +1,57 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const module = "dormouse"
+
+// plantedBug is the variable that names a planted bug. Only a build with the
+// tag zoo knows them.
+const plantedBug = "DORMOUSE_PLANTED_BUG"
+
+// build gives the path of the daemon: the one that was asked for, or one built
+// from this module.
+func (b *Bed) build(ctx context.Context) (string, error) {
+	if b.options.Binary != "" {
+		path, err := filepath.Abs(b.options.Binary)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+		if err != nil {
+			return "", fmt.Errorf("testbed: no dormoused to run: %w", err)
+		}
+		return path, nil
+	}
+	out := filepath.Join(b.options.Dir, "bin", "dormoused")
+	args := []string{"build", "-o", out}
+	if b.options.Env[plantedBug] != "" {
+		args = append(args, "-tags", "zoo")
+	}
+	b.options.Logf("building dormoused")
+	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", module)
+	if err != nil {
+		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or name a binary: %w", err)
+	}
+	if _, err := goCommand(ctx, root, append(args, "./cmd/node")...); err != nil {
+		return "", fmt.Errorf("testbed: build dormoused: %w", err)
+	}
+	return out, nil
+}
+
+func goCommand(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}

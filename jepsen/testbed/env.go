@@ -1,0 +1,18 @@
+package testbed
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// env is the environment of the host's node: the harness's own, without what
+// would set up a node there, and then what the run asks for.
+func (h *Host) env() []string {
+	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "DORMOUSE_") })
+	for _, name := range slices.Sorted(maps.Keys(h.bed.options.Env)) {
+		env = append(env, name+"="+h.bed.options.Env[name])
+	}
+	return env
+}

@@ -1,0 +1,47 @@
+package packet
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+)
+
+const (
+	ipHeaderMin  = 20
+	protocolTCP  = 6
+	protocolUDP  = 17
+	fragmentMask = 0x1fff // the offset of a fragment; the first one's is 0
+)
+
+// header is what the switch reads of a packet.
+type header struct {
+	to      [4]byte
+	payload int // where what follows the IP header begins
+	ports   [2]uint16
+	ported  bool // there are ports: TCP or UDP, and not a later fragment
+}
+
+// readHeader reads an IPv4 packet's; ok is false for anything else.
+func readHeader(packet []byte) (h header, ok bool) {
+	if len(packet) < ipHeaderMin || packet[0]>>4 != 4 {
+		return header{}, false
+	}
+	h.payload = int(packet[0]&0xf) * 4
+	if h.payload < ipHeaderMin || h.payload > len(packet) {
+		return header{}, false
+	}
+	copy(h.to[:], packet[16:20])
+	protocol, fragment := packet[9], binary.BigEndian.Uint16(packet[6:8])&fragmentMask
+	if (protocol == protocolTCP || protocol == protocolUDP) && fragment == 0 && len(packet) >= h.payload+4 {
+		h.ports = [2]uint16{binary.BigEndian.Uint16(packet[h.payload:]), binary.BigEndian.Uint16(packet[h.payload+2:])}
+		h.ported = true
+	}
+	return h, true
+}
+
+// garble flips one bit behind the IP header. TCP and UDP have a checksum over
+// all of that, which one bit never satisfies.
+func garble(r *rand.Rand, packet []byte, payload int) {
+	if payload < len(packet) {
+		packet[payload+r.IntN(len(packet)-payload)] ^= 1 << r.IntN(8)
+	}
+}

@@ -1,0 +1,72 @@
+package packet
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Class is a class of ports. Packets belong to it by either of their ports.
+type Class uint8
+
+const (
+	// All is every packet.
+	All Class = 0
+	// classesMax is how many classes there are, All included.
+	classesMax = 4
+)
+
+// Link is what happens to packets that travel one way from one host to
+// another. The zero Link is sound. Probabilities are from 0 to 1, a packet
+// each.
+type Link struct {
+	Cut       bool          // nothing arrives
+	Delay     time.Duration // all arrive so much later, in order
+	Jitter    time.Duration // and by up to so much more, still in order
+	Loss      float64       // does not arrive
+	Duplicate float64       // arrives twice
+	Reorder   float64       // is held back, so that later ones overtake it
+	Corrupt   float64       // a bit is flipped behind the IP header; the receiver's kernel drops such for their checksum
+}
+
+// heldMax is how long a packet that is reordered is held back at most.
+const heldMax = 10 * time.Millisecond
+
+// plus is two links one behind the other.
+func (l Link) plus(m Link) Link {
+	either := func(p, q float64) float64 { return 1 - (1-p)*(1-q) }
+	return Link{
+		Cut: l.Cut || m.Cut, Delay: l.Delay + m.Delay, Jitter: l.Jitter + m.Jitter,
+		Loss: either(l.Loss, m.Loss), Duplicate: either(l.Duplicate, m.Duplicate),
+		Reorder: either(l.Reorder, m.Reorder), Corrupt: either(l.Corrupt, m.Corrupt),
+	}
+}
+
+// fate is what becomes of one packet.
+type fate struct {
+	copies int           // 0: it is lost
+	delay  time.Duration // behind those before it, unless held
+	held   bool          // may be overtaken
+	flip   bool          // is garbled
+}
+
+// fate draws a packet's.
+func (l Link) fate(r *rand.Rand) fate {
+	if l.Cut || chance(r, l.Loss) {
+		return fate{}
+	}
+	f := fate{copies: 1, delay: l.Delay}
+	if l.Jitter > 0 {
+		f.delay += time.Duration(r.Int64N(int64(l.Jitter)))
+	}
+	if chance(r, l.Duplicate) {
+		f.copies = 2
+	}
+	if chance(r, l.Reorder) {
+		f.held = true
+		f.delay += time.Duration(r.Int64N(int64(heldMax)))
+	}
+	f.flip = chance(r, l.Corrupt)
+	return f
+}
+
+func chance(r *rand.Rand, p float64) bool { return p > 0 && r.Float64() < p }

@@ -1,0 +1,86 @@
+package testbed
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Sample is what a node needs and where it stands, at one moment.
+type Sample struct {
+	Leader      string // node id, as the node sees it; "" where it knows none
+	Term        uint64
+	Commit      uint64
+	Applied     uint64
+	Chain       uint32 // over all batches up to Applied
+	Goroutines  int
+	Descriptors int
+	RSS         int64 // bytes
+	Installs    int   // snapshots that its process took over from others; the count may begin anew after a minute without
+	Snapshots   int   // that its process took
+}
+
+// Sample asks a host's node, and the system about its process.
+func (b *Bed) Sample(ctx context.Context, host string) (Sample, error) {
+	status, err := b.Status(ctx, host)
+	if err != nil {
+		return Sample{}, fmt.Errorf("sample: %w", err)
+	}
+	h := b.Host(host)
+	page, err := b.get(ctx, h, "/metrics")
+	if err != nil {
+		return Sample{}, fmt.Errorf("sample %s: %w", host, err)
+	}
+	s := Sample{Leader: status.Leader, Term: status.Term, Commit: status.CommitIndex, Applied: status.AppliedIndex, Chain: status.Chain}
+	metrics := readMetrics(page)
+	s.Goroutines = int(metrics["go_goroutines"])
+	s.Installs = int(metrics["raft_rpc_installSnapshot_count"])
+	s.Snapshots = int(metrics["dormouse_cluster_snapshots_total"])
+	if s.Descriptors, s.RSS, err = usage(h.PID()); err != nil {
+		return Sample{}, fmt.Errorf("sample %s: %w", host, err)
+	}
+	return s, nil
+}
+
+// readMetrics reads the metrics without labels from a page in the Prometheus
+// format.
+func readMetrics(page []byte) map[string]float64 {
+	metrics := map[string]float64{}
+	for lines := bufio.NewScanner(bytes.NewReader(page)); lines.Scan(); {
+		name, text, ok := strings.Cut(lines.Text(), " ")
+		if value, err := strconv.ParseFloat(text, 64); ok && err == nil {
+			metrics[name] = value
+		}
+	}
+	return metrics
+}
+
+// usage is how many descriptors a process has open and how much memory it has.
+func usage(pid int) (descriptors int, rss int64, err error) {
+	if pid == 0 {
+		return 0, 0, fmt.Errorf("it does not run")
+	}
+	proc := filepath.Join("/proc", strconv.Itoa(pid))
+	open, err := os.ReadDir(filepath.Join(proc, "fd"))
+	if err != nil {
+		return 0, 0, err
+	}
+	text, err := os.ReadFile(filepath.Join(proc, "statm"))
+	if err != nil {
+		return 0, 0, err
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0, 0, fmt.Errorf("%s/statm: %q is not as expected", proc, text)
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s/statm: %w", proc, err)
+	}
+	return len(open), pages * int64(os.Getpagesize()), nil
+}

@@ -1,0 +1,131 @@
+package testbed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Status is the cluster as one node sees it: the answer of GET /v1/cluster.
+type Status struct {
+	ClusterID    string   `json:"cluster_id"`
+	Node         string   `json:"node"`   // who answers
+	Leader       string   `json:"leader"` // node id; "" where it knows none
+	Term         uint64   `json:"term"`
+	CommitIndex  uint64   `json:"commit_index"`
+	AppliedIndex uint64   `json:"applied_index"`
+	Chain        uint32   `json:"chain"` // over all batches up to AppliedIndex
+	Members      []Member `json:"members"`
+}
+
+// Member is a node as the answering one sees it.
+type Member struct {
+	ID           string `json:"id"`
+	Voter        bool   `json:"voter"`
+	WantVote     bool   `json:"want_vote"`
+	Leader       bool   `json:"leader"`
+	Status       string `json:"status"`        // alive, suspect, failed, left or unknown
+	AppliedIndex uint64 `json:"applied_index"` // 0 where it could not be asked
+}
+
+// Voters is how many members vote.
+func (s Status) Voters() int {
+	n := 0
+	for _, m := range s.Members {
+		if m.Voter {
+			n++
+		}
+	}
+	return n
+}
+
+// askMax bounds one question to a node.
+const askMax = 3 * time.Second
+
+// Status asks the node of a host. A node answers whether it has a quorum or
+// not.
+func (b *Bed) Status(ctx context.Context, host string) (Status, error) {
+	h := b.Host(host)
+	if h == nil {
+		return Status{}, fmt.Errorf("status of %s: there is no such host", host)
+	}
+	body, err := b.get(ctx, h, "/v1/cluster")
+	if err != nil {
+		return Status{}, fmt.Errorf("status of %s: %w", host, err)
+	}
+	var s Status
+	if err := json.Unmarshal(body, &s); err != nil {
+		return Status{}, fmt.Errorf("status of %s: %w", host, err)
+	}
+	return s, nil
+}
+
+// Leader is the host whose node leads, in the eyes of a majority of the hosts
+// that run. There may be none for a while: that is an error.
+func (b *Bed) Leader(ctx context.Context) (string, error) {
+	var asked []*Host
+	for _, h := range b.Hosts() {
+		if h.Running() {
+			asked = append(asked, h)
+		}
+	}
+	said := make([]string, len(asked))
+	var wait sync.WaitGroup
+	for i, h := range asked {
+		wait.Go(func() {
+			if s, err := b.Status(ctx, h.name); err == nil {
+				said[i] = s.Leader
+			}
+		})
+	}
+	wait.Wait()
+	votes := map[string]int{}
+	for _, node := range said {
+		votes[node]++
+	}
+	for _, h := range b.Hosts() {
+		if node := h.Node(); 2*votes[node] > len(asked) {
+			return h.name, nil
+		}
+	}
+	return "", fmt.Errorf("no leader that a majority of the %d running hosts names: they say %q", len(asked), said)
+}
+
+// statusError is an answer that is no success.
+type statusError struct {
+	code int
+	text string
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.code, e.text) }
+
+// answerMax bounds what a node may answer; /metrics is the largest.
+const answerMax = 4 << 20
+
+// get asks a node over HTTP, from the clients' host.
+func (b *Bed) get(ctx context.Context, h *Host, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, askMax)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+h.HTTP()+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := b.web.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }() // it was read
+	body, err := io.ReadAll(io.LimitReader(response.Body, answerMax))
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, &statusError{response.StatusCode, strings.TrimSpace(string(body))}
+	}
+	return body, nil
+}
