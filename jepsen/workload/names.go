@@ -7,7 +7,9 @@ import (
 )
 
 // all makes every workload there is.
-var all = []func() Workload{}
+var all = []func() Workload{
+	newTurn,
+}
 
 // New makes the workload of a name, for one run or one judgement.
 func New(name string) (Workload, error) {

@@ -1,0 +1,235 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"dormouse/agent"
+)
+
+// turn makes commits that append to threads and put checkpoints together, and
+// reads all of these objects at one index. A key is a group of objects: its
+// threads and checkpoints, which commits and reads never leave.
+//
+// Version orders are in plain sight: a thread's is its seqs, a checkpoint's
+// its revisions, and every entry and state names the commit that wrote it. So
+// the judge needs no search: see turn_check.go.
+type turn struct {
+	keys    *Keys
+	commits atomic.Int64 // made so far; numbers them
+}
+
+// What a group holds. Names within it are short, as histories are long.
+var (
+	turnThreads     = []string{"t0", "t1", "t2"}
+	turnCheckpoints = []string{"c0", "c1"}
+	turnObjects     = slices.Concat(turnThreads, turnCheckpoints)
+)
+
+const (
+	turnCallsMax = 400 // picks of a key, of which a half are two calls
+	turnTail     = 3   // entries of each thread that a read lists
+)
+
+func newTurn() Workload { return &turn{keys: NewKeys("turn", 2, turnCallsMax)} }
+
+func (*turn) Name() string { return "turn" }
+
+func (*turn) About() string {
+	return "commits over threads and checkpoints, reads of them at one index: strictly serializable, never half a commit, no pointer without its entries"
+}
+
+// turnCommit is what a commit was to write. Its entries and states hold By.
+type turnCommit struct {
+	By      string       `json:"by"`
+	Appends []turnAppend `json:"appends,omitempty"`
+	Puts    []turnPut    `json:"puts,omitempty"`
+}
+
+type turnAppend struct {
+	Thread  string  `json:"thread"`
+	Entries int     `json:"entries"`
+	Rev     *uint64 `json:"rev,omitempty"` // expected
+	IDs     bool    `json:"ids,omitempty"` // chosen, rather than generated
+}
+
+type turnPut struct {
+	Checkpoint string       `json:"checkpoint"`
+	Revision   *uint64      `json:"revision,omitempty"` // expected
+	Pointer    *turnPointer `json:"pointer,omitempty"`
+}
+
+type turnPointer struct {
+	Thread string `json:"thread"`
+	Rev    uint64 `json:"rev"`
+}
+
+// turnCommitted is where a commit's writes went, in its order.
+type turnCommitted struct {
+	Index     uint64     `json:"index"`
+	Seqs      [][]uint64 `json:"seqs,omitempty"`
+	Revisions []uint64   `json:"revisions,omitempty"`
+}
+
+// turnState is a group as it was read at an index.
+type turnState struct {
+	Index       uint64                    `json:"index"`
+	Threads     map[string]turnThread     `json:"threads,omitempty"`     // those that are there
+	Checkpoints map[string]turnCheckpoint `json:"checkpoints,omitempty"` // those that are there
+}
+
+type turnThread struct {
+	Rev uint64   `json:"rev"`
+	By  []string `json:"by,omitempty"` // who wrote the last entries, up to Rev
+}
+
+type turnCheckpoint struct {
+	Revision uint64       `json:"revision"`
+	By       string       `json:"by"`
+	Pointer  *turnPointer `json:"pointer,omitempty"`
+}
+
+func (p *turnPointer) String() string {
+	if p == nil {
+		return "none"
+	}
+	return fmt.Sprintf("rev %d of %s", p.Rev, p.Thread)
+}
+
+// turnMark is what entries and states hold.
+type turnMark struct {
+	By string `json:"by"`
+}
+
+func (w *turn) Run(ctx context.Context, p *Process) {
+	for pace(ctx, p) {
+		key := w.keys.Pick(p)
+		switch p.Rand.IntN(4) {
+		case 0:
+			w.commit(ctx, p, key, w.draw(p, nil))
+		case 1:
+			_, _ = w.read(ctx, p, key, turnTail)
+		default:
+			if state, err := w.read(ctx, p, key, turnTail); err == nil {
+				w.commit(ctx, p, key, w.draw(p, &state))
+			}
+		}
+	}
+}
+
+// Final reads every group whole.
+func (w *turn) Final(ctx context.Context, p *Process) error {
+	for _, key := range w.keys.All() {
+		if _, err := w.read(ctx, p, key, 0); err != nil {
+			return fmt.Errorf("read group %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// draw makes up a commit. Given what was read, it expects some of that to be
+// unchanged, and points checkpoints at what it appends.
+func (w *turn) draw(p *Process, known *turnState) turnCommit {
+	c := turnCommit{By: fmt.Sprintf("%d.%d", p.ID, w.commits.Add(1))}
+	var pointer *turnPointer
+	for _, at := range p.Rand.Perm(len(turnThreads))[:1+p.Rand.IntN(2)] {
+		a := turnAppend{Thread: turnThreads[at], Entries: 1 + p.Rand.IntN(2), IDs: p.Rand.IntN(4) == 0}
+		if known != nil && p.Rand.IntN(3) > 0 {
+			rev := known.Threads[a.Thread].Rev
+			a.Rev = &rev
+			pointer = &turnPointer{Thread: a.Thread, Rev: rev + uint64(a.Entries)}
+		}
+		c.Appends = append(c.Appends, a)
+	}
+	for _, at := range p.Rand.Perm(len(turnCheckpoints))[:p.Rand.IntN(len(turnCheckpoints)+1)] {
+		put := turnPut{Checkpoint: turnCheckpoints[at], Pointer: pointer}
+		if known != nil && p.Rand.IntN(3) == 0 {
+			revision := known.Checkpoints[put.Checkpoint].Revision
+			put.Revision = &revision
+		}
+		c.Puts = append(c.Puts, put)
+	}
+	return c
+}
+
+func (*turn) commit(ctx context.Context, p *Process, key string, c turnCommit) {
+	_, _ = Call(ctx, p, "commit", key, true, c, func(ctx context.Context) (turnCommitted, error) {
+		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: c.ops(key)})
+		if err != nil {
+			return turnCommitted{}, err
+		}
+		return c.committed(result)
+	})
+}
+
+// turnName is the store's name of a group's object.
+func turnName(key, object string) string { return key + "/" + object }
+
+func (c turnCommit) ops(key string) []agent.Op {
+	mark, err := json.Marshal(turnMark{c.By})
+	if err != nil {
+		panic(err) // a string
+	}
+	var ops []agent.Op
+	for _, a := range c.Appends {
+		op := &agent.AppendThread{Thread: turnName(key, a.Thread), ExpectedRev: a.Rev}
+		for i := range a.Entries {
+			draft := agent.Draft{Kind: agent.KindMessage, Payload: mark}
+			if a.IDs {
+				draft.ID = fmt.Sprintf("%s.%d", c.By, i)
+			}
+			op.Entries = append(op.Entries, draft)
+		}
+		ops = append(ops, op)
+	}
+	for _, put := range c.Puts {
+		op := &agent.PutCheckpoint{Key: turnName(key, put.Checkpoint), State: mark, IfRevision: put.Revision}
+		if put.Pointer != nil {
+			op.Thread = &agent.Pointer{Thread: turnName(key, put.Pointer.Thread), Rev: put.Pointer.Rev}
+		}
+		ops = append(ops, op)
+	}
+	return ops
+}
+
+func (c turnCommit) committed(result agent.Result) (turnCommitted, error) {
+	out := turnCommitted{Index: result.Index}
+	for _, r := range result.Results {
+		switch r := r.(type) {
+		case *agent.ThreadResult:
+			seqs := make([]uint64, len(r.Entries))
+			for i, stamp := range r.Entries {
+				seqs[i] = stamp.Seq
+			}
+			out.Seqs = append(out.Seqs, seqs)
+		case *agent.CheckpointResult:
+			out.Revisions = append(out.Revisions, r.Revision)
+		}
+	}
+	if len(out.Seqs) != len(c.Appends) || len(out.Revisions) != len(c.Puts) {
+		return out, agent.Errorf(agent.CodeInternal, "%d appends and %d puts have %d results", len(c.Appends), len(c.Puts), len(result.Results))
+	}
+	return out, nil
+}
+
+// read reads all of a group at one index, of each thread the last tail
+// entries: all of them where tail is 0.
+func (*turn) read(ctx context.Context, p *Process, key string, tail uint64) (turnState, error) {
+	reads := agent.Reads{Scope: p.Scope}
+	for _, thread := range turnThreads {
+		reads.Reads = append(reads.Reads, &agent.LoadEntries{Thread: turnName(key, thread), Tail: tail, Limit: agent.EntriesLimitMax})
+	}
+	for _, checkpoint := range turnCheckpoints {
+		reads.Reads = append(reads.Reads, &agent.GetCheckpoint{Key: turnName(key, checkpoint)})
+	}
+	return Call(ctx, p, "read", key, false, tail, func(ctx context.Context) (turnState, error) {
+		answers, err := p.Client.Read(ctx, reads)
+		if err != nil {
+			return turnState{}, err
+		}
+		return turnStateOf(key, answers)
+	})
+}

@@ -1,0 +1,333 @@
+package workload
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+// A two-object turn: an entry on t0 and c0 pointing at it.
+func turnOf(by string) turnCommit {
+	return turnCommit{
+		By: by, Appends: []turnAppend{{Thread: "t0", Entries: 1}},
+		Puts: []turnPut{{Checkpoint: "c0"}},
+	}
+}
+
+func turnAt(index, seq, revision uint64) turnCommitted {
+	return turnCommitted{Index: index, Seqs: [][]uint64{{seq}}, Revisions: []uint64{revision}}
+}
+
+// turnSeen is what a read sees of t0 and c0.
+func turnSeen(index uint64, entries []string, revision uint64, by string) turnState {
+	s := turnState{Index: index, Threads: map[string]turnThread{}, Checkpoints: map[string]turnCheckpoint{}}
+	if len(entries) > 0 {
+		s.Threads["t0"] = turnThread{Rev: uint64(len(entries)), By: entries}
+	}
+	if revision > 0 {
+		s.Checkpoints["c0"] = turnCheckpoint{Revision: revision, By: by}
+	}
+	return s
+}
+
+func TestTurnFindsEachWrong(t *testing.T) {
+	rev0, rev1 := uint64(0), uint64(1)
+	commit := func(process, invoke, ret int, in turnCommit, out any) history.Op {
+		return ok(process, invoke, ret, "commit", "g", in, out)
+	}
+	read := func(process, invoke, ret int, out turnState) history.Op {
+		return ok(process, invoke, ret, "read", "g", 0, out)
+	}
+	pointed := turnOf("a")
+	pointed.Puts[0].Pointer = &turnPointer{"t0", 1}
+	expecting := turnOf("a")
+	expecting.Appends[0].Rev = &rev1
+	expecting.Puts[0].Revision = &rev0
+	two := turnCommit{By: "a", Appends: []turnAppend{{Thread: "t0", Entries: 2}}}
+	cases := []struct {
+		name, rule string
+		calls      script
+	}{
+		{"one after the other", "", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(6, []string{"a"}, 1, "a")),
+			commit(1, 4, 5, turnOf("b"), turnAt(7, 1, 2)), read(2, 6, 7, turnSeen(7, []string{"a", "b"}, 2, "b")),
+		}},
+		{"an unknown commit may have applied", "", script{
+			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a"}, 1, "a")),
+		}},
+		{"or apply later", "", script{
+			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, nil, 0, "")), read(2, 8, 9, turnSeen(9, []string{"a"}, 1, "a")),
+		}},
+		{"a refused commit leaves nothing", "", script{
+			refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, nil, 0, "")),
+		}},
+		{"refused, and there", "refused commit applied", script{
+			refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, []string{"a"}, 1, "a")),
+		}},
+		{"refused, and half there", "half a commit", script{
+			refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, []string{"a"}, 0, "")),
+		}},
+		{"entry without checkpoint", "half a commit", script{
+			commit(1, 0, 9, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(6, []string{"a"}, 0, "")),
+		}},
+		{"unknown and torn", "half a commit", script{
+			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, nil, 1, "a")),
+		}},
+		{"half of an append", "half a commit", script{
+			commit(1, 0, 9, two, turnCommitted{Index: 5, Seqs: [][]uint64{{0, 1}}}), read(2, 2, 3, turnSeen(6, []string{"a"}, 0, "")),
+		}},
+		{"entries apart", "torn append", script{
+			commit(1, 0, 1, two, turnCommitted{Index: 5, Seqs: [][]uint64{{0, 2}}}), commit(1, 0, 1, turnOf("b"), turnAt(5, 1, 1)),
+		}},
+		{"an append that applied twice", "applied twice", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(6, []string{"a", "a"}, 1, "a")),
+		}},
+		{"a put that applied twice", "applied twice", script{
+			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a"}, 1, "a")), read(2, 2, 3, turnSeen(6, []string{"a"}, 2, "a")),
+		}},
+		{"two entries at one seq", "two histories", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(2, 2, 3, turnOf("b"), turnAt(6, 0, 2)),
+		}},
+		{"two writers of a revision", "two histories", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(2, 2, 3, turnOf("b"), turnAt(6, 1, 1)),
+		}},
+		{"an entry of nobody", "written by nobody", script{read(2, 2, 3, turnSeen(6, []string{"x"}, 0, ""))}},
+		{"a lost commit", "lost or stale", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(4, nil, 0, "")),
+		}},
+		{"a read of what is yet to come", "read from the future", script{
+			read(2, 0, 1, turnSeen(9, []string{"a"}, 1, "a")), commit(1, 2, 3, turnOf("a"), turnAt(5, 0, 1)),
+		}},
+		{"seen and unseen again", "no order in real time explains it", script{
+			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a"}, 1, "a")), read(3, 4, 5, turnSeen(5, nil, 0, "")),
+		}},
+		{"commits that cross", "no order explains it", script{
+			commit(1, 0, 9, turnOf("a"), turnAt(5, 0, 2)), commit(2, 0, 9, turnOf("b"), turnAt(5, 1, 1)),
+		}},
+		{"commits out of order", "written out of order", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 1, 2)), commit(2, 2, 3, turnOf("b"), turnAt(5, 0, 1)),
+		}},
+		{"an expectation that was not held", "expectation ignored", script{
+			commit(1, 0, 1, expecting, turnAt(5, 0, 1)),
+		}},
+		{"a pointer ahead of its thread", "pointer without its entries", script{
+			commit(1, 0, 9, pointed, turnAt(5, 0, 1)),
+			read(2, 2, 3, turnState{Index: 6, Checkpoints: map[string]turnCheckpoint{"c0": {1, "a", &turnPointer{"t0", 1}}}}),
+		}},
+		{"a pointer that nobody put", "another pointer", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)),
+			read(2, 2, 3, turnState{
+				Index: 6, Threads: map[string]turnThread{"t0": {1, []string{"a"}}},
+				Checkpoints: map[string]turnCheckpoint{"c0": {1, "a", &turnPointer{"t0", 1}}},
+			}),
+		}},
+		{"a tail that is too short", "entries missing", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(1, 2, 3, turnOf("b"), turnAt(6, 1, 2)),
+			read(2, 4, 5, turnState{
+				Index: 6, Threads: map[string]turnThread{"t0": {2, []string{"b"}}}, Checkpoints: map[string]turnCheckpoint{"c0": {2, "b", nil}},
+			}),
+		}},
+		{"a read that says another index", "index out of order", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(4, []string{"a"}, 1, "a")),
+		}},
+		{"a commit that says another index", "index out of order", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(1, 2, 3, turnOf("b"), turnAt(4, 1, 2)),
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newTurn(), c.calls.history()), c.rule) })
+	}
+	givesUp(t, newTurn(), cases[0].calls.history())
+}
+
+// turnStore is a sound store of one group, and what its clients saw.
+type turnStore struct {
+	r       *rand.Rand
+	now     int
+	index   uint64
+	sealed  bool // somebody has read at index, so nothing more is committed there
+	threads map[string][]string
+	puts    map[string]turnCheckpoint
+	calls   script
+}
+
+// turnHistory is a random run of a sound store. Each call takes effect at one
+// instant between its invocation and its return, and some are never answered.
+func turnHistory(seed uint64, processes, calls int) *history.History {
+	s := &turnStore{index: 1, r: rand.New(rand.NewPCG(seed, 3)), threads: map[string][]string{}, puts: map[string]turnCheckpoint{}}
+	w := &turn{}
+	type pending struct {
+		op   history.Op
+		step int // 0: not applied yet
+		in   turnCommit
+		last turnState
+	}
+	under := make([]pending, processes)
+	for len(s.calls) < calls {
+		s.now++
+		at := s.r.IntN(processes)
+		p := &under[at]
+		switch {
+		case p.op.Call == "":
+			p.op = history.Op{Process: at, Call: "read", Key: "g", In: raw(turnTail), Invoke: time.Duration(s.now)}
+			if s.r.IntN(2) == 0 {
+				var known *turnState
+				if p.last.Index > 0 {
+					known = &p.last
+				}
+				p.in = w.draw(&Process{ID: at, Rand: s.r}, known)
+				p.op.Call, p.op.In = "commit", raw(p.in)
+			}
+			p.step = 0
+		case p.step == 0 && p.op.Call == "read":
+			p.last = s.read()
+			p.op.Out, p.op.Outcome = raw(p.last), history.OK
+			p.step++
+		case p.step == 0:
+			if out, applied := s.commit(p.in); applied {
+				p.op.Out, p.op.Outcome = raw(out), history.OK
+			} else {
+				p.op.Outcome, p.op.Code = history.Refused, "conflict"
+			}
+			p.step++
+		default:
+			p.op.Return = time.Duration(s.now)
+			if p.op.Call == "commit" && s.r.IntN(10) == 0 {
+				p.op = unknown(p.op)
+			}
+			s.calls = append(s.calls, p.op)
+			p.op = history.Op{}
+		}
+	}
+	for _, p := range under {
+		if p.op.Call != "" {
+			s.calls = append(s.calls, unknown(p.op)) // the run ended first
+		}
+	}
+	return s.calls.history()
+}
+
+func (s *turnStore) read() turnState {
+	s.sealed = true
+	state := turnState{Index: s.index, Threads: map[string]turnThread{}, Checkpoints: map[string]turnCheckpoint{}}
+	for name, entries := range s.threads {
+		state.Threads[name] = turnThread{uint64(len(entries)), slices.Clone(entries[max(len(entries)-turnTail, 0):])}
+	}
+	for name, c := range s.puts {
+		state.Checkpoints[name] = c
+	}
+	return state
+}
+
+func (s *turnStore) commit(in turnCommit) (out turnCommitted, applied bool) {
+	for _, a := range in.Appends {
+		if a.Rev != nil && *a.Rev != uint64(len(s.threads[a.Thread])) {
+			return out, false
+		}
+	}
+	for _, put := range in.Puts {
+		if put.Revision != nil && *put.Revision != s.puts[put.Checkpoint].Revision {
+			return out, false
+		}
+	}
+	if s.sealed || s.r.IntN(2) == 0 { // commits may share an entry of the log
+		s.index++
+		s.sealed = false
+	}
+	out.Index = s.index
+	for _, a := range in.Appends {
+		var seqs []uint64
+		for range a.Entries {
+			seqs = append(seqs, uint64(len(s.threads[a.Thread])))
+			s.threads[a.Thread] = append(s.threads[a.Thread], in.By)
+		}
+		out.Seqs = append(out.Seqs, seqs)
+	}
+	for _, put := range in.Puts {
+		c := turnCheckpoint{s.puts[put.Checkpoint].Revision + 1, in.By, put.Pointer}
+		s.puts[put.Checkpoint] = c
+		out.Revisions = append(out.Revisions, c.Revision)
+	}
+	return out, true
+}
+
+// TestTurnPassesSoundRuns, and finds what is wrong with one of its answers.
+func TestTurnPassesSoundRuns(t *testing.T) {
+	caught := 0
+	for seed := range uint64(60) {
+		h := turnHistory(seed, 1+int(seed%9), 200)
+		expect(t, judged(t, newTurn(), h), "")
+		if what := spoilTurn(rand.New(rand.NewPCG(seed, 4)), h); what != "" {
+			caught++
+			if r := judged(t, newTurn(), h); r.Verdict != check.Violation {
+				t.Errorf("seed %d: %s goes unnoticed", seed, what)
+			}
+		}
+	}
+	if caught < 40 {
+		t.Errorf("only %d runs could be spoilt", caught)
+	}
+}
+
+// spoilTurn makes one answer wrong and says how.
+func spoilTurn(r *rand.Rand, h *history.History) string {
+	var reads []int
+	for i, op := range h.Ops {
+		if op.Call == "read" && op.Outcome == history.OK && i > len(h.Ops)/2 {
+			reads = append(reads, i)
+		}
+	}
+	if len(reads) < 10 {
+		return ""
+	}
+	at := reads[r.IntN(len(reads))]
+	state, err := history.Decode[turnState](h.Ops[at].Out)
+	if err != nil {
+		panic(err)
+	}
+	what := ""
+	switch r.IntN(4) {
+	case 0: // one thread, as it was at the beginning
+		state.Threads["t1"] = turnThread{}
+		what = "an empty thread"
+	case 1: // the whole group, as it was at the beginning
+		state = turnState{Index: 1}
+		what = "an empty group"
+	case 2:
+		c := state.Checkpoints["c0"]
+		c.Revision--
+		state.Checkpoints["c0"] = c
+		what = "a revision that is one less"
+	default:
+		th := state.Threads["t0"]
+		th.Rev++
+		state.Threads["t0"] = th
+		what = "a rev that is one more"
+	}
+	h.Ops[at].Out = raw(state)
+	return fmt.Sprintf("%s in call %d", what, h.Ops[at].ID)
+}
+
+// TestTurnScales: a million calls take a minute at most.
+func TestTurnScales(t *testing.T) {
+	const groups, calls = 25, 800
+	all := &history.History{}
+	for group := range groups {
+		for _, op := range turnHistory(uint64(group), 9, calls).Ops {
+			op.Key = fmt.Sprint("g", group)
+			all.Ops = append(all.Ops, op)
+		}
+	}
+	r := newTurn().Check(t.Context(), all)
+	expect(t, r, "")
+	if perCall := r.Took / groups / calls; perCall > 60*time.Microsecond {
+		t.Errorf("judging takes %v a call", perCall)
+	} else {
+		t.Logf("judging takes %v a call", perCall)
+	}
+}
