@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/invariant"
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 )
 
@@ -70,6 +71,11 @@ func (b *batch) commit() error {
 	if err := b.storeClients(); err != nil {
 		return err
 	}
+	if planted.Is(planted.HalfACommitVisible) {
+		if err := b.rows.showCheckpoints(m.gen.engine); err != nil {
+			return err
+		}
+	}
 	out := m.gen.engine.NewBatch()
 	defer out.Close()
 	b.rows.writeTo(out)
@@ -96,6 +102,9 @@ func (b *batch) commit() error {
 // mint is an incarnation that was never used before.
 func (b *batch) mint() uint64 {
 	b.minted++
+	if planted.Is(planted.MapOrder) {
+		b.minted += inMapOrder()
+	}
 	return b.progress.index<<16 + b.minted
 }
 
@@ -121,7 +130,9 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	if !ok {
 		return agent.Decided{}, err
 	}
-	b.rows.rollback(m)
+	if !planted.Is(planted.HalfACommitApplied) {
+		b.rows.rollback(m)
+	}
 	b.roster = roster
 	return refused(refusal), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 )
 
@@ -37,7 +38,7 @@ func (c *commit) compactThread(op *agent.CompactThread) (agent.OpResult, error) 
 }
 
 func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
-	if err := c.notPinnedBelow(t, before); err != nil {
+	if err := c.notPinnedBelow(t, before); err != nil && !planted.Is(planted.CompactionPastPointer) {
 		return err
 	}
 	forked, err := c.forksBelow(t, before)
@@ -59,6 +60,9 @@ func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
 	c.grow(0, int64(has)-int64(had))
 	floor := t.Floor
 	t.Floor, t.FloorHead = before, head
+	if planted.Is(planted.CompactionForgetsRev) {
+		t.Rev -= before - floor
+	}
 	if !forked {
 		// What is below the old floor went with an earlier compaction, or with
 		// the last fork that held it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 )
 
@@ -32,6 +33,10 @@ func (r reader) thaw(q *agent.Thaw) (agent.Found, error) {
 	}
 	if err := pointsTo(p, j); err != nil {
 		return nil, err
+	}
+	if planted.Is(planted.ThawPastPointer) {
+		now := *p
+		now.Rev, p = j.meta.Rev, &now
 	}
 	thread, err := r.threadAt(j, p.Rev)
 	if err != nil {

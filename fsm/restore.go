@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -132,6 +133,11 @@ func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generati
 	g, err := h.openEngine(name)
 	if err != nil {
 		return nil, err
+	}
+	if planted.Is(planted.DedupeLostInSnapshot) || planted.Is(planted.SnapshotAfterApply) {
+		if err := spoil(g.engine, header); err != nil {
+			return nil, err
+		}
 	}
 	if err := matches(g.engine, header); err != nil {
 		g.close()

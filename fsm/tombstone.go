@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 )
 
@@ -51,12 +52,12 @@ func (c *commit) enter(kind, id string, want, current uint64) error {
 	if err != nil {
 		return err
 	}
-	if stone != nil && stone.SealedUntil > c.progress.wall {
+	if stone != nil && stone.SealedUntil > c.progress.wall && !planted.Is(planted.SealIgnored) {
 		e := agent.Errorf(agent.CodeDeleted, "%q is deleted, and sealed until %d", id, stone.SealedUntil)
 		e.Incarnation = stone.Incarnation
 		return e
 	}
-	if want != 0 {
+	if want != 0 && !planted.Is(planted.LateWriteResurrects) {
 		return deletedRefusal(id, want, stone.GetIncarnation())
 	}
 	if stone != nil {

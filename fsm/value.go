@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 )
 
@@ -129,6 +130,9 @@ func (c *commit) valueMatches(key string, old *logpb.ValueRow, revision *uint64,
 // revisionMatches compares with if_revision: 0 means "must not exist", which
 // is what a stored revision of 0 says.
 func revisionMatches(key string, want *uint64, stored uint64) error {
+	if planted.Is(planted.RevisionCheckedEarly) { // store has, before it proposed
+		return nil
+	}
 	if want != nil && *want != stored {
 		return revisionRefusal(key, fmt.Sprintf("not at revision %d", *want), stored)
 	}

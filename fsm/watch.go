@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"dormouse/internal/planted"
 )
 
 // watches are those who want to know when a thread changes.
@@ -43,7 +45,7 @@ func (m *Machine) WatchThread(scope, thread string) (changed <-chan struct{}, ca
 
 // wake signals to those who watch a touched thread, or any in a touched scope.
 func (w *watches) wake(touched []string) {
-	if len(touched) == 0 || w.count.Load() == 0 {
+	if len(touched) == 0 || w.count.Load() == 0 || planted.Is(planted.WatchNotWoken) && len(touched) > 1 {
 		return
 	}
 	w.mu.Lock()
