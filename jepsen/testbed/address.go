@@ -40,6 +40,8 @@ func (p place) on(port int) string {
 	return net.JoinHostPort(p.ip.String(), strconv.Itoa(p.base+port))
 }
 
+var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+
 // subnet is the network of the hosts: host N has the address N in it, the
 // clients have clientsAt. It is seen from within the namespaces only.
 var subnet = netip.MustParsePrefix("10.77.0.0/24")
@@ -69,7 +71,7 @@ func freePorts() (int, error) {
 func free(base int) bool {
 	for n := range hostsMax {
 		for port := range portsPerNode {
-			l, err := net.Listen("tcp", place{netip.AddrFrom4([4]byte{127, 0, 0, 1}), base + n*portStride}.on(port))
+			l, err := net.Listen("tcp", place{loopback, base + n*portStride}.on(port))
 			if err != nil {
 				return false
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,10 +19,9 @@ import (
 type Bed struct {
 	options Options
 	binary  string
-	home    *packet.Namespace // starts what runs on loopback
-	base    int               // first port on loopback
-	net     *Net              // nil where hosts share loopback
-	web     *http.Client      // asks nodes, from the clients' host
+	base    int          // first port on loopback
+	net     *Net         // nil where hosts share loopback
+	web     *http.Client // asks nodes, from the clients' host
 
 	mu      sync.Mutex
 	hosts   []*Host
@@ -71,14 +69,24 @@ func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 
 // furnish makes what the hosts share.
 func (b *Bed) furnish() (err error) {
-	if b.home, err = packet.Home(); err != nil {
-		return fmt.Errorf("testbed: %w", err)
-	}
 	if b.base, err = freePorts(); err != nil {
 		return err
 	}
-	b.web = &http.Client{Transport: &http.Transport{DialContext: dialer(b), DisableKeepAlives: true}}
+	b.web = &http.Client{Transport: &http.Transport{DialContext: b.dial, DisableKeepAlives: true}}
+	if b.options.Net {
+		if b.net, err = openNet(); err == nil {
+			b.can[CanPartition] = true
+		} else {
+			b.lack("no network of our own (%v): nodes share loopback, and partitions, delays and losses are left out; try as root, with /dev/net/tun", err)
+		}
+	}
 	return nil
+}
+
+// lack notes what cannot be had here.
+func (b *Bed) lack(format string, args ...any) {
+	b.missing = append(b.missing, fmt.Sprintf(format, args...))
+	b.options.Logf(format, args...)
 }
 
 // found starts the nodes and waits until they are a cluster.
@@ -140,15 +148,32 @@ func (b *Bed) AddHost(ctx context.Context) (*Host, error) {
 	if n > hostsMax {
 		return nil, fmt.Errorf("add a host: there are %d, which is the most", hostsMax)
 	}
-	name := fmt.Sprintf("n%d", n)
-	h := &Host{
-		bed: b, name: name, node: name, space: b.home,
-		place: place{netip.AddrFrom4([4]byte{127, 0, 0, 1}), b.base + (n-1)*portStride},
-	}
-	if err := os.MkdirAll(filepath.Join(b.options.Dir, name), 0o755); err != nil {
+	h, err := b.newHost(n)
+	if err != nil {
 		return nil, fmt.Errorf("add a host: %w", err)
 	}
 	b.hosts = append(b.hosts, h)
+	return h, nil
+}
+
+// newHost makes the host of that number.
+func (b *Bed) newHost(n int) (h *Host, err error) {
+	name := fmt.Sprintf("n%d", n)
+	h = &Host{bed: b, name: name, node: name}
+	if b.net != nil {
+		h.place = place{hostAddr(n), portBase}
+		h.space, err = b.net.attach(name, h.place.ip)
+	} else {
+		h.place = place{loopback, b.base + (n-1)*portStride}
+		h.space, err = packet.Home()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(b.options.Dir, name), 0o755); err != nil {
+		h.space.Close()
+		return nil, err
+	}
 	return h, nil
 }
 
@@ -209,9 +234,10 @@ func (b *Bed) Close() error {
 	var errs []error
 	for _, h := range b.Hosts() {
 		errs = append(errs, h.Kill())
+		h.space.Close()
 	}
-	if b.home != nil {
-		b.home.Close()
+	if b.net != nil {
+		errs = append(errs, b.net.close())
 	}
 	return errors.Join(errs...)
 }

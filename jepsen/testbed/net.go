@@ -1,7 +1,9 @@
 package testbed
 
 import (
+	"errors"
 	"fmt"
+	"net/netip"
 
 	"dormouse/jepsen/testbed/packet"
 )
@@ -32,7 +34,42 @@ type Link = packet.Link
 
 // Net is the network between the hosts. Links are sound unless Set says
 // otherwise.
-type Net struct{ packets *packet.Switch }
+type Net struct {
+	packets *packet.Switch
+	clients *packet.Namespace
+}
+
+// openNet makes the network with the clients' host on it.
+func openNet() (*Net, error) {
+	clients, err := packet.NewNamespace()
+	if err != nil {
+		return nil, err
+	}
+	n := &Net{packets: packet.New(subnet, classOf), clients: clients}
+	if err := n.packets.Attach(Clients, clients, hostAddr(clientsAt)); err != nil {
+		return nil, errors.Join(err, n.close())
+	}
+	return n, nil
+}
+
+// attach makes a namespace for a host.
+func (n *Net) attach(name string, addr netip.Addr) (*packet.Namespace, error) {
+	space, err := packet.NewNamespace()
+	if err != nil {
+		return nil, err
+	}
+	if err := n.packets.Attach(name, space, addr); err != nil {
+		space.Close()
+		return nil, err
+	}
+	return space, nil
+}
+
+// close takes the network down; the hosts' namespaces are theirs.
+func (n *Net) close() error {
+	n.clients.Close()
+	return n.packets.Close()
+}
 
 // Set says what holds from now on for the packets of a class from one host to
 // another, by the names of hosts or Clients; the way back is a link of its

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -74,26 +73,34 @@ func (b *Bed) Leader(ctx context.Context) (string, error) {
 			asked = append(asked, h)
 		}
 	}
-	said := make([]string, len(asked))
-	var wait sync.WaitGroup
-	for i, h := range asked {
-		wait.Go(func() {
-			if s, err := b.Status(ctx, h.name); err == nil {
-				said[i] = s.Leader
-			}
-		})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // those who have not answered once a majority has
+	answers := make(chan string, len(asked))
+	for _, h := range asked {
+		go func() {
+			status, _ := b.Status(ctx, h.name) // who does not answer names nobody
+			answers <- status.Leader
+		}()
 	}
-	wait.Wait()
 	votes := map[string]int{}
-	for _, node := range said {
+	for range asked {
+		node := <-answers
 		votes[node]++
-	}
-	for _, h := range b.Hosts() {
-		if node := h.Node(); 2*votes[node] > len(asked) {
+		if h := b.hostOf(node); h != nil && 2*votes[node] > len(asked) {
 			return h.name, nil
 		}
 	}
-	return "", fmt.Errorf("no leader that a majority of the %d running hosts names: they say %q", len(asked), said)
+	return "", fmt.Errorf("no leader that a majority of the %d running hosts names: they say %v", len(asked), votes)
+}
+
+// hostOf is the host that a node is on; nil where there is none.
+func (b *Bed) hostOf(node string) *Host {
+	for _, h := range b.Hosts() {
+		if h.Node() == node {
+			return h
+		}
+	}
+	return nil
 }
 
 // statusError is an answer that is no success.
