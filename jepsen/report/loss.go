@@ -1,0 +1,80 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+// Loss is the end of a leader's time, and how long callers waited for the next.
+type Loss struct {
+	Node  string        `json:"node"`
+	Term  uint64        `json:"term"`
+	At    time.Duration `json:"at"`              // where its process ended, or the newest fault of its time began; else where another was seen to lead
+	Step  int           `json:"step,omitempty"`  // the fault that was on
+	Fault string        `json:"fault,omitempty"` // its name and variant
+	// Took is the longest silence from At until the first acknowledged call
+	// after another leader was seen.
+	Took  time.Duration `json:"took"`
+	Never bool          `json:"never,omitempty"` // no call was acknowledged any more
+}
+
+// blameMax is how long after its healing a fault may still cost a leader its
+// place: a few rounds of elections.
+const blameMax = 10 * time.Second
+
+// Losses is every leader that was lost before the cluster was taken down.
+func Losses(h *history.History) []Loss {
+	t := newTimeline(h)
+	var list []Loss
+	for i, s := range t.leaders {
+		if s.lost {
+			list = append(list, t.loss(i))
+		}
+	}
+	return list
+}
+
+// loss is how the i-th leader was lost.
+func (t *timeline) loss(i int) Loss {
+	s := t.leaders[i]
+	l := Loss{Node: s.node, Term: s.term, At: s.to}
+	for _, w := range t.faults {
+		if w.From > s.to {
+			break
+		}
+		if w.To+blameMax < s.to {
+			continue
+		}
+		l.Step, l.Fault = w.Step, label(w)
+		if w.From >= s.from && !s.exited {
+			l.At = w.From
+		}
+	}
+	seen := t.end // when the next leader was seen
+	if i+1 < len(t.leaders) {
+		seen = t.leaders[i+1].from
+	}
+	first, ok := t.answered(seen)
+	if !ok {
+		first, l.Never = t.end, true
+	}
+	l.Took = t.silence(l.At, first)
+	return l
+}
+
+// label is a fault as people name it.
+func label(w check.Window) string {
+	if w.Variant == "" {
+		return w.Name
+	}
+	return w.Name + "/" + w.Variant
+}
+
+// spread is the median and the greatest of some times; 0 of none.
+func spread(took []time.Duration) (median, worst time.Duration) {
+	slices.Sort(took)
+	return quantile(took, 0.5), quantile(took, 1)
+}

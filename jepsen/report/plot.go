@@ -1,0 +1,221 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"image/color"
+	"math"
+	"regexp"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"dormouse/jepsen/check"
+)
+
+// Sizes of a plot, in the units of its view box; the page scales it.
+const (
+	plotWidth  = 1040
+	plotHeight = 150
+	fontSize   = 11
+)
+
+// ink is a colour that the page's style sheet decides, so that one plot serves
+// light and dark. The plot is drawn with a stand-in, which svg replaces.
+type ink uint8
+
+const (
+	inkText ink = iota
+	inkGrid
+	inkFault
+	inkLabel // on a bar
+	inkSeries
+	inks = inkSeries + 8 // of eight series
+)
+
+// RGBA is the stand-in.
+func (i ink) RGBA() (r, g, b, a uint32) {
+	return color.NRGBA{R: 1, G: 0xfe, B: uint8(i), A: 255}.RGBA()
+}
+
+// standIn finds what RGBA gave.
+var standIn = regexp.MustCompile(`(?i)#01fe([0-9a-f]{2})`)
+
+// Var is the name of the style sheet's variable.
+func (i ink) Var() string {
+	switch {
+	case i == inkText:
+		return "--plot-text"
+	case i == inkGrid:
+		return "--plot-grid"
+	case i == inkFault:
+		return "--plot-fault"
+	case i == inkLabel:
+		return "--plot-label"
+	default:
+		return fmt.Sprintf("--series-%d", (i-inkSeries)%(inks-inkSeries)+1)
+	}
+}
+
+// figure is a plot with what the page writes around it.
+type figure struct {
+	Title  string
+	Note   string
+	Legend []legend
+	SVG    template.HTML
+
+	plot *plot.Plot
+}
+
+// legend is what one colour of a figure stands for.
+type legend struct {
+	Style template.CSS
+	Name  string
+}
+
+// newFigure is an empty figure over the whole of t, with its faults shaded.
+func newFigure(title, note string, t *timeline) *figure {
+	p := plot.New()
+	p.BackgroundColor = nil
+	p.X.Min, p.X.Max = 0, max(t.end.Seconds(), 1)
+	p.X.Tick.Marker = plot.TickerFunc(secondTicks)
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Color = inkGrid
+		axis.Tick.Color = inkGrid
+		axis.Tick.Length = 3
+		axis.Tick.Label.Color = inkText
+		axis.Tick.Label.Font.Size = fontSize
+		axis.Padding = 0
+	}
+	p.X.Tick.Label.Font.Variant, p.Y.Tick.Label.Font.Variant = "Sans", "Sans"
+	p.Add(&shades{t.faults})
+	grid := plotter.NewGrid()
+	grid.Vertical.Width = 0
+	grid.Horizontal.Color, grid.Horizontal.Width = inkGrid, 0.5
+	p.Add(grid)
+	return &figure{Title: title, Note: note, plot: p}
+}
+
+// line adds a series of points; runs of NaN leave a gap.
+func (f *figure) line(name string, i ink, points plotter.XYs) {
+	f.Legend = append(f.Legend, legend{template.CSS("--c: var(" + i.Var() + ")"), name})
+	for len(points) > 0 {
+		n := 0
+		for n < len(points) && !math.IsNaN(points[n].Y) {
+			n++
+		}
+		if n > 0 {
+			f.plot.Add(&plotter.Line{XYs: points[:n], LineStyle: draw.LineStyle{Color: i, Width: 1.4}})
+		}
+		points = points[min(n+1, len(points)):]
+	}
+}
+
+// amounts makes the vertical axis one of amounts from 0, with some air above.
+func (f *figure) amounts() {
+	f.plot.Y.Min, f.plot.Y.Max = 0, max(f.plot.Y.Max*1.1, 1)
+	f.plot.Y.Tick.Marker = plot.TickerFunc(amountTicks)
+}
+
+// render draws figures on axes that are aligned.
+func render(figures []*figure) error {
+	var left, right vg.Length
+	area := draw.New(vgsvg.New(plotWidth, plotHeight))
+	for _, f := range figures {
+		data := f.plot.DataCanvas(area)
+		left, right = max(left, data.Min.X-area.Min.X), max(right, area.Max.X-data.Max.X)
+	}
+	for _, f := range figures {
+		canvas := vgsvg.New(plotWidth, plotHeight)
+		area := draw.New(canvas)
+		data := f.plot.DataCanvas(area)
+		f.plot.Draw(draw.Crop(area, left-(data.Min.X-area.Min.X), -(right - (area.Max.X - data.Max.X)), 0, 0))
+		var b bytes.Buffer
+		if _, err := canvas.WriteTo(&b); err != nil {
+			return fmt.Errorf("draw %q: %w", f.Title, err)
+		}
+		f.SVG = inline(b.Bytes())
+	}
+	return nil
+}
+
+var (
+	prologue = regexp.MustCompile(`(?s)^.*?<svg width="[^"]*" height="[^"]*"`)
+	families = regexp.MustCompile(`font-family:[^"]*?font-style:[a-z]*;?`)
+)
+
+// inline makes a file of SVG a part of the page: no prologue, colours and
+// letters of the style sheet.
+func inline(svg []byte) template.HTML {
+	svg = prologue.ReplaceAll(svg, []byte(`<svg role="img"`))
+	svg = families.ReplaceAll(svg, nil)
+	svg = standIn.ReplaceAllFunc(svg, func(match []byte) []byte {
+		n, err := strconv.ParseUint(string(match[len(match)-2:]), 16, 8)
+		if err != nil {
+			panic(err) // the pattern has two hexadecimal digits
+		}
+		return []byte("var(" + ink(n).Var() + ")")
+	})
+	return template.HTML(svg) // our own drawing, its texts escaped by vgsvg
+}
+
+// shades draws the windows of faults, each with the number of its step.
+type shades struct{ faults []check.Window }
+
+// Plot implements plot.Plotter.
+func (s *shades) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	style := p.X.Tick.Label
+	style.Color, style.XAlign, style.YAlign = inkText, draw.XLeft, draw.YTop
+	style.Font.Size = fontSize - 2
+	room := c.Min.X // where the last number ends
+	for _, w := range s.faults {
+		from, to := x(w.From.Seconds()), x(w.To.Seconds())
+		to = max(to, from+1)
+		c.FillPolygon(inkFault, []vg.Point{{X: from, Y: c.Min.Y}, {X: to, Y: c.Min.Y}, {X: to, Y: c.Max.Y}, {X: from, Y: c.Max.Y}})
+		if number := strconv.Itoa(w.Step); from >= room {
+			c.FillText(style, vg.Point{X: from + 2, Y: c.Max.Y}, number)
+			room = from + style.Width(number) + 4
+		}
+	}
+}
+
+// secondTicks marks an axis of seconds: at most a dozen round numbers.
+func secondTicks(_, high float64) []plot.Tick {
+	const most = 12
+	steps := []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600}
+	step := steps[len(steps)-1]
+	for i := len(steps) - 1; i >= 0 && high/steps[i] <= most; i-- {
+		step = steps[i]
+	}
+	unit, size := "s", 1.0
+	if step >= 60 {
+		unit, size = "m", 60
+	}
+	var ticks []plot.Tick
+	for at := 0.0; at <= high; at += step {
+		ticks = append(ticks, plot.Tick{Value: at, Label: fmt.Sprintf("%g%s", at/size, unit)})
+	}
+	return ticks
+}
+
+// amountTicks marks an axis of amounts from 0: at most four round numbers.
+func amountTicks(_, high float64) []plot.Tick {
+	const most = 4
+	step := math.Pow(10, math.Floor(math.Log10(high/most)))
+	for _, times := range []float64{2, 2.5, 2} { // 2, 5, 10
+		if high/step > most {
+			step *= times
+		}
+	}
+	var ticks []plot.Tick
+	for at := 0.0; at <= high; at += step {
+		ticks = append(ticks, plot.Tick{Value: at, Label: strconv.FormatFloat(at, 'f', -1, 64)})
+	}
+	return ticks
+}

@@ -1,0 +1,196 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+// Text writes what a run came to for a terminal, or for the log of CI.
+func Text(w io.Writer, run *Run) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", says(run), title(run.Header))
+	fmt.Fprintf(&b, "%s\n\n", subtitle(run))
+
+	checks := [][]string{{"check", "verdict", "judged", "took", "notes"}}
+	for _, r := range run.Results {
+		checks = append(checks, []string{r.Check, string(r.Verdict), count(r.Ops), short(r.Took), notes(r)})
+	}
+	grid(&b, checks)
+	calls := [][]string{{"workload", "calls", "ok", "refused", "unknown", "p50", "p99"}}
+	for _, c := range Counts(run.History) {
+		if c.Call == "" {
+			calls = append(calls, []string{c.Workload, count(c.Calls), count(c.OK), count(c.Refused), count(c.Unknown), short(c.P50), short(c.P99)})
+		}
+	}
+	b.WriteByte('\n')
+	grid(&b, calls)
+
+	facts := [][]string{}
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, []string{name, value})
+		}
+	}
+	add("recovery", recoveryLine(check.Recoveries(run.History)))
+	add("leaders", lossLine(Losses(run.History)))
+	for _, line := range run.Missing {
+		add("missing", line)
+	}
+	if run.Dir != "" {
+		add("history", filepath.Join(run.Dir, HistoryName))
+		add("page", filepath.Join(run.Dir, PageName))
+	}
+	add("repeat", run.Header.Command)
+	b.WriteByte('\n')
+	grid(&b, facts)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write the summary: %w", err)
+	}
+	return nil
+}
+
+// notes is what a reader of a table should know of a result.
+func notes(r check.Result) string {
+	var list []string
+	if r.Why != "" {
+		list = append(list, r.Why)
+	}
+	for _, f := range firsts(r) {
+		key := ""
+		if f.Key != "" {
+			key = " (" + f.Key + ")"
+		}
+		list = append(list, f.Rule+key+": "+f.Detail)
+	}
+	return strings.Join(list, "\n")
+}
+
+// says is the verdict in a word or two.
+func says(run *Run) string {
+	switch {
+	case run.Verdict == check.OK:
+		return "OK"
+	case run.Verdict == check.Violation:
+		return "VIOLATION"
+	case run.Interrupted:
+		return "UNKNOWN (interrupted)"
+	default:
+		return "UNKNOWN"
+	}
+}
+
+// title is what was run.
+func title(h history.Header) string {
+	nodes := "nodes"
+	if h.Nodes == 1 {
+		nodes = "node"
+	}
+	return fmt.Sprintf("%s under %s, %d %s", strings.Join(h.Workloads, ", "), strings.Join(h.Nemeses, ", "), h.Nodes, nodes)
+}
+
+// subtitle is how it was run.
+func subtitle(run *Run) string {
+	h := run.Header
+	list := []string{fmt.Sprintf("seed %d", h.Seed), fmt.Sprint(h.Time), fmt.Sprintf("%s calls", count(len(run.History.Ops)))}
+	if !h.Started.IsZero() {
+		list = append(list, "started "+h.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	if run.Took > 0 {
+		list = append(list, "took "+run.Took.Round(100*time.Millisecond).String())
+	}
+	if h.Build != "" {
+		list = append(list, "dormoused "+h.Build)
+	}
+	return strings.Join(list, " · ")
+}
+
+// recoveryLine sums up how soon commits succeeded after each healing.
+func recoveryLine(recoveries []check.Recovery) string {
+	if len(recoveries) == 0 {
+		return ""
+	}
+	var took []time.Duration
+	never := 0
+	for _, r := range recoveries {
+		switch {
+		case r.AfterHeal != history.Never:
+			took = append(took, r.AfterHeal)
+		case r.To != history.Never:
+			never++
+		}
+	}
+	line := fmt.Sprintf("%d faults", len(recoveries))
+	if len(recoveries) == 1 {
+		line = "1 fault"
+	}
+	if len(took) > 0 {
+		median, worst := spread(took)
+		line += fmt.Sprintf("; first commit after a healing: median %s, worst %s", short(median), short(worst))
+	}
+	if never > 0 {
+		line += fmt.Sprintf("; none after %d of them", never)
+	}
+	return line
+}
+
+// lossLine sums up how long callers waited for another leader.
+func lossLine(losses []Loss) string {
+	if len(losses) == 0 {
+		return ""
+	}
+	took := make([]time.Duration, len(losses))
+	for i, l := range losses {
+		took[i] = l.Took
+	}
+	median, worst := spread(took)
+	return fmt.Sprintf("%d lost; silence until the next commit: median %s, worst %s", len(losses), short(median), short(worst))
+}
+
+// grid writes rows as a table; a first row in lower case is its head where it
+// has more than two cells.
+func grid(b *strings.Builder, rows [][]string) {
+	w := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "   "
+	style.Format.Header = text.FormatUpper
+	w.SetStyle(style)
+	for i, cells := range rows {
+		row := make(table.Row, len(cells))
+		for j, c := range cells {
+			row[j] = clean(c)
+		}
+		if i == 0 && len(cells) > 2 {
+			w.AppendHeader(row)
+		} else {
+			w.AppendRow(row)
+		}
+	}
+	for line := range strings.Lines(w.Render()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+}
+
+// clean makes text safe for a terminal: what a history holds must not move its
+// cursor.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		if r == '\t' {
+			return ' '
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
