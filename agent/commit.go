@@ -137,6 +137,36 @@ type PutScope struct{ Policy Policy }
 // commit.
 type DeleteScope struct{}
 
+// TakeClaim begins a holding, under a new epoch, of a claim that nobody holds:
+// one never claimed, released or expired. One that another holds is refused
+// with already_claimed. Its own holder may take it anew, which fences all that
+// it sent under its earlier epoch, as after a restart.
+type TakeClaim struct {
+	Claim  string
+	Holder string
+	TTL    time.Duration // from the commit on, in log time; 0 means ClaimTTLDefault
+}
+
+// RenewClaim gives the holding its full ttl again. One that has ended, even if
+// nobody has taken the claim since, is refused with fenced.
+type RenewClaim struct {
+	Claim  string
+	Holder string
+	Epoch  uint64
+	TTL    time.Duration // 0 means as it was
+}
+
+// ReleaseClaim ends the holding, or hands the claim over: To then holds it
+// under a new epoch, and nobody could take it in between. A holding that has
+// ended is refused with fenced.
+type ReleaseClaim struct {
+	Claim  string
+	Holder string
+	Epoch  uint64
+	To     string        // the next holder; "" means nobody
+	TTL    time.Duration // of To's holding; 0 means as it was
+}
+
 func (*PutValue) isOp()         {}
 func (*DeleteValue) isOp()      {}
 func (*PutCheckpoint) isOp()    {}
@@ -149,6 +179,9 @@ func (*CompactThread) isOp()    {}
 func (*ForkThread) isOp()       {}
 func (*PutScope) isOp()         {}
 func (*DeleteScope) isOp()      {}
+func (*TakeClaim) isOp()        {}
+func (*RenewClaim) isOp()       {}
+func (*ReleaseClaim) isOp()     {}
 
 // Result is what a commit that applied returns.
 type Result struct {
@@ -199,11 +232,16 @@ type DeleteResult struct {
 // ScopeResult answers PutScope.
 type ScopeResult struct{ Scope Scope }
 
+// ClaimResult answers TakeClaim, RenewClaim and ReleaseClaim: the claim as it
+// stands after the op.
+type ClaimResult struct{ Claim Claim }
+
 func (*ValueResult) isOpResult()      {}
 func (*CheckpointResult) isOpResult() {}
 func (*ThreadResult) isOpResult()     {}
 func (*DeleteResult) isOpResult()     {}
 func (*ScopeResult) isOpResult()      {}
+func (*ClaimResult) isOpResult()      {}
 
 // Decided is how the state machine decided one commit: exactly one of a result
 // and an error, which is Final.

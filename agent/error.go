@@ -66,8 +66,8 @@ type Error struct {
 	Seq          uint64 // duplicate_entry: where the id stands
 	Incarnation  uint64 // deleted: the incarnation that was deleted or is current
 	Floor        uint64 // compacted: the first seq that is still there
-	Epoch        uint64 // fenced, already_claimed: the claim's newest epoch
-	Holder       string // …and its holder
+	Epoch        uint64 // fenced, already_claimed: the epoch that the claim is held under; 0 where nobody holds it
+	Holder       string // …and by whom; "" where nobody holds it
 	ExpiresAt    int64  // already_claimed: when it lapses, Unix ms
 	RetryAfterMS int64  // overloaded: when to come back
 }
@@ -108,6 +108,8 @@ var (
 	ErrNotFound         = &Error{Code: CodeNotFound, Op: -1}
 	ErrConflict         = &Error{Code: CodeConflict, Op: -1}
 	ErrRevisionMismatch = &Error{Code: CodeRevisionMismatch, Op: -1}
+	ErrFenced           = &Error{Code: CodeFenced, Op: -1}
+	ErrAlreadyClaimed   = &Error{Code: CodeAlreadyClaimed, Op: -1}
 	ErrMissingThread    = &Error{Code: CodeMissingThread, Op: -1}
 	ErrThreadMismatch   = &Error{Code: CodeThreadMismatch, Op: -1}
 	ErrDeleted          = &Error{Code: CodeDeleted, Op: -1}

@@ -26,7 +26,10 @@ const (
 	ForkSegmentsMax     = 64       // forks of forks of …
 	TTLMax              = 10 * 365 * 24 * time.Hour
 	SealMax             = 30 * 24 * time.Hour // longest seal after a delete
-	RequestTTLDefault   = 24 * time.Hour      // how long answers are remembered, and how long a commit may take to apply
+	ClaimTTLDefault     = 30 * time.Second    // a claim's, where none is named
+	ClaimTTLMin         = time.Second         // holders renew every third of it, over a network and a slow disk
+	ClaimTTLMax         = 24 * time.Hour
+	RequestTTLDefault   = 24 * time.Hour // how long answers are remembered, and how long a commit may take to apply
 	RequestTTLMax       = 7 * 24 * time.Hour
 	RequestWindowMax    = 4096           // answers remembered for one client; past it a commit is refused as overloaded
 	TombstoneTTL        = 48 * time.Hour // a deleted id is remembered this long: longer than the request ids that could still reach it

@@ -66,6 +66,12 @@ type ListScopes struct{ Page }
 // GetScope reads the request's scope.
 type GetScope struct{}
 
+// GetClaim reads a claim; one that nobody holds is not_found.
+type GetClaim struct{ Claim string }
+
+// ListClaims lists the claims that somebody holds, in name order.
+type ListClaims struct{ Page }
+
 // Page asks for one page of a list.
 type Page struct {
 	Prefix string
@@ -86,6 +92,8 @@ func (*VerifyThread) isRead()      {}
 func (*Thaw) isRead()              {}
 func (*ListScopes) isRead()        {}
 func (*GetScope) isRead()          {}
+func (*GetClaim) isRead()          {}
+func (*ListClaims) isRead()        {}
 
 // Answers is what Reads came to: all as of Index, on node Node.
 type Answers struct {
@@ -143,6 +151,12 @@ type ScopeList struct {
 	Next  string
 }
 
+// ClaimList answers ListClaims.
+type ClaimList struct {
+	Items []Claim
+	Next  string
+}
+
 func (*Value) isFound()          {}
 func (*ValueList) isFound()      {}
 func (*Checkpoint) isFound()     {}
@@ -155,3 +169,5 @@ func (*Verified) isFound()       {}
 func (*Thawed) isFound()         {}
 func (*ScopeList) isFound()      {}
 func (*Scope) isFound()          {}
+func (*Claim) isFound()          {}
+func (*ClaimList) isFound()      {}

@@ -9,8 +9,8 @@ import (
 // Validate is the door: it judges all of a commit that can be judged without
 // the store, so that no write that passes leaves data that cannot be read.
 //
-// It fills in the default scope, compacts JSON in place, puts "{}" for a null
-// object, and strips StateThreadKey from states. It writes to an op only what
+// It fills in the default scope and ttls, compacts JSON in place, puts "{}" for
+// a null object, and strips StateThreadKey from states. It writes to an op only what
 // changes. The *Error names the op and the field. A second call on a commit
 // that passed does nothing, so change no op in between.
 func (c *Commit) Validate() error {

@@ -38,7 +38,7 @@ func (t *tally) op(op Op) error {
 	case *DeleteScope:
 		return nil
 	default:
-		return Invalid("op", "there is no op here: name one")
+		return t.claimOp(op)
 	}
 }
 

@@ -63,6 +63,10 @@ func validRead(read Read) error {
 		return validPage(r.Page)
 	case *ListScopes:
 		return validPage(r.Page)
+	case *ListClaims:
+		return validPage(r.Page)
+	case *GetClaim:
+		return ValidID("claim", r.Claim)
 	case *GetScope:
 		return nil
 	default:

@@ -18,8 +18,9 @@ type batch struct {
 	scopes   map[string]scopeState
 	clients  map[string]*clientState // :: row key → the client
 	due      due
+	opening  opening
 	roster   *roster  // nil while it is the machine's
-	touched  []string // the thread rows that watchers may wait for, and scopes
+	touched  []string // the rows of threads and claims that watchers may wait for, and scopes
 }
 
 // mintedMax is how many incarnations one entry can hand out: they are
@@ -36,9 +37,13 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 		scopes:   map[string]scopeState{},
 		clients:  map[string]*clientState{},
 		due:      m.due,
+		opening:  m.opening,
 	}
 	if index <= m.progress.index {
 		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.index)
+	}
+	if err := b.openTerm(); err != nil {
+		return nil, fmt.Errorf("open term %d: %w", term, err)
 	}
 	if err := b.sweep(); err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
@@ -89,7 +94,7 @@ func (b *batch) commit() error {
 	}
 
 	m.mu.Lock()
-	m.progress, m.due = b.progress, b.due
+	m.progress, m.due, m.opening = b.progress, b.due, b.opening
 	if r := b.roster; r != nil {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
@@ -141,7 +146,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 	if b.minted+uint64(len(p.Ops)) > mintedMax {
 		return nil, agent.Errorf(agent.CodeOverloaded, "more than %d ops share a log entry", mintedMax)
 	}
-	if err := b.fenced(p.Fence); err != nil {
+	if err := b.fenced(p.Scope, p.Fence); err != nil {
 		return nil, err
 	}
 	c := &commit{batch: b, scope: p.Scope}
@@ -207,6 +212,12 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 		return c.putScope(op)
 	case *agent.DeleteScope:
 		return c.deleteScope(alone)
+	case *agent.TakeClaim:
+		return c.takeClaim(op)
+	case *agent.RenewClaim:
+		return c.renewClaim(op)
+	case *agent.ReleaseClaim:
+		return c.releaseClaim(op)
 	default:
 		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
 	}

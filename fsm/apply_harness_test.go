@@ -18,6 +18,7 @@ type subject struct {
 	tb      testing.TB
 	machine *fsm.Machine
 	index   uint64
+	term    uint64
 	tick    uint64
 	wall    int64
 	log     []*raft.Log
@@ -41,7 +42,7 @@ func openSubject(tb testing.TB, o fsm.Options) *subject {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r := &subject{tb: tb, machine: machine, tick: 1000, wall: startWall}
+	r := &subject{tb: tb, machine: machine, term: 1, tick: 1000, wall: startWall}
 	tb.Cleanup(r.close)
 	return r
 }
@@ -87,7 +88,7 @@ func (r *subject) encode(commits ...agent.Commit) [][]byte {
 func (r *subject) feed(encoded [][]byte) []agent.Decided {
 	r.tb.Helper()
 	r.index++
-	return r.replay(&raft.Log{Type: raft.LogCommand, Index: r.index, Term: 1, Data: r.machine.Pack(r.tick, r.wall, encoded)})
+	return r.replay(&raft.Log{Type: raft.LogCommand, Index: r.index, Term: r.term, Data: r.machine.Pack(r.tick, r.wall, encoded)})
 }
 
 func (r *subject) replay(entry *raft.Log) []agent.Decided {

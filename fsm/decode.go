@@ -101,6 +101,22 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 	case *logpb.Op_DeleteScope:
 		return &agent.DeleteScope{}, nil
 	default:
+		return decodeClaimOp(op)
+	}
+}
+
+func decodeClaimOp(op *logpb.Op) (agent.Op, error) {
+	switch p := op.Op.(type) {
+	case *logpb.Op_TakeClaim:
+		o := p.TakeClaim
+		return &agent.TakeClaim{Claim: o.Claim, Holder: o.Holder, TTL: duration(o.TtlMs)}, nil
+	case *logpb.Op_RenewClaim:
+		o := p.RenewClaim
+		return &agent.RenewClaim{Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, TTL: duration(o.TtlMs)}, nil
+	case *logpb.Op_ReleaseClaim:
+		o := p.ReleaseClaim
+		return &agent.ReleaseClaim{Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TTL: duration(o.TtlMs)}, nil
+	default:
 		return nil, fmt.Errorf("op of type %T is not an agent's", op.Op)
 	}
 }

@@ -139,6 +139,25 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 	case *agent.DeleteScope:
 		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}, nil
 	default:
+		return encodeClaimOp(op)
+	}
+}
+
+func encodeClaimOp(op agent.Op) (*logpb.Op, error) {
+	switch o := op.(type) {
+	case *agent.TakeClaim:
+		return &logpb.Op{Op: &logpb.Op_TakeClaim{TakeClaim: &logpb.TakeClaim{
+			Claim: o.Claim, Holder: o.Holder, TtlMs: millis(o.TTL),
+		}}}, nil
+	case *agent.RenewClaim:
+		return &logpb.Op{Op: &logpb.Op_RenewClaim{RenewClaim: &logpb.RenewClaim{
+			Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, TtlMs: millis(o.TTL),
+		}}}, nil
+	case *agent.ReleaseClaim:
+		return &logpb.Op{Op: &logpb.Op_ReleaseClaim{ReleaseClaim: &logpb.ReleaseClaim{
+			Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TtlMs: millis(o.TTL),
+		}}}, nil
+	default:
 		return nil, fmt.Errorf("op of type %T has no place in the log", op)
 	}
 }

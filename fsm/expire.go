@@ -15,12 +15,13 @@ const sweepMax = 64
 // due says when the queues' first rows fall due: 0 means never. It may be
 // early, when that row has gone, but never late.
 type due struct {
-	tick, wall           uint64
-	tickSwept, wallSwept bool // the queue was worked on: look anew
+	tick, wall, claim                uint64
+	tickSwept, wallSwept, claimSwept bool // the queue was worked on: look anew
 }
 
-func (d *due) atTick(tick uint64) { d.tick = earliest(d.tick, tick) }
-func (d *due) atWall(wall uint64) { d.wall = earliest(d.wall, wall) }
+func (d *due) atTick(tick uint64)  { d.tick = earliest(d.tick, tick) }
+func (d *due) atWall(wall uint64)  { d.wall = earliest(d.wall, wall) }
+func (d *due) atClaim(tick uint64) { d.claim = earliest(d.claim, tick) }
 
 func earliest(a, b uint64) uint64 {
 	if a == 0 {
@@ -35,8 +36,12 @@ func readDue(r storage.Reader) (due, error) {
 	if err != nil {
 		return due{}, err
 	}
+	claim, err := firstDue(r, kindDueClaim)
+	if err != nil {
+		return due{}, err
+	}
 	wall, err := firstDue(r, kindDueWall)
-	return due{tick: tick, wall: wall}, err
+	return due{tick: tick, wall: wall, claim: claim}, err
 }
 
 func firstDue(r storage.Reader, queue string) (uint64, error) {
@@ -59,12 +64,17 @@ func (d *due) refresh(r storage.Reader) (err error) {
 			return err
 		}
 	}
+	if d.claimSwept {
+		if d.claim, err = firstDue(r, kindDueClaim); err != nil {
+			return err
+		}
+	}
 	if d.wallSwept {
 		if d.wall, err = firstDue(r, kindDueWall); err != nil {
 			return err
 		}
 	}
-	d.tickSwept, d.wallSwept = false, false
+	d.tickSwept, d.wallSwept, d.claimSwept = false, false, false
 	return nil
 }
 
@@ -73,47 +83,59 @@ func (d *due) refresh(r storage.Reader) (err error) {
 func (m *Machine) Due() (tick uint64, wall int64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.due.tick, int64(min(m.due.wall, math.MaxInt64))
+	tick = m.due.tick
+	if m.due.claim != 0 {
+		tick = earliest(tick, m.due.claim)
+	}
+	return tick, int64(min(m.due.wall, math.MaxInt64))
 }
 
-// sweep removes what has fallen due by this entry's stamps.
+// sweep removes what has fallen due by this entry's stamps, at most sweepMax
+// of each queue.
 func (b *batch) sweep() error {
 	if b.due.tick != 0 && b.due.tick <= b.progress.tick {
 		b.due.tickSwept = true
-		if err := b.sweepQueue(kindDueTick, b.progress.tick, b.dueClient); err != nil {
+		if _, err := b.sweepQueue(kindDueTick, b.progress.tick, sweepMax, b.dueClient); err != nil {
 			return err
 		}
 	}
+	if _, err := b.sweepClaims(b.progress.tick, sweepMax); err != nil {
+		return err
+	}
 	if b.due.wall != 0 && b.due.wall <= uint64(b.progress.wall) {
 		b.due.wallSwept = true
-		return b.sweepQueue(kindDueWall, uint64(b.progress.wall), b.dueRow)
+		_, err := b.sweepQueue(kindDueWall, uint64(b.progress.wall), sweepMax, b.dueRow)
+		return err
 	}
 	return nil
 }
 
-// sweepQueue handles a queue's rows up to now, until they have cost sweepMax.
-func (b *batch) sweepQueue(queue string, now uint64, handle func(when uint64, rest string) (cost int, err error)) error {
+// sweepQueue handles a queue's rows up to now, until they have cost limit. It
+// tells whether that was all of them.
+func (b *batch) sweepQueue(
+	queue string, now uint64, limit int, handle func(when uint64, rest string) (cost int, err error),
+) (all bool, err error) {
 	upper := after(queue)
 	if now < math.MaxUint64 {
 		upper = queue + encodeNumber(now+1)
 	}
-	keys, _, err := b.rows.keys(queue, upper, sweepMax)
+	keys, more, err := b.rows.keys(queue, upper, limit)
 	if err != nil {
-		return err
+		return false, err
 	}
-	for cost := 0; len(keys) > 0 && cost < sweepMax; keys = keys[1:] {
+	for cost := 0; len(keys) > 0 && cost < limit; keys = keys[1:] {
 		when, rest, ok := splitDue(keys[0])
 		if !ok {
-			return fmt.Errorf("the queue holds a key of %d bytes", len(keys[0]))
+			return false, fmt.Errorf("the queue holds a key of %d bytes", len(keys[0]))
 		}
 		b.rows.remove(keys[0])
-		more, err := handle(when, rest)
+		extra, err := handle(when, rest)
 		if err != nil {
-			return err
+			return false, err
 		}
-		cost += 1 + more
+		cost += 1 + extra
 	}
-	return nil
+	return !more && len(keys) == 0, nil
 }
 
 // dueClient handles the tick queue: a client whose answers may go.

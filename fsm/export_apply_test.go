@@ -15,11 +15,13 @@ func (v *View) RowsOf(kind string) (int, error) {
 
 // The kinds that tests count.
 const (
-	KindEntry   = kindEntry
-	KindAnswer  = kindAnswer
-	KindClient  = kindClient
-	KindDueTick = kindDueTick
-	KindDueWall = kindDueWall
-	KindBody    = kindCheckpointBody
-	KindSystem  = kindSystem
+	KindEntry    = kindEntry
+	KindAnswer   = kindAnswer
+	KindClient   = kindClient
+	KindDueTick  = kindDueTick
+	KindDueWall  = kindDueWall
+	KindBody     = kindCheckpointBody
+	KindSystem   = kindSystem
+	KindClaim    = kindClaim
+	KindDueClaim = kindDueClaim
 )

@@ -5,13 +5,32 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// fenced refuses a commit whose fence is not its claim's newest epoch. There
-// are no claims yet, so none is.
-func (b *batch) fenced(fence *logpb.Fence) error {
+// fenced refuses a commit whose fence names another holding than the one that
+// stands as of this entry.
+func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if fence == nil {
 		return nil
 	}
-	e := agent.Errorf(agent.CodeFenced, "nobody holds claim %q", fence.Claim)
-	e.Epoch = 0
+	if err := agent.ValidID("fence.claim", fence.Claim); err != nil {
+		return err
+	}
+	row, err := b.claim(scope, fence.Claim)
+	if err != nil {
+		return err
+	}
+	if row == nil || row.Epoch != fence.Epoch {
+		return fencedRefusal(fence.Claim, fence.Epoch, row)
+	}
+	return nil
+}
+
+// fencedRefusal refuses who no longer holds a claim; row is the holding that
+// stands, or nil.
+func fencedRefusal(claim string, epoch uint64, row *logpb.ClaimRow) *agent.Error {
+	if row == nil {
+		return agent.Errorf(agent.CodeFenced, "epoch %d of claim %q has ended, and nobody holds it now: take it again", epoch, claim)
+	}
+	e := agent.Errorf(agent.CodeFenced, "claim %q is held by %q at epoch %d, not by the caller at epoch %d", claim, row.Holder, row.Epoch, epoch)
+	e.Epoch, e.Holder = row.Epoch, row.Holder
 	return e
 }

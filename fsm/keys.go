@@ -15,10 +15,11 @@ const (
 	kindMember  = "\x02" // member id → logpb.Member
 	kindRemoved = "\x03" // incarnation → the id that it had
 
-	kindClient  = "\x10" // scope, client → logpb.ClientRow
-	kindAnswer  = "\x11" // scope, client, seq → logpb.AnswerRow
-	kindDueTick = "\x12" // tick, scope, client: when answers may go
-	kindDueWall = "\x13" // wall, row key: when the row may go
+	kindClient   = "\x10" // scope, client → logpb.ClientRow
+	kindAnswer   = "\x11" // scope, client, seq → logpb.AnswerRow
+	kindDueTick  = "\x12" // tick, scope, client: when answers may go
+	kindDueWall  = "\x13" // wall, row key: when the row may go
+	kindDueClaim = "\x14" // tick, scope, claim: when the claim may have lapsed
 
 	kindScope = "\x20" // scope → logpb.ScopeRecord
 
@@ -37,6 +38,7 @@ const (
 	kindPin                 = "\x44" // thread, checkpoint key: a checkpoint that points there
 	kindForkPin             = "\x45" // thread, incarnation, fork, its incarnation: a fork that reads its rows
 	kindThreadTombstone     = "\x46" // thread → logpb.Tombstone
+	kindClaim               = "\x48" // claim → logpb.ClaimRow
 )
 
 // scopedKinds are the kinds that go with their scope.
@@ -44,6 +46,7 @@ var scopedKinds = []string{
 	kindValue, kindValueBytes, kindValueTombstone,
 	kindCheckpoint, kindCheckpointHistory, kindCheckpointBody, kindCheckpointTombstone,
 	kindThread, kindEntry, kindEntryID, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
+	kindClaim,
 }
 
 const separator = "\x00"
@@ -92,6 +95,10 @@ func answerKey(scope, client string, seq uint64) string {
 
 func dueTickKey(tick uint64, scope, client string) string {
 	return kindDueTick + encodeNumber(tick) + scope + separator + client
+}
+
+func dueClaimKey(tick uint64, scope, claim string) string {
+	return kindDueClaim + encodeNumber(tick) + scope + separator + claim
 }
 
 // dueWallKey names what is to happen to row at a wall time, which is not

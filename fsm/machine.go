@@ -36,6 +36,7 @@ type Machine struct {
 	// applyBatch writes it down.
 	hot       *hotRows
 	chainNext uint32
+	opening   opening
 
 	mu       sync.RWMutex
 	gen      *generation       // guarded by mu; replaced by adopt
@@ -65,6 +66,10 @@ func (m *Machine) adopt(g *generation) error {
 	if err != nil {
 		return err
 	}
+	opened, err := readOpening(g.engine)
+	if err != nil {
+		return err
+	}
 	m.hot = newHotRows(hotBytesMax)
 	m.chains.reset()
 	if m.chainNext = done.chain; done.index > 0 {
@@ -73,7 +78,7 @@ func (m *Machine) adopt(g *generation) error {
 
 	m.mu.Lock()
 	old := m.gen
-	m.gen, m.progress, m.due = g, done, next
+	m.gen, m.progress, m.due, m.opening = g, done, next, opened
 	m.members, m.removed, m.level = roster.members, roster.removed, roster.level
 	m.mu.Unlock()
 

@@ -76,9 +76,12 @@ func eachRow(r storage.Reader, kind string, visit func(name string, raw []byte) 
 	return cursor.Close()
 }
 
-// forgetCluster deletes what ties the state to its cluster: the members, and
-// who may not come back. A restored backup founds another cluster.
+// forgetCluster deletes what ties the state to its cluster: the members, who
+// may not come back, and the claims. A restored backup founds another cluster.
 func forgetCluster(r storage.Reader, b *storage.Batch) error {
+	if err := forgetClaims(r, b); err != nil {
+		return err
+	}
 	for _, kind := range []string{kindMember, kindRemoved} {
 		err := eachRow(r, kind, func(name string, _ []byte) error {
 			b.Delete([]byte(kind + name))

@@ -70,6 +70,11 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		}}}, nil
 	case *agent.ScopeResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Scope{Scope: &logpb.ScopeResult{Scope: encodeScope(r.Scope)}}}, nil
+	case *agent.ClaimResult:
+		v := r.Claim
+		return &logpb.OpResult{Result: &logpb.OpResult_Claim{Claim: &logpb.ClaimResult{
+			Name: v.Name, Holder: v.Holder, Epoch: v.Epoch, TtlMs: millis(v.TTL), ClaimedAt: v.ClaimedAt, ExpiresAt: v.ExpiresAt,
+		}}}, nil
 	default:
 		return nil, fmt.Errorf("result of type %T has no place in the log", r)
 	}
@@ -102,6 +107,11 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		return &agent.DeleteResult{Existed: p.Deleted.Existed, Incarnation: p.Deleted.Incarnation}, nil
 	case *logpb.OpResult_Scope:
 		return &agent.ScopeResult{Scope: decodeScope(p.Scope.Scope)}, nil
+	case *logpb.OpResult_Claim:
+		v := p.Claim
+		return &agent.ClaimResult{Claim: agent.Claim{
+			Name: v.Name, Holder: v.Holder, Epoch: v.Epoch, TTL: duration(v.TtlMs), ClaimedAt: v.ClaimedAt, ExpiresAt: v.ExpiresAt,
+		}}, nil
 	default:
 		return nil, fmt.Errorf("result of type %T is unknown", p)
 	}

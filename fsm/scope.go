@@ -115,6 +115,7 @@ func (c *commit) deleteScope(alone bool) (agent.OpResult, error) {
 	}
 	c.record = scopeState{Scope: agent.Scope{Name: c.scope}, changed: true}
 	c.touch(scopeKey(kindThread, c.scope))
+	c.touch(scopeKey(kindClaim, c.scope))
 	return &agent.DeleteResult{Existed: existed}, nil
 }
 

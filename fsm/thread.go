@@ -58,9 +58,9 @@ func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 	return decodeThread(t)
 }
 
-// touch tells the thread's watchers of this entry, once it can be read: those
-// too who begin to watch while it is applied.
-func (b *batch) touch(threadKey string) { b.touched = append(b.touched, threadKey) }
+// touch tells the watchers of a thread or claim of this entry, once it can be
+// read: those too who begin to watch while it is applied.
+func (b *batch) touch(row string) { b.touched = append(b.touched, row) }
 
 func (c *commit) appendThread(op *agent.AppendThread) (agent.OpResult, error) {
 	t, err := c.thread(op.Thread)

@@ -102,6 +102,10 @@ func (r reader) read(question agent.Read) (agent.Found, error) {
 		return r.scopes(q)
 	case *agent.GetScope:
 		return r.scopeRecord()
+	case *agent.GetClaim:
+		return r.claim(q)
+	case *agent.ListClaims:
+		return r.claims(q)
 	default:
 		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", question)
 	}

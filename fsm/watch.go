@@ -8,42 +8,50 @@ import (
 	"dormouse/internal/planted"
 )
 
-// watches are those who want to know when a thread changes.
+// watches are those who want to know when a thread or a claim changes.
 type watches struct {
-	count   atomic.Int64
-	mu      sync.Mutex
-	threads map[string]map[chan struct{}]bool // :: thread row → signals; guarded by mu
+	count atomic.Int64
+	mu    sync.Mutex
+	rows  map[string]map[chan struct{}]bool // :: row of a thread or claim → signals; guarded by mu
 }
 
 // WatchThread signals after each entry that changed the thread, once for
 // several that come together: read a view then, and once after WatchThread
 // itself has returned. cancel ends it; the channel is never closed.
 func (m *Machine) WatchThread(scope, thread string) (changed <-chan struct{}, cancel func()) {
-	w := &m.watches
-	key := idKey(kindThread, scope, thread)
+	return m.watches.add(idKey(kindThread, scope, thread))
+}
+
+// WatchClaim is WatchThread for a claim. One that lapses is told of by the
+// entry that clears it away.
+func (m *Machine) WatchClaim(scope, claim string) (changed <-chan struct{}, cancel func()) {
+	return m.watches.add(idKey(kindClaim, scope, claim))
+}
+
+func (w *watches) add(key string) (changed <-chan struct{}, cancel func()) {
 	signal := make(chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.threads == nil {
-		w.threads = map[string]map[chan struct{}]bool{}
+	if w.rows == nil {
+		w.rows = map[string]map[chan struct{}]bool{}
 	}
-	if w.threads[key] == nil {
-		w.threads[key] = map[chan struct{}]bool{}
+	if w.rows[key] == nil {
+		w.rows[key] = map[chan struct{}]bool{}
 	}
-	w.threads[key][signal] = true
+	w.rows[key][signal] = true
 	w.count.Add(1)
 	return signal, sync.OnceFunc(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.threads[key], signal)
-		if len(w.threads[key]) == 0 {
-			delete(w.threads, key)
+		delete(w.rows[key], signal)
+		if len(w.rows[key]) == 0 {
+			delete(w.rows, key)
 		}
 		w.count.Add(-1)
 	})
 }
 
-// wake signals to those who watch a touched thread, or any in a touched scope.
+// wake signals to those who watch a touched row, or any in a touched scope.
 func (w *watches) wake(touched []string) {
 	if len(touched) == 0 || w.count.Load() == 0 || planted.Is(planted.WatchNotWoken) && len(touched) > 1 {
 		return
@@ -52,11 +60,11 @@ func (w *watches) wake(touched []string) {
 	defer w.mu.Unlock()
 	for _, key := range touched {
 		if _, _, _, one := splitID(key); one {
-			signalAll(w.threads[key])
+			signalAll(w.rows[key])
 			continue
 		}
-		for thread, signals := range w.threads {
-			if strings.HasPrefix(thread, key) {
+		for row, signals := range w.rows {
+			if strings.HasPrefix(row, key) {
 				signalAll(signals)
 			}
 		}
@@ -67,7 +75,7 @@ func (w *watches) wake(touched []string) {
 func (w *watches) wakeAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, signals := range w.threads {
+	for _, signals := range w.rows {
 		signalAll(signals)
 	}
 }

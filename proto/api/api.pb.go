@@ -517,6 +517,9 @@ type Op struct {
 	//	*Op_ForkThread
 	//	*Op_PutScope
 	//	*Op_DeleteScope
+	//	*Op_TakeClaim
+	//	*Op_RenewClaim
+	//	*Op_ReleaseClaim
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -667,6 +670,33 @@ func (x *Op) GetDeleteScope() *DeleteScope {
 	return nil
 }
 
+func (x *Op) GetTakeClaim() *TakeClaim {
+	if x != nil {
+		if x, ok := x.Op.(*Op_TakeClaim); ok {
+			return x.TakeClaim
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetRenewClaim() *RenewClaim {
+	if x != nil {
+		if x, ok := x.Op.(*Op_RenewClaim); ok {
+			return x.RenewClaim
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetReleaseClaim() *ReleaseClaim {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ReleaseClaim); ok {
+			return x.ReleaseClaim
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -719,6 +749,18 @@ type Op_DeleteScope struct {
 	DeleteScope *DeleteScope `protobuf:"bytes,12,opt,name=delete_scope,json=deleteScope,oneof"`
 }
 
+type Op_TakeClaim struct {
+	TakeClaim *TakeClaim `protobuf:"bytes,13,opt,name=take_claim,json=takeClaim,oneof"`
+}
+
+type Op_RenewClaim struct {
+	RenewClaim *RenewClaim `protobuf:"bytes,14,opt,name=renew_claim,json=renewClaim,oneof"`
+}
+
+type Op_ReleaseClaim struct {
+	ReleaseClaim *ReleaseClaim `protobuf:"bytes,15,opt,name=release_claim,json=releaseClaim,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -742,6 +784,12 @@ func (*Op_ForkThread) isOp_Op() {}
 func (*Op_PutScope) isOp_Op() {}
 
 func (*Op_DeleteScope) isOp_Op() {}
+
+func (*Op_TakeClaim) isOp_Op() {}
+
+func (*Op_RenewClaim) isOp_Op() {}
+
+func (*Op_ReleaseClaim) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1855,6 +1903,210 @@ func (*DeleteScope) Descriptor() ([]byte, []int) {
 	return file_proto_api_api_proto_rawDescGZIP(), []int{23}
 }
 
+type TakeClaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Claim         string                 `protobuf:"bytes,1,opt,name=claim" json:"claim,omitempty"`
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder" json:"holder,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeClaim) Reset() {
+	*x = TakeClaim{}
+	mi := &file_proto_api_api_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeClaim) ProtoMessage() {}
+
+func (x *TakeClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeClaim.ProtoReflect.Descriptor instead.
+func (*TakeClaim) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *TakeClaim) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
+func (x *TakeClaim) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *TakeClaim) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+type RenewClaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Claim         string                 `protobuf:"bytes,1,opt,name=claim" json:"claim,omitempty"`
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder" json:"holder,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch" json:"epoch,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewClaim) Reset() {
+	*x = RenewClaim{}
+	mi := &file_proto_api_api_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewClaim) ProtoMessage() {}
+
+func (x *RenewClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewClaim.ProtoReflect.Descriptor instead.
+func (*RenewClaim) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *RenewClaim) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
+func (x *RenewClaim) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *RenewClaim) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *RenewClaim) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+type ReleaseClaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Claim         string                 `protobuf:"bytes,1,opt,name=claim" json:"claim,omitempty"`
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder" json:"holder,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch" json:"epoch,omitempty"`
+	To            string                 `protobuf:"bytes,4,opt,name=to" json:"to,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,5,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReleaseClaim) Reset() {
+	*x = ReleaseClaim{}
+	mi := &file_proto_api_api_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReleaseClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReleaseClaim) ProtoMessage() {}
+
+func (x *ReleaseClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReleaseClaim.ProtoReflect.Descriptor instead.
+func (*ReleaseClaim) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ReleaseClaim) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
+func (x *ReleaseClaim) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *ReleaseClaim) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *ReleaseClaim) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *ReleaseClaim) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
 type CommitResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
@@ -1866,7 +2118,7 @@ type CommitResponse struct {
 
 func (x *CommitResponse) Reset() {
 	*x = CommitResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[24]
+	mi := &file_proto_api_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1878,7 +2130,7 @@ func (x *CommitResponse) String() string {
 func (*CommitResponse) ProtoMessage() {}
 
 func (x *CommitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[24]
+	mi := &file_proto_api_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1891,7 +2143,7 @@ func (x *CommitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitResponse.ProtoReflect.Descriptor instead.
 func (*CommitResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{24}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CommitResponse) GetIndex() uint64 {
@@ -1924,6 +2176,7 @@ type OpResult struct {
 	//	*OpResult_Thread
 	//	*OpResult_Deleted
 	//	*OpResult_Scope
+	//	*OpResult_Claim
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1931,7 +2184,7 @@ type OpResult struct {
 
 func (x *OpResult) Reset() {
 	*x = OpResult{}
-	mi := &file_proto_api_api_proto_msgTypes[25]
+	mi := &file_proto_api_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1943,7 +2196,7 @@ func (x *OpResult) String() string {
 func (*OpResult) ProtoMessage() {}
 
 func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[25]
+	mi := &file_proto_api_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1956,7 +2209,7 @@ func (x *OpResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
 func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{25}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OpResult) GetResult() isOpResult_Result {
@@ -2011,6 +2264,15 @@ func (x *OpResult) GetScope() *Scope {
 	return nil
 }
 
+func (x *OpResult) GetClaim() *Claim {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Claim); ok {
+			return x.Claim
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2035,6 +2297,10 @@ type OpResult_Scope struct {
 	Scope *Scope `protobuf:"bytes,5,opt,name=scope,oneof"`
 }
 
+type OpResult_Claim struct {
+	Claim *Claim `protobuf:"bytes,6,opt,name=claim,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2044,6 +2310,8 @@ func (*OpResult_Thread) isOpResult_Result() {}
 func (*OpResult_Deleted) isOpResult_Result() {}
 
 func (*OpResult_Scope) isOpResult_Result() {}
+
+func (*OpResult_Claim) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2058,7 +2326,7 @@ type ValueResult struct {
 
 func (x *ValueResult) Reset() {
 	*x = ValueResult{}
-	mi := &file_proto_api_api_proto_msgTypes[26]
+	mi := &file_proto_api_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2070,7 +2338,7 @@ func (x *ValueResult) String() string {
 func (*ValueResult) ProtoMessage() {}
 
 func (x *ValueResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[26]
+	mi := &file_proto_api_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2083,7 +2351,7 @@ func (x *ValueResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueResult.ProtoReflect.Descriptor instead.
 func (*ValueResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{26}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ValueResult) GetKey() string {
@@ -2135,7 +2403,7 @@ type CheckpointResult struct {
 
 func (x *CheckpointResult) Reset() {
 	*x = CheckpointResult{}
-	mi := &file_proto_api_api_proto_msgTypes[27]
+	mi := &file_proto_api_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2147,7 +2415,7 @@ func (x *CheckpointResult) String() string {
 func (*CheckpointResult) ProtoMessage() {}
 
 func (x *CheckpointResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[27]
+	mi := &file_proto_api_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2160,7 +2428,7 @@ func (x *CheckpointResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointResult.ProtoReflect.Descriptor instead.
 func (*CheckpointResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{27}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CheckpointResult) GetKey() string {
@@ -2215,7 +2483,7 @@ type ThreadResult struct {
 
 func (x *ThreadResult) Reset() {
 	*x = ThreadResult{}
-	mi := &file_proto_api_api_proto_msgTypes[28]
+	mi := &file_proto_api_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2227,7 +2495,7 @@ func (x *ThreadResult) String() string {
 func (*ThreadResult) ProtoMessage() {}
 
 func (x *ThreadResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[28]
+	mi := &file_proto_api_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2240,7 +2508,7 @@ func (x *ThreadResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadResult.ProtoReflect.Descriptor instead.
 func (*ThreadResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{28}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ThreadResult) GetThread() *Thread {
@@ -2268,7 +2536,7 @@ type EntryStamp struct {
 
 func (x *EntryStamp) Reset() {
 	*x = EntryStamp{}
-	mi := &file_proto_api_api_proto_msgTypes[29]
+	mi := &file_proto_api_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2280,7 +2548,7 @@ func (x *EntryStamp) String() string {
 func (*EntryStamp) ProtoMessage() {}
 
 func (x *EntryStamp) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[29]
+	mi := &file_proto_api_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2293,7 +2561,7 @@ func (x *EntryStamp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntryStamp.ProtoReflect.Descriptor instead.
 func (*EntryStamp) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{29}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EntryStamp) GetId() string {
@@ -2327,7 +2595,7 @@ type DeleteResult struct {
 
 func (x *DeleteResult) Reset() {
 	*x = DeleteResult{}
-	mi := &file_proto_api_api_proto_msgTypes[30]
+	mi := &file_proto_api_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +2607,7 @@ func (x *DeleteResult) String() string {
 func (*DeleteResult) ProtoMessage() {}
 
 func (x *DeleteResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[30]
+	mi := &file_proto_api_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2620,7 @@ func (x *DeleteResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResult.ProtoReflect.Descriptor instead.
 func (*DeleteResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{30}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DeleteResult) GetExisted() bool {
@@ -2396,7 +2664,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_proto_api_api_proto_msgTypes[31]
+	mi := &file_proto_api_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2408,7 +2676,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[31]
+	mi := &file_proto_api_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2421,7 +2689,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{31}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Error) GetCode() string {
@@ -2555,7 +2823,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[32]
+	mi := &file_proto_api_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2567,7 +2835,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[32]
+	mi := &file_proto_api_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2580,7 +2848,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{32}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReadRequest) GetScope() string {
@@ -2628,6 +2896,8 @@ type Read struct {
 	//	*Read_Thaw
 	//	*Read_ListScopes
 	//	*Read_GetScope
+	//	*Read_GetClaim
+	//	*Read_ListClaims
 	Read          isRead_Read `protobuf_oneof:"read"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2635,7 +2905,7 @@ type Read struct {
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_proto_api_api_proto_msgTypes[33]
+	mi := &file_proto_api_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2647,7 +2917,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[33]
+	mi := &file_proto_api_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2660,7 +2930,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{33}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Read) GetRead() isRead_Read {
@@ -2787,6 +3057,24 @@ func (x *Read) GetGetScope() *GetScope {
 	return nil
 }
 
+func (x *Read) GetGetClaim() *GetClaim {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetClaim); ok {
+			return x.GetClaim
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListClaims() *ListPage {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListClaims); ok {
+			return x.ListClaims
+		}
+	}
+	return nil
+}
+
 type isRead_Read interface {
 	isRead_Read()
 }
@@ -2843,6 +3131,14 @@ type Read_GetScope struct {
 	GetScope *GetScope `protobuf:"bytes,13,opt,name=get_scope,json=getScope,oneof"`
 }
 
+type Read_GetClaim struct {
+	GetClaim *GetClaim `protobuf:"bytes,14,opt,name=get_claim,json=getClaim,oneof"`
+}
+
+type Read_ListClaims struct {
+	ListClaims *ListPage `protobuf:"bytes,15,opt,name=list_claims,json=listClaims,oneof"`
+}
+
 func (*Read_GetValue) isRead_Read() {}
 
 func (*Read_ListValues) isRead_Read() {}
@@ -2869,6 +3165,10 @@ func (*Read_ListScopes) isRead_Read() {}
 
 func (*Read_GetScope) isRead_Read() {}
 
+func (*Read_GetClaim) isRead_Read() {}
+
+func (*Read_ListClaims) isRead_Read() {}
+
 type GetValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
@@ -2878,7 +3178,7 @@ type GetValue struct {
 
 func (x *GetValue) Reset() {
 	*x = GetValue{}
-	mi := &file_proto_api_api_proto_msgTypes[34]
+	mi := &file_proto_api_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2890,7 +3190,7 @@ func (x *GetValue) String() string {
 func (*GetValue) ProtoMessage() {}
 
 func (x *GetValue) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[34]
+	mi := &file_proto_api_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2903,7 +3203,7 @@ func (x *GetValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetValue.ProtoReflect.Descriptor instead.
 func (*GetValue) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{34}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GetValue) GetKey() string {
@@ -2924,7 +3224,7 @@ type ListPage struct {
 
 func (x *ListPage) Reset() {
 	*x = ListPage{}
-	mi := &file_proto_api_api_proto_msgTypes[35]
+	mi := &file_proto_api_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2936,7 +3236,7 @@ func (x *ListPage) String() string {
 func (*ListPage) ProtoMessage() {}
 
 func (x *ListPage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[35]
+	mi := &file_proto_api_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2949,7 +3249,7 @@ func (x *ListPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPage.ProtoReflect.Descriptor instead.
 func (*ListPage) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{35}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListPage) GetPrefix() string {
@@ -2983,7 +3283,7 @@ type GetCheckpoint struct {
 
 func (x *GetCheckpoint) Reset() {
 	*x = GetCheckpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[36]
+	mi := &file_proto_api_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2995,7 +3295,7 @@ func (x *GetCheckpoint) String() string {
 func (*GetCheckpoint) ProtoMessage() {}
 
 func (x *GetCheckpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[36]
+	mi := &file_proto_api_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3008,7 +3308,7 @@ func (x *GetCheckpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCheckpoint.ProtoReflect.Descriptor instead.
 func (*GetCheckpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{36}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetCheckpoint) GetKey() string {
@@ -3034,7 +3334,7 @@ type CheckpointHistory struct {
 
 func (x *CheckpointHistory) Reset() {
 	*x = CheckpointHistory{}
-	mi := &file_proto_api_api_proto_msgTypes[37]
+	mi := &file_proto_api_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3046,7 +3346,7 @@ func (x *CheckpointHistory) String() string {
 func (*CheckpointHistory) ProtoMessage() {}
 
 func (x *CheckpointHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[37]
+	mi := &file_proto_api_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3059,7 +3359,7 @@ func (x *CheckpointHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointHistory.ProtoReflect.Descriptor instead.
 func (*CheckpointHistory) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{37}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CheckpointHistory) GetKey() string {
@@ -3078,7 +3378,7 @@ type GetThread struct {
 
 func (x *GetThread) Reset() {
 	*x = GetThread{}
-	mi := &file_proto_api_api_proto_msgTypes[38]
+	mi := &file_proto_api_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3090,7 +3390,7 @@ func (x *GetThread) String() string {
 func (*GetThread) ProtoMessage() {}
 
 func (x *GetThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[38]
+	mi := &file_proto_api_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3103,7 +3403,7 @@ func (x *GetThread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetThread.ProtoReflect.Descriptor instead.
 func (*GetThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{38}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetThread) GetThread() string {
@@ -3128,7 +3428,7 @@ type LoadEntries struct {
 
 func (x *LoadEntries) Reset() {
 	*x = LoadEntries{}
-	mi := &file_proto_api_api_proto_msgTypes[39]
+	mi := &file_proto_api_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3140,7 +3440,7 @@ func (x *LoadEntries) String() string {
 func (*LoadEntries) ProtoMessage() {}
 
 func (x *LoadEntries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[39]
+	mi := &file_proto_api_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3153,7 +3453,7 @@ func (x *LoadEntries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadEntries.ProtoReflect.Descriptor instead.
 func (*LoadEntries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{39}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *LoadEntries) GetThread() string {
@@ -3215,7 +3515,7 @@ type GetEntry struct {
 
 func (x *GetEntry) Reset() {
 	*x = GetEntry{}
-	mi := &file_proto_api_api_proto_msgTypes[40]
+	mi := &file_proto_api_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3227,7 +3527,7 @@ func (x *GetEntry) String() string {
 func (*GetEntry) ProtoMessage() {}
 
 func (x *GetEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[40]
+	mi := &file_proto_api_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3240,7 +3540,7 @@ func (x *GetEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEntry.ProtoReflect.Descriptor instead.
 func (*GetEntry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{40}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetEntry) GetThread() string {
@@ -3266,7 +3566,7 @@ type VerifyThread struct {
 
 func (x *VerifyThread) Reset() {
 	*x = VerifyThread{}
-	mi := &file_proto_api_api_proto_msgTypes[41]
+	mi := &file_proto_api_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3278,7 +3578,7 @@ func (x *VerifyThread) String() string {
 func (*VerifyThread) ProtoMessage() {}
 
 func (x *VerifyThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[41]
+	mi := &file_proto_api_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3291,7 +3591,7 @@ func (x *VerifyThread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyThread.ProtoReflect.Descriptor instead.
 func (*VerifyThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{41}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *VerifyThread) GetThread() string {
@@ -3312,7 +3612,7 @@ type Thaw struct {
 
 func (x *Thaw) Reset() {
 	*x = Thaw{}
-	mi := &file_proto_api_api_proto_msgTypes[42]
+	mi := &file_proto_api_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3324,7 +3624,7 @@ func (x *Thaw) String() string {
 func (*Thaw) ProtoMessage() {}
 
 func (x *Thaw) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[42]
+	mi := &file_proto_api_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3337,7 +3637,7 @@ func (x *Thaw) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thaw.ProtoReflect.Descriptor instead.
 func (*Thaw) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{42}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Thaw) GetKey() string {
@@ -3369,7 +3669,7 @@ type GetScope struct {
 
 func (x *GetScope) Reset() {
 	*x = GetScope{}
-	mi := &file_proto_api_api_proto_msgTypes[43]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3381,7 +3681,7 @@ func (x *GetScope) String() string {
 func (*GetScope) ProtoMessage() {}
 
 func (x *GetScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[43]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3394,7 +3694,51 @@ func (x *GetScope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetScope.ProtoReflect.Descriptor instead.
 func (*GetScope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{43}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
+}
+
+type GetClaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Claim         string                 `protobuf:"bytes,1,opt,name=claim" json:"claim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetClaim) Reset() {
+	*x = GetClaim{}
+	mi := &file_proto_api_api_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetClaim) ProtoMessage() {}
+
+func (x *GetClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetClaim.ProtoReflect.Descriptor instead.
+func (*GetClaim) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *GetClaim) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
 }
 
 type ReadResponse struct {
@@ -3409,7 +3753,7 @@ type ReadResponse struct {
 
 func (x *ReadResponse) Reset() {
 	*x = ReadResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3421,7 +3765,7 @@ func (x *ReadResponse) String() string {
 func (*ReadResponse) ProtoMessage() {}
 
 func (x *ReadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3434,7 +3778,7 @@ func (x *ReadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
 func (*ReadResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReadResponse) GetIndex() uint64 {
@@ -3482,6 +3826,8 @@ type Answer struct {
 	//	*Answer_Thawed
 	//	*Answer_Scopes
 	//	*Answer_Scope
+	//	*Answer_Claim
+	//	*Answer_Claims
 	Answer        isAnswer_Answer `protobuf_oneof:"answer"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3489,7 +3835,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3501,7 +3847,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3514,7 +3860,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Answer) GetAnswer() isAnswer_Answer {
@@ -3641,6 +3987,24 @@ func (x *Answer) GetScope() *Scope {
 	return nil
 }
 
+func (x *Answer) GetClaim() *Claim {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Claim); ok {
+			return x.Claim
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetClaims() *ClaimList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Claims); ok {
+			return x.Claims
+		}
+	}
+	return nil
+}
+
 type isAnswer_Answer interface {
 	isAnswer_Answer()
 }
@@ -3697,6 +4061,14 @@ type Answer_Scope struct {
 	Scope *Scope `protobuf:"bytes,13,opt,name=scope,oneof"`
 }
 
+type Answer_Claim struct {
+	Claim *Claim `protobuf:"bytes,14,opt,name=claim,oneof"`
+}
+
+type Answer_Claims struct {
+	Claims *ClaimList `protobuf:"bytes,15,opt,name=claims,oneof"`
+}
+
 func (*Answer_Error) isAnswer_Answer() {}
 
 func (*Answer_Value) isAnswer_Answer() {}
@@ -3723,6 +4095,10 @@ func (*Answer_Scopes) isAnswer_Answer() {}
 
 func (*Answer_Scope) isAnswer_Answer() {}
 
+func (*Answer_Claim) isAnswer_Answer() {}
+
+func (*Answer_Claims) isAnswer_Answer() {}
+
 type Value struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
@@ -3739,7 +4115,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3751,7 +4127,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3764,7 +4140,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Value) GetKey() string {
@@ -3838,7 +4214,7 @@ type ValueRow struct {
 
 func (x *ValueRow) Reset() {
 	*x = ValueRow{}
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3850,7 +4226,7 @@ func (x *ValueRow) String() string {
 func (*ValueRow) ProtoMessage() {}
 
 func (x *ValueRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3863,7 +4239,7 @@ func (x *ValueRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueRow.ProtoReflect.Descriptor instead.
 func (*ValueRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ValueRow) GetKey() string {
@@ -3925,7 +4301,7 @@ type ValueList struct {
 
 func (x *ValueList) Reset() {
 	*x = ValueList{}
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3937,7 +4313,7 @@ func (x *ValueList) String() string {
 func (*ValueList) ProtoMessage() {}
 
 func (x *ValueList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3950,7 +4326,7 @@ func (x *ValueList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueList.ProtoReflect.Descriptor instead.
 func (*ValueList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ValueList) GetItems() []*ValueRow {
@@ -3986,7 +4362,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3998,7 +4374,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4011,7 +4387,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Checkpoint) GetKey() string {
@@ -4107,7 +4483,7 @@ type CheckpointRow struct {
 
 func (x *CheckpointRow) Reset() {
 	*x = CheckpointRow{}
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4119,7 +4495,7 @@ func (x *CheckpointRow) String() string {
 func (*CheckpointRow) ProtoMessage() {}
 
 func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4132,7 +4508,7 @@ func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointRow.ProtoReflect.Descriptor instead.
 func (*CheckpointRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *CheckpointRow) GetKey() string {
@@ -4201,7 +4577,7 @@ type CheckpointList struct {
 
 func (x *CheckpointList) Reset() {
 	*x = CheckpointList{}
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4213,7 +4589,7 @@ func (x *CheckpointList) String() string {
 func (*CheckpointList) ProtoMessage() {}
 
 func (x *CheckpointList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4226,7 +4602,7 @@ func (x *CheckpointList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointList.ProtoReflect.Descriptor instead.
 func (*CheckpointList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *CheckpointList) GetItems() []*CheckpointRow {
@@ -4261,7 +4637,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4273,7 +4649,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4286,7 +4662,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Thread) GetId() string {
@@ -4370,7 +4746,7 @@ type ForkPoint struct {
 
 func (x *ForkPoint) Reset() {
 	*x = ForkPoint{}
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4382,7 +4758,7 @@ func (x *ForkPoint) String() string {
 func (*ForkPoint) ProtoMessage() {}
 
 func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4395,7 +4771,7 @@ func (x *ForkPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
 func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ForkPoint) GetThread() string {
@@ -4429,7 +4805,7 @@ type ThreadList struct {
 
 func (x *ThreadList) Reset() {
 	*x = ThreadList{}
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4441,7 +4817,7 @@ func (x *ThreadList) String() string {
 func (*ThreadList) ProtoMessage() {}
 
 func (x *ThreadList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4454,7 +4830,7 @@ func (x *ThreadList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadList.ProtoReflect.Descriptor instead.
 func (*ThreadList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ThreadList) GetItems() []*Thread {
@@ -4485,7 +4861,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4497,7 +4873,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4510,7 +4886,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Entry) GetId() string {
@@ -4566,7 +4942,7 @@ type Entries struct {
 
 func (x *Entries) Reset() {
 	*x = Entries{}
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4578,7 +4954,7 @@ func (x *Entries) String() string {
 func (*Entries) ProtoMessage() {}
 
 func (x *Entries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4591,7 +4967,7 @@ func (x *Entries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entries.ProtoReflect.Descriptor instead.
 func (*Entries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Entries) GetThread() *Thread {
@@ -4627,7 +5003,7 @@ type Verified struct {
 
 func (x *Verified) Reset() {
 	*x = Verified{}
-	mi := &file_proto_api_api_proto_msgTypes[57]
+	mi := &file_proto_api_api_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4639,7 +5015,7 @@ func (x *Verified) String() string {
 func (*Verified) ProtoMessage() {}
 
 func (x *Verified) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[57]
+	mi := &file_proto_api_api_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4652,7 +5028,7 @@ func (x *Verified) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verified.ProtoReflect.Descriptor instead.
 func (*Verified) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{57}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Verified) GetOk() bool {
@@ -4695,7 +5071,7 @@ type Thawed struct {
 
 func (x *Thawed) Reset() {
 	*x = Thawed{}
-	mi := &file_proto_api_api_proto_msgTypes[58]
+	mi := &file_proto_api_api_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4707,7 +5083,7 @@ func (x *Thawed) String() string {
 func (*Thawed) ProtoMessage() {}
 
 func (x *Thawed) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[58]
+	mi := &file_proto_api_api_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4720,7 +5096,7 @@ func (x *Thawed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thawed.ProtoReflect.Descriptor instead.
 func (*Thawed) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{58}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Thawed) GetCheckpoint() *Checkpoint {
@@ -4764,7 +5140,7 @@ type Scope struct {
 
 func (x *Scope) Reset() {
 	*x = Scope{}
-	mi := &file_proto_api_api_proto_msgTypes[59]
+	mi := &file_proto_api_api_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4776,7 +5152,7 @@ func (x *Scope) String() string {
 func (*Scope) ProtoMessage() {}
 
 func (x *Scope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[59]
+	mi := &file_proto_api_api_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4789,7 +5165,7 @@ func (x *Scope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scope.ProtoReflect.Descriptor instead.
 func (*Scope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{59}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Scope) GetName() string {
@@ -4837,7 +5213,7 @@ type ScopeList struct {
 
 func (x *ScopeList) Reset() {
 	*x = ScopeList{}
-	mi := &file_proto_api_api_proto_msgTypes[60]
+	mi := &file_proto_api_api_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4849,7 +5225,7 @@ func (x *ScopeList) String() string {
 func (*ScopeList) ProtoMessage() {}
 
 func (x *ScopeList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[60]
+	mi := &file_proto_api_api_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4862,7 +5238,7 @@ func (x *ScopeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeList.ProtoReflect.Descriptor instead.
 func (*ScopeList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{60}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ScopeList) GetItems() []*Scope {
@@ -4879,19 +5255,156 @@ func (x *ScopeList) GetNext() string {
 	return ""
 }
 
+type Claim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder" json:"holder,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch" json:"epoch,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
+	ClaimedAt     int64                  `protobuf:"varint,5,opt,name=claimed_at,json=claimedAt" json:"claimed_at,omitempty"`
+	ExpiresAt     int64                  `protobuf:"varint,6,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Claim) Reset() {
+	*x = Claim{}
+	mi := &file_proto_api_api_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Claim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Claim) ProtoMessage() {}
+
+func (x *Claim) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Claim.ProtoReflect.Descriptor instead.
+func (*Claim) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *Claim) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Claim) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *Claim) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Claim) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+func (x *Claim) GetClaimedAt() int64 {
+	if x != nil {
+		return x.ClaimedAt
+	}
+	return 0
+}
+
+func (x *Claim) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
+}
+
+type ClaimList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*Claim               `protobuf:"bytes,1,rep,name=items" json:"items,omitempty"`
+	Next          string                 `protobuf:"bytes,2,opt,name=next" json:"next,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimList) Reset() {
+	*x = ClaimList{}
+	mi := &file_proto_api_api_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimList) ProtoMessage() {}
+
+func (x *ClaimList) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimList.ProtoReflect.Descriptor instead.
+func (*ClaimList) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *ClaimList) GetItems() []*Claim {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *ClaimList) GetNext() string {
+	if x != nil {
+		return x.Next
+	}
+	return ""
+}
+
 type WatchRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Scope         string                 `protobuf:"bytes,1,opt,name=scope" json:"scope,omitempty"`
 	Thread        string                 `protobuf:"bytes,2,opt,name=thread" json:"thread,omitempty"`
 	From          uint64                 `protobuf:"varint,3,opt,name=from" json:"from,omitempty"`
 	Incarnation   uint64                 `protobuf:"varint,4,opt,name=incarnation" json:"incarnation,omitempty"`
+	Claim         string                 `protobuf:"bytes,5,opt,name=claim" json:"claim,omitempty"` // instead of a thread
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[61]
+	mi := &file_proto_api_api_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4903,7 +5416,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[61]
+	mi := &file_proto_api_api_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4916,7 +5429,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{61}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *WatchRequest) GetScope() string {
@@ -4947,6 +5460,13 @@ func (x *WatchRequest) GetIncarnation() uint64 {
 	return 0
 }
 
+func (x *WatchRequest) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
 type WatchEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Event:
@@ -4954,6 +5474,7 @@ type WatchEvent struct {
 	//	*WatchEvent_Entry
 	//	*WatchEvent_CompactedFloor
 	//	*WatchEvent_Deleted
+	//	*WatchEvent_Claim
 	Event         isWatchEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4961,7 +5482,7 @@ type WatchEvent struct {
 
 func (x *WatchEvent) Reset() {
 	*x = WatchEvent{}
-	mi := &file_proto_api_api_proto_msgTypes[62]
+	mi := &file_proto_api_api_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4973,7 +5494,7 @@ func (x *WatchEvent) String() string {
 func (*WatchEvent) ProtoMessage() {}
 
 func (x *WatchEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[62]
+	mi := &file_proto_api_api_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4986,7 +5507,7 @@ func (x *WatchEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEvent.ProtoReflect.Descriptor instead.
 func (*WatchEvent) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{62}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *WatchEvent) GetEvent() isWatchEvent_Event {
@@ -5023,6 +5544,15 @@ func (x *WatchEvent) GetDeleted() bool {
 	return false
 }
 
+func (x *WatchEvent) GetClaim() *Claim {
+	if x != nil {
+		if x, ok := x.Event.(*WatchEvent_Claim); ok {
+			return x.Claim
+		}
+	}
+	return nil
+}
+
 type isWatchEvent_Event interface {
 	isWatchEvent_Event()
 }
@@ -5039,11 +5569,17 @@ type WatchEvent_Deleted struct {
 	Deleted bool `protobuf:"varint,3,opt,name=deleted,oneof"`
 }
 
+type WatchEvent_Claim struct {
+	Claim *Claim `protobuf:"bytes,4,opt,name=claim,oneof"`
+}
+
 func (*WatchEvent_Entry) isWatchEvent_Event() {}
 
 func (*WatchEvent_CompactedFloor) isWatchEvent_Event() {}
 
 func (*WatchEvent_Deleted) isWatchEvent_Event() {}
+
+func (*WatchEvent_Claim) isWatchEvent_Event() {}
 
 // Context is what every typed write carries.
 type Context struct {
@@ -5057,7 +5593,7 @@ type Context struct {
 
 func (x *Context) Reset() {
 	*x = Context{}
-	mi := &file_proto_api_api_proto_msgTypes[63]
+	mi := &file_proto_api_api_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5069,7 +5605,7 @@ func (x *Context) String() string {
 func (*Context) ProtoMessage() {}
 
 func (x *Context) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[63]
+	mi := &file_proto_api_api_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5082,7 +5618,7 @@ func (x *Context) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Context.ProtoReflect.Descriptor instead.
 func (*Context) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{63}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Context) GetScope() string {
@@ -5118,7 +5654,7 @@ type View struct {
 
 func (x *View) Reset() {
 	*x = View{}
-	mi := &file_proto_api_api_proto_msgTypes[64]
+	mi := &file_proto_api_api_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5130,7 +5666,7 @@ func (x *View) String() string {
 func (*View) ProtoMessage() {}
 
 func (x *View) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[64]
+	mi := &file_proto_api_api_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5143,7 +5679,7 @@ func (x *View) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use View.ProtoReflect.Descriptor instead.
 func (*View) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{64}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *View) GetScope() string {
@@ -5177,7 +5713,7 @@ type PutCheckpointRequest struct {
 
 func (x *PutCheckpointRequest) Reset() {
 	*x = PutCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[65]
+	mi := &file_proto_api_api_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5189,7 +5725,7 @@ func (x *PutCheckpointRequest) String() string {
 func (*PutCheckpointRequest) ProtoMessage() {}
 
 func (x *PutCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[65]
+	mi := &file_proto_api_api_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5202,7 +5738,7 @@ func (x *PutCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*PutCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{65}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *PutCheckpointRequest) GetContext() *Context {
@@ -5229,7 +5765,7 @@ type PatchCheckpointRequest struct {
 
 func (x *PatchCheckpointRequest) Reset() {
 	*x = PatchCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[66]
+	mi := &file_proto_api_api_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5241,7 +5777,7 @@ func (x *PatchCheckpointRequest) String() string {
 func (*PatchCheckpointRequest) ProtoMessage() {}
 
 func (x *PatchCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[66]
+	mi := &file_proto_api_api_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5254,7 +5790,7 @@ func (x *PatchCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PatchCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*PatchCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{66}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *PatchCheckpointRequest) GetContext() *Context {
@@ -5281,7 +5817,7 @@ type DeleteCheckpointRequest struct {
 
 func (x *DeleteCheckpointRequest) Reset() {
 	*x = DeleteCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[67]
+	mi := &file_proto_api_api_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5293,7 +5829,7 @@ func (x *DeleteCheckpointRequest) String() string {
 func (*DeleteCheckpointRequest) ProtoMessage() {}
 
 func (x *DeleteCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[67]
+	mi := &file_proto_api_api_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5306,7 +5842,7 @@ func (x *DeleteCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*DeleteCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{67}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *DeleteCheckpointRequest) GetContext() *Context {
@@ -5333,7 +5869,7 @@ type GetCheckpointRequest struct {
 
 func (x *GetCheckpointRequest) Reset() {
 	*x = GetCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[68]
+	mi := &file_proto_api_api_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5345,7 +5881,7 @@ func (x *GetCheckpointRequest) String() string {
 func (*GetCheckpointRequest) ProtoMessage() {}
 
 func (x *GetCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[68]
+	mi := &file_proto_api_api_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5358,7 +5894,7 @@ func (x *GetCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*GetCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{68}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *GetCheckpointRequest) GetView() *View {
@@ -5385,7 +5921,7 @@ type CheckpointHistoryRequest struct {
 
 func (x *CheckpointHistoryRequest) Reset() {
 	*x = CheckpointHistoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[69]
+	mi := &file_proto_api_api_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5397,7 +5933,7 @@ func (x *CheckpointHistoryRequest) String() string {
 func (*CheckpointHistoryRequest) ProtoMessage() {}
 
 func (x *CheckpointHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[69]
+	mi := &file_proto_api_api_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5410,7 +5946,7 @@ func (x *CheckpointHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointHistoryRequest.ProtoReflect.Descriptor instead.
 func (*CheckpointHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{69}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *CheckpointHistoryRequest) GetView() *View {
@@ -5438,7 +5974,7 @@ type CheckpointResponse struct {
 
 func (x *CheckpointResponse) Reset() {
 	*x = CheckpointResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[70]
+	mi := &file_proto_api_api_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5450,7 +5986,7 @@ func (x *CheckpointResponse) String() string {
 func (*CheckpointResponse) ProtoMessage() {}
 
 func (x *CheckpointResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[70]
+	mi := &file_proto_api_api_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5463,7 +5999,7 @@ func (x *CheckpointResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointResponse.ProtoReflect.Descriptor instead.
 func (*CheckpointResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{70}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *CheckpointResponse) GetIndex() uint64 {
@@ -5497,7 +6033,7 @@ type AppendThreadRequest struct {
 
 func (x *AppendThreadRequest) Reset() {
 	*x = AppendThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[71]
+	mi := &file_proto_api_api_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5509,7 +6045,7 @@ func (x *AppendThreadRequest) String() string {
 func (*AppendThreadRequest) ProtoMessage() {}
 
 func (x *AppendThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[71]
+	mi := &file_proto_api_api_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5522,7 +6058,7 @@ func (x *AppendThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendThreadRequest.ProtoReflect.Descriptor instead.
 func (*AppendThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *AppendThreadRequest) GetContext() *Context {
@@ -5549,7 +6085,7 @@ type DeleteThreadRequest struct {
 
 func (x *DeleteThreadRequest) Reset() {
 	*x = DeleteThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[72]
+	mi := &file_proto_api_api_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5561,7 +6097,7 @@ func (x *DeleteThreadRequest) String() string {
 func (*DeleteThreadRequest) ProtoMessage() {}
 
 func (x *DeleteThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[72]
+	mi := &file_proto_api_api_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5574,7 +6110,7 @@ func (x *DeleteThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteThreadRequest.ProtoReflect.Descriptor instead.
 func (*DeleteThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *DeleteThreadRequest) GetContext() *Context {
@@ -5601,7 +6137,7 @@ type CompactThreadRequest struct {
 
 func (x *CompactThreadRequest) Reset() {
 	*x = CompactThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[73]
+	mi := &file_proto_api_api_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5613,7 +6149,7 @@ func (x *CompactThreadRequest) String() string {
 func (*CompactThreadRequest) ProtoMessage() {}
 
 func (x *CompactThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[73]
+	mi := &file_proto_api_api_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5626,7 +6162,7 @@ func (x *CompactThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactThreadRequest.ProtoReflect.Descriptor instead.
 func (*CompactThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *CompactThreadRequest) GetContext() *Context {
@@ -5653,7 +6189,7 @@ type ForkThreadRequest struct {
 
 func (x *ForkThreadRequest) Reset() {
 	*x = ForkThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[74]
+	mi := &file_proto_api_api_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5665,7 +6201,7 @@ func (x *ForkThreadRequest) String() string {
 func (*ForkThreadRequest) ProtoMessage() {}
 
 func (x *ForkThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[74]
+	mi := &file_proto_api_api_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5678,7 +6214,7 @@ func (x *ForkThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkThreadRequest.ProtoReflect.Descriptor instead.
 func (*ForkThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *ForkThreadRequest) GetContext() *Context {
@@ -5705,7 +6241,7 @@ type GetThreadRequest struct {
 
 func (x *GetThreadRequest) Reset() {
 	*x = GetThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[75]
+	mi := &file_proto_api_api_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5717,7 +6253,7 @@ func (x *GetThreadRequest) String() string {
 func (*GetThreadRequest) ProtoMessage() {}
 
 func (x *GetThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[75]
+	mi := &file_proto_api_api_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5730,7 +6266,7 @@ func (x *GetThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetThreadRequest.ProtoReflect.Descriptor instead.
 func (*GetThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *GetThreadRequest) GetView() *View {
@@ -5757,7 +6293,7 @@ type LoadEntriesRequest struct {
 
 func (x *LoadEntriesRequest) Reset() {
 	*x = LoadEntriesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[76]
+	mi := &file_proto_api_api_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5769,7 +6305,7 @@ func (x *LoadEntriesRequest) String() string {
 func (*LoadEntriesRequest) ProtoMessage() {}
 
 func (x *LoadEntriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[76]
+	mi := &file_proto_api_api_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5782,7 +6318,7 @@ func (x *LoadEntriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadEntriesRequest.ProtoReflect.Descriptor instead.
 func (*LoadEntriesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *LoadEntriesRequest) GetView() *View {
@@ -5809,7 +6345,7 @@ type GetEntryRequest struct {
 
 func (x *GetEntryRequest) Reset() {
 	*x = GetEntryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[77]
+	mi := &file_proto_api_api_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5821,7 +6357,7 @@ func (x *GetEntryRequest) String() string {
 func (*GetEntryRequest) ProtoMessage() {}
 
 func (x *GetEntryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[77]
+	mi := &file_proto_api_api_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5834,7 +6370,7 @@ func (x *GetEntryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEntryRequest.ProtoReflect.Descriptor instead.
 func (*GetEntryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *GetEntryRequest) GetView() *View {
@@ -5861,7 +6397,7 @@ type VerifyThreadRequest struct {
 
 func (x *VerifyThreadRequest) Reset() {
 	*x = VerifyThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[78]
+	mi := &file_proto_api_api_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5873,7 +6409,7 @@ func (x *VerifyThreadRequest) String() string {
 func (*VerifyThreadRequest) ProtoMessage() {}
 
 func (x *VerifyThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[78]
+	mi := &file_proto_api_api_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5886,7 +6422,7 @@ func (x *VerifyThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyThreadRequest.ProtoReflect.Descriptor instead.
 func (*VerifyThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *VerifyThreadRequest) GetView() *View {
@@ -5913,7 +6449,7 @@ type ThreadResponse struct {
 
 func (x *ThreadResponse) Reset() {
 	*x = ThreadResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[79]
+	mi := &file_proto_api_api_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5925,7 +6461,7 @@ func (x *ThreadResponse) String() string {
 func (*ThreadResponse) ProtoMessage() {}
 
 func (x *ThreadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[79]
+	mi := &file_proto_api_api_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5938,7 +6474,7 @@ func (x *ThreadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadResponse.ProtoReflect.Descriptor instead.
 func (*ThreadResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *ThreadResponse) GetIndex() uint64 {
@@ -5965,7 +6501,7 @@ type PutValueRequest struct {
 
 func (x *PutValueRequest) Reset() {
 	*x = PutValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[80]
+	mi := &file_proto_api_api_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5977,7 +6513,7 @@ func (x *PutValueRequest) String() string {
 func (*PutValueRequest) ProtoMessage() {}
 
 func (x *PutValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[80]
+	mi := &file_proto_api_api_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5990,7 +6526,7 @@ func (x *PutValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutValueRequest.ProtoReflect.Descriptor instead.
 func (*PutValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *PutValueRequest) GetContext() *Context {
@@ -6017,7 +6553,7 @@ type DeleteValueRequest struct {
 
 func (x *DeleteValueRequest) Reset() {
 	*x = DeleteValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[81]
+	mi := &file_proto_api_api_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6029,7 +6565,7 @@ func (x *DeleteValueRequest) String() string {
 func (*DeleteValueRequest) ProtoMessage() {}
 
 func (x *DeleteValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[81]
+	mi := &file_proto_api_api_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6042,7 +6578,7 @@ func (x *DeleteValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteValueRequest.ProtoReflect.Descriptor instead.
 func (*DeleteValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *DeleteValueRequest) GetContext() *Context {
@@ -6069,7 +6605,7 @@ type GetValueRequest struct {
 
 func (x *GetValueRequest) Reset() {
 	*x = GetValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[82]
+	mi := &file_proto_api_api_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6081,7 +6617,7 @@ func (x *GetValueRequest) String() string {
 func (*GetValueRequest) ProtoMessage() {}
 
 func (x *GetValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[82]
+	mi := &file_proto_api_api_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6094,7 +6630,7 @@ func (x *GetValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetValueRequest.ProtoReflect.Descriptor instead.
 func (*GetValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *GetValueRequest) GetView() *View {
@@ -6121,7 +6657,7 @@ type ValueResponse struct {
 
 func (x *ValueResponse) Reset() {
 	*x = ValueResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[83]
+	mi := &file_proto_api_api_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6133,7 +6669,7 @@ func (x *ValueResponse) String() string {
 func (*ValueResponse) ProtoMessage() {}
 
 func (x *ValueResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[83]
+	mi := &file_proto_api_api_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6146,7 +6682,7 @@ func (x *ValueResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueResponse.ProtoReflect.Descriptor instead.
 func (*ValueResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{83}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *ValueResponse) GetIndex() uint64 {
@@ -6163,6 +6699,266 @@ func (x *ValueResponse) GetValue() *ValueResult {
 	return nil
 }
 
+type TakeClaimRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Take          *TakeClaim             `protobuf:"bytes,2,opt,name=take" json:"take,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeClaimRequest) Reset() {
+	*x = TakeClaimRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[90]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeClaimRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeClaimRequest) ProtoMessage() {}
+
+func (x *TakeClaimRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[90]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeClaimRequest.ProtoReflect.Descriptor instead.
+func (*TakeClaimRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{90}
+}
+
+func (x *TakeClaimRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *TakeClaimRequest) GetTake() *TakeClaim {
+	if x != nil {
+		return x.Take
+	}
+	return nil
+}
+
+type RenewClaimRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Renew         *RenewClaim            `protobuf:"bytes,2,opt,name=renew" json:"renew,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewClaimRequest) Reset() {
+	*x = RenewClaimRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[91]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewClaimRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewClaimRequest) ProtoMessage() {}
+
+func (x *RenewClaimRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[91]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewClaimRequest.ProtoReflect.Descriptor instead.
+func (*RenewClaimRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{91}
+}
+
+func (x *RenewClaimRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *RenewClaimRequest) GetRenew() *RenewClaim {
+	if x != nil {
+		return x.Renew
+	}
+	return nil
+}
+
+type ReleaseClaimRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Release       *ReleaseClaim          `protobuf:"bytes,2,opt,name=release" json:"release,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReleaseClaimRequest) Reset() {
+	*x = ReleaseClaimRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[92]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReleaseClaimRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReleaseClaimRequest) ProtoMessage() {}
+
+func (x *ReleaseClaimRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[92]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReleaseClaimRequest.ProtoReflect.Descriptor instead.
+func (*ReleaseClaimRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{92}
+}
+
+func (x *ReleaseClaimRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *ReleaseClaimRequest) GetRelease() *ReleaseClaim {
+	if x != nil {
+		return x.Release
+	}
+	return nil
+}
+
+type GetClaimRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	Get           *GetClaim              `protobuf:"bytes,2,opt,name=get" json:"get,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetClaimRequest) Reset() {
+	*x = GetClaimRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[93]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetClaimRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetClaimRequest) ProtoMessage() {}
+
+func (x *GetClaimRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[93]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetClaimRequest.ProtoReflect.Descriptor instead.
+func (*GetClaimRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{93}
+}
+
+func (x *GetClaimRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *GetClaimRequest) GetGet() *GetClaim {
+	if x != nil {
+		return x.Get
+	}
+	return nil
+}
+
+type ClaimResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Claim         *Claim                 `protobuf:"bytes,2,opt,name=claim" json:"claim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimResponse) Reset() {
+	*x = ClaimResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[94]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimResponse) ProtoMessage() {}
+
+func (x *ClaimResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[94]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimResponse.ProtoReflect.Descriptor instead.
+func (*ClaimResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{94}
+}
+
+func (x *ClaimResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ClaimResponse) GetClaim() *Claim {
+	if x != nil {
+		return x.Claim
+	}
+	return nil
+}
+
 type HibernateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
@@ -6174,7 +6970,7 @@ type HibernateRequest struct {
 
 func (x *HibernateRequest) Reset() {
 	*x = HibernateRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[84]
+	mi := &file_proto_api_api_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6186,7 +6982,7 @@ func (x *HibernateRequest) String() string {
 func (*HibernateRequest) ProtoMessage() {}
 
 func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[84]
+	mi := &file_proto_api_api_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6199,7 +6995,7 @@ func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HibernateRequest.ProtoReflect.Descriptor instead.
 func (*HibernateRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{84}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *HibernateRequest) GetContext() *Context {
@@ -6233,7 +7029,7 @@ type ThawRequest struct {
 
 func (x *ThawRequest) Reset() {
 	*x = ThawRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[85]
+	mi := &file_proto_api_api_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6245,7 +7041,7 @@ func (x *ThawRequest) String() string {
 func (*ThawRequest) ProtoMessage() {}
 
 func (x *ThawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[85]
+	mi := &file_proto_api_api_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6258,7 +7054,7 @@ func (x *ThawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThawRequest.ProtoReflect.Descriptor instead.
 func (*ThawRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{85}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *ThawRequest) GetView() *View {
@@ -6285,7 +7081,7 @@ type PutScopeRequest struct {
 
 func (x *PutScopeRequest) Reset() {
 	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[86]
+	mi := &file_proto_api_api_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6297,7 +7093,7 @@ func (x *PutScopeRequest) String() string {
 func (*PutScopeRequest) ProtoMessage() {}
 
 func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[86]
+	mi := &file_proto_api_api_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6310,7 +7106,7 @@ func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
 func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{86}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *PutScopeRequest) GetContext() *Context {
@@ -6336,7 +7132,7 @@ type DeleteScopeRequest struct {
 
 func (x *DeleteScopeRequest) Reset() {
 	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[87]
+	mi := &file_proto_api_api_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6348,7 +7144,7 @@ func (x *DeleteScopeRequest) String() string {
 func (*DeleteScopeRequest) ProtoMessage() {}
 
 func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[87]
+	mi := &file_proto_api_api_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6361,7 +7157,7 @@ func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{87}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *DeleteScopeRequest) GetContext() *Context {
@@ -6381,7 +7177,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[88]
+	mi := &file_proto_api_api_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6393,7 +7189,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[88]
+	mi := &file_proto_api_api_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6406,7 +7202,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{88}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *ListRequest) GetView() *View {
@@ -6433,7 +7229,7 @@ type DeleteResponse struct {
 
 func (x *DeleteResponse) Reset() {
 	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[89]
+	mi := &file_proto_api_api_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6445,7 +7241,7 @@ func (x *DeleteResponse) String() string {
 func (*DeleteResponse) ProtoMessage() {}
 
 func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[89]
+	mi := &file_proto_api_api_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6458,7 +7254,7 @@ func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
 func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{89}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *DeleteResponse) GetIndex() uint64 {
@@ -6483,7 +7279,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[90]
+	mi := &file_proto_api_api_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6495,7 +7291,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[90]
+	mi := &file_proto_api_api_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6508,7 +7304,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{90}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
 }
 
 type ClusterStatus struct {
@@ -6529,7 +7325,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[91]
+	mi := &file_proto_api_api_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6541,7 +7337,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[91]
+	mi := &file_proto_api_api_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6554,7 +7350,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{91}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -6647,7 +7443,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[92]
+	mi := &file_proto_api_api_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6659,7 +7455,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[92]
+	mi := &file_proto_api_api_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6672,7 +7468,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{92}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *Member) GetId() string {
@@ -6768,7 +7564,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[93]
+	mi := &file_proto_api_api_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6780,7 +7576,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[93]
+	mi := &file_proto_api_api_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6793,7 +7589,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{93}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -6812,7 +7608,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[94]
+	mi := &file_proto_api_api_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6824,7 +7620,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[94]
+	mi := &file_proto_api_api_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6837,7 +7633,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{94}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -6855,7 +7651,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6867,7 +7663,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6880,7 +7676,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
 }
 
 type BackupChunk struct {
@@ -6892,7 +7688,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6904,7 +7700,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6917,7 +7713,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -6961,7 +7757,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xd2\x06\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\x95\b\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -6976,7 +7772,12 @@ const file_proto_api_api_proto_rawDesc = "" +
 	" \x01(\v2\x1b.dormouse.api.v1.ForkThreadH\x00R\n" +
 	"forkThread\x128\n" +
 	"\tput_scope\x18\v \x01(\v2\x19.dormouse.api.v1.PutScopeH\x00R\bputScope\x12A\n" +
-	"\fdelete_scope\x18\f \x01(\v2\x1c.dormouse.api.v1.DeleteScopeH\x00R\vdeleteScopeB\x04\n" +
+	"\fdelete_scope\x18\f \x01(\v2\x1c.dormouse.api.v1.DeleteScopeH\x00R\vdeleteScope\x12;\n" +
+	"\n" +
+	"take_claim\x18\r \x01(\v2\x1a.dormouse.api.v1.TakeClaimH\x00R\ttakeClaim\x12>\n" +
+	"\vrenew_claim\x18\x0e \x01(\v2\x1b.dormouse.api.v1.RenewClaimH\x00R\n" +
+	"renewClaim\x12D\n" +
+	"\rrelease_claim\x18\x0f \x01(\v2\x1d.dormouse.api.v1.ReleaseClaimH\x00R\freleaseClaimB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -7068,11 +7869,27 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\tbytes_max\x18\x03 \x01(\x04R\bbytesMax\";\n" +
 	"\bPutScope\x12/\n" +
 	"\x06policy\x18\x01 \x01(\v2\x17.dormouse.api.v1.PolicyR\x06policy\"\r\n" +
-	"\vDeleteScope\"t\n" +
+	"\vDeleteScope\"P\n" +
+	"\tTakeClaim\x12\x14\n" +
+	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x15\n" +
+	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\"g\n" +
+	"\n" +
+	"RenewClaim\x12\x14\n" +
+	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x15\n" +
+	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"y\n" +
+	"\fReleaseClaim\x12\x14\n" +
+	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\x12\x15\n" +
+	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\"t\n" +
 	"\x0eCommitResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
-	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xb3\x02\n" +
+	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xe3\x02\n" +
 	"\bOpResult\x124\n" +
 	"\x05value\x18\x01 \x01(\v2\x1c.dormouse.api.v1.ValueResultH\x00R\x05value\x12C\n" +
 	"\n" +
@@ -7080,7 +7897,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"checkpoint\x127\n" +
 	"\x06thread\x18\x03 \x01(\v2\x1d.dormouse.api.v1.ThreadResultH\x00R\x06thread\x129\n" +
 	"\adeleted\x18\x04 \x01(\v2\x1d.dormouse.api.v1.DeleteResultH\x00R\adeleted\x12.\n" +
-	"\x05scope\x18\x05 \x01(\v2\x16.dormouse.api.v1.ScopeH\x00R\x05scopeB\b\n" +
+	"\x05scope\x18\x05 \x01(\v2\x16.dormouse.api.v1.ScopeH\x00R\x05scope\x12.\n" +
+	"\x05claim\x18\x06 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claimB\b\n" +
 	"\x06result\"\x9b\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -7134,7 +7952,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xd1\x06\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xc9\a\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -7152,7 +7970,10 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04thaw\x18\v \x01(\v2\x15.dormouse.api.v1.ThawH\x00R\x04thaw\x12<\n" +
 	"\vlist_scopes\x18\f \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
 	"listScopes\x128\n" +
-	"\tget_scope\x18\r \x01(\v2\x19.dormouse.api.v1.GetScopeH\x00R\bgetScopeB\x06\n" +
+	"\tget_scope\x18\r \x01(\v2\x19.dormouse.api.v1.GetScopeH\x00R\bgetScope\x128\n" +
+	"\tget_claim\x18\x0e \x01(\v2\x19.dormouse.api.v1.GetClaimH\x00R\bgetClaim\x12<\n" +
+	"\vlist_claims\x18\x0f \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
+	"listClaimsB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
@@ -7185,12 +8006,14 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04tail\x18\x02 \x01(\x04B\x05\xaa\x01\x02\b\x01R\x04tail\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\"\n" +
 	"\n" +
-	"\bGetScope\"\x82\x01\n" +
+	"\bGetScope\" \n" +
+	"\bGetClaim\x12\x14\n" +
+	"\x05claim\x18\x01 \x01(\tR\x05claim\"\x82\x01\n" +
 	"\fReadResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xd0\x05\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xb6\x06\n" +
 	"\x06Answer\x12.\n" +
 	"\x05error\x18\x01 \x01(\v2\x16.dormouse.api.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
@@ -7207,7 +8030,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	" \x01(\v2\x19.dormouse.api.v1.VerifiedH\x00R\bverified\x121\n" +
 	"\x06thawed\x18\v \x01(\v2\x17.dormouse.api.v1.ThawedH\x00R\x06thawed\x124\n" +
 	"\x06scopes\x18\f \x01(\v2\x1a.dormouse.api.v1.ScopeListH\x00R\x06scopes\x12.\n" +
-	"\x05scope\x18\r \x01(\v2\x16.dormouse.api.v1.ScopeH\x00R\x05scopeB\b\n" +
+	"\x05scope\x18\r \x01(\v2\x16.dormouse.api.v1.ScopeH\x00R\x05scope\x12.\n" +
+	"\x05claim\x18\x0e \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x124\n" +
+	"\x06claims\x18\x0f \x01(\v2\x1a.dormouse.api.v1.ClaimListH\x00R\x06claimsB\b\n" +
 	"\x06answer\"\xed\x01\n" +
 	"\x05Value\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -7320,17 +8145,31 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06policy\x18\x05 \x01(\v2\x17.dormouse.api.v1.PolicyR\x06policy\"M\n" +
 	"\tScopeList\x12,\n" +
 	"\x05items\x18\x01 \x03(\v2\x16.dormouse.api.v1.ScopeR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"r\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\x9e\x01\n" +
+	"\x05Claim\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x15\n" +
+	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x12\x1d\n" +
+	"\n" +
+	"claimed_at\x18\x05 \x01(\x03R\tclaimedAt\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"M\n" +
+	"\tClaimList\x12,\n" +
+	"\x05items\x18\x01 \x03(\v2\x16.dormouse.api.v1.ClaimR\x05items\x12\x12\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\x88\x01\n" +
 	"\fWatchRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x16\n" +
 	"\x06thread\x18\x02 \x01(\tR\x06thread\x12\x12\n" +
 	"\x04from\x18\x03 \x01(\x04R\x04from\x12 \n" +
-	"\vincarnation\x18\x04 \x01(\x04R\vincarnation\"\x8c\x01\n" +
+	"\vincarnation\x18\x04 \x01(\x04R\vincarnation\x12\x14\n" +
+	"\x05claim\x18\x05 \x01(\tR\x05claim\"\xbc\x01\n" +
 	"\n" +
 	"WatchEvent\x12.\n" +
 	"\x05entry\x18\x01 \x01(\v2\x16.dormouse.api.v1.EntryH\x00R\x05entry\x12)\n" +
 	"\x0fcompacted_floor\x18\x02 \x01(\x04H\x00R\x0ecompactedFloor\x12\x1a\n" +
-	"\adeleted\x18\x03 \x01(\bH\x00R\adeletedB\a\n" +
+	"\adeleted\x18\x03 \x01(\bH\x00R\adeleted\x12.\n" +
+	"\x05claim\x18\x04 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claimB\a\n" +
 	"\x05event\"\x81\x01\n" +
 	"\aContext\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x122\n" +
@@ -7399,7 +8238,22 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetValueR\x03get\"Y\n" +
 	"\rValueResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ValueResultR\x05value\"\xb2\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ValueResultR\x05value\"v\n" +
+	"\x10TakeClaimRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12.\n" +
+	"\x04take\x18\x02 \x01(\v2\x1a.dormouse.api.v1.TakeClaimR\x04take\"z\n" +
+	"\x11RenewClaimRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x121\n" +
+	"\x05renew\x18\x02 \x01(\v2\x1b.dormouse.api.v1.RenewClaimR\x05renew\"\x82\x01\n" +
+	"\x13ReleaseClaimRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x127\n" +
+	"\arelease\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ReleaseClaimR\arelease\"i\n" +
+	"\x0fGetClaimRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12+\n" +
+	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetClaimR\x03get\"S\n" +
+	"\rClaimResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12,\n" +
+	"\x05claim\x18\x02 \x01(\v2\x16.dormouse.api.v1.ClaimR\x05claim\"\xb2\x01\n" +
 	"\x10HibernateRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x128\n" +
 	"\x06thread\x18\x02 \x01(\v2 .dormouse.api.v1.HibernateThreadR\x06thread\x120\n" +
@@ -7480,7 +8334,13 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x03Put\x12 .dormouse.api.v1.PutValueRequest\x1a\x1e.dormouse.api.v1.ValueResponse\x12N\n" +
 	"\x06Delete\x12#.dormouse.api.v1.DeleteValueRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12?\n" +
 	"\x03Get\x12 .dormouse.api.v1.GetValueRequest\x1a\x16.dormouse.api.v1.Value\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ValueList2\x9c\x01\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ValueList2\xf4\x02\n" +
+	"\x06Claims\x12I\n" +
+	"\x04Take\x12!.dormouse.api.v1.TakeClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12K\n" +
+	"\x05Renew\x12\".dormouse.api.v1.RenewClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12O\n" +
+	"\aRelease\x12$.dormouse.api.v1.ReleaseClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12?\n" +
+	"\x03Get\x12 .dormouse.api.v1.GetClaimRequest\x1a\x16.dormouse.api.v1.Claim\x12@\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ClaimList2\x9c\x01\n" +
 	"\x06Agents\x12S\n" +
 	"\tHibernate\x12!.dormouse.api.v1.HibernateRequest\x1a#.dormouse.api.v1.CheckpointResponse\x12=\n" +
 	"\x04Thaw\x12\x1c.dormouse.api.v1.ThawRequest\x1a\x17.dormouse.api.v1.Thawed2\xdb\x01\n" +
@@ -7508,7 +8368,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 97)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 108)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),                    // 0: dormouse.api.v1.Calls
 	(*Call)(nil),                     // 1: dormouse.api.v1.Call
@@ -7534,88 +8394,99 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*Policy)(nil),                   // 21: dormouse.api.v1.Policy
 	(*PutScope)(nil),                 // 22: dormouse.api.v1.PutScope
 	(*DeleteScope)(nil),              // 23: dormouse.api.v1.DeleteScope
-	(*CommitResponse)(nil),           // 24: dormouse.api.v1.CommitResponse
-	(*OpResult)(nil),                 // 25: dormouse.api.v1.OpResult
-	(*ValueResult)(nil),              // 26: dormouse.api.v1.ValueResult
-	(*CheckpointResult)(nil),         // 27: dormouse.api.v1.CheckpointResult
-	(*ThreadResult)(nil),             // 28: dormouse.api.v1.ThreadResult
-	(*EntryStamp)(nil),               // 29: dormouse.api.v1.EntryStamp
-	(*DeleteResult)(nil),             // 30: dormouse.api.v1.DeleteResult
-	(*Error)(nil),                    // 31: dormouse.api.v1.Error
-	(*ReadRequest)(nil),              // 32: dormouse.api.v1.ReadRequest
-	(*Read)(nil),                     // 33: dormouse.api.v1.Read
-	(*GetValue)(nil),                 // 34: dormouse.api.v1.GetValue
-	(*ListPage)(nil),                 // 35: dormouse.api.v1.ListPage
-	(*GetCheckpoint)(nil),            // 36: dormouse.api.v1.GetCheckpoint
-	(*CheckpointHistory)(nil),        // 37: dormouse.api.v1.CheckpointHistory
-	(*GetThread)(nil),                // 38: dormouse.api.v1.GetThread
-	(*LoadEntries)(nil),              // 39: dormouse.api.v1.LoadEntries
-	(*GetEntry)(nil),                 // 40: dormouse.api.v1.GetEntry
-	(*VerifyThread)(nil),             // 41: dormouse.api.v1.VerifyThread
-	(*Thaw)(nil),                     // 42: dormouse.api.v1.Thaw
-	(*GetScope)(nil),                 // 43: dormouse.api.v1.GetScope
-	(*ReadResponse)(nil),             // 44: dormouse.api.v1.ReadResponse
-	(*Answer)(nil),                   // 45: dormouse.api.v1.Answer
-	(*Value)(nil),                    // 46: dormouse.api.v1.Value
-	(*ValueRow)(nil),                 // 47: dormouse.api.v1.ValueRow
-	(*ValueList)(nil),                // 48: dormouse.api.v1.ValueList
-	(*Checkpoint)(nil),               // 49: dormouse.api.v1.Checkpoint
-	(*CheckpointRow)(nil),            // 50: dormouse.api.v1.CheckpointRow
-	(*CheckpointList)(nil),           // 51: dormouse.api.v1.CheckpointList
-	(*Thread)(nil),                   // 52: dormouse.api.v1.Thread
-	(*ForkPoint)(nil),                // 53: dormouse.api.v1.ForkPoint
-	(*ThreadList)(nil),               // 54: dormouse.api.v1.ThreadList
-	(*Entry)(nil),                    // 55: dormouse.api.v1.Entry
-	(*Entries)(nil),                  // 56: dormouse.api.v1.Entries
-	(*Verified)(nil),                 // 57: dormouse.api.v1.Verified
-	(*Thawed)(nil),                   // 58: dormouse.api.v1.Thawed
-	(*Scope)(nil),                    // 59: dormouse.api.v1.Scope
-	(*ScopeList)(nil),                // 60: dormouse.api.v1.ScopeList
-	(*WatchRequest)(nil),             // 61: dormouse.api.v1.WatchRequest
-	(*WatchEvent)(nil),               // 62: dormouse.api.v1.WatchEvent
-	(*Context)(nil),                  // 63: dormouse.api.v1.Context
-	(*View)(nil),                     // 64: dormouse.api.v1.View
-	(*PutCheckpointRequest)(nil),     // 65: dormouse.api.v1.PutCheckpointRequest
-	(*PatchCheckpointRequest)(nil),   // 66: dormouse.api.v1.PatchCheckpointRequest
-	(*DeleteCheckpointRequest)(nil),  // 67: dormouse.api.v1.DeleteCheckpointRequest
-	(*GetCheckpointRequest)(nil),     // 68: dormouse.api.v1.GetCheckpointRequest
-	(*CheckpointHistoryRequest)(nil), // 69: dormouse.api.v1.CheckpointHistoryRequest
-	(*CheckpointResponse)(nil),       // 70: dormouse.api.v1.CheckpointResponse
-	(*AppendThreadRequest)(nil),      // 71: dormouse.api.v1.AppendThreadRequest
-	(*DeleteThreadRequest)(nil),      // 72: dormouse.api.v1.DeleteThreadRequest
-	(*CompactThreadRequest)(nil),     // 73: dormouse.api.v1.CompactThreadRequest
-	(*ForkThreadRequest)(nil),        // 74: dormouse.api.v1.ForkThreadRequest
-	(*GetThreadRequest)(nil),         // 75: dormouse.api.v1.GetThreadRequest
-	(*LoadEntriesRequest)(nil),       // 76: dormouse.api.v1.LoadEntriesRequest
-	(*GetEntryRequest)(nil),          // 77: dormouse.api.v1.GetEntryRequest
-	(*VerifyThreadRequest)(nil),      // 78: dormouse.api.v1.VerifyThreadRequest
-	(*ThreadResponse)(nil),           // 79: dormouse.api.v1.ThreadResponse
-	(*PutValueRequest)(nil),          // 80: dormouse.api.v1.PutValueRequest
-	(*DeleteValueRequest)(nil),       // 81: dormouse.api.v1.DeleteValueRequest
-	(*GetValueRequest)(nil),          // 82: dormouse.api.v1.GetValueRequest
-	(*ValueResponse)(nil),            // 83: dormouse.api.v1.ValueResponse
-	(*HibernateRequest)(nil),         // 84: dormouse.api.v1.HibernateRequest
-	(*ThawRequest)(nil),              // 85: dormouse.api.v1.ThawRequest
-	(*PutScopeRequest)(nil),          // 86: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),       // 87: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),              // 88: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),           // 89: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),            // 90: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),            // 91: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                   // 92: dormouse.api.v1.Member
-	(*NodeRequest)(nil),              // 93: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),             // 94: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),            // 95: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),              // 96: dormouse.api.v1.BackupChunk
+	(*TakeClaim)(nil),                // 24: dormouse.api.v1.TakeClaim
+	(*RenewClaim)(nil),               // 25: dormouse.api.v1.RenewClaim
+	(*ReleaseClaim)(nil),             // 26: dormouse.api.v1.ReleaseClaim
+	(*CommitResponse)(nil),           // 27: dormouse.api.v1.CommitResponse
+	(*OpResult)(nil),                 // 28: dormouse.api.v1.OpResult
+	(*ValueResult)(nil),              // 29: dormouse.api.v1.ValueResult
+	(*CheckpointResult)(nil),         // 30: dormouse.api.v1.CheckpointResult
+	(*ThreadResult)(nil),             // 31: dormouse.api.v1.ThreadResult
+	(*EntryStamp)(nil),               // 32: dormouse.api.v1.EntryStamp
+	(*DeleteResult)(nil),             // 33: dormouse.api.v1.DeleteResult
+	(*Error)(nil),                    // 34: dormouse.api.v1.Error
+	(*ReadRequest)(nil),              // 35: dormouse.api.v1.ReadRequest
+	(*Read)(nil),                     // 36: dormouse.api.v1.Read
+	(*GetValue)(nil),                 // 37: dormouse.api.v1.GetValue
+	(*ListPage)(nil),                 // 38: dormouse.api.v1.ListPage
+	(*GetCheckpoint)(nil),            // 39: dormouse.api.v1.GetCheckpoint
+	(*CheckpointHistory)(nil),        // 40: dormouse.api.v1.CheckpointHistory
+	(*GetThread)(nil),                // 41: dormouse.api.v1.GetThread
+	(*LoadEntries)(nil),              // 42: dormouse.api.v1.LoadEntries
+	(*GetEntry)(nil),                 // 43: dormouse.api.v1.GetEntry
+	(*VerifyThread)(nil),             // 44: dormouse.api.v1.VerifyThread
+	(*Thaw)(nil),                     // 45: dormouse.api.v1.Thaw
+	(*GetScope)(nil),                 // 46: dormouse.api.v1.GetScope
+	(*GetClaim)(nil),                 // 47: dormouse.api.v1.GetClaim
+	(*ReadResponse)(nil),             // 48: dormouse.api.v1.ReadResponse
+	(*Answer)(nil),                   // 49: dormouse.api.v1.Answer
+	(*Value)(nil),                    // 50: dormouse.api.v1.Value
+	(*ValueRow)(nil),                 // 51: dormouse.api.v1.ValueRow
+	(*ValueList)(nil),                // 52: dormouse.api.v1.ValueList
+	(*Checkpoint)(nil),               // 53: dormouse.api.v1.Checkpoint
+	(*CheckpointRow)(nil),            // 54: dormouse.api.v1.CheckpointRow
+	(*CheckpointList)(nil),           // 55: dormouse.api.v1.CheckpointList
+	(*Thread)(nil),                   // 56: dormouse.api.v1.Thread
+	(*ForkPoint)(nil),                // 57: dormouse.api.v1.ForkPoint
+	(*ThreadList)(nil),               // 58: dormouse.api.v1.ThreadList
+	(*Entry)(nil),                    // 59: dormouse.api.v1.Entry
+	(*Entries)(nil),                  // 60: dormouse.api.v1.Entries
+	(*Verified)(nil),                 // 61: dormouse.api.v1.Verified
+	(*Thawed)(nil),                   // 62: dormouse.api.v1.Thawed
+	(*Scope)(nil),                    // 63: dormouse.api.v1.Scope
+	(*ScopeList)(nil),                // 64: dormouse.api.v1.ScopeList
+	(*Claim)(nil),                    // 65: dormouse.api.v1.Claim
+	(*ClaimList)(nil),                // 66: dormouse.api.v1.ClaimList
+	(*WatchRequest)(nil),             // 67: dormouse.api.v1.WatchRequest
+	(*WatchEvent)(nil),               // 68: dormouse.api.v1.WatchEvent
+	(*Context)(nil),                  // 69: dormouse.api.v1.Context
+	(*View)(nil),                     // 70: dormouse.api.v1.View
+	(*PutCheckpointRequest)(nil),     // 71: dormouse.api.v1.PutCheckpointRequest
+	(*PatchCheckpointRequest)(nil),   // 72: dormouse.api.v1.PatchCheckpointRequest
+	(*DeleteCheckpointRequest)(nil),  // 73: dormouse.api.v1.DeleteCheckpointRequest
+	(*GetCheckpointRequest)(nil),     // 74: dormouse.api.v1.GetCheckpointRequest
+	(*CheckpointHistoryRequest)(nil), // 75: dormouse.api.v1.CheckpointHistoryRequest
+	(*CheckpointResponse)(nil),       // 76: dormouse.api.v1.CheckpointResponse
+	(*AppendThreadRequest)(nil),      // 77: dormouse.api.v1.AppendThreadRequest
+	(*DeleteThreadRequest)(nil),      // 78: dormouse.api.v1.DeleteThreadRequest
+	(*CompactThreadRequest)(nil),     // 79: dormouse.api.v1.CompactThreadRequest
+	(*ForkThreadRequest)(nil),        // 80: dormouse.api.v1.ForkThreadRequest
+	(*GetThreadRequest)(nil),         // 81: dormouse.api.v1.GetThreadRequest
+	(*LoadEntriesRequest)(nil),       // 82: dormouse.api.v1.LoadEntriesRequest
+	(*GetEntryRequest)(nil),          // 83: dormouse.api.v1.GetEntryRequest
+	(*VerifyThreadRequest)(nil),      // 84: dormouse.api.v1.VerifyThreadRequest
+	(*ThreadResponse)(nil),           // 85: dormouse.api.v1.ThreadResponse
+	(*PutValueRequest)(nil),          // 86: dormouse.api.v1.PutValueRequest
+	(*DeleteValueRequest)(nil),       // 87: dormouse.api.v1.DeleteValueRequest
+	(*GetValueRequest)(nil),          // 88: dormouse.api.v1.GetValueRequest
+	(*ValueResponse)(nil),            // 89: dormouse.api.v1.ValueResponse
+	(*TakeClaimRequest)(nil),         // 90: dormouse.api.v1.TakeClaimRequest
+	(*RenewClaimRequest)(nil),        // 91: dormouse.api.v1.RenewClaimRequest
+	(*ReleaseClaimRequest)(nil),      // 92: dormouse.api.v1.ReleaseClaimRequest
+	(*GetClaimRequest)(nil),          // 93: dormouse.api.v1.GetClaimRequest
+	(*ClaimResponse)(nil),            // 94: dormouse.api.v1.ClaimResponse
+	(*HibernateRequest)(nil),         // 95: dormouse.api.v1.HibernateRequest
+	(*ThawRequest)(nil),              // 96: dormouse.api.v1.ThawRequest
+	(*PutScopeRequest)(nil),          // 97: dormouse.api.v1.PutScopeRequest
+	(*DeleteScopeRequest)(nil),       // 98: dormouse.api.v1.DeleteScopeRequest
+	(*ListRequest)(nil),              // 99: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),           // 100: dormouse.api.v1.DeleteResponse
+	(*StatusRequest)(nil),            // 101: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),            // 102: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),                   // 103: dormouse.api.v1.Member
+	(*NodeRequest)(nil),              // 104: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),             // 105: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),            // 106: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),              // 107: dormouse.api.v1.BackupChunk
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
 	4,   // 1: dormouse.api.v1.Call.commit:type_name -> dormouse.api.v1.CommitRequest
-	32,  // 2: dormouse.api.v1.Call.read:type_name -> dormouse.api.v1.ReadRequest
+	35,  // 2: dormouse.api.v1.Call.read:type_name -> dormouse.api.v1.ReadRequest
 	3,   // 3: dormouse.api.v1.Replies.replies:type_name -> dormouse.api.v1.Reply
-	24,  // 4: dormouse.api.v1.Reply.commit:type_name -> dormouse.api.v1.CommitResponse
-	44,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
-	31,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.api.v1.Error
+	27,  // 4: dormouse.api.v1.Reply.commit:type_name -> dormouse.api.v1.CommitResponse
+	48,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
+	34,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.api.v1.Error
 	5,   // 7: dormouse.api.v1.CommitRequest.request:type_name -> dormouse.api.v1.Request
 	6,   // 8: dormouse.api.v1.CommitRequest.fence:type_name -> dormouse.api.v1.Fence
 	7,   // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.api.v1.Op
@@ -7631,186 +8502,215 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	20,  // 19: dormouse.api.v1.Op.fork_thread:type_name -> dormouse.api.v1.ForkThread
 	22,  // 20: dormouse.api.v1.Op.put_scope:type_name -> dormouse.api.v1.PutScope
 	23,  // 21: dormouse.api.v1.Op.delete_scope:type_name -> dormouse.api.v1.DeleteScope
-	8,   // 22: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 23: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 24: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 25: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 26: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 27: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	25,  // 28: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	26,  // 29: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	27,  // 30: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	28,  // 31: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	30,  // 32: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	59,  // 33: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	11,  // 34: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	52,  // 35: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	29,  // 36: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	33,  // 37: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	34,  // 38: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	35,  // 39: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	36,  // 40: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	35,  // 41: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	37,  // 42: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	38,  // 43: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	35,  // 44: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	39,  // 45: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	40,  // 46: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	41,  // 47: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	42,  // 48: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	35,  // 49: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	43,  // 50: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	45,  // 51: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	31,  // 52: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	46,  // 53: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	48,  // 54: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	49,  // 55: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	51,  // 56: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	52,  // 57: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	54,  // 58: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	56,  // 59: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	55,  // 60: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	57,  // 61: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	58,  // 62: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	60,  // 63: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	59,  // 64: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	47,  // 65: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 66: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 67: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	50,  // 68: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	53,  // 69: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	52,  // 70: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	52,  // 71: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	55,  // 72: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	49,  // 73: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	52,  // 74: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	55,  // 75: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 76: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	59,  // 77: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	55,  // 78: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	5,   // 79: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 80: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	63,  // 81: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 82: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	63,  // 83: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 84: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	63,  // 85: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 86: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	64,  // 87: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	36,  // 88: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	64,  // 89: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	37,  // 90: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	27,  // 91: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	28,  // 92: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	63,  // 93: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 94: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	63,  // 95: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 96: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	63,  // 97: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 98: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	63,  // 99: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 100: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	64,  // 101: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 102: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	64,  // 103: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 104: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	64,  // 105: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 106: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	64,  // 107: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 108: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	28,  // 109: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	63,  // 110: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 111: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	63,  // 112: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 113: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	64,  // 114: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	34,  // 115: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	26,  // 116: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	63,  // 117: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 118: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 119: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	64,  // 120: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 121: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	63,  // 122: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 123: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	63,  // 124: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	64,  // 125: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	35,  // 126: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	30,  // 127: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	92,  // 128: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 129: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 130: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	32,  // 131: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	61,  // 132: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	65,  // 133: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	66,  // 134: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	67,  // 135: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	68,  // 136: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	88,  // 137: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	69,  // 138: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	71,  // 139: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	72,  // 140: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	73,  // 141: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	74,  // 142: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	75,  // 143: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	76,  // 144: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	77,  // 145: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	78,  // 146: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	88,  // 147: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	80,  // 148: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	81,  // 149: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	82,  // 150: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	88,  // 151: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	84,  // 152: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	85,  // 153: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	86,  // 154: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	87,  // 155: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	88,  // 156: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	90,  // 157: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	93,  // 158: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	93,  // 159: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	93,  // 160: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	93,  // 161: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	95,  // 162: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	2,   // 163: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	24,  // 164: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	44,  // 165: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	62,  // 166: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	70,  // 167: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	70,  // 168: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	89,  // 169: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	49,  // 170: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	51,  // 171: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	51,  // 172: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	79,  // 173: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	89,  // 174: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	79,  // 175: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	79,  // 176: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	52,  // 177: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	56,  // 178: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	55,  // 179: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	57,  // 180: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	54,  // 181: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	83,  // 182: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	89,  // 183: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	46,  // 184: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	48,  // 185: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	70,  // 186: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	58,  // 187: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	59,  // 188: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	89,  // 189: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	60,  // 190: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	91,  // 191: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	94,  // 192: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	94,  // 193: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	94,  // 194: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	94,  // 195: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	96,  // 196: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	163, // [163:197] is the sub-list for method output_type
-	129, // [129:163] is the sub-list for method input_type
-	129, // [129:129] is the sub-list for extension type_name
-	129, // [129:129] is the sub-list for extension extendee
-	0,   // [0:129] is the sub-list for field type_name
+	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
+	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
+	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
+	8,   // 25: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	8,   // 26: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	11,  // 27: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
+	15,  // 28: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
+	15,  // 29: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
+	21,  // 30: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
+	28,  // 31: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
+	29,  // 32: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
+	30,  // 33: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 34: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
+	33,  // 35: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
+	63,  // 36: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
+	65,  // 37: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
+	11,  // 38: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
+	56,  // 39: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
+	32,  // 40: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
+	36,  // 41: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	37,  // 42: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	38,  // 43: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	39,  // 44: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	38,  // 45: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	40,  // 46: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	41,  // 47: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	38,  // 48: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	42,  // 49: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	43,  // 50: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	44,  // 51: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	45,  // 52: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	38,  // 53: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	46,  // 54: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	47,  // 55: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	38,  // 56: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	49,  // 57: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	34,  // 58: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
+	50,  // 59: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	52,  // 60: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	53,  // 61: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	55,  // 62: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	56,  // 63: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
+	58,  // 64: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	60,  // 65: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	59,  // 66: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	61,  // 67: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	62,  // 68: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	64,  // 69: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	63,  // 70: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
+	65,  // 71: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
+	66,  // 72: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	51,  // 73: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	11,  // 74: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
+	11,  // 75: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
+	54,  // 76: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	57,  // 77: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
+	56,  // 78: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
+	56,  // 79: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
+	59,  // 80: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	53,  // 81: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	56,  // 82: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
+	59,  // 83: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	21,  // 84: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
+	63,  // 85: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
+	65,  // 86: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
+	59,  // 87: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	65,  // 88: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
+	5,   // 89: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
+	6,   // 90: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
+	69,  // 91: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	12,  // 92: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	69,  // 93: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	13,  // 94: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
+	69,  // 95: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	14,  // 96: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
+	70,  // 97: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 98: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
+	70,  // 99: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
+	40,  // 100: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
+	30,  // 101: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 102: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	69,  // 103: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
+	16,  // 104: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
+	69,  // 105: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
+	18,  // 106: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
+	69,  // 107: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
+	19,  // 108: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
+	69,  // 109: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
+	20,  // 110: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
+	70,  // 111: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
+	41,  // 112: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
+	70,  // 113: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
+	42,  // 114: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
+	70,  // 115: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
+	43,  // 116: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
+	70,  // 117: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
+	44,  // 118: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
+	31,  // 119: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	69,  // 120: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
+	9,   // 121: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
+	69,  // 122: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
+	10,  // 123: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
+	70,  // 124: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
+	37,  // 125: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
+	29,  // 126: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
+	69,  // 127: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
+	24,  // 128: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
+	69,  // 129: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
+	25,  // 130: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
+	69,  // 131: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
+	26,  // 132: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
+	70,  // 133: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
+	47,  // 134: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
+	65,  // 135: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
+	69,  // 136: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 137: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 138: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	70,  // 139: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 140: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	69,  // 141: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 142: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	69,  // 143: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	70,  // 144: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 145: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	33,  // 146: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	103, // 147: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 148: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 149: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	35,  // 150: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	67,  // 151: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	71,  // 152: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	72,  // 153: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	73,  // 154: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	74,  // 155: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	99,  // 156: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	75,  // 157: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	77,  // 158: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	78,  // 159: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	79,  // 160: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	80,  // 161: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	81,  // 162: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	82,  // 163: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	83,  // 164: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	84,  // 165: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	99,  // 166: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	86,  // 167: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	87,  // 168: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	88,  // 169: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	99,  // 170: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	90,  // 171: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	91,  // 172: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	92,  // 173: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	93,  // 174: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	99,  // 175: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	95,  // 176: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	96,  // 177: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	97,  // 178: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	98,  // 179: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	99,  // 180: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	101, // 181: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	104, // 182: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	104, // 183: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	104, // 184: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	104, // 185: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	106, // 186: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	2,   // 187: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 188: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	48,  // 189: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	68,  // 190: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	76,  // 191: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	76,  // 192: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	100, // 193: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	53,  // 194: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	55,  // 195: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	55,  // 196: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	85,  // 197: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	100, // 198: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	85,  // 199: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	85,  // 200: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	56,  // 201: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	60,  // 202: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	59,  // 203: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	61,  // 204: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	58,  // 205: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	89,  // 206: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	100, // 207: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	50,  // 208: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	52,  // 209: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	94,  // 210: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	94,  // 211: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	94,  // 212: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	65,  // 213: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	66,  // 214: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	76,  // 215: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	62,  // 216: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	63,  // 217: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	100, // 218: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	64,  // 219: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	102, // 220: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	105, // 221: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	105, // 222: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	105, // 223: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	105, // 224: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	107, // 225: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	187, // [187:226] is the sub-list for method output_type
+	148, // [148:187] is the sub-list for method input_type
+	148, // [148:148] is the sub-list for extension type_name
+	148, // [148:148] is the sub-list for extension extendee
+	0,   // [0:148] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -7840,15 +8740,19 @@ func file_proto_api_api_proto_init() {
 		(*Op_ForkThread)(nil),
 		(*Op_PutScope)(nil),
 		(*Op_DeleteScope)(nil),
+		(*Op_TakeClaim)(nil),
+		(*Op_RenewClaim)(nil),
+		(*Op_ReleaseClaim)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[25].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[28].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
 		(*OpResult_Checkpoint)(nil),
 		(*OpResult_Thread)(nil),
 		(*OpResult_Deleted)(nil),
 		(*OpResult_Scope)(nil),
+		(*OpResult_Claim)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[33].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[36].OneofWrappers = []any{
 		(*Read_GetValue)(nil),
 		(*Read_ListValues)(nil),
 		(*Read_GetCheckpoint)(nil),
@@ -7862,8 +8766,10 @@ func file_proto_api_api_proto_init() {
 		(*Read_Thaw)(nil),
 		(*Read_ListScopes)(nil),
 		(*Read_GetScope)(nil),
+		(*Read_GetClaim)(nil),
+		(*Read_ListClaims)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[45].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[49].OneofWrappers = []any{
 		(*Answer_Error)(nil),
 		(*Answer_Value)(nil),
 		(*Answer_Values)(nil),
@@ -7877,11 +8783,14 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Thawed)(nil),
 		(*Answer_Scopes)(nil),
 		(*Answer_Scope)(nil),
+		(*Answer_Claim)(nil),
+		(*Answer_Claims)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[62].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[68].OneofWrappers = []any{
 		(*WatchEvent_Entry)(nil),
 		(*WatchEvent_CompactedFloor)(nil),
 		(*WatchEvent_Deleted)(nil),
+		(*WatchEvent_Claim)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -7889,9 +8798,9 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   97,
+			NumMessages:   108,
 			NumExtensions: 0,
-			NumServices:   7,
+			NumServices:   8,
 		},
 		GoTypes:           file_proto_api_api_proto_goTypes,
 		DependencyIndexes: file_proto_api_api_proto_depIdxs,

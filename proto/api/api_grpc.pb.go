@@ -255,7 +255,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Checkpoints, Threads, Values, Agents and Scopes are the typed calls: each is
+// Checkpoints, Threads, Values, Claims, Agents and Scopes are the typed calls: each is
 // a commit or a read of one thing.
 type CheckpointsClient interface {
 	Put(ctx context.Context, in *PutCheckpointRequest, opts ...grpc.CallOption) (*CheckpointResponse, error)
@@ -338,7 +338,7 @@ func (c *checkpointsClient) History(ctx context.Context, in *CheckpointHistoryRe
 // All implementations must embed UnimplementedCheckpointsServer
 // for forward compatibility.
 //
-// Checkpoints, Threads, Values, Agents and Scopes are the typed calls: each is
+// Checkpoints, Threads, Values, Claims, Agents and Scopes are the typed calls: each is
 // a commit or a read of one thing.
 type CheckpointsServer interface {
 	Put(context.Context, *PutCheckpointRequest) (*CheckpointResponse, error)
@@ -1156,6 +1156,260 @@ var Values_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "List",
 			Handler:    _Values_List_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "proto/api/api.proto",
+}
+
+const (
+	Claims_Take_FullMethodName    = "/dormouse.api.v1.Claims/Take"
+	Claims_Renew_FullMethodName   = "/dormouse.api.v1.Claims/Renew"
+	Claims_Release_FullMethodName = "/dormouse.api.v1.Claims/Release"
+	Claims_Get_FullMethodName     = "/dormouse.api.v1.Claims/Get"
+	Claims_List_FullMethodName    = "/dormouse.api.v1.Claims/List"
+)
+
+// ClaimsClient is the client API for Claims service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type ClaimsClient interface {
+	Take(ctx context.Context, in *TakeClaimRequest, opts ...grpc.CallOption) (*ClaimResponse, error)
+	Renew(ctx context.Context, in *RenewClaimRequest, opts ...grpc.CallOption) (*ClaimResponse, error)
+	Release(ctx context.Context, in *ReleaseClaimRequest, opts ...grpc.CallOption) (*ClaimResponse, error)
+	Get(ctx context.Context, in *GetClaimRequest, opts ...grpc.CallOption) (*Claim, error)
+	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ClaimList, error)
+}
+
+type claimsClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewClaimsClient(cc grpc.ClientConnInterface) ClaimsClient {
+	return &claimsClient{cc}
+}
+
+func (c *claimsClient) Take(ctx context.Context, in *TakeClaimRequest, opts ...grpc.CallOption) (*ClaimResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ClaimResponse)
+	err := c.cc.Invoke(ctx, Claims_Take_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *claimsClient) Renew(ctx context.Context, in *RenewClaimRequest, opts ...grpc.CallOption) (*ClaimResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ClaimResponse)
+	err := c.cc.Invoke(ctx, Claims_Renew_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *claimsClient) Release(ctx context.Context, in *ReleaseClaimRequest, opts ...grpc.CallOption) (*ClaimResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ClaimResponse)
+	err := c.cc.Invoke(ctx, Claims_Release_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *claimsClient) Get(ctx context.Context, in *GetClaimRequest, opts ...grpc.CallOption) (*Claim, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Claim)
+	err := c.cc.Invoke(ctx, Claims_Get_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *claimsClient) List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ClaimList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ClaimList)
+	err := c.cc.Invoke(ctx, Claims_List_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ClaimsServer is the server API for Claims service.
+// All implementations must embed UnimplementedClaimsServer
+// for forward compatibility.
+type ClaimsServer interface {
+	Take(context.Context, *TakeClaimRequest) (*ClaimResponse, error)
+	Renew(context.Context, *RenewClaimRequest) (*ClaimResponse, error)
+	Release(context.Context, *ReleaseClaimRequest) (*ClaimResponse, error)
+	Get(context.Context, *GetClaimRequest) (*Claim, error)
+	List(context.Context, *ListRequest) (*ClaimList, error)
+	mustEmbedUnimplementedClaimsServer()
+}
+
+// UnimplementedClaimsServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedClaimsServer struct{}
+
+func (UnimplementedClaimsServer) Take(context.Context, *TakeClaimRequest) (*ClaimResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Take not implemented")
+}
+func (UnimplementedClaimsServer) Renew(context.Context, *RenewClaimRequest) (*ClaimResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Renew not implemented")
+}
+func (UnimplementedClaimsServer) Release(context.Context, *ReleaseClaimRequest) (*ClaimResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Release not implemented")
+}
+func (UnimplementedClaimsServer) Get(context.Context, *GetClaimRequest) (*Claim, error) {
+	return nil, status.Error(codes.Unimplemented, "method Get not implemented")
+}
+func (UnimplementedClaimsServer) List(context.Context, *ListRequest) (*ClaimList, error) {
+	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedClaimsServer) mustEmbedUnimplementedClaimsServer() {}
+func (UnimplementedClaimsServer) testEmbeddedByValue()                {}
+
+// UnsafeClaimsServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to ClaimsServer will
+// result in compilation errors.
+type UnsafeClaimsServer interface {
+	mustEmbedUnimplementedClaimsServer()
+}
+
+func RegisterClaimsServer(s grpc.ServiceRegistrar, srv ClaimsServer) {
+	// If the following call panics, it indicates UnimplementedClaimsServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Claims_ServiceDesc, srv)
+}
+
+func _Claims_Take_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TakeClaimRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClaimsServer).Take(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Claims_Take_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClaimsServer).Take(ctx, req.(*TakeClaimRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Claims_Renew_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RenewClaimRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClaimsServer).Renew(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Claims_Renew_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClaimsServer).Renew(ctx, req.(*RenewClaimRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Claims_Release_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReleaseClaimRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClaimsServer).Release(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Claims_Release_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClaimsServer).Release(ctx, req.(*ReleaseClaimRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Claims_Get_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetClaimRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClaimsServer).Get(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Claims_Get_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClaimsServer).Get(ctx, req.(*GetClaimRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Claims_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClaimsServer).List(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Claims_List_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClaimsServer).List(ctx, req.(*ListRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Claims_ServiceDesc is the grpc.ServiceDesc for Claims service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Claims_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "dormouse.api.v1.Claims",
+	HandlerType: (*ClaimsServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Take",
+			Handler:    _Claims_Take_Handler,
+		},
+		{
+			MethodName: "Renew",
+			Handler:    _Claims_Renew_Handler,
+		},
+		{
+			MethodName: "Release",
+			Handler:    _Claims_Release_Handler,
+		},
+		{
+			MethodName: "Get",
+			Handler:    _Claims_Get_Handler,
+		},
+		{
+			MethodName: "List",
+			Handler:    _Claims_List_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -277,6 +277,9 @@ type Op struct {
 	//	*Op_PutMember
 	//	*Op_RemoveMember
 	//	*Op_SetFeatureLevel
+	//	*Op_TakeClaim
+	//	*Op_RenewClaim
+	//	*Op_ReleaseClaim
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -454,6 +457,33 @@ func (x *Op) GetSetFeatureLevel() *SetFeatureLevel {
 	return nil
 }
 
+func (x *Op) GetTakeClaim() *TakeClaim {
+	if x != nil {
+		if x, ok := x.Op.(*Op_TakeClaim); ok {
+			return x.TakeClaim
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetRenewClaim() *RenewClaim {
+	if x != nil {
+		if x, ok := x.Op.(*Op_RenewClaim); ok {
+			return x.RenewClaim
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetReleaseClaim() *ReleaseClaim {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ReleaseClaim); ok {
+			return x.ReleaseClaim
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -518,6 +548,18 @@ type Op_SetFeatureLevel struct {
 	SetFeatureLevel *SetFeatureLevel `protobuf:"bytes,15,opt,name=set_feature_level,json=setFeatureLevel,oneof"`
 }
 
+type Op_TakeClaim struct {
+	TakeClaim *TakeClaim `protobuf:"bytes,16,opt,name=take_claim,json=takeClaim,oneof"`
+}
+
+type Op_RenewClaim struct {
+	RenewClaim *RenewClaim `protobuf:"bytes,17,opt,name=renew_claim,json=renewClaim,oneof"`
+}
+
+type Op_ReleaseClaim struct {
+	ReleaseClaim *ReleaseClaim `protobuf:"bytes,18,opt,name=release_claim,json=releaseClaim,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -547,6 +589,12 @@ func (*Op_PutMember) isOp_Op() {}
 func (*Op_RemoveMember) isOp_Op() {}
 
 func (*Op_SetFeatureLevel) isOp_Op() {}
+
+func (*Op_TakeClaim) isOp_Op() {}
+
+func (*Op_RenewClaim) isOp_Op() {}
+
+func (*Op_ReleaseClaim) isOp_Op() {}
 
 // Bytes tells absent from empty where a compare needs to.
 type Bytes struct {
@@ -1867,6 +1915,210 @@ func (x *SetFeatureLevel) GetLevel() uint32 {
 	return 0
 }
 
+type TakeClaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Claim         string                 `protobuf:"bytes,1,opt,name=claim" json:"claim,omitempty"`
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder" json:"holder,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"` // never 0: the door fills in the default
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeClaim) Reset() {
+	*x = TakeClaim{}
+	mi := &file_proto_log_log_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeClaim) ProtoMessage() {}
+
+func (x *TakeClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_log_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeClaim.ProtoReflect.Descriptor instead.
+func (*TakeClaim) Descriptor() ([]byte, []int) {
+	return file_proto_log_log_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *TakeClaim) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
+func (x *TakeClaim) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *TakeClaim) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+type RenewClaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Claim         string                 `protobuf:"bytes,1,opt,name=claim" json:"claim,omitempty"`
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder" json:"holder,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch" json:"epoch,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"` // 0 for what it was
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewClaim) Reset() {
+	*x = RenewClaim{}
+	mi := &file_proto_log_log_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewClaim) ProtoMessage() {}
+
+func (x *RenewClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_log_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewClaim.ProtoReflect.Descriptor instead.
+func (*RenewClaim) Descriptor() ([]byte, []int) {
+	return file_proto_log_log_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *RenewClaim) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
+func (x *RenewClaim) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *RenewClaim) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *RenewClaim) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+type ReleaseClaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Claim         string                 `protobuf:"bytes,1,opt,name=claim" json:"claim,omitempty"`
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder" json:"holder,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch" json:"epoch,omitempty"`
+	To            string                 `protobuf:"bytes,4,opt,name=to" json:"to,omitempty"`                     // "" for nobody
+	TtlMs         uint64                 `protobuf:"varint,5,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"` // 0 for what it was
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReleaseClaim) Reset() {
+	*x = ReleaseClaim{}
+	mi := &file_proto_log_log_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReleaseClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReleaseClaim) ProtoMessage() {}
+
+func (x *ReleaseClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_log_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReleaseClaim.ProtoReflect.Descriptor instead.
+func (*ReleaseClaim) Descriptor() ([]byte, []int) {
+	return file_proto_log_log_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ReleaseClaim) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
+func (x *ReleaseClaim) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *ReleaseClaim) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *ReleaseClaim) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *ReleaseClaim) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
 // Outcome is what a request's row keeps: the first answer, given again.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1880,7 +2132,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_proto_log_log_proto_msgTypes[23]
+	mi := &file_proto_log_log_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1892,7 +2144,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[23]
+	mi := &file_proto_log_log_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1905,7 +2157,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{23}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Outcome) GetIndex() uint64 {
@@ -1945,6 +2197,7 @@ type OpResult struct {
 	//	*OpResult_Thread
 	//	*OpResult_Deleted
 	//	*OpResult_Scope
+	//	*OpResult_Claim
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1952,7 +2205,7 @@ type OpResult struct {
 
 func (x *OpResult) Reset() {
 	*x = OpResult{}
-	mi := &file_proto_log_log_proto_msgTypes[24]
+	mi := &file_proto_log_log_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2217,7 @@ func (x *OpResult) String() string {
 func (*OpResult) ProtoMessage() {}
 
 func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[24]
+	mi := &file_proto_log_log_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2230,7 @@ func (x *OpResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
 func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{24}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *OpResult) GetResult() isOpResult_Result {
@@ -2032,6 +2285,15 @@ func (x *OpResult) GetScope() *ScopeResult {
 	return nil
 }
 
+func (x *OpResult) GetClaim() *ClaimResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Claim); ok {
+			return x.Claim
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2056,6 +2318,10 @@ type OpResult_Scope struct {
 	Scope *ScopeResult `protobuf:"bytes,5,opt,name=scope,oneof"`
 }
 
+type OpResult_Claim struct {
+	Claim *ClaimResult `protobuf:"bytes,6,opt,name=claim,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2065,6 +2331,8 @@ func (*OpResult_Thread) isOpResult_Result() {}
 func (*OpResult_Deleted) isOpResult_Result() {}
 
 func (*OpResult_Scope) isOpResult_Result() {}
+
+func (*OpResult_Claim) isOpResult_Result() {}
 
 type RevisionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2080,7 +2348,7 @@ type RevisionResult struct {
 
 func (x *RevisionResult) Reset() {
 	*x = RevisionResult{}
-	mi := &file_proto_log_log_proto_msgTypes[25]
+	mi := &file_proto_log_log_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2092,7 +2360,7 @@ func (x *RevisionResult) String() string {
 func (*RevisionResult) ProtoMessage() {}
 
 func (x *RevisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[25]
+	mi := &file_proto_log_log_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2105,7 +2373,7 @@ func (x *RevisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevisionResult.ProtoReflect.Descriptor instead.
 func (*RevisionResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{25}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RevisionResult) GetKey() string {
@@ -2160,7 +2428,7 @@ type ThreadResult struct {
 
 func (x *ThreadResult) Reset() {
 	*x = ThreadResult{}
-	mi := &file_proto_log_log_proto_msgTypes[26]
+	mi := &file_proto_log_log_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2440,7 @@ func (x *ThreadResult) String() string {
 func (*ThreadResult) ProtoMessage() {}
 
 func (x *ThreadResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[26]
+	mi := &file_proto_log_log_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2453,7 @@ func (x *ThreadResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadResult.ProtoReflect.Descriptor instead.
 func (*ThreadResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{26}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ThreadResult) GetThread() *ThreadMeta {
@@ -2213,7 +2481,7 @@ type EntryStamp struct {
 
 func (x *EntryStamp) Reset() {
 	*x = EntryStamp{}
-	mi := &file_proto_log_log_proto_msgTypes[27]
+	mi := &file_proto_log_log_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2225,7 +2493,7 @@ func (x *EntryStamp) String() string {
 func (*EntryStamp) ProtoMessage() {}
 
 func (x *EntryStamp) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[27]
+	mi := &file_proto_log_log_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2238,7 +2506,7 @@ func (x *EntryStamp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntryStamp.ProtoReflect.Descriptor instead.
 func (*EntryStamp) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{27}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EntryStamp) GetId() string {
@@ -2272,7 +2540,7 @@ type DeleteResult struct {
 
 func (x *DeleteResult) Reset() {
 	*x = DeleteResult{}
-	mi := &file_proto_log_log_proto_msgTypes[28]
+	mi := &file_proto_log_log_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +2552,7 @@ func (x *DeleteResult) String() string {
 func (*DeleteResult) ProtoMessage() {}
 
 func (x *DeleteResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[28]
+	mi := &file_proto_log_log_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2297,7 +2565,7 @@ func (x *DeleteResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResult.ProtoReflect.Descriptor instead.
 func (*DeleteResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{28}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DeleteResult) GetExisted() bool {
@@ -2323,7 +2591,7 @@ type ScopeResult struct {
 
 func (x *ScopeResult) Reset() {
 	*x = ScopeResult{}
-	mi := &file_proto_log_log_proto_msgTypes[29]
+	mi := &file_proto_log_log_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2335,7 +2603,7 @@ func (x *ScopeResult) String() string {
 func (*ScopeResult) ProtoMessage() {}
 
 func (x *ScopeResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[29]
+	mi := &file_proto_log_log_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2348,7 +2616,7 @@ func (x *ScopeResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeResult.ProtoReflect.Descriptor instead.
 func (*ScopeResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{29}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ScopeResult) GetScope() *ScopeRecord {
@@ -2356,6 +2624,90 @@ func (x *ScopeResult) GetScope() *ScopeRecord {
 		return x.Scope
 	}
 	return nil
+}
+
+type ClaimResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder" json:"holder,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch" json:"epoch,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
+	ClaimedAt     int64                  `protobuf:"varint,5,opt,name=claimed_at,json=claimedAt" json:"claimed_at,omitempty"`
+	ExpiresAt     int64                  `protobuf:"varint,6,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimResult) Reset() {
+	*x = ClaimResult{}
+	mi := &file_proto_log_log_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimResult) ProtoMessage() {}
+
+func (x *ClaimResult) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_log_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimResult.ProtoReflect.Descriptor instead.
+func (*ClaimResult) Descriptor() ([]byte, []int) {
+	return file_proto_log_log_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ClaimResult) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ClaimResult) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *ClaimResult) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *ClaimResult) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+func (x *ClaimResult) GetClaimedAt() int64 {
+	if x != nil {
+		return x.ClaimedAt
+	}
+	return 0
+}
+
+func (x *ClaimResult) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
 }
 
 type Refusal struct {
@@ -2382,7 +2734,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_proto_log_log_proto_msgTypes[30]
+	mi := &file_proto_log_log_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2394,7 +2746,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[30]
+	mi := &file_proto_log_log_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2407,7 +2759,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{30}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Refusal) GetCode() string {
@@ -2545,7 +2897,7 @@ type ThreadMeta struct {
 
 func (x *ThreadMeta) Reset() {
 	*x = ThreadMeta{}
-	mi := &file_proto_log_log_proto_msgTypes[31]
+	mi := &file_proto_log_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2557,7 +2909,7 @@ func (x *ThreadMeta) String() string {
 func (*ThreadMeta) ProtoMessage() {}
 
 func (x *ThreadMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[31]
+	mi := &file_proto_log_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2570,7 +2922,7 @@ func (x *ThreadMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadMeta.ProtoReflect.Descriptor instead.
 func (*ThreadMeta) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{31}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ThreadMeta) GetId() string {
@@ -2682,7 +3034,7 @@ type ForkPoint struct {
 
 func (x *ForkPoint) Reset() {
 	*x = ForkPoint{}
-	mi := &file_proto_log_log_proto_msgTypes[32]
+	mi := &file_proto_log_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2694,7 +3046,7 @@ func (x *ForkPoint) String() string {
 func (*ForkPoint) ProtoMessage() {}
 
 func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[32]
+	mi := &file_proto_log_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2707,7 +3059,7 @@ func (x *ForkPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
 func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{32}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ForkPoint) GetThread() string {
@@ -2744,7 +3096,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_proto_log_log_proto_msgTypes[33]
+	mi := &file_proto_log_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2756,7 +3108,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[33]
+	mi := &file_proto_log_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2769,7 +3121,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{33}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Segment) GetThread() string {
@@ -2808,7 +3160,7 @@ type ScopeRecord struct {
 
 func (x *ScopeRecord) Reset() {
 	*x = ScopeRecord{}
-	mi := &file_proto_log_log_proto_msgTypes[34]
+	mi := &file_proto_log_log_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2820,7 +3172,7 @@ func (x *ScopeRecord) String() string {
 func (*ScopeRecord) ProtoMessage() {}
 
 func (x *ScopeRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[34]
+	mi := &file_proto_log_log_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2833,7 +3185,7 @@ func (x *ScopeRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeRecord.ProtoReflect.Descriptor instead.
 func (*ScopeRecord) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{34}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ScopeRecord) GetName() string {
@@ -2903,7 +3255,7 @@ type SnapshotHeader struct {
 
 func (x *SnapshotHeader) Reset() {
 	*x = SnapshotHeader{}
-	mi := &file_proto_log_log_proto_msgTypes[35]
+	mi := &file_proto_log_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2915,7 +3267,7 @@ func (x *SnapshotHeader) String() string {
 func (*SnapshotHeader) ProtoMessage() {}
 
 func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[35]
+	mi := &file_proto_log_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2928,7 +3280,7 @@ func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotHeader.ProtoReflect.Descriptor instead.
 func (*SnapshotHeader) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{35}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SnapshotHeader) GetFormat() uint32 {
@@ -3005,7 +3357,7 @@ type SnapshotFile struct {
 
 func (x *SnapshotFile) Reset() {
 	*x = SnapshotFile{}
-	mi := &file_proto_log_log_proto_msgTypes[36]
+	mi := &file_proto_log_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3017,7 +3369,7 @@ func (x *SnapshotFile) String() string {
 func (*SnapshotFile) ProtoMessage() {}
 
 func (x *SnapshotFile) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[36]
+	mi := &file_proto_log_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3030,7 +3382,7 @@ func (x *SnapshotFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotFile.ProtoReflect.Descriptor instead.
 func (*SnapshotFile) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{36}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SnapshotFile) GetName() string {
@@ -3080,7 +3432,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xa5\b\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xe8\t\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -3099,7 +3451,12 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
 	"put_member\x18\r \x01(\v2\x1a.dormouse.log.v1.PutMemberH\x00R\tputMember\x12D\n" +
 	"\rremove_member\x18\x0e \x01(\v2\x1d.dormouse.log.v1.RemoveMemberH\x00R\fremoveMember\x12N\n" +
-	"\x11set_feature_level\x18\x0f \x01(\v2 .dormouse.log.v1.SetFeatureLevelH\x00R\x0fsetFeatureLevelB\x04\n" +
+	"\x11set_feature_level\x18\x0f \x01(\v2 .dormouse.log.v1.SetFeatureLevelH\x00R\x0fsetFeatureLevel\x12;\n" +
+	"\n" +
+	"take_claim\x18\x10 \x01(\v2\x1a.dormouse.log.v1.TakeClaimH\x00R\ttakeClaim\x12>\n" +
+	"\vrenew_claim\x18\x11 \x01(\v2\x1b.dormouse.log.v1.RenewClaimH\x00R\n" +
+	"renewClaim\x12D\n" +
+	"\rrelease_claim\x18\x12 \x01(\v2\x1d.dormouse.log.v1.ReleaseClaimH\x00R\freleaseClaimB\x04\n" +
 	"\x02op\"\x1d\n" +
 	"\x05Bytes\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\x92\x02\n" +
@@ -3207,12 +3564,28 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\"'\n" +
 	"\x0fSetFeatureLevel\x12\x14\n" +
-	"\x05level\x18\x01 \x01(\rR\x05level\"\xa8\x01\n" +
+	"\x05level\x18\x01 \x01(\rR\x05level\"P\n" +
+	"\tTakeClaim\x12\x14\n" +
+	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x15\n" +
+	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\"g\n" +
+	"\n" +
+	"RenewClaim\x12\x14\n" +
+	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x15\n" +
+	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"y\n" +
+	"\fReleaseClaim\x12\x14\n" +
+	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\x12\x15\n" +
+	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\"\xa8\x01\n" +
 	"\aOutcome\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
 	"\aresults\x18\x03 \x03(\v2\x19.dormouse.log.v1.OpResultR\aresults\x129\n" +
-	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\xba\x02\n" +
+	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\xf0\x02\n" +
 	"\bOpResult\x127\n" +
 	"\x05value\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultH\x00R\x05value\x12A\n" +
 	"\n" +
@@ -3220,7 +3593,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"checkpoint\x127\n" +
 	"\x06thread\x18\x03 \x01(\v2\x1d.dormouse.log.v1.ThreadResultH\x00R\x06thread\x129\n" +
 	"\adeleted\x18\x04 \x01(\v2\x1d.dormouse.log.v1.DeleteResultH\x00R\adeleted\x124\n" +
-	"\x05scope\x18\x05 \x01(\v2\x1c.dormouse.log.v1.ScopeResultH\x00R\x05scopeB\b\n" +
+	"\x05scope\x18\x05 \x01(\v2\x1c.dormouse.log.v1.ScopeResultH\x00R\x05scope\x124\n" +
+	"\x05claim\x18\x06 \x01(\v2\x1c.dormouse.log.v1.ClaimResultH\x00R\x05claimB\b\n" +
 	"\x06result\"\xd7\x01\n" +
 	"\x0eRevisionResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -3243,7 +3617,16 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aexisted\x18\x01 \x01(\bR\aexisted\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"A\n" +
 	"\vScopeResult\x122\n" +
-	"\x05scope\x18\x01 \x01(\v2\x1c.dormouse.log.v1.ScopeRecordR\x05scope\"\x88\x03\n" +
+	"\x05scope\x18\x01 \x01(\v2\x1c.dormouse.log.v1.ScopeRecordR\x05scope\"\xa4\x01\n" +
+	"\vClaimResult\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x15\n" +
+	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x12\x1d\n" +
+	"\n" +
+	"claimed_at\x18\x05 \x01(\x03R\tclaimedAt\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"\x88\x03\n" +
 	"\aRefusal\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\x12\x0e\n" +
@@ -3330,7 +3713,7 @@ func file_proto_log_log_proto_rawDescGZIP() []byte {
 	return file_proto_log_log_proto_rawDescData
 }
 
-var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_proto_log_log_proto_goTypes = []any{
 	(*Batch)(nil),            // 0: dormouse.log.v1.Batch
 	(*Commit)(nil),           // 1: dormouse.log.v1.Commit
@@ -3355,20 +3738,24 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*PutMember)(nil),        // 20: dormouse.log.v1.PutMember
 	(*RemoveMember)(nil),     // 21: dormouse.log.v1.RemoveMember
 	(*SetFeatureLevel)(nil),  // 22: dormouse.log.v1.SetFeatureLevel
-	(*Outcome)(nil),          // 23: dormouse.log.v1.Outcome
-	(*OpResult)(nil),         // 24: dormouse.log.v1.OpResult
-	(*RevisionResult)(nil),   // 25: dormouse.log.v1.RevisionResult
-	(*ThreadResult)(nil),     // 26: dormouse.log.v1.ThreadResult
-	(*EntryStamp)(nil),       // 27: dormouse.log.v1.EntryStamp
-	(*DeleteResult)(nil),     // 28: dormouse.log.v1.DeleteResult
-	(*ScopeResult)(nil),      // 29: dormouse.log.v1.ScopeResult
-	(*Refusal)(nil),          // 30: dormouse.log.v1.Refusal
-	(*ThreadMeta)(nil),       // 31: dormouse.log.v1.ThreadMeta
-	(*ForkPoint)(nil),        // 32: dormouse.log.v1.ForkPoint
-	(*Segment)(nil),          // 33: dormouse.log.v1.Segment
-	(*ScopeRecord)(nil),      // 34: dormouse.log.v1.ScopeRecord
-	(*SnapshotHeader)(nil),   // 35: dormouse.log.v1.SnapshotHeader
-	(*SnapshotFile)(nil),     // 36: dormouse.log.v1.SnapshotFile
+	(*TakeClaim)(nil),        // 23: dormouse.log.v1.TakeClaim
+	(*RenewClaim)(nil),       // 24: dormouse.log.v1.RenewClaim
+	(*ReleaseClaim)(nil),     // 25: dormouse.log.v1.ReleaseClaim
+	(*Outcome)(nil),          // 26: dormouse.log.v1.Outcome
+	(*OpResult)(nil),         // 27: dormouse.log.v1.OpResult
+	(*RevisionResult)(nil),   // 28: dormouse.log.v1.RevisionResult
+	(*ThreadResult)(nil),     // 29: dormouse.log.v1.ThreadResult
+	(*EntryStamp)(nil),       // 30: dormouse.log.v1.EntryStamp
+	(*DeleteResult)(nil),     // 31: dormouse.log.v1.DeleteResult
+	(*ScopeResult)(nil),      // 32: dormouse.log.v1.ScopeResult
+	(*ClaimResult)(nil),      // 33: dormouse.log.v1.ClaimResult
+	(*Refusal)(nil),          // 34: dormouse.log.v1.Refusal
+	(*ThreadMeta)(nil),       // 35: dormouse.log.v1.ThreadMeta
+	(*ForkPoint)(nil),        // 36: dormouse.log.v1.ForkPoint
+	(*Segment)(nil),          // 37: dormouse.log.v1.Segment
+	(*ScopeRecord)(nil),      // 38: dormouse.log.v1.ScopeRecord
+	(*SnapshotHeader)(nil),   // 39: dormouse.log.v1.SnapshotHeader
+	(*SnapshotFile)(nil),     // 40: dormouse.log.v1.SnapshotFile
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -3388,31 +3775,35 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	20, // 14: dormouse.log.v1.Op.put_member:type_name -> dormouse.log.v1.PutMember
 	21, // 15: dormouse.log.v1.Op.remove_member:type_name -> dormouse.log.v1.RemoveMember
 	22, // 16: dormouse.log.v1.Op.set_feature_level:type_name -> dormouse.log.v1.SetFeatureLevel
-	4,  // 17: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 18: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 19: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 20: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 21: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 22: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	24, // 23: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	30, // 24: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	25, // 25: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	25, // 26: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	26, // 27: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	28, // 28: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	29, // 29: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	7,  // 30: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	31, // 31: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	27, // 32: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	34, // 33: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	32, // 34: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	33, // 35: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	36, // 36: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	23, // 17: dormouse.log.v1.Op.take_claim:type_name -> dormouse.log.v1.TakeClaim
+	24, // 18: dormouse.log.v1.Op.renew_claim:type_name -> dormouse.log.v1.RenewClaim
+	25, // 19: dormouse.log.v1.Op.release_claim:type_name -> dormouse.log.v1.ReleaseClaim
+	4,  // 20: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 21: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 22: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 23: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 24: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 25: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 26: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	34, // 27: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 28: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 29: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 30: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 31: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 32: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	33, // 33: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	7,  // 34: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	35, // 35: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 36: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	38, // 37: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	36, // 38: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	37, // 39: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	40, // 40: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	41, // [41:41] is the sub-list for method output_type
+	41, // [41:41] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -3436,13 +3827,17 @@ func file_proto_log_log_proto_init() {
 		(*Op_PutMember)(nil),
 		(*Op_RemoveMember)(nil),
 		(*Op_SetFeatureLevel)(nil),
+		(*Op_TakeClaim)(nil),
+		(*Op_RenewClaim)(nil),
+		(*Op_ReleaseClaim)(nil),
 	}
-	file_proto_log_log_proto_msgTypes[24].OneofWrappers = []any{
+	file_proto_log_log_proto_msgTypes[27].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
 		(*OpResult_Checkpoint)(nil),
 		(*OpResult_Thread)(nil),
 		(*OpResult_Deleted)(nil),
 		(*OpResult_Scope)(nil),
+		(*OpResult_Claim)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3450,7 +3845,7 @@ func file_proto_log_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_log_proto_rawDesc), len(file_proto_log_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -577,6 +577,146 @@ func (x *ClientRow) GetReviewTick() uint64 {
 	return 0
 }
 
+// ClaimRow is a claim that somebody holds, or held until it expired. It lapses
+// at max(armed_tick, opening) + ttl_ms; see Opening.
+type ClaimRow struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Holder        string                 `protobuf:"bytes,1,opt,name=holder" json:"holder,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,2,opt,name=epoch" json:"epoch,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
+	ArmedTick     uint64                 `protobuf:"varint,4,opt,name=armed_tick,json=armedTick" json:"armed_tick,omitempty"`    // of the commit that took it, or renewed it last
+	QueuedTick    uint64                 `protobuf:"varint,5,opt,name=queued_tick,json=queuedTick" json:"queued_tick,omitempty"` // its row in the queue: never later than when it lapses
+	ClaimedAt     int64                  `protobuf:"varint,6,opt,name=claimed_at,json=claimedAt" json:"claimed_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimRow) Reset() {
+	*x = ClaimRow{}
+	mi := &file_proto_log_rows_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimRow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimRow) ProtoMessage() {}
+
+func (x *ClaimRow) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_rows_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimRow.ProtoReflect.Descriptor instead.
+func (*ClaimRow) Descriptor() ([]byte, []int) {
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ClaimRow) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *ClaimRow) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *ClaimRow) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+func (x *ClaimRow) GetArmedTick() uint64 {
+	if x != nil {
+		return x.ArmedTick
+	}
+	return 0
+}
+
+func (x *ClaimRow) GetQueuedTick() uint64 {
+	if x != nil {
+		return x.QueuedTick
+	}
+	return 0
+}
+
+func (x *ClaimRow) GetClaimedAt() int64 {
+	if x != nil {
+		return x.ClaimedAt
+	}
+	return 0
+}
+
+// Opening is the log's time when the leader of a term took over: every claim
+// that stood then has its full ttl from there on.
+type Opening struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Term          uint64                 `protobuf:"varint,1,opt,name=term" json:"term,omitempty"`
+	Tick          uint64                 `protobuf:"varint,2,opt,name=tick" json:"tick,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Opening) Reset() {
+	*x = Opening{}
+	mi := &file_proto_log_rows_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Opening) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Opening) ProtoMessage() {}
+
+func (x *Opening) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_rows_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Opening.ProtoReflect.Descriptor instead.
+func (*Opening) Descriptor() ([]byte, []int) {
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Opening) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *Opening) GetTick() uint64 {
+	if x != nil {
+		return x.Tick
+	}
+	return 0
+}
+
 var File_proto_log_rows_proto protoreflect.FileDescriptor
 
 const file_proto_log_rows_proto_rawDesc = "" +
@@ -634,7 +774,20 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\x03max\x18\x02 \x01(\x04R\x03max\x12\x1b\n" +
 	"\tlast_tick\x18\x03 \x01(\x04R\blastTick\x12\x1f\n" +
 	"\vreview_tick\x18\x04 \x01(\x04R\n" +
-	"reviewTickB!Z\x18dormouse/proto/log;logpb\x92\x03\x04\b\x02\x18\x01b\beditionsp\xe8\a"
+	"reviewTick\"\xae\x01\n" +
+	"\bClaimRow\x12\x16\n" +
+	"\x06holder\x18\x01 \x01(\tR\x06holder\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x15\n" +
+	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12\x1d\n" +
+	"\n" +
+	"armed_tick\x18\x04 \x01(\x04R\tarmedTick\x12\x1f\n" +
+	"\vqueued_tick\x18\x05 \x01(\x04R\n" +
+	"queuedTick\x12\x1d\n" +
+	"\n" +
+	"claimed_at\x18\x06 \x01(\x03R\tclaimedAt\"1\n" +
+	"\aOpening\x12\x12\n" +
+	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x12\n" +
+	"\x04tick\x18\x02 \x01(\x04R\x04tickB!Z\x18dormouse/proto/log;logpb\x92\x03\x04\b\x02\x18\x01b\beditionsp\xe8\a"
 
 var (
 	file_proto_log_rows_proto_rawDescOnce sync.Once
@@ -648,7 +801,7 @@ func file_proto_log_rows_proto_rawDescGZIP() []byte {
 	return file_proto_log_rows_proto_rawDescData
 }
 
-var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_proto_log_rows_proto_goTypes = []any{
 	(*ValueRow)(nil),       // 0: dormouse.log.v1.ValueRow
 	(*CheckpointRow)(nil),  // 1: dormouse.log.v1.CheckpointRow
@@ -657,10 +810,12 @@ var file_proto_log_rows_proto_goTypes = []any{
 	(*Tombstone)(nil),      // 4: dormouse.log.v1.Tombstone
 	(*AnswerRow)(nil),      // 5: dormouse.log.v1.AnswerRow
 	(*ClientRow)(nil),      // 6: dormouse.log.v1.ClientRow
-	(*Pointer)(nil),        // 7: dormouse.log.v1.Pointer
+	(*ClaimRow)(nil),       // 7: dormouse.log.v1.ClaimRow
+	(*Opening)(nil),        // 8: dormouse.log.v1.Opening
+	(*Pointer)(nil),        // 9: dormouse.log.v1.Pointer
 }
 var file_proto_log_rows_proto_depIdxs = []int32{
-	7, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
+	9, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -680,7 +835,7 @@ func file_proto_log_rows_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_rows_proto_rawDesc), len(file_proto_log_rows_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -53,6 +53,10 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 		out.Answer = &apipb.Answer_Scopes{Scopes: scopeListToProto(f)}
 	case *agent.Scope:
 		out.Answer = &apipb.Answer_Scope{Scope: scopeToProto(f)}
+	case *agent.Claim:
+		out.Answer = &apipb.Answer_Claim{Claim: claimToProto(f)}
+	case *agent.ClaimList:
+		out.Answer = &apipb.Answer_Claims{Claims: claimListToProto(f)}
 	default:
 		panic(fmt.Sprintf("wire: answer %T has no wire format", f))
 	}
@@ -97,6 +101,10 @@ func answerFromProto(a *apipb.Answer) (agent.Answer, error) {
 	case *apipb.Answer_Scope:
 		s := scopeFromProto(f.Scope)
 		found = &s
+	case *apipb.Answer_Claim:
+		found, err = claimFromProto(f.Claim)
+	case *apipb.Answer_Claims:
+		found, err = claimListFromProto(f.Claims)
 	default:
 		found, err = threadAnswerFromProto(a)
 	}

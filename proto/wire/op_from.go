@@ -57,6 +57,8 @@ func threadOpFromProto(op *apipb.Op) (agent.Op, error) {
 				Thread: f.Thread, NewThread: f.NewThread, AtRev: f.AtRev, IfIncarnation: f.IfIncarnation,
 			}, nil
 		}
+	default:
+		return claimOpFromProto(op)
 	}
 	return nil, noKind()
 }

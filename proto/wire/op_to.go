@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
 )
@@ -69,7 +67,7 @@ func threadOpToProto(out *apipb.Op, op agent.Op) {
 			Thread: op.Thread, NewThread: op.NewThread, AtRev: op.AtRev, IfIncarnation: op.IfIncarnation,
 		}}
 	default:
-		panic(fmt.Sprintf("wire: op %T has no wire format", op))
+		claimOpToProto(out, op)
 	}
 }
 

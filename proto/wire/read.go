@@ -49,6 +49,10 @@ func readToProto(out *apipb.Read, read agent.Read) {
 		out.Read = &apipb.Read_ListScopes{ListScopes: pageToProto(r.Page)}
 	case *agent.GetScope:
 		out.Read = &apipb.Read_GetScope{GetScope: &apipb.GetScope{}}
+	case *agent.GetClaim:
+		out.Read = &apipb.Read_GetClaim{GetClaim: &apipb.GetClaim{Claim: r.Claim}}
+	case *agent.ListClaims:
+		out.Read = &apipb.Read_ListClaims{ListClaims: pageToProto(r.Page)}
 	default:
 		panic(fmt.Sprintf("wire: read %T has no wire format", read))
 	}
@@ -111,6 +115,10 @@ func readFromProto(read *apipb.Read) agent.Read {
 		return &agent.ListScopes{Page: pageFromProto(r.ListScopes)}
 	case *apipb.Read_GetScope:
 		return &agent.GetScope{}
+	case *apipb.Read_GetClaim:
+		return &agent.GetClaim{Claim: r.GetClaim.GetClaim()}
+	case *apipb.Read_ListClaims:
+		return &agent.ListClaims{Page: pageFromProto(r.ListClaims)}
 	default:
 		return nil
 	}

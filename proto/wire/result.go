@@ -41,6 +41,8 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 		out.Result = &apipb.OpResult_Deleted{Deleted: &apipb.DeleteResult{Existed: r.Existed, Incarnation: r.Incarnation}}
 	case *agent.ScopeResult:
 		out.Result = &apipb.OpResult_Scope{Scope: scopeToProto(&r.Scope)}
+	case *agent.ClaimResult:
+		out.Result = &apipb.OpResult_Claim{Claim: claimToProto(&r.Claim)}
 	default:
 		panic(fmt.Sprintf("wire: result %T has no wire format", res))
 	}
@@ -116,6 +118,12 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 		if o.Scope != nil {
 			return &agent.ScopeResult{Scope: scopeFromProto(o.Scope)}, nil
 		}
+	case *apipb.OpResult_Claim:
+		claim, err := claimFromProto(o.Claim)
+		if err != nil {
+			return nil, err
+		}
+		return &agent.ClaimResult{Claim: *claim}, nil
 	}
 	return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")
 }

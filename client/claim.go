@@ -1,0 +1,41 @@
+package client
+
+import (
+	"context"
+
+	"dormouse/agent"
+)
+
+// TakeClaim takes a claim that nobody else holds. What is to be done only while
+// it is held goes into commits with the claim's Fence.
+func (s Scope) TakeClaim(ctx context.Context, take agent.TakeClaim) (agent.Claim, error) {
+	return s.claim(ctx, &take)
+}
+
+// RenewClaim gives a holding its full ttl again; renew every third of it.
+func (s Scope) RenewClaim(ctx context.Context, renew agent.RenewClaim) (agent.Claim, error) {
+	return s.claim(ctx, &renew)
+}
+
+// ReleaseClaim ends a holding, or hands the claim over to another holder.
+func (s Scope) ReleaseClaim(ctx context.Context, release agent.ReleaseClaim) (agent.Claim, error) {
+	return s.claim(ctx, &release)
+}
+
+func (s Scope) claim(ctx context.Context, op agent.Op) (agent.Claim, error) {
+	r, err := do[*agent.ClaimResult](ctx, s, op)
+	if err != nil {
+		return agent.Claim{}, err
+	}
+	return r.Claim, nil
+}
+
+// GetClaim reads a claim; not_found where nobody holds it.
+func (s Scope) GetClaim(ctx context.Context, claim string) (*agent.Claim, error) {
+	return ask[*agent.Claim](ctx, s, &agent.GetClaim{Claim: claim})
+}
+
+// ListClaims lists the claims that somebody holds, in name order.
+func (s Scope) ListClaims(ctx context.Context, page agent.Page) (*agent.ClaimList, error) {
+	return ask[*agent.ClaimList](ctx, s, &agent.ListClaims{Page: page})
+}

@@ -1,0 +1,182 @@
+package fsm
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	"dormouse/internal/invariant"
+	logpb "dormouse/proto/log"
+)
+
+// A claim has a row while somebody holds it, and until it has been swept after
+// it lapsed. It leaves no tombstone: epochs are never reused, so one that is
+// forgotten never matches again.
+
+// claim is the row of a claim that stands, or nil where nobody holds it.
+func (b *batch) claim(scope, name string) (*logpb.ClaimRow, error) {
+	row, err := b.claimRow(scope, name)
+	if err != nil || row == nil || lapsed(row, b.opening, b.progress.tick) {
+		return nil, err
+	}
+	return row, nil
+}
+
+// claimRow is a claim's row, though the claim may have lapsed; nil where there
+// is none.
+func (b *batch) claimRow(scope, name string) (*logpb.ClaimRow, error) {
+	raw, err := b.rows.get(idKey(kindClaim, scope, name))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeClaimRow(name, raw)
+}
+
+func decodeClaimRow(name string, raw []byte) (*logpb.ClaimRow, error) {
+	row := &logpb.ClaimRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode claim %q: %w", name, err)
+	}
+	return row, nil
+}
+
+// standing is the claim as callers see it; a nil row is one that nobody holds.
+func standing(name string, row *logpb.ClaimRow, o opening, now progress) agent.Claim {
+	if row == nil {
+		return agent.Claim{Name: name}
+	}
+	left := max(lapse(row, o), now.tick) - now.tick
+	return agent.Claim{
+		Name: name, Holder: row.Holder, Epoch: row.Epoch, TTL: duration(row.TtlMs), ClaimedAt: row.ClaimedAt,
+		ExpiresAt: now.wall + int64(left),
+	}
+}
+
+func (c *commit) takeClaim(op *agent.TakeClaim) (agent.OpResult, error) {
+	if err := validClaim(op.Claim, op.Holder, op.TTL); err != nil {
+		return nil, err
+	}
+	held, err := c.claim(c.scope, op.Claim)
+	if err != nil {
+		return nil, err
+	}
+	if held != nil && held.Holder != op.Holder {
+		now := standing(op.Claim, held, c.opening, c.progress)
+		e := agent.Errorf(agent.CodeAlreadyClaimed, "claim %q is held by %q, at epoch %d: wait until it is released or has expired",
+			op.Claim, now.Holder, now.Epoch)
+		e.Epoch, e.Holder, e.ExpiresAt = now.Epoch, now.Holder, now.ExpiresAt
+		return nil, e
+	}
+	return c.beginHolding(op.Claim, op.Holder, op.TTL)
+}
+
+// beginHolding gives the claim to a holder, under an epoch of its own.
+func (c *commit) beginHolding(name, holder string, ttl time.Duration) (agent.OpResult, error) {
+	old, err := c.claimRow(c.scope, name) // a lapsed one too, which takes its place in the queue along
+	if err != nil {
+		return nil, err
+	}
+	if old == nil {
+		c.grow(1, 0)
+	}
+	row := &logpb.ClaimRow{
+		Holder: holder, Epoch: c.mint(), TtlMs: millis(ttl), QueuedTick: old.GetQueuedTick(), ClaimedAt: c.progress.wall,
+	}
+	invariant.Check(row.Epoch > old.GetEpoch(), "claim %q: epoch %d follows %d", name, row.Epoch, old.GetEpoch())
+	return c.armClaim(name, row)
+}
+
+// armClaim gives the claim its full ttl from this entry on.
+func (c *commit) armClaim(name string, row *logpb.ClaimRow) (agent.OpResult, error) {
+	row.ArmedTick = c.progress.tick
+	c.queueClaim(c.scope, name, row)
+	if err := c.storeClaim(c.scope, name, row); err != nil {
+		return nil, err
+	}
+	return &agent.ClaimResult{Claim: standing(name, row, c.opening, c.progress)}, nil
+}
+
+func (b *batch) storeClaim(scope, name string, row *logpb.ClaimRow) error {
+	raw, err := deterministic.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("encode claim %q: %w", name, err)
+	}
+	key := idKey(kindClaim, scope, name)
+	b.rows.set(key, raw)
+	b.touch(key)
+	return nil
+}
+
+func (c *commit) renewClaim(op *agent.RenewClaim) (agent.OpResult, error) {
+	row, err := c.holding(op.Claim, op.Holder, op.Epoch, op.TTL)
+	if err != nil {
+		return nil, err
+	}
+	if op.TTL != 0 {
+		row.TtlMs = millis(op.TTL)
+	}
+	return c.armClaim(op.Claim, row)
+}
+
+func (c *commit) releaseClaim(op *agent.ReleaseClaim) (agent.OpResult, error) {
+	row, err := c.holding(op.Claim, op.Holder, op.Epoch, op.TTL)
+	if err != nil {
+		return nil, err
+	}
+	if op.To == "" {
+		c.dropClaim(op.Claim, row)
+		return &agent.ClaimResult{Claim: agent.Claim{Name: op.Claim}}, nil
+	}
+	if err := agent.ValidID("to", op.To); err != nil {
+		return nil, err
+	}
+	ttl := op.TTL
+	if ttl == 0 {
+		ttl = duration(row.TtlMs)
+	}
+	return c.beginHolding(op.Claim, op.To, ttl)
+}
+
+// holding is the row of a holding that stands, by the one who says it holds it.
+func (c *commit) holding(name, holder string, epoch uint64, ttl time.Duration) (*logpb.ClaimRow, error) {
+	if ttl == 0 {
+		ttl = agent.ClaimTTLDefault // stands for what it was
+	}
+	if err := validClaim(name, holder, ttl); err != nil {
+		return nil, err
+	}
+	row, err := c.claim(c.scope, name)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil || row.Epoch != epoch || row.Holder != holder {
+		return nil, fencedRefusal(name, epoch, row)
+	}
+	return row, nil
+}
+
+// dropClaim forgets a claim.
+func (c *commit) dropClaim(name string, row *logpb.ClaimRow) {
+	key := idKey(kindClaim, c.scope, name)
+	c.rows.remove(key)
+	c.rows.remove(dueClaimKey(row.QueuedTick, c.scope, name))
+	c.touch(key)
+	c.grow(-1, 0)
+}
+
+// validClaim judges what the door has judged before: an entry may come from
+// elsewhere.
+func validClaim(name, holder string, ttl time.Duration) error {
+	if err := agent.ValidID("claim", name); err != nil {
+		return err
+	}
+	if err := agent.ValidID("holder", holder); err != nil {
+		return err
+	}
+	if ttl < agent.ClaimTTLMin || ttl > agent.ClaimTTLMax {
+		return agent.Invalid("ttl", "ttl = %v must be from %v to %v", ttl, agent.ClaimTTLMin, agent.ClaimTTLMax)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package fsm
+
+import "dormouse/agent"
+
+func (r reader) claim(q *agent.GetClaim) (agent.Found, error) {
+	claim, err := r.View.claim(r.scope, q.Claim)
+	if err == nil && !claim.Held() {
+		err = agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
+	}
+	return &claim, err
+}
+
+// claim is how a claim stands as of the view's entry; one that has lapsed is
+// held by nobody, whether it has been swept or not.
+func (v *View) claim(scope, name string) (agent.Claim, error) {
+	raw, err := v.get(idKey(kindClaim, scope, name))
+	if err != nil || raw == nil {
+		return agent.Claim{Name: name}, err
+	}
+	o, err := readOpening(v.view)
+	if err != nil {
+		return agent.Claim{}, err
+	}
+	return v.standing(name, raw, o)
+}
+
+func (v *View) standing(name string, raw []byte, o opening) (agent.Claim, error) {
+	row, err := decodeClaimRow(name, raw)
+	if err != nil {
+		return agent.Claim{}, err
+	}
+	if lapsed(row, o, v.progress.tick) {
+		row = nil
+	}
+	return standing(name, row, o, v.progress), nil
+}
+
+func (r reader) claims(q *agent.ListClaims) (agent.Found, error) {
+	o, err := readOpening(r.view)
+	if err != nil {
+		return nil, err
+	}
+	list := &agent.ClaimList{}
+	list.Next, err = r.eachInPage(scopeKey(kindClaim, r.scope), q.Page, func(name string, raw []byte) (int, error) {
+		claim, err := r.standing(name, raw, o)
+		if err != nil || !claim.Held() {
+			return 0, err
+		}
+		list.Items = append(list.Items, claim)
+		return len(name) + len(raw), nil
+	})
+	return list, err
+}
