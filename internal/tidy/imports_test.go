@@ -62,12 +62,15 @@ var mayImport = map[string][]string{
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
 	"jepsen/testbed":        {"jepsen/testbed/packet"},
 	"jepsen/testbed/packet": nil,
+	"jepsen/testbed/clock":  nil,
+	"jepsen/testbed/disk":   nil,
 	"jepsen/workload":       {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
 }
 
 // home names the only packages that may import a third-party module.
 var home = map[string][]string{
 	"github.com/cockroachdb/pebble/v2": {"storage"},
+	"github.com/hanwen/go-fuse/v2":     {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":  {"cluster/gossip", "cluster/gossip/gossiptest"},
 	"github.com/hashicorp/raft":        {"cluster", "fsm"},
 	"github.com/hashicorp/raft-boltdb": {"cluster"},

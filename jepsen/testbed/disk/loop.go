@@ -1,0 +1,76 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	loopControl = "/dev/loop-control"
+
+	// loopTries bounds the races for a free loop device that are lost to others.
+	loopTries = 32
+)
+
+// attach makes a block device of an image. The device goes away by itself when
+// nothing has it open or mounted any more; the caller closes it once it is mounted.
+func attach(image string) (device *os.File, err error) {
+	file, err := os.OpenFile(image, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	control, err := os.OpenFile(loopControl, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, control.Close()) }()
+
+	for range loopTries {
+		number, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
+		if err != nil {
+			return nil, fmt.Errorf("find a free loop device: %w", err)
+		}
+		device, err := os.OpenFile(fmt.Sprintf("/dev/loop%d", number), os.O_RDWR, 0)
+		if err != nil {
+			return nil, err
+		}
+		err = unix.IoctlLoopConfigure(int(device.Fd()), &unix.LoopConfig{
+			Fd:   uint32(file.Fd()),
+			Info: unix.LoopInfo64{Flags: unix.LO_FLAGS_AUTOCLEAR},
+		})
+		if err == nil {
+			return device, nil
+		}
+		err = errors.Join(err, device.Close())
+		if !errors.Is(err, unix.EBUSY) {
+			return nil, fmt.Errorf("attach %s to a loop device: %w", image, err)
+		}
+	}
+	return nil, fmt.Errorf("attach %s: others took every free loop device %d times", image, loopTries)
+}
+
+// detached tells whether a loop device has let go of its image: an error says
+// that it has not yet (EBUSY), or what else is the matter.
+func detached(device string) error {
+	d, err := os.Open(device)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENXIO) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }() // only asked
+	_, err = unix.IoctlLoopGetStatus64(int(d.Fd()))
+	switch {
+	case errors.Is(err, unix.ENXIO):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s still has its image: %w", device, unix.EBUSY)
+	default:
+		return fmt.Errorf("ask after %s: %w", device, err)
+	}
+}
