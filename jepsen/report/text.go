@@ -6,10 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -21,21 +17,21 @@ func Text(w io.Writer, run *Run) error {
 	fmt.Fprintf(&b, "%s  %s\n", says(run), title(run.Header))
 	fmt.Fprintf(&b, "%s\n\n", subtitle(run))
 
-	checks := [][]string{{"check", "verdict", "judged", "took", "notes"}}
+	var checks [][]string
 	for _, r := range run.Results {
 		checks = append(checks, []string{r.Check, string(r.Verdict), count(r.Ops), short(r.Took), notes(r)})
 	}
-	grid(&b, checks)
-	calls := [][]string{{"workload", "calls", "ok", "refused", "unknown", "p50", "p99"}}
+	b.WriteString(Table([]string{"check", "verdict", "judged", "took", "notes"}, checks))
+	var calls [][]string
 	for _, c := range Counts(run.History) {
 		if c.Call == "" {
 			calls = append(calls, []string{c.Workload, count(c.Calls), count(c.OK), count(c.Refused), count(c.Unknown), short(c.P50), short(c.P99)})
 		}
 	}
 	b.WriteByte('\n')
-	grid(&b, calls)
+	b.WriteString(Table([]string{"workload", "calls", "ok", "refused", "unknown", "p50", "p99"}, calls))
 
-	facts := [][]string{}
+	var facts [][]string
 	add := func(name, value string) {
 		if value != "" {
 			facts = append(facts, []string{name, value})
@@ -52,7 +48,7 @@ func Text(w io.Writer, run *Run) error {
 	}
 	add("repeat", run.Header.Command)
 	b.WriteByte('\n')
-	grid(&b, facts)
+	b.WriteString(Table(nil, facts))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write the summary: %w", err)
 	}
@@ -154,43 +150,4 @@ func lossLine(losses []Loss) string {
 	}
 	median, worst := spread(took)
 	return fmt.Sprintf("%d lost; silence until the next commit: median %s, worst %s", len(losses), short(median), short(worst))
-}
-
-// grid writes rows as a table; a first row in lower case is its head where it
-// has more than two cells.
-func grid(b *strings.Builder, rows [][]string) {
-	w := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "   "
-	style.Format.Header = text.FormatUpper
-	w.SetStyle(style)
-	for i, cells := range rows {
-		row := make(table.Row, len(cells))
-		for j, c := range cells {
-			row[j] = clean(c)
-		}
-		if i == 0 && len(cells) > 2 {
-			w.AppendHeader(row)
-		} else {
-			w.AppendRow(row)
-		}
-	}
-	for line := range strings.Lines(w.Render()) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-}
-
-// clean makes text safe for a terminal: what a history holds must not move its
-// cursor.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || unicode.IsPrint(r) {
-			return r
-		}
-		if r == '\t' {
-			return ' '
-		}
-		return unicode.ReplacementChar
-	}, s)
 }

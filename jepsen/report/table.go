@@ -1,0 +1,52 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Table is rows as text for a terminal, below a head where there is one.
+func Table(head []string, rows [][]string) string {
+	w := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "   "
+	style.Format.Header = text.FormatUpper
+	w.SetStyle(style)
+	if head != nil {
+		w.AppendHeader(cleanRow(head))
+	}
+	for _, cells := range rows {
+		w.AppendRow(cleanRow(cells))
+	}
+	var b strings.Builder
+	for line := range strings.Lines(w.Render()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return b.String()
+}
+
+func cleanRow(cells []string) table.Row {
+	row := make(table.Row, len(cells))
+	for i, cell := range cells {
+		row[i] = Clean(cell)
+	}
+	return row
+}
+
+// Clean makes text safe for a terminal: what a history or a node says must not
+// move its cursor.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		if r == '\t' {
+			return ' '
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
