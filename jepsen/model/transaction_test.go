@@ -3,6 +3,7 @@ package model_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 	"time"
 
@@ -159,15 +160,23 @@ func falsify(r *rand.Rand, all []model.Transaction) (reader int, version uint64)
 func TestContradictionIsNearLinear(t *testing.T) {
 	const groups, calls = 20, 2000
 	r := rand.New(rand.NewPCG(7, 7))
-	begun := time.Now()
+	begun := processorTime(t)
 	for range groups {
 		if cycle := model.Contradiction(execution(r, 10, calls)); cycle != nil {
 			t.Fatal(cycle)
 		}
 	}
-	if took := time.Since(begun); took > 4*time.Second {
+	if took := processorTime(t) - begun; took > 4*time.Second {
 		t.Errorf("%d calls took %v", groups*calls, took)
-	} else {
-		t.Logf("%d calls took %v", groups*calls, took)
 	}
+}
+
+// processorTime is what this process has used: others use the machine too.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano())
 }

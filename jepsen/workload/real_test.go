@@ -126,12 +126,18 @@ type realNodes struct {
 	args    [][]string
 	grpc    []string
 	running []*exec.Cmd
+	log     *os.File
 }
 
 func startNodes(t *testing.T, n int) *realNodes {
 	t.Helper()
 	nodes := &realNodes{running: make([]*exec.Cmd, n)}
 	dir := t.TempDir()
+	var err error
+	if nodes.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = nodes.log.Close() })
 	var raft []string
 	var held []net.Listener // the ports, until all are chosen
 	for i := range n {
@@ -197,7 +203,7 @@ func (n *realNodes) founded(t *testing.T) *realNodes {
 func (n *realNodes) start(t *testing.T, i int) {
 	bin := os.Getenv("DORMJEPSEN_BIN")
 	n.running[i] = exec.Command(bin, n.args[i]...)
-	n.running[i].Stderr = os.Stderr
+	n.running[i].Stderr = n.log
 	n.running[i].SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := n.running[i].Start(); err != nil {
 		t.Errorf("start %s: %v", bin, err)

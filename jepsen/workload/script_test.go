@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,4 +101,26 @@ func givesUp(t *testing.T, w Workload, h *history.History) {
 	if r := w.Check(t.Context(), &history.History{}); r.Verdict != check.Unknown || r.Why == "" {
 		t.Errorf("nothing to judge: %s (%s)", r.Verdict, r.Why)
 	}
+}
+
+// scales: at this rate, a million calls are judged within a minute. It counts
+// the processor's time, since others use the machine too.
+func scales(t *testing.T, w Workload, h *history.History) {
+	t.Helper()
+	begun := processorTime(t)
+	expect(t, judged(t, w, h), "")
+	perCall := (processorTime(t) - begun) / time.Duration(len(h.Ops))
+	t.Logf("%d calls are judged in %v each", len(h.Ops), perCall)
+	if perCall > time.Minute/1_000_000 {
+		t.Errorf("judging takes %v a call", perCall)
+	}
+}
+
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano())
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -42,11 +41,28 @@ func (*turn) About() string {
 	return "commits over threads and checkpoints, reads of them at one index: strictly serializable, never half a commit, no pointer without its entries"
 }
 
-// turnCommit is what a commit was to write. Its entries and states hold By.
+// turnCommit is what a commit was to write. Its states hold By, its entries
+// their own name each.
 type turnCommit struct {
 	By      string       `json:"by"`
 	Appends []turnAppend `json:"appends,omitempty"`
 	Puts    []turnPut    `json:"puts,omitempty"`
+}
+
+// entry is the name of the commit's entry at a place of each append.
+func (c turnCommit) entry(at int) string { return fmt.Sprintf("%s.%d", c.By, at) }
+
+// writes is all that the commit was to write.
+func (c turnCommit) writes() (all []write) {
+	for _, a := range c.Appends {
+		for i := range a.Entries {
+			all = append(all, write{a.Thread, c.entry(i)})
+		}
+	}
+	for _, put := range c.Puts {
+		all = append(all, write{put.Checkpoint, c.By})
+	}
+	return all
 }
 
 type turnAppend struct {
@@ -83,7 +99,7 @@ type turnState struct {
 
 type turnThread struct {
 	Rev uint64   `json:"rev"`
-	By  []string `json:"by,omitempty"` // who wrote the last entries, up to Rev
+	By  []string `json:"by,omitempty"` // the last entries, up to Rev
 }
 
 type turnCheckpoint struct {
@@ -97,11 +113,6 @@ func (p *turnPointer) String() string {
 		return "none"
 	}
 	return fmt.Sprintf("rev %d of %s", p.Rev, p.Thread)
-}
-
-// turnMark is what entries and states hold.
-type turnMark struct {
-	By string `json:"by"`
 }
 
 func (w *turn) Run(ctx context.Context, p *Process) {
@@ -169,24 +180,20 @@ func (*turn) commit(ctx context.Context, p *Process, key string, c turnCommit) {
 func turnName(key, object string) string { return key + "/" + object }
 
 func (c turnCommit) ops(key string) []agent.Op {
-	mark, err := json.Marshal(turnMark{c.By})
-	if err != nil {
-		panic(err) // a string
-	}
 	var ops []agent.Op
 	for _, a := range c.Appends {
 		op := &agent.AppendThread{Thread: turnName(key, a.Thread), ExpectedRev: a.Rev}
 		for i := range a.Entries {
-			draft := agent.Draft{Kind: agent.KindMessage, Payload: mark}
+			draft := agent.Draft{Kind: agent.KindMessage, Payload: markOf(c.entry(i))}
 			if a.IDs {
-				draft.ID = fmt.Sprintf("%s.%d", c.By, i)
+				draft.ID = c.entry(i)
 			}
 			op.Entries = append(op.Entries, draft)
 		}
 		ops = append(ops, op)
 	}
 	for _, put := range c.Puts {
-		op := &agent.PutCheckpoint{Key: turnName(key, put.Checkpoint), State: mark, IfRevision: put.Revision}
+		op := &agent.PutCheckpoint{Key: turnName(key, put.Checkpoint), State: markOf(c.By), IfRevision: put.Revision}
 		if put.Pointer != nil {
 			op.Thread = &agent.Pointer{Thread: turnName(key, put.Pointer.Thread), Rev: put.Pointer.Rev}
 		}

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"slices"
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -18,65 +17,42 @@ import (
 // keeps real time.
 func (*turn) Check(ctx context.Context, h *history.History) check.Result {
 	return byKey(ctx, "turn", h, func(key string, ops []history.Op, f *findings) error {
-		g := &turnGroup{key: key, findings: f, writer: map[string]*turnMade{}, objects: map[string]*turnObject{}}
-		if err := g.load(ops); err != nil {
+		g := &turnGroup{ledger: newLedger(key, ops, f), commits: map[int]*turnMade{}, reads: map[int]*turnState{}}
+		if err := g.load(); err != nil {
 			return err
 		}
 		g.place()
-		if g.disordered {
-			return nil // what has two histories has no order either
+		if !g.disordered {
+			g.judge()
 		}
-		for i := range g.reads {
-			g.judgeRead(&g.reads[i])
-		}
-		g.judgeIndexes()
-		g.judgeOrder()
 		return nil
 	})
 }
 
-// turnGroup is the history of one group.
+// turnGroup is the history of one group. Calls go by their place in it.
 type turnGroup struct {
-	key        string
-	findings   *findings
-	commits    []*turnMade          // by invocation; refused ones too
-	writer     map[string]*turnMade // :: By → commit
-	reads      []turnSaw
-	objects    map[string]*turnObject
-	disordered bool // a version has two writers, or one that nobody knows
+	*ledger
+	commits map[int]*turnMade
+	reads   map[int]*turnState // those that were answered
 }
 
-// turnMade is a commit and what is known of where its writes went.
 type turnMade struct {
-	op       history.Op
-	in       turnCommit
-	out      *turnCommitted      // of an ok one
-	versions map[string][]uint64 // :: object → versions that it made, in order; of one that applied
+	in     turnCommit
+	writes []write        // of in
+	out    *turnCommitted // of one that was answered
 }
 
-// turnSaw is a read.
-type turnSaw struct {
-	op    history.Op
-	state turnState
-}
-
-// version is what the read saw of an object: a thread's versions are its revs,
+// version is what a read saw of an object: a thread's versions are its revs,
 // so the entry at seq makes version seq + 1.
-func (r *turnSaw) version(object string) uint64 {
-	return r.state.Threads[object].Rev + r.state.Checkpoints[object].Revision
+func (s *turnState) version(object string) uint64 {
+	return s.Threads[object].Rev + s.Checkpoints[object].Revision
 }
 
-// turnObject is who made which version of a thread or checkpoint.
-type turnObject struct {
-	writers  map[uint64]*turnMade
-	versions []uint64 // the known ones, in order
-}
-
-func (g *turnGroup) load(ops []history.Op) error {
-	for _, op := range ops {
-		switch op.Call {
-		case "commit":
-			made := &turnMade{op: op, versions: map[string][]uint64{}}
+func (g *turnGroup) load() error {
+	for call, op := range g.ops {
+		switch {
+		case op.Call == "commit":
+			made := &turnMade{}
 			var err error
 			if made.in, err = history.Decode[turnCommit](op.In); err != nil {
 				return err
@@ -88,158 +64,123 @@ func (g *turnGroup) load(ops []history.Op) error {
 				}
 				made.out = &out
 			}
-			g.commits = append(g.commits, made)
-			g.writer[made.in.By] = made
-		case "read":
-			if op.Outcome != history.OK {
-				continue
+			g.commits[call] = made
+			made.writes = made.in.writes()
+			for _, w := range made.writes {
+				g.authored(call, w.object, w.name)
 			}
+		case op.Call == "read" && op.Outcome == history.OK:
 			state, err := history.Decode[turnState](op.Out)
 			if err != nil {
 				return err
 			}
-			g.reads = append(g.reads, turnSaw{op, state})
+			g.reads[call] = &state
 		}
 	}
 	return nil
 }
 
-// place finds out which commit made which version of which object, by what
-// commits were told and what reads saw.
+// place finds out which write made which version of which object.
 func (g *turnGroup) place() {
-	for _, made := range g.commits {
-		if made.out == nil {
+	for call := range g.ops {
+		if made := g.commits[call]; made != nil && made.out != nil {
+			g.placeCommit(call, made)
+		}
+		state := g.reads[call]
+		if state == nil {
 			continue
 		}
-		for i, a := range made.in.Appends {
-			seqs := made.out.Seqs[i]
-			if a.Rev != nil && len(seqs) > 0 && seqs[0] != *a.Rev {
-				g.findings.add("expectation ignored", g.key, []history.Op{made.op},
-					"commit %s expected %s at rev %d and went to seq %d", made.in.By, a.Thread, *a.Rev, seqs[0])
-			}
-			for _, seq := range seqs {
-				g.wrote(made.in.By, a.Thread, seq+1, &made.op)
-			}
-		}
-		for i, put := range made.in.Puts {
-			revision := made.out.Revisions[i]
-			if put.Revision != nil && revision != *put.Revision+1 {
-				g.findings.add("expectation ignored", g.key, []history.Op{made.op},
-					"commit %s expected %s at revision %d and made revision %d", made.in.By, put.Checkpoint, *put.Revision, revision)
-			}
-			g.wrote(made.in.By, put.Checkpoint, revision, &made.op)
-		}
-	}
-	for i := range g.reads {
-		r := &g.reads[i]
 		for _, thread := range turnThreads {
-			t := r.state.Threads[thread]
-			for i, by := range t.By {
-				g.wrote(by, thread, t.Rev-uint64(len(t.By))+uint64(i)+1, &r.op)
+			t := state.Threads[thread]
+			for i, name := range t.By {
+				g.saw(name, thread, t.Rev-uint64(len(t.By))+uint64(i)+1, call)
 			}
 		}
 		for _, checkpoint := range turnCheckpoints {
-			if c := r.state.Checkpoints[checkpoint]; c.Revision > 0 {
-				g.wrote(c.By, checkpoint, c.Revision, &r.op)
+			if c := state.Checkpoints[checkpoint]; c.Revision > 0 {
+				g.saw(c.By, checkpoint, c.Revision, call)
 			}
 		}
 	}
-	for _, o := range g.objects {
-		slices.Sort(o.versions)
-	}
-	for _, made := range g.commits {
-		g.judgeWrites(made)
-	}
+	g.settle()
 }
 
-// wrote notes that a commit made a version of an object, as witness says.
-func (g *turnGroup) wrote(by, object string, version uint64, witness *history.Op) {
-	made := g.writer[by]
-	if made == nil {
-		g.disordered = true
-		g.findings.add("written by nobody", g.key, []history.Op{*witness},
-			"call %d found version %d of %s to be by %s; there is no such commit", witness.ID, version, object, by)
-		return
-	}
-	o := g.objects[object]
-	if o == nil {
-		o = &turnObject{writers: map[uint64]*turnMade{}}
-		g.objects[object] = o
-	}
-	switch other := o.writers[version]; {
-	case other == nil:
-		o.writers[version] = made
-		o.versions = append(o.versions, version)
-		made.versions[object] = append(made.versions[object], version)
-		if made.op.Outcome == history.Refused {
-			g.findings.add("refused commit applied", g.key, []history.Op{made.op, *witness},
-				"commit %s was refused (%s), and made version %d of %s all the same, as call %d shows", by, made.op.Code, version, object, witness.ID)
-		}
-	case other != made:
-		g.disordered = true
-		g.findings.add("two histories", g.key, []history.Op{other.op, made.op, *witness},
-			"version %d of %s was made by commit %s and by commit %s, as call %d shows", version, object, other.in.By, by, witness.ID)
-	}
-}
-
-// writes is how many versions of which object a commit was to make.
-func (c turnCommit) writes() map[string]int {
-	writes := make(map[string]int, len(c.Appends)+len(c.Puts))
-	for _, a := range c.Appends {
-		writes[a.Thread] = a.Entries
-	}
-	for _, put := range c.Puts {
-		writes[put.Checkpoint] = 1
-	}
-	return writes
-}
-
-// judgeWrites holds what a commit is known to have written to what it was to.
-func (g *turnGroup) judgeWrites(made *turnMade) {
-	writes := made.in.writes()
-	for _, object := range turnObjects {
-		versions, want := made.versions[object], writes[object]
-		if len(versions) == 0 {
+// placeCommit places the writes of a commit that says where they went.
+func (g *turnGroup) placeCommit(call int, made *turnMade) {
+	for i, a := range made.in.Appends {
+		seqs := made.out.Seqs[i]
+		if len(seqs) != a.Entries {
+			g.findings.add("torn append", g.key, g.of(call), "%s appended %d entries to %s and was told of %d", nameOf(g.ops[call]), a.Entries, a.Thread, len(seqs))
 			continue
 		}
-		slices.Sort(versions)
-		first, last := versions[0], versions[len(versions)-1]
-		switch {
-		case want == 0:
-			g.findings.add("wrote elsewhere", g.key, []history.Op{made.op}, "commit %s wrote %s, which it does not name", made.in.By, object)
-		case len(versions) > want:
-			g.findings.add("applied twice", g.key, []history.Op{made.op},
-				"commit %s was to make %d versions of %s, and made %v", made.in.By, want, object, versions)
-		case last-first >= uint64(want), made.out != nil && len(versions) < want:
-			g.findings.add("torn append", g.key, []history.Op{made.op},
-				"commit %s was to make %d versions of %s in a row, and made %v", made.in.By, want, object, versions)
+		if a.Rev != nil && seqs[0] != *a.Rev {
+			g.findings.add("expectation ignored", g.key, g.of(call), "%s expected %s at rev %d and went to seq %d", nameOf(g.ops[call]), a.Thread, *a.Rev, seqs[0])
 		}
+		for i, seq := range seqs {
+			g.saw(made.in.entry(i), a.Thread, seq+1, call)
+		}
+	}
+	for i, put := range made.in.Puts {
+		revision := made.out.Revisions[i]
+		if put.Revision != nil && revision != *put.Revision+1 {
+			g.findings.add("expectation ignored", g.key, g.of(call), "%s expected %s at revision %d and made revision %d",
+				nameOf(g.ops[call]), put.Checkpoint, *put.Revision, revision)
+		}
+		g.saw(made.in.By, put.Checkpoint, revision, call)
 	}
 }
 
-// judgeOrder looks for an order of all calls that explains them.
-func (g *turnGroup) judgeOrder() {
-	var all []model.Transaction
-	var ops []history.Op
-	for _, made := range g.commits {
-		if len(made.versions) == 0 {
-			continue // nobody knows that it applied
-		}
-		t := model.Transaction{Span: spanOf(made.op)}
-		for _, object := range turnObjects {
-			if versions := made.versions[object]; len(versions) > 0 {
-				t.Writes = append(t.Writes, model.Access{Object: object, Version: versions[len(versions)-1]})
+// judge applies all rules; every version that was seen has its writer.
+func (g *turnGroup) judge() {
+	transactions := map[int]*model.Transaction{}
+	for call := range g.ops {
+		if made := g.commits[call]; made != nil {
+			g.judgeTorn(call, made)
+			if writes := g.newest(made); len(writes) > 0 {
+				transactions[call] = &model.Transaction{Writes: writes}
 			}
 		}
-		all, ops = append(all, t), append(ops, made.op)
-	}
-	for i := range g.reads {
-		r := &g.reads[i]
-		t := model.Transaction{Span: spanOf(r.op)}
-		for _, object := range turnObjects {
-			t.Reads = append(t.Reads, model.Access{Object: object, Version: r.version(object)})
+		if state := g.reads[call]; state != nil {
+			g.judgeRead(call, state)
+			t := &model.Transaction{}
+			for _, object := range turnObjects {
+				t.Reads = append(t.Reads, model.Access{Object: object, Version: state.version(object)})
+			}
+			transactions[call] = t
 		}
-		all, ops = append(all, t), append(ops, r.op)
 	}
-	g.findings.contradiction(g.key, model.Contradiction(all), ops)
+	g.judgeIndexes()
+	g.judgeOrder(transactions)
+}
+
+// newest is the newest version that a commit is known to have made of each
+// object; nothing where nobody knows that it applied.
+func (g *turnGroup) newest(made *turnMade) (all []model.Access) {
+	for _, w := range made.writes { // those of one object follow one another
+		version := g.object(w.object).version[w.name]
+		last := len(all) - 1
+		switch {
+		case version == 0:
+		case last >= 0 && all[last].Object == w.object:
+			all[last].Version = max(all[last].Version, version)
+		default:
+			all = append(all, model.Access{Object: w.object, Version: version})
+		}
+	}
+	return all
+}
+
+// judgeTorn: the entries of one append stand in a row.
+func (g *turnGroup) judgeTorn(call int, made *turnMade) {
+	for i := 1; i < len(made.writes); i++ {
+		one, next := made.writes[i-1], made.writes[i]
+		if one.object != next.object {
+			continue
+		}
+		o := g.object(one.object)
+		if at, then := o.version[one.name], o.version[next.name]; at > 0 && then > 0 && then != at+1 {
+			g.findings.add("torn append", g.key, g.of(call), "the entries that %s appended to %s are apart: they made versions %d and %d",
+				nameOf(g.ops[call]), one.object, at, then)
+		}
+	}
 }

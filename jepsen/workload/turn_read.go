@@ -7,126 +7,112 @@ import (
 )
 
 // judgeRead judges what one read saw: whether it fits together by itself.
-func (g *turnGroup) judgeRead(r *turnSaw) {
-	tail, err := history.Decode[uint64](r.op.In)
+func (g *turnGroup) judgeRead(call int, state *turnState) {
+	tail, err := history.Decode[uint64](g.ops[call].In)
 	if err != nil || tail == 0 {
 		tail = 1<<63 - 1
 	}
-	var seen []*turnMade
+	commits := map[int]bool{} // of which it saw something
 	for _, thread := range turnThreads {
-		t := r.state.Threads[thread]
+		t := state.Threads[thread]
 		if want := min(tail, t.Rev); uint64(len(t.By)) != want {
-			g.findings.add("entries missing", g.key, []history.Op{r.op},
-				"call %d asked for the last %d entries of %s, which is at rev %d, and got %d", r.op.ID, want, thread, t.Rev, len(t.By))
+			g.findings.add("entries missing", g.key, g.of(call),
+				"%s asked for the last %d entries of %s, which is at rev %d, and got %d", nameOf(g.ops[call]), want, thread, t.Rev, len(t.By))
 		}
-		for _, by := range t.By {
-			seen = append(seen, g.writer[by])
+		for _, name := range t.By {
+			commits[g.author[write{thread, name}]] = true
 		}
 	}
 	for _, checkpoint := range turnCheckpoints {
-		c, there := r.state.Checkpoints[checkpoint]
-		if !there {
-			continue
+		if c, there := state.Checkpoints[checkpoint]; there {
+			commit := g.author[write{checkpoint, c.By}]
+			commits[commit] = true
+			g.judgePointer(call, commit, checkpoint, c, state)
 		}
-		seen = append(seen, g.writer[c.By])
-		g.judgePointer(r, checkpoint, c)
 	}
-	for i, made := range seen {
-		if i == 0 || made != seen[i-1] {
-			g.judgeWhole(r, made)
-		}
+	for commit := range commits {
+		g.judgeWhole(call, commit, state)
 	}
 }
 
 // judgePointer: no reader sees a pointer without its entries.
-func (g *turnGroup) judgePointer(r *turnSaw, checkpoint string, c turnCheckpoint) {
-	made := g.writer[c.By]
-	for _, put := range made.in.Puts {
+func (g *turnGroup) judgePointer(call, commit int, checkpoint string, c turnCheckpoint, state *turnState) {
+	for _, put := range g.commits[commit].in.Puts {
 		if put.Checkpoint != checkpoint {
 			continue
 		}
 		if (put.Pointer == nil) != (c.Pointer == nil) || put.Pointer != nil && *put.Pointer != *c.Pointer {
-			g.findings.add("another pointer", g.key, []history.Op{made.op, r.op},
-				"commit %s put %s with the pointer %s, and call %d saw %s", c.By, checkpoint, put.Pointer, r.op.ID, c.Pointer)
+			g.findings.add("another pointer", g.key, g.of(commit, call),
+				"%s put %s with the pointer %s, and %s saw %s", nameOf(g.ops[commit]), checkpoint, put.Pointer, nameOf(g.ops[call]), c.Pointer)
 		}
 	}
-	if p := c.Pointer; p != nil && p.Rev > r.state.Threads[p.Thread].Rev {
-		g.findings.add("pointer without its entries", g.key, []history.Op{made.op, r.op},
-			"call %d saw %s point to %s, which is at rev %d only", r.op.ID, checkpoint, p, r.state.Threads[p.Thread].Rev)
+	if p := c.Pointer; p != nil && p.Rev > state.Threads[p.Thread].Rev {
+		g.findings.add("pointer without its entries", g.key, g.of(commit, call),
+			"%s saw %s point to %s, which is at rev %d only", nameOf(g.ops[call]), checkpoint, p, state.Threads[p.Thread].Rev)
 	}
 }
 
 // judgeWhole: a read that sees something of a commit sees all of it.
-func (g *turnGroup) judgeWhole(r *turnSaw, made *turnMade) {
-	for object, want := range made.in.writes() {
-		o, saw := g.objects[object], r.version(object)
-		versions := made.versions[object]
-		switch {
-		case len(versions) > 0 && versions[len(versions)-1] > saw:
-			g.findings.add("half a commit", g.key, []history.Op{made.op, r.op},
-				"call %d saw something of commit %s, and %s at version %d without the commit's version %d",
-				r.op.ID, made.in.By, object, saw, versions[len(versions)-1])
-		case len(versions) < want && (o == nil && saw == 0 || o != nil && o.knownUpTo(saw)):
-			g.findings.add("half a commit", g.key, []history.Op{made.op, r.op},
-				"call %d saw something of commit %s, and %s at version %d, where %d of the commit's %d writes are missing",
-				r.op.ID, made.in.By, object, saw, want-len(versions), want)
+func (g *turnGroup) judgeWhole(call, commit int, state *turnState) {
+	for _, w := range g.commits[commit].writes {
+		o, saw := g.object(w.object), state.version(w.object)
+		version, known := o.version[w.name]
+		if version > saw || !known && o.knownUpTo(saw) {
+			g.findings.add("half a commit", g.key, g.of(commit, call),
+				"%s saw something of %s, and %s at version %d without its %q", nameOf(g.ops[call]), nameOf(g.ops[commit]), w.object, saw, w.name)
+			return
 		}
 	}
-}
-
-// knownUpTo tells whether the writer of every version up to one is known.
-func (o *turnObject) knownUpTo(version uint64) bool {
-	at, _ := slices.BinarySearch(o.versions, version+1)
-	return uint64(at) == version
 }
 
 // judgeIndexes: commits and reads say at which index of the log they happened,
 // and that must fit what they wrote and saw.
 func (g *turnGroup) judgeIndexes() {
-	for _, object := range turnObjects {
-		o := g.objects[object]
-		if o == nil {
-			continue
-		}
-		var before *turnMade
+	for _, name := range turnObjects {
+		o := g.object(name)
+		var made []placed
 		for _, version := range o.versions {
-			made := o.writers[version]
-			if made.out == nil {
-				continue
+			commit := g.author[write{name, o.names[version]}]
+			if out := g.commits[commit].out; out != nil {
+				made = append(made, placed{version, out.Index, commit})
 			}
-			if before != nil && made.out.Index < before.out.Index {
-				g.findings.add("index out of order", g.key, []history.Op{before.op, made.op},
-					"commit %s made version %d of %s at index %d, after commit %s had written it at index %d",
-					made.in.By, version, object, made.out.Index, before.in.By, before.out.Index)
-			}
-			before = made
 		}
-		for i := range g.reads {
-			g.judgeIndex(&g.reads[i], object, o)
+		for i := 1; i < len(made); i++ {
+			if before, after := made[i-1], made[i]; after.index < before.index {
+				g.findings.add("index out of order", g.key, g.of(before.call, after.call),
+					"%s made version %d of %s at index %d, but version %d was made at index %d",
+					nameOf(g.ops[after.call]), after.version, name, after.index, before.version, before.index)
+			}
+		}
+		for call, state := range g.reads {
+			g.judgeIndex(call, state, name, made)
 		}
 	}
 }
 
-// judgeIndex: a read at an index sees what was committed up to there and
+// placed is a version with the index of the log at which a commit made it.
+type placed struct {
+	version, index uint64
+	call           int
+}
+
+// judgeIndex: a read at an index sees what was committed up to there, and
 // nothing after.
-func (g *turnGroup) judgeIndex(r *turnSaw, object string, o *turnObject) {
-	next, _ := slices.BinarySearch(o.versions, r.version(object)+1)
-	for i := next; i < len(o.versions); i++ {
-		if made := o.writers[o.versions[i]]; made.out != nil {
-			if made.out.Index <= r.state.Index {
-				g.findings.add("index out of order", g.key, []history.Op{made.op, r.op},
-					"call %d read at index %d and missed version %d of %s, made at index %d", r.op.ID, r.state.Index, o.versions[i], object, made.out.Index)
-			}
-			break
+func (g *turnGroup) judgeIndex(call int, state *turnState, object string, made []placed) {
+	next, _ := slices.BinarySearchFunc(made, state.version(object)+1, func(p placed, version uint64) int {
+		if p.version < version {
+			return -1
 		}
+		return 1
+	})
+	if next < len(made) && made[next].index <= state.Index {
+		g.findings.add("index out of order", g.key, g.of(made[next].call, call),
+			"%s read at index %d and missed version %d of %s, made at index %d",
+			nameOf(g.ops[call]), state.Index, made[next].version, object, made[next].index)
 	}
-	for i := next - 1; i >= 0; i-- {
-		if made := o.writers[o.versions[i]]; made.out != nil {
-			if made.out.Index > r.state.Index {
-				g.findings.add("index out of order", g.key, []history.Op{made.op, r.op},
-					"call %d read at index %d and saw version %d of %s, made at index %d", r.op.ID, r.state.Index, o.versions[i], object, made.out.Index)
-			}
-			break
-		}
+	if next > 0 && made[next-1].index > state.Index {
+		g.findings.add("index out of order", g.key, g.of(made[next-1].call, call),
+			"%s read at index %d and saw version %d of %s, made at index %d",
+			nameOf(g.ops[call]), state.Index, made[next-1].version, object, made[next-1].index)
 	}
 }

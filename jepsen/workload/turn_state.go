@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -36,7 +35,7 @@ func turnStateOf(key string, answers agent.Answers) (turnState, error) {
 func turnThreadOf(found *agent.Entries) turnThread {
 	t := turnThread{Rev: found.Thread.Rev, By: make([]string, len(found.Items))}
 	for i, e := range found.Items {
-		t.By[i] = writerOf(e.Payload)
+		t.By[i] = nameIn(e.Payload)
 		// The judge counts them back from Rev, so they must be where they seem.
 		if want := t.Rev - uint64(len(found.Items)) + uint64(i); e.Seq != want {
 			t.By[i] = fmt.Sprintf("%s at seq %d instead of %d", t.By[i], e.Seq, want)
@@ -46,19 +45,9 @@ func turnThreadOf(found *agent.Entries) turnThread {
 }
 
 func turnCheckpointOf(key string, found *agent.Checkpoint) turnCheckpoint {
-	c := turnCheckpoint{Revision: found.Revision, By: writerOf(found.State)}
+	c := turnCheckpoint{Revision: found.Revision, By: nameIn(found.State)}
 	if found.Thread != nil {
 		c.Pointer = &turnPointer{Thread: strings.TrimPrefix(found.Thread.Thread, key+"/"), Rev: found.Thread.Rev}
 	}
 	return c
-}
-
-// writerOf is who wrote an entry or a state, or, where that cannot be told,
-// what is there: no commit has such a name, so the judge will say so.
-func writerOf(content agent.JSON) string {
-	var mark turnMark
-	if err := json.Unmarshal(content, &mark); err != nil || mark.By == "" {
-		return "a stranger who wrote " + string(content)
-	}
-	return mark.By
 }
