@@ -56,9 +56,13 @@ var mayImport = map[string][]string{
 	"cmd/dormctl": {"agent", "client", "importer", "proto/snapfile"},
 
 	// The harness sees only the public contract.
-	"jepsen/history":        nil,
-	"jepsen/check":          {"jepsen/history"},
-	"jepsen/model":          {"jepsen/history"},
+	"jepsen/history": nil,
+	"jepsen/check":   {"jepsen/history"},
+	"jepsen/model":   {"jepsen/history"},
+	"jepsen/nemesis": {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
+	"jepsen": {
+		"agent", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+	},
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
 	"jepsen/testbed":        {"jepsen/testbed/packet"},
 	"jepsen/testbed/packet": nil,
@@ -77,7 +81,7 @@ var home = map[string][]string{
 	"github.com/hashicorp/raft-wal":    {"cluster"},
 	"github.com/vishvananda/netlink":   {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":     {"jepsen/testbed/packet"},
-	"google.golang.org/grpc":           {"client", "cluster/peer", "node", "proto/api", "proto/peer", "server/grpc"},
+	"google.golang.org/grpc":           {"client", "cluster/peer", "jepsen", "node", "proto/api", "proto/peer", "server/grpc"},
 }
 
 func TestImportDirection(t *testing.T) {

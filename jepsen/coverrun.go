@@ -1,0 +1,134 @@
+package jepsen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/nemesis"
+	"dormouse/jepsen/report"
+	"dormouse/jepsen/workload"
+)
+
+// CoverOptions are what a cover may be told; the zero value of each is its
+// default.
+type CoverOptions struct {
+	Workloads []string      // empty means all
+	Nemeses   []string      // empty means all
+	Sizes     []int         // empty means 1, 3 and 5
+	Seed      uint64        // of the cover and, through it, of each run
+	Time      time.Duration // of each run; 0 means 60 s
+	Dir       string        // of the state file, and of a directory for each run
+	Binary    string        // dormoused; "" builds it for each run
+	Loopback  bool
+	Progress  func(line string)                           // nil means nobody
+	Ended     func(done CoverDone, run *report.Run) error // told of each run; run is nil where there was none. An error ends the cover
+}
+
+// stateName is the cover's state file, in its directory.
+const stateName = "cover.jsonl"
+
+func (o CoverOptions) resolve() (CoverOptions, error) {
+	if len(o.Workloads) == 0 {
+		o.Workloads = workload.Names()
+	}
+	if len(o.Nemeses) == 0 {
+		o.Nemeses = nemesis.Names()
+	}
+	if len(o.Sizes) == 0 {
+		o.Sizes = []int{1, 3, 5}
+	}
+	if o.Time == 0 {
+		o.Time = timeDefault
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	if o.Dir == "" {
+		return o, errors.New("name a directory for the cover's files")
+	}
+	// What is wrong with a run is wrong with the cover, and better told now.
+	for _, nodes := range o.Sizes {
+		if _, err := (Options{Workloads: o.Workloads, Nemeses: o.Nemeses, Nodes: nodes, Time: o.Time, Dir: o.Dir}).resolve(); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// RunCover makes every run of a cover that has not ended yet, one after the
+// other, and returns all that have, in the cover's order. When ctx ends, the run
+// that is under way does not count.
+func RunCover(ctx context.Context, o CoverOptions) (ended []CoverDone, err error) {
+	o, err = o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("cover: %w", err)
+	}
+	state, err := openState(filepath.Join(o.Dir, stateName))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, state.close()) }()
+	runs := Cover(o.Seed, o.Workloads, o.Nemeses, o.Sizes)
+	for i, r := range runs {
+		if done, ok := state.done[r.Key()]; ok {
+			ended = append(ended, done)
+			continue
+		}
+		o.Progress(fmt.Sprintf("run %d of %d: %s with %s on %d nodes", i+1, len(runs), strings.Join(r.Workloads, ", "), r.Nemesis, r.Nodes))
+		done, err := o.one(ctx, r)
+		if ctx.Err() != nil {
+			return ended, context.Cause(ctx)
+		}
+		if err != nil {
+			return ended, err
+		}
+		if err := state.add(done); err != nil {
+			return ended, err
+		}
+		ended = append(ended, done)
+	}
+	return ended, nil
+}
+
+// one makes one run, in a directory that no run before it has used.
+func (o CoverOptions) one(ctx context.Context, r CoverRun) (CoverDone, error) {
+	options := r.Options(o.Time)
+	options.Binary, options.Loopback, options.Progress = o.Binary, o.Loopback, o.Progress
+	options.Dir = filepath.Join(o.Dir, fmt.Sprintf("%s-%d-%s", r.Nemesis, r.Nodes, strings.Join(r.Workloads, "-")))
+	for n := 2; exists(options.Dir); n++ {
+		options.Dir = fmt.Sprintf("%s.%d", strings.TrimSuffix(options.Dir, fmt.Sprintf(".%d", n-1)), n)
+	}
+	resolved, err := options.resolve()
+	if err != nil {
+		return CoverDone{}, err
+	}
+	began := time.Now()
+	run, err := Run(ctx, options)
+	done := CoverDone{Key: r.Key(), Command: resolved.command(), Dir: options.Dir, Verdict: check.Unknown, Took: time.Since(began), Ended: time.Now().UTC()}
+	if err != nil {
+		done.Failed = err.Error()
+	} else {
+		done.Verdict = run.Verdict
+		for _, result := range run.Results {
+			done.Ops += result.Ops
+		}
+	}
+	if o.Ended != nil && ctx.Err() == nil {
+		return done, o.Ended(done, run)
+	}
+	return done, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

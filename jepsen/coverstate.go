@@ -1,0 +1,87 @@
+package jepsen
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"dormouse/jepsen/check"
+)
+
+// CoverDone is one ended run of a cover, a line of its state file.
+type CoverDone struct {
+	Key     string        `json:"key"`
+	Command string        `json:"command"` // repeats the run
+	Dir     string        `json:"dir"`
+	Verdict check.Verdict `json:"verdict"`
+	Ops     int           `json:"ops"` // calls that were judged by a workload
+	Took    time.Duration `json:"took"`
+	Ended   time.Time     `json:"ended"`
+	Failed  string        `json:"failed,omitempty"` // why there was nothing to judge
+}
+
+// coverState is the file by which a cover goes on where it stopped: a line for
+// each run that has ended.
+type coverState struct {
+	file *os.File
+	done map[string]CoverDone
+}
+
+// openState reads the file, or makes it. A last line that was cut short by a
+// crash is of a run whose end was not written: it is cut off.
+func openState(path string) (*coverState, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cover: %w", err)
+	}
+	s := &coverState{file: f, done: map[string]CoverDone{}}
+	if err := s.read(); err != nil {
+		return nil, errors.Join(fmt.Errorf("cover: %s: %w", path, err), f.Close())
+	}
+	return s, nil
+}
+
+func (s *coverState) read() error {
+	whole := int64(0)
+	lines := bufio.NewReader(s.file)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		var d CoverDone
+		if err := json.Unmarshal(bytes.TrimSpace(line), &d); err != nil || d.Key == "" {
+			return fmt.Errorf("line %d is no ended run: move the file away to begin anew", n)
+		}
+		s.done[d.Key] = d
+		whole += int64(len(line))
+	}
+	if err := s.file.Truncate(whole); err != nil {
+		return err
+	}
+	_, err := s.file.Seek(whole, io.SeekStart)
+	return err
+}
+
+// add writes a run that has ended, so that it stays written.
+func (s *coverState) add(d CoverDone) error {
+	line, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	if _, err := s.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("cover: %w", err)
+	}
+	s.done[d.Key] = d
+	return s.file.Sync()
+}
+
+func (s *coverState) close() error { return s.file.Close() }

@@ -1,0 +1,142 @@
+package jepsen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/client"
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+// Target is a cluster that somebody else started and looks after. Nothing is
+// done to it but calls, and what the hooks do.
+type Target struct {
+	Endpoints []string // gRPC addresses, host:port
+	HookFault string   // a shell command that does harm; "" means that none is done
+	HookHeal  string   // one that undoes it
+}
+
+func (t *Target) flags() []string {
+	flags := []string{"--endpoints", strings.Join(t.Endpoints, ",")}
+	if t.HookFault != "" {
+		flags = append(flags, "--hook-fault", fmt.Sprintf("%q", t.HookFault), "--hook-heal", fmt.Sprintf("%q", t.HookHeal))
+	}
+	return flags
+}
+
+const (
+	// hookMax bounds one run of a hook.
+	hookMax = 60 * time.Second
+	// hookCalm comes before the first fault and after each healing, hookFor is
+	// how long a fault lasts.
+	hookCalm = 5 * time.Second
+	hookFor  = 10 * time.Second
+)
+
+// targetStage is somebody else's cluster.
+type targetStage struct {
+	target Target
+	long   time.Duration
+	found  []node
+}
+
+// openTarget finds out who answers at the addresses.
+func openTarget(ctx context.Context, o Options) (*targetStage, error) {
+	s := &targetStage{target: *o.Target, long: o.Time}
+	switch {
+	case len(s.target.Endpoints) == 0:
+		return nil, errors.New("jepsen: name the addresses of the cluster")
+	case (s.target.HookFault == "") != (s.target.HookHeal == ""):
+		return nil, errors.New("jepsen: a hook that does harm needs one that undoes it, and the other way round")
+	case len(o.Nemeses) != 1 || o.Nemeses[0] != "none":
+		return nil, errors.New("jepsen: a cluster that was not started here gets no faults of ours: leave the nemesis out, or give hooks of your own")
+	}
+	for _, addr := range s.target.Endpoints {
+		status, err := s.status(ctx, addr)
+		if err != nil {
+			return nil, fmt.Errorf("jepsen: nobody answers at %s: %w", addr, err)
+		}
+		s.found = append(s.found, node{name: status.Node, id: status.Node, grpc: addr})
+	}
+	return s, nil
+}
+
+func (s *targetStage) status(ctx context.Context, addr string) (status agent.ClusterStatus, err error) {
+	c, err := s.dial("", false, addr)
+	if err != nil {
+		return status, err
+	}
+	defer c.Close() //nolint:errcheck // one question was asked
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return c.Status(ctx)
+}
+
+func (s *targetStage) nodes() []node { return s.found }
+
+func (s *targetStage) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
+	return client.Dial(client.Options{Endpoints: addrs, Fixed: !roam, Scope: scope})
+}
+
+func (s *targetStage) plan() any { return s.target }
+
+func (s *targetStage) build(ctx context.Context) string { return version(ctx, s) }
+
+func (s *targetStage) missing() []string {
+	if s.target.HookFault == "" {
+		return []string{"no faults: the cluster was not started here, and no hooks were given"}
+	}
+	return nil
+}
+
+func (s *targetStage) close() error { return nil }
+
+func (s *targetStage) sample(ctx context.Context, name string) (check.Sample, error) {
+	for _, n := range s.found {
+		if n.name == name {
+			is, err := s.status(ctx, n.grpc)
+			return check.Sample{Leader: is.Leader, Term: is.Term, Commit: is.CommitIndex, Applied: is.AppliedIndex, Chain: is.Chain}, err
+		}
+	}
+	return check.Sample{}, fmt.Errorf("no node is called %q", name)
+}
+
+// disturb runs the hooks in turn until the time is over, the healing one last.
+func (s *targetStage) disturb(ctx context.Context, record *history.Recorder, tell func(string)) error {
+	if s.target.HookFault == "" {
+		return nil
+	}
+	began := time.Now()
+	for step := 1; pause(ctx, hookCalm) && time.Since(began)+hookFor < s.long; step++ {
+		event := history.Event{Kind: history.EventFault, Name: "hook", Step: step, Detail: s.target.HookFault}
+		record.Event(event)
+		tell("fault: " + s.target.HookFault)
+		err := hook(ctx, s.target.HookFault)
+		pause(ctx, hookFor)
+		err = errors.Join(err, hook(context.WithoutCancel(ctx), s.target.HookHeal))
+		event.Kind, event.Detail = history.EventHeal, s.target.HookHeal
+		record.Event(event)
+		tell("healed: " + s.target.HookHeal)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hook runs a command of the user's.
+func hook(ctx context.Context, command string) error {
+	ctx, cancel := context.WithTimeout(ctx, hookMax)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "sh", "-c", command).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("hook %q: %w: %s", command, err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

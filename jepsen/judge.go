@@ -1,0 +1,63 @@
+package jepsen
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/report"
+	"dormouse/jepsen/workload"
+)
+
+const (
+	// judgeMax bounds the judging of one run; what is not judged by then is
+	// unknown.
+	judgeMax = 2 * time.Minute
+	// interruptedMax is that for a run that was interrupted.
+	interruptedMax = 30 * time.Second
+)
+
+// Judge judges a history, fresh or old: each workload by its own rules, and
+// what every run owes. Where ctx has ended already it still judges, for a
+// shorter time.
+func Judge(ctx context.Context, h *history.History) *report.Run {
+	began := time.Now()
+	bound := judgeMax
+	if ctx.Err() != nil {
+		bound = interruptedMax
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
+	defer cancel()
+	out := &report.Run{Header: h.Header, History: h, Interrupted: h.Cut || !reached(h, check.PhaseFinal)}
+	out.Results = make([]check.Result, len(h.Header.Workloads))
+	var wait sync.WaitGroup
+	for i, name := range h.Header.Workloads {
+		wait.Go(func() { out.Results[i] = judge(limited, h, name) })
+	}
+	wait.Wait()
+	out.Results = append(out.Results, check.Convergence(h), check.Liveness(h))
+	out.Verdict = check.Worst(out.Results)
+	out.Took = time.Since(began)
+	return out
+}
+
+func judge(ctx context.Context, h *history.History, name string) check.Result {
+	w, err := workload.New(name)
+	if err != nil {
+		return check.Result{Check: name, Verdict: check.Unknown, Why: fmt.Sprintf("this build cannot judge it: %v", err)}
+	}
+	return w.Check(ctx, h.Of(name))
+}
+
+// reached tells whether the run came to a phase.
+func reached(h *history.History, name string) bool {
+	for _, e := range h.Events {
+		if e.Kind == history.EventPhase && e.Name == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package jepsen
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+const (
+	// lookMax bounds the time in which the nodes come to one state.
+	lookMax   = 60 * time.Second
+	lookEvery = 500 * time.Millisecond
+)
+
+// look looks at every node until all stand at one index, term, chain and
+// state, or it has taken too long. Every look is recorded; the last one counts.
+func (r *run) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookMax)
+	defer cancel()
+	for step := 1; ; step++ {
+		if r.lookOnce(ctx, step) || !pause(ctx, lookEvery) {
+			return
+		}
+	}
+}
+
+// lookOnce records one look, and tells whether the nodes are at one.
+func (r *run) lookOnce(ctx context.Context, step int) bool {
+	nodes := r.stage.nodes()
+	samples := make([]check.Sample, len(nodes))
+	errs := make([]error, len(nodes))
+	each := func(do func(i int)) {
+		var wait sync.WaitGroup
+		for i := range nodes {
+			wait.Go(func() { do(i) })
+		}
+		wait.Wait()
+	}
+	each(func(i int) { samples[i], errs[i] = r.stage.sample(ctx, nodes[i].name) })
+	if level(samples) {
+		each(func(i int) {
+			if errs[i] == nil {
+				samples[i].State, errs[i] = r.stateOf(ctx, nodes[i])
+			}
+		})
+	}
+	if ctx.Err() != nil && step > 1 {
+		return false // the look before was whole
+	}
+	one := true
+	for i, n := range nodes {
+		if errs[i] != nil {
+			r.record.Event(history.Event{Kind: history.EventSample, Name: check.FinalLook, Step: step, Node: n.name, Detail: errs[i].Error()})
+			one = false
+			continue
+		}
+		r.sampled(n.name, check.FinalLook, step, samples[i])
+		one = one && samples[i].State != "" && samples[i].State == samples[0].State
+	}
+	return one
+}
+
+// level tells whether all stand at one index, term and chain, so that it is
+// worth reading everything.
+func level(samples []check.Sample) bool {
+	for _, s := range samples[1:] {
+		if s.Applied != samples[0].Applied || s.Term != samples[0].Term || s.Chain != samples[0].Chain {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,136 @@
+package nemesis
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"dormouse/jepsen/testbed"
+)
+
+var partitioning = fault{
+	name: "partition", about: "cut networks: halves, one node, a bridge, a ring of majorities, the leader, one way only, Raft, gossip or clients only",
+	needs: []testbed.Capability{testbed.CanPartition},
+	variants: []variant{
+		parting("halves", 3, halves),
+		parting("single", 3, single),
+		parting("bridge", 3, bridge),
+		parting("ring of majorities", 5, ring),
+		parting("leader from nodes", 3, leaderFromNodes),
+		parting("leader from all", 3, leaderFromAll),
+		parting("leader hears nobody", 3, deaf),
+		parting("nobody hears the leader", 3, mute),
+		parting("raft only", 3, halvesOf(testbed.RaftPorts)),
+		parting("gossip only", 3, halvesOf(testbed.GossipPorts)),
+		parting("clients only", 1, clientsOnly),
+		parting("clients unheard", 1, clientsUnheard),
+	},
+}
+
+// parting makes a variant of what cuts some wires and says which.
+func parting(name string, nodesMin int, cut func(ctx context.Context, a *act) (what string, do func())) variant {
+	return variant{
+		name: name, nodesMin: nodesMin, shortest: 2 * time.Second, longest: 15 * time.Second,
+		begin: func(ctx context.Context, a *act) (undo, error) {
+			what, do := cut(ctx, a)
+			a.begins("%s", what)
+			do()
+			return a.lift(), nil
+		},
+	}
+}
+
+// sides are a random majority and the rest.
+func (a *act) sides() (most, rest []string) {
+	all := names(a.shuffled())
+	return all[:len(all)/2+1], all[len(all)/2+1:]
+}
+
+// halves leave clients with both sides.
+func halves(ctx context.Context, a *act) (string, func()) { return halvesOf(testbed.AllPorts)(ctx, a) }
+
+func halvesOf(ports testbed.Ports) func(ctx context.Context, a *act) (string, func()) {
+	return func(_ context.Context, a *act) (string, func()) {
+		most, rest := a.sides()
+		return strings.Join(most, ", ") + " from " + strings.Join(rest, ", "), func() { a.cut(most, rest, ports) }
+	}
+}
+
+// single cuts one node off from nodes and clients.
+func single(_ context.Context, a *act) (string, func()) {
+	all := names(a.shuffled())
+	return all[0] + " from all", func() { a.cut(all[:1], append(all[1:], testbed.Clients), testbed.AllPorts) }
+}
+
+// bridge leaves one node that hears both halves, which do not hear each other.
+func bridge(_ context.Context, a *act) (string, func()) {
+	all := names(a.shuffled())
+	over, rest := all[0], all[1:]
+	left, right := rest[:len(rest)/2], rest[len(rest)/2:]
+	return over + " hears " + strings.Join(left, ", ") + " and " + strings.Join(right, ", "), func() { a.cut(left, right, testbed.AllPorts) }
+}
+
+// ring lets each node hear a majority, no two of them the same.
+func ring(_ context.Context, a *act) (string, func()) {
+	all := names(a.shuffled())
+	reach := (len(all)/2 + 1) / 2 // to each side
+	return "a ring of " + strings.Join(all, ", "), func() {
+		for i, from := range all {
+			for j, to := range all {
+				if apart := (j - i + len(all)) % len(all); apart > reach && apart < len(all)-reach {
+					a.cutTo([]string{from}, []string{to}, testbed.AllPorts)
+				}
+			}
+		}
+	}
+}
+
+// others are all members but one.
+func (a *act) others(h *testbed.Host) []string {
+	var others []string
+	for _, m := range a.members() {
+		if m != h {
+			others = append(others, m.Name())
+		}
+	}
+	return others
+}
+
+// leaderFromNodes leaves clients with a leader that leads nobody.
+func leaderFromNodes(ctx context.Context, a *act) (string, func()) {
+	h := a.leader(ctx)
+	return h.Name(), func() { a.cut([]string{h.Name()}, a.others(h), testbed.AllPorts) }
+}
+
+func leaderFromAll(ctx context.Context, a *act) (string, func()) {
+	h := a.leader(ctx)
+	return h.Name(), func() {
+		a.cut([]string{h.Name()}, append(a.others(h), testbed.Clients), testbed.AllPorts)
+	}
+}
+
+// deaf: what the leader sends arrives, what is sent to it does not.
+func deaf(ctx context.Context, a *act) (string, func()) {
+	h := a.leader(ctx)
+	return h.Name(), func() { a.cutTo(a.others(h), []string{h.Name()}, testbed.AllPorts) }
+}
+
+func mute(ctx context.Context, a *act) (string, func()) {
+	h := a.leader(ctx)
+	return h.Name(), func() { a.cutTo([]string{h.Name()}, a.others(h), testbed.AllPorts) }
+}
+
+// clientsOnly leaves the nodes whole, and some or all of them without clients.
+func clientsOnly(_ context.Context, a *act) (string, func()) {
+	all := names(a.shuffled())
+	some := all[:1+a.draw.IntN(len(all))]
+	return "from " + strings.Join(some, ", "), func() { a.cut([]string{testbed.Clients}, some, testbed.AllPorts) }
+}
+
+// clientsUnheard lets calls arrive, and loses the answers: outcomes that no
+// client learns.
+func clientsUnheard(_ context.Context, a *act) (string, func()) {
+	all := names(a.shuffled())
+	some := all[:1+a.draw.IntN(len(all))]
+	return "by " + strings.Join(some, ", "), func() { a.cutTo(some, []string{testbed.Clients}, testbed.AllPorts) }
+}

@@ -1,0 +1,106 @@
+package nemesis
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Plan is the faults of a run.
+type Plan struct {
+	Seed  uint64   `json:"seed"`
+	Nodes int      `json:"nodes"`
+	Steps []Step   `json:"steps"`
+	Notes []string `json:"notes,omitempty"` // what was asked for and left out, and why
+}
+
+const (
+	// calm is the time before the first fault: what a sound cluster holds is
+	// measured in it.
+	calm = 3 * time.Second
+	// gapMin and gapMax bound the time between two faults of a lane, in which
+	// the cluster recovers.
+	gapMin, gapMax = time.Second, 4 * time.Second
+	// share is the most of a run that one step may take.
+	share = 0.5
+)
+
+// Draw makes the plan of a run of so long against a cluster of so many nodes.
+// The same arguments give the same plan. Names that there are not are an error
+// which lists those that there are.
+func Draw(seed uint64, faults []string, nodes int, total time.Duration) (Plan, error) {
+	p := Plan{Seed: seed, Nodes: nodes}
+	for _, name := range faults {
+		f, err := find(name)
+		if err != nil {
+			return Plan{}, err
+		}
+		steps, note := f.draw(seed, nodes, total)
+		p.Steps = append(p.Steps, steps...)
+		if note != "" {
+			p.Notes = append(p.Notes, note)
+		}
+	}
+	slices.SortStableFunc(p.Steps, func(a, b Step) int { return int(a.At - b.At) })
+	for i := range p.Steps {
+		p.Steps[i].N = i + 1
+	}
+	return p, nil
+}
+
+// draw makes the lane of one fault. Every variant that makes sense at that size
+// comes once before any comes again.
+func (f fault) draw(seed uint64, nodes int, total time.Duration) (steps []Step, note string) {
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(f.name))
+	draw := rand.New(rand.NewPCG(seed, name.Sum64()))
+	var fit []variant
+	var unfit []string
+	for _, v := range f.variants {
+		if v.nodesMin <= nodes {
+			fit = append(fit, v)
+		} else {
+			unfit = append(unfit, v.name)
+		}
+	}
+	if len(unfit) > 0 {
+		note = fmt.Sprintf("%s: a cluster of %d is too small for %s", f.name, nodes, strings.Join(unfit, ", "))
+	}
+	if len(fit) == 0 {
+		return nil, note
+	}
+	var deck []variant
+	for at := calm + between(draw, 0, gapMin); ; at += between(draw, gapMin, gapMax) {
+		if len(deck) == 0 {
+			deck = slices.Clone(fit)
+			draw.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+		}
+		v := deck[0]
+		deck = deck[1:]
+		long := spread(draw, v.shortest, min(v.longest, max(v.shortest, time.Duration(share*float64(total)))))
+		if at+v.shortest > total {
+			return steps, note
+		}
+		long = min(long, total-at)
+		steps = append(steps, Step{At: at.Round(time.Millisecond), For: long.Round(time.Millisecond), Fault: f.name, Variant: v.name, Seed: draw.Uint64()})
+		at += long
+	}
+}
+
+// between is a duration in the range, evenly.
+func between(draw *rand.Rand, low, high time.Duration) time.Duration {
+	return low + time.Duration(draw.Int64N(int64(high-low)+1))
+}
+
+// spread is a duration in the range, as likely in its first tenfold as in its
+// second: short faults find other things than long ones.
+func spread(draw *rand.Rand, low, high time.Duration) time.Duration {
+	if low >= high {
+		return low
+	}
+	return time.Duration(float64(low) * math.Pow(float64(high)/float64(low), draw.Float64()))
+}

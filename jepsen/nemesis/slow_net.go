@@ -1,0 +1,86 @@
+package nemesis
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dormouse/jepsen/testbed"
+)
+
+var slowing = fault{
+	name: "slow-net", about: "networks that delay, jitter, lose, double, reorder and garble, or whose way back to the leader takes more than a second",
+	needs: []testbed.Capability{testbed.CanPartition},
+	variants: []variant{
+		blurring("delay", 1, func(a *act) testbed.Link { return testbed.Link{Delay: a.millis(10, 200)} }),
+		blurring("jitter", 1, func(a *act) testbed.Link { return testbed.Link{Delay: a.millis(1, 30), Jitter: a.millis(20, 300)} }),
+		blurring("loss", 1, func(a *act) testbed.Link { return testbed.Link{Loss: a.part(5, 30)} }),
+		blurring("duplicates", 1, func(a *act) testbed.Link { return testbed.Link{Duplicate: a.part(5, 50)} }),
+		blurring("out of order", 1, func(a *act) testbed.Link { return testbed.Link{Jitter: a.millis(1, 20), Reorder: a.part(5, 40)} }),
+		blurring("garbled", 1, func(a *act) testbed.Link { return testbed.Link{Corrupt: a.part(1, 10)} }),
+		blurring("all of it", 3, func(a *act) testbed.Link {
+			return testbed.Link{
+				Delay: a.millis(1, 50), Jitter: a.millis(1, 50), Loss: a.part(1, 10),
+				Duplicate: a.part(1, 10), Reorder: a.part(1, 10), Corrupt: a.part(1, 5),
+			}
+		}),
+		{name: "slow way back", nodesMin: 3, shortest: 4 * time.Second, longest: 15 * time.Second, begin: slowReturn},
+		{name: "slow way back, then a cut", nodesMin: 3, shortest: 6 * time.Second, longest: 15 * time.Second, begin: slowThenCut},
+	},
+}
+
+// part is a random share of that many in a hundred.
+func (a *act) part(low, high int) float64 { return float64(low+a.draw.IntN(high-low+1)) / 100 }
+
+// blurring makes a variant that does one thing to every link, or to those of
+// one node only.
+func blurring(name string, nodesMin int, link func(a *act) testbed.Link) variant {
+	return variant{
+		name: name, nodesMin: nodesMin, shortest: 3 * time.Second, longest: 15 * time.Second,
+		begin: func(_ context.Context, a *act) (undo, error) {
+			all, l := append(names(a.members()), testbed.Clients), link(a)
+			some, where := all, "everywhere"
+			if a.draw.IntN(2) == 0 {
+				h := a.any()
+				some, where = []string{h.Name()}, "around "+h.Name()
+			}
+			a.begins("%s: %s", where, describe(l))
+			a.lay(some, all, testbed.AllPorts, l)
+			a.lay(all, some, testbed.AllPorts, l)
+			return a.lift(), nil
+		},
+	}
+}
+
+func describe(l testbed.Link) string {
+	return fmt.Sprintf("%v±%v later, %.0f %% lost, %.0f %% doubled, %.0f %% out of order, %.0f %% garbled",
+		l.Delay, l.Jitter, 100*l.Loss, 100*l.Duplicate, 100*l.Reorder, 100*l.Corrupt)
+}
+
+// slowReturn delays what the others send to the leader by more than a lease:
+// its calls arrive at once, and their answers tell of long ago.
+func slowReturn(ctx context.Context, a *act) (undo, error) {
+	h := a.leader(ctx)
+	l := testbed.Link{Delay: a.millis(1200, 2500)}
+	a.begins("%s hears the others %v late", h.Name(), l.Delay)
+	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
+	return a.lift(), nil
+}
+
+// slowThenCut lets old answers keep a leader in office while nothing new of it
+// arrives: what a read that counts old answers is fooled by.
+func slowThenCut(ctx context.Context, a *act) (undo, error) {
+	h := a.leader(ctx)
+	l := testbed.Link{Delay: a.millis(1200, 2000)}
+	a.begins("%s hears the others %v late, and after a while nobody hears it", h.Name(), l.Delay)
+	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
+	stop := a.background(ctx, func(ctx context.Context) {
+		if pause(ctx, a.millis(2000, 4000)) {
+			a.lay([]string{h.Name()}, a.others(h), testbed.RaftPorts, testbed.Link{Cut: true})
+		}
+	})
+	return func(ctx context.Context) error {
+		stop()
+		return a.lift()(ctx)
+	}, nil
+}

@@ -1,0 +1,99 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/testbed"
+)
+
+var transferring = fault{
+	name: "transfer", about: "leadership handed round in storms; every node restarted in order, one after the other",
+	variants: []variant{
+		{name: "storm", nodesMin: 3, shortest: 5 * time.Second, longest: 20 * time.Second, begin: transferStorm},
+		{name: check.VariantRolling, nodesMin: 1, shortest: 10 * time.Second, longest: 20 * time.Second, begin: restartRolling},
+	},
+}
+
+// transferStorm has leadership handed over, to a random node or to any, many
+// times, sometimes before the last transfer has settled.
+func transferStorm(ctx context.Context, a *act) (undo, error) {
+	a.begins("every 0.1 to 2 s")
+	made, refused := 0, 0
+	stop := a.background(ctx, func(ctx context.Context) {
+		for pause(ctx, between(a.draw, 100*time.Millisecond, 2*time.Second)) {
+			to := ""
+			if a.draw.IntN(4) > 0 {
+				to = a.any().Node()
+			}
+			if _, err := a.operator.Change(ctx, agent.ChangeTransfer, to); err != nil {
+				refused++
+			} else {
+				made++
+			}
+		}
+	})
+	return func(context.Context) error {
+		stop()
+		a.note("%d transfers were made, %d were not", made, refused)
+		return nil
+	}, nil
+}
+
+// restartRolling stops each node in order, starts it again, and waits until it
+// is ready before the next: what an operator does to install a version.
+func restartRolling(ctx context.Context, a *act) (undo, error) {
+	hosts := a.shuffled()
+	release, err := a.claim(ctx, hosts...)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("%s", list(hosts))
+	var broken error
+	var done sync.WaitGroup
+	outlives := context.WithoutCancel(ctx) // a restart that was begun is finished
+	done.Go(func() {
+		for _, h := range hosts {
+			if ctx.Err() != nil || broken != nil {
+				return
+			}
+			broken = a.reboot(outlives, h)
+		}
+	})
+	return func(ctx context.Context) error {
+		defer release()
+		done.Wait()
+		return errors.Join(broken, a.runAll(ctx, hosts))
+	}, nil
+}
+
+// stopMax is more than a node takes for an orderly stop.
+const stopMax = 30 * time.Second
+
+// halt stops a node in order.
+func (f *field) halt(ctx context.Context, h *testbed.Host) error {
+	ctx, cancel := context.WithTimeout(ctx, stopMax)
+	defer cancel()
+	f.mayExit(h, "exit code 0")
+	if err := h.Terminate(ctx); err != nil {
+		f.broken(h, "a node does not stop", "after SIGTERM and %v it still runs", stopMax)
+		return errors.Join(err, f.kill(h))
+	}
+	return nil
+}
+
+// reboot stops a node in order and starts it again.
+func (f *field) reboot(ctx context.Context, h *testbed.Host) error {
+	if err := f.halt(ctx, h); err != nil {
+		return err
+	}
+	if err := f.run(ctx, h); err != nil {
+		return fmt.Errorf("after an orderly restart: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package jepsen
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/workload"
+)
+
+const (
+	// pulseEvery is how fine recovery is measured.
+	pulseEvery = 100 * time.Millisecond
+	// pulseMax bounds one commit, so that one which was sent into a void does
+	// not hide that others would succeed.
+	pulseMax = time.Second
+)
+
+// pulse is a process by whose commits liveness is measured.
+type pulse struct{ *workload.Process }
+
+// beat commits a small value again and again.
+func (p *pulse) beat(ctx context.Context) {
+	key := fmt.Sprintf("pulse-%d", p.ID)
+	for n := 0; ; n++ {
+		p.once(ctx, key, []byte(fmt.Sprint(n)))
+		if !pause(ctx, pulseEvery) {
+			return
+		}
+	}
+}
+
+func (p *pulse) once(ctx context.Context, key string, value []byte) {
+	ctx, cancel := context.WithTimeout(ctx, pulseMax)
+	defer cancel()
+	id := p.Record.Invoke(history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Call: "put", Key: key})
+	_, err := p.Client.PutValue(ctx, agent.PutValue{Key: key, Bytes: value})
+	switch agent.OutcomeOf(err) {
+	case agent.Done:
+		p.Record.Return(id, nil)
+	case agent.Refused:
+		p.Record.Fail(id, history.Refused, string(agent.CodeOf(err)), err.Error())
+	case agent.Undecided:
+		p.Record.Fail(id, history.Unknown, string(agent.CodeOf(err)), err.Error())
+	}
+}
+
+// lastPulse is when a pulse last succeeded.
+func (t *tally) lastPulse() time.Duration { return time.Duration(t.pulse.Load()) }
