@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/wire"
 )
@@ -69,6 +70,9 @@ func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
 		r := &apipb.Request{Client: commit.Request.Client, Seq: commit.Request.Seq, Low: commit.Request.Low, TtlMs: uint64(left)}
 		if k.seq != 0 {
 			r.Low = k.client.ledger.lowest()
+		}
+		if planted.Is(planted.RetryWithFreshID) {
+			r.Seq = k.client.ledger.another(r.Seq)
 		}
 		commit = &apipb.CommitRequest{Scope: commit.Scope, Request: r, Fence: commit.Fence, Ops: commit.Ops}
 	}

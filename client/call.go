@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	apipb "dormouse/proto/api"
 )
 
@@ -184,6 +185,9 @@ func (k *call) ended() {
 
 // expired is the outcome of a call that ran out of time. mu is held.
 func (k *call) expired() *outcome {
+	if planted.Is(planted.TimeoutAsRefused) {
+		k.undecided, k.last = false, nil
+	}
 	why := "no node could be reached"
 	if k.last != nil {
 		why = k.last.Error()

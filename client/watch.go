@@ -10,6 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/wire"
 )
@@ -126,6 +127,12 @@ func (s *watching) same(ctx context.Context) (bool, error) {
 }
 
 func (s *watching) broke(l *link, err error) error {
+	switch {
+	case planted.Is(planted.WatchSkipsOnReconnect):
+		s.w.From++
+	case planted.Is(planted.WatchRepeatsOnReconnect) && s.w.From > 0:
+		s.w.From--
+	}
 	e := errorOf(err, false)
 	if agent.Retryable(e) {
 		s.client.pool.distrust(l)

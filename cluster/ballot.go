@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
+
+	"dormouse/internal/planted"
 )
 
 // Where raft keeps its term and its vote in the stable store.
@@ -99,7 +101,7 @@ type authoredLogs struct {
 func (s *authoredLogs) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
 func (s *authoredLogs) StoreLogs(logs []*raft.Log) error {
-	if len(logs) == 0 || s.offered == nil || s.offered.has(logs[0]) {
+	if len(logs) == 0 || s.offered == nil || s.offered.has(logs[0]) || planted.Is(planted.UnguardedHeartbeat) {
 		return s.LogStore.StoreLogs(logs)
 	}
 	for _, log := range logs {

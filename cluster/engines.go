@@ -16,6 +16,8 @@ import (
 	wal "github.com/hashicorp/raft-wal"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"dormouse/internal/planted"
 )
 
 // The kinds of log store.
@@ -104,6 +106,12 @@ func (e *engines) openLog(kind string) (raft.LogStore, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the log directory: %w", err)
 	}
+	switch {
+	case planted.Is(planted.NoFsync):
+		return openUnsynced(path)
+	case planted.Is(planted.FsyncAfterAck):
+		return openLate(path)
+	}
 	logs, err := wal.Open(path, wal.WithSegmentSize(walSegmentBytes), wal.WithLogger(e.logger.Named("wal")))
 	if err != nil {
 		return nil, damage(err, "open the log in %s", path)
@@ -125,7 +133,7 @@ func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
 		}
 	}()
 	store, err = raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
-		Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
+		Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: planted.Is(planted.NoFsync),
 	}})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 )
 
 // Group is this node's part of a Raft group. Its methods may be called
@@ -59,6 +60,9 @@ func Open(o Options) (*Group, error) {
 		o: o, logger: o.Logger.Named("cluster"), machine: o.Machine, peers: o.Peers, metrics: newMetrics(),
 		ready: new(atomic.Pointer[readiness]), turned: make(chan struct{}),
 		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), keep: defaultCompaction,
+	}
+	if snapshotBug() {
+		g.keep = hurriedCompaction
 	}
 	var err error
 	g.stores, err = openStores(storesOptions{
@@ -121,6 +125,9 @@ func (g *Group) openRaft() error {
 		Stream: raftLayer{g.stream.raft}, Timeout: rpcMax, MaxPool: 3, Logger: g.o.Logger.Named("raft-net"),
 	})
 	guard := newGuard(unpiped{transport}, g.stores, g.logger)
+	if planted.Is(planted.AckedBeforeCommit) {
+		guard.Transport = optimist{unpiped{transport}}
+	}
 	g.lead = &leadership{
 		machine: g.machine, metrics: g.metrics, logger: g.logger, ready: g.ready,
 		notify: make(chan bool), news: make(chan struct{}, 1), duties: g.duties, turned: g.turn,

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"dormouse/internal/planted"
 )
 
 // errMayNotStand answers raft when it asks for votes that it must not get.
@@ -178,8 +180,8 @@ func (g *guard) forward(rpc raft.RPC) {
 
 // SetHeartbeatHandler implements raft.Transport.
 func (g *guard) SetHeartbeatHandler(handle func(raft.RPC)) {
-	if handle == nil {
-		g.Transport.SetHeartbeatHandler(nil)
+	if handle == nil || planted.Is(planted.UnguardedHeartbeat) {
+		g.Transport.SetHeartbeatHandler(handle)
 		return
 	}
 	g.Transport.SetHeartbeatHandler(func(rpc raft.RPC) {

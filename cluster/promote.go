@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 )
 
 const (
@@ -157,6 +158,9 @@ func (g *Group) reconcile(ctx context.Context) {
 		case id == g.o.NodeID:
 		case !known: // removed, by a leader that did not live to finish
 			g.finish(ctx, "remove", id, remove(id))
+			return
+		case planted.Is(planted.UnheardIsRemoved) && server.Suffrage == raft.Voter && g.unheard(row):
+			_ = g.commit(ctx, g.machine.EncodeRemoveMember(row.ID, row.Incarnation))
 			return
 		case server.Suffrage == raft.Voter && !row.WantVote:
 			if g.quorumWithout(ctx, id) == "" {

@@ -12,6 +12,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/invariant"
+	"dormouse/internal/planted"
 )
 
 // dueGapMin paces the empty entries that are proposed because something is
@@ -370,6 +371,8 @@ func outcome(err error) *agent.Error {
 		errors.Is(err, raft.ErrEnqueueTimeout),
 		errors.Is(err, raft.ErrLeadershipTransferInProgress):
 		return agent.Errorf(agent.CodeUnavailable, "%v", err)
+	case planted.Is(planted.UnknownAsRefused):
+		return agent.Errorf(agent.CodeReadOnly, "%v", err)
 	default:
 		return agent.Errorf(agent.CodeUnknown, "%v", err)
 	}

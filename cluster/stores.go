@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	"golang.org/x/sync/errgroup"
+
+	"dormouse/internal/planted"
 )
 
 const rebuild = "where other nodes have this node's data, move its data directory away and let it join again with an empty one; where none does, restore a backup"
@@ -115,7 +117,7 @@ func (s *stores) stack(o storesOptions) error {
 	}
 	s.meter = &meteredLogs{LogStore: logs}
 	s.mark = newHighWater(s.meter, checked, s.newest, o.logger)
-	if err := s.mark.open(o.acceptDamage); err != nil {
+	if err := s.mark.open(o.acceptDamage || planted.Is(planted.TailLossAccepted)); err != nil {
 		return err
 	}
 	if err := s.accept(o); err != nil {
@@ -137,6 +139,9 @@ func (s *stores) stack(o storesOptions) error {
 		s.disk.asked = o.reserve
 	}
 	s.logs = snapTerm{LogStore: newCachedLogs(s.authors, logCacheBytes), newest: s.newest}
+	if planted.Is(planted.NoSnapshotTerm) {
+		s.logs = newCachedLogs(s.authors, logCacheBytes)
+	}
 	s.stable = s.ballot
 	if o.snapshots != nil {
 		s.snapshots = s.newest

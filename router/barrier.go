@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 )
 
 // roundTimeout bounds one question to the leader. Its answer rides a batch, so
@@ -107,7 +108,9 @@ func (s *rounds) run() {
 	for {
 		s.mu.Lock()
 		sent := s.next
-		s.next = nil
+		if !planted.Is(planted.BarrierJoinsSentRound) {
+			s.next = nil
+		}
 		if sent == nil {
 			s.busy = false
 			s.mu.Unlock()
@@ -115,6 +118,11 @@ func (s *rounds) run() {
 		}
 		s.mu.Unlock()
 		sent.index, sent.err = s.ask()
+		if planted.Is(planted.BarrierJoinsSentRound) {
+			s.mu.Lock()
+			s.next = nil
+			s.mu.Unlock()
+		}
 		close(sent.done)
 	}
 }

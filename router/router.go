@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 )
 
 // Bounds of the router's patience and memory.
@@ -104,7 +105,11 @@ func (r *Router) Read(ctx context.Context, reads agent.Reads) (agent.Answers, er
 		return agent.Answers{}, err
 	}
 	var index uint64
-	if !reads.Stale {
+	switch {
+	case reads.Stale:
+	case planted.Is(planted.FollowerLocalRead) && !r.group.IsLeader():
+	case planted.Is(planted.StaleThaw) && thaws(reads):
+	default:
 		var err error
 		if index, err = r.Barrier(ctx); err != nil {
 			return agent.Answers{}, err

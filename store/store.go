@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/internal/planted"
 )
 
 // Proposer is what a store needs of its Raft group.
@@ -68,6 +69,11 @@ func (s *Store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 func (s *Store) encode(c *agent.Commit) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
+	}
+	if planted.Enabled {
+		if err := s.decideEarly(c); err != nil {
+			return nil, err
+		}
 	}
 	var notAfter uint64
 	if c.Request.Client != "" {

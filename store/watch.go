@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 )
 
 // watchPage bounds how many entries a watch reads at once.
@@ -69,6 +70,9 @@ type tail struct {
 // page yields what there is from next on, and says whether to go on watching.
 func (t *tail) page(yield func(agent.Event, error) bool) bool {
 	for {
+		if planted.Is(planted.WatchFollowsNewLife) {
+			t.incarnation = 0
+		}
 		view := t.store.o.Machine.View()
 		page, err := view.WatchPage(t.watch.Scope, t.watch.Thread, t.incarnation, t.next, watchPage)
 		view.Close()

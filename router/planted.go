@@ -1,0 +1,16 @@
+package router
+
+import (
+	"slices"
+
+	"dormouse/agent"
+)
+
+// thaws tells whether a thaw is among the reads: what planted.StaleThaw needs.
+// It is not in a program without the build tag zoo.
+func thaws(reads agent.Reads) bool {
+	return slices.ContainsFunc(reads.Reads, func(r agent.Read) bool {
+		_, thaw := r.(*agent.Thaw)
+		return thaw
+	})
+}

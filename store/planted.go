@@ -1,0 +1,54 @@
+package store
+
+import (
+	"slices"
+
+	"dormouse/agent"
+	"dormouse/internal/planted"
+)
+
+// What planted bugs need beyond a line. Nothing here is in a program without
+// the build tag zoo.
+
+// decideEarly decides by this node's state as it is now what only the log may
+// decide, for the bugs that are named so.
+func (s *Store) decideEarly(c *agent.Commit) error {
+	view := s.o.Machine.View()
+	defer view.Close()
+	now := func(r agent.Read) agent.Answer { return view.Answer(c.Scope, r) }
+	c.Ops = slices.Clone(c.Ops)
+	for i, op := range c.Ops {
+		switch op := op.(type) {
+		case *agent.AppendThread:
+			var rev uint64
+			if t, ok := now(&agent.GetThread{Thread: op.Thread}).Found.(*agent.Thread); ok {
+				rev = t.Rev
+			}
+			if want := op.ExpectedRev; planted.Is(planted.RevCheckedEarly) && want != nil && *want != rev {
+				return &agent.Error{Code: agent.CodeConflict, Op: i, Rev: rev, Final: true, Detail: "decided early"}
+			}
+		case *agent.PutCheckpoint:
+			var revision uint64
+			if found, ok := now(&agent.GetCheckpoint{Key: op.Key}).Found.(*agent.Checkpoint); ok {
+				revision = found.Revision
+			}
+			if want := op.IfRevision; planted.Is(planted.RevisionCheckedEarly) && want != nil && *want != revision {
+				return &agent.Error{Code: agent.CodeRevisionMismatch, Op: i, Revision: revision, Final: true, Detail: "decided early"}
+			}
+		case *agent.PatchCheckpoint:
+			found, ok := now(&agent.GetCheckpoint{Key: op.Key}).Found.(*agent.Checkpoint)
+			if !ok || !planted.Is(planted.PatchedEarly) {
+				continue
+			}
+			state, err := agent.MergePatch(found.State, op.Patch)
+			if err != nil {
+				continue
+			}
+			c.Ops[i] = &agent.PutCheckpoint{
+				Key: op.Key, Version: found.Version, State: state, Thread: found.Thread, Lifecycle: found.Lifecycle,
+				Metadata: found.Metadata, IfRevision: op.IfRevision, IfIncarnation: op.IfIncarnation,
+			}
+		}
+	}
+	return nil
+}
