@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -148,68 +147,36 @@ func TestTurnFindsEachWrong(t *testing.T) {
 // turnStore is a sound store of one group, and what its clients saw.
 type turnStore struct {
 	r       *rand.Rand
-	now     int
 	index   uint64
 	sealed  bool // somebody has read at index, so nothing more is committed there
 	threads map[string][]string
 	puts    map[string]turnCheckpoint
-	calls   script
 }
 
-// turnHistory is a random run of a sound store. Each call takes effect at one
-// instant between its invocation and its return, and some are never answered.
+// turnHistory is a random run of a sound store.
 func turnHistory(seed uint64, processes, calls int) *history.History {
 	s := &turnStore{index: 1, r: rand.New(rand.NewPCG(seed, 3)), threads: map[string][]string{}, puts: map[string]turnCheckpoint{}}
-	w := &turn{}
-	type pending struct {
-		op   history.Op
-		step int // 0: not applied yet
-		in   turnCommit
-		last turnState
-	}
-	under := make([]pending, processes)
-	for len(s.calls) < calls {
-		s.now++
-		at := s.r.IntN(processes)
-		p := &under[at]
-		switch {
-		case p.op.Call == "":
-			p.op = history.Op{Process: at, Call: "read", Key: "g", In: raw(turnTail), Invoke: time.Duration(s.now)}
+	w, last := &turn{}, make([]*turnState, processes)
+	return soundRun{
+		r: s.r, processes: processes, calls: calls,
+		begin: func(process int) (string, any) {
 			if s.r.IntN(2) == 0 {
-				var known *turnState
-				if p.last.Index > 0 {
-					known = &p.last
-				}
-				p.in = w.draw(&Process{ID: at, Rand: s.r}, known)
-				p.op.Call, p.op.In = "commit", raw(p.in)
+				return "read", turnTail
 			}
-			p.step = 0
-		case p.step == 0 && p.op.Call == "read":
-			p.last = s.read()
-			p.op.Out, p.op.Outcome = raw(p.last), history.OK
-			p.step++
-		case p.step == 0:
-			if out, applied := s.commit(p.in); applied {
-				p.op.Out, p.op.Outcome = raw(out), history.OK
-			} else {
-				p.op.Outcome, p.op.Code = history.Refused, "conflict"
+			return "commit", w.draw(&Process{ID: process, Rand: s.r}, last[process])
+		},
+		apply: func(_ string, in any) any {
+			if c, is := in.(turnCommit); is {
+				return s.commit(c)
 			}
-			p.step++
-		default:
-			p.op.Return = time.Duration(s.now)
-			if p.op.Call == "commit" && s.r.IntN(10) == 0 {
-				p.op = unknown(p.op)
+			return s.read()
+		},
+		heard: func(process int, out any) {
+			if state, is := out.(turnState); is {
+				last[process] = &state
 			}
-			s.calls = append(s.calls, p.op)
-			p.op = history.Op{}
-		}
-	}
-	for _, p := range under {
-		if p.op.Call != "" {
-			s.calls = append(s.calls, unknown(p.op)) // the run ended first
-		}
-	}
-	return s.calls.history()
+		},
+	}.history("g")
 }
 
 func (s *turnStore) read() turnState {
@@ -224,22 +191,23 @@ func (s *turnStore) read() turnState {
 	return state
 }
 
-func (s *turnStore) commit(in turnCommit) (out turnCommitted, applied bool) {
+// commit is what came of a commit; nil where it is refused.
+func (s *turnStore) commit(in turnCommit) any {
 	for _, a := range in.Appends {
 		if a.Rev != nil && *a.Rev != uint64(len(s.threads[a.Thread])) {
-			return out, false
+			return nil
 		}
 	}
 	for _, put := range in.Puts {
 		if put.Revision != nil && *put.Revision != s.puts[put.Checkpoint].Revision {
-			return out, false
+			return nil
 		}
 	}
 	if s.sealed || s.r.IntN(2) == 0 { // commits may share an entry of the log
 		s.index++
 		s.sealed = false
 	}
-	out.Index = s.index
+	out := turnCommitted{Index: s.index}
 	for _, a := range in.Appends {
 		var seqs []uint64
 		for i := range a.Entries {
@@ -253,7 +221,7 @@ func (s *turnStore) commit(in turnCommit) (out turnCommitted, applied bool) {
 		s.puts[put.Checkpoint] = c
 		out.Revisions = append(out.Revisions, c.Revision)
 	}
-	return out, true
+	return out
 }
 
 // TestTurnPassesSoundRuns, and finds what is wrong with one of its answers.
@@ -315,7 +283,7 @@ func spoilTurn(r *rand.Rand, h *history.History) string {
 
 // TestTurnScales: a million calls take a minute at most.
 func TestTurnScales(t *testing.T) {
-	const groups, calls = 25, 800
+	const groups, calls = 10, 800
 	all := &history.History{}
 	for group := range groups {
 		for _, op := range turnHistory(uint64(group), 9, calls).Ops {

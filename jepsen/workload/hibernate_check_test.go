@@ -1,0 +1,224 @@
+package workload
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+func TestHibernateFindsEachWrong(t *testing.T) {
+	sleep := func(process, invoke, ret int, in hibernation, revision uint64) history.Op {
+		return ok(process, invoke, ret, "hibernate", "a", in, hibernated{revision, in.rev()})
+	}
+	thaw := func(process, invoke, ret int, out thawed) history.Op {
+		return ok(process, invoke, ret, "thaw", "a", thawing{}, out)
+	}
+	rows := func(process, invoke, ret int, rows ...keptRevision) history.Op {
+		return ok(process, invoke, ret, "history", "a", struct{}{}, rows)
+	}
+	load := func(process, invoke, ret, from int, out caughtUp) history.Op {
+		return ok(process, invoke, ret, "load", "a", from, out)
+	}
+	one := uint64(1)
+	a := hibernation{By: "a", Entries: []string{"a.0"}, New: 1}
+	b := hibernation{By: "b", From: 1, Entries: []string{"b.0"}, New: 1}
+	idle := hibernation{By: "b", From: 1}
+	if1 := b
+	if1.Revision = &one
+	seen := thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}}
+	seenB := thawed{Revision: 2, By: "b", Rev: 2, Entries: []string{"a.0", "b.0"}}
+	cases := []struct {
+		name, rule string
+		calls      script
+	}{
+		{"in order", "", script{
+			thaw(1, 0, 1, thawed{}), sleep(1, 2, 3, a, 1), thaw(2, 4, 5, seen), sleep(2, 6, 7, if1, 2), thaw(3, 8, 9, seenB),
+			rows(3, 10, 11, keptRevision{2, 2}, keptRevision{1, 1}),
+		}},
+		{"one that changed nothing of the thread", "", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2)}},
+		{"a journal that is ahead", "", script{
+			sleep(1, 0, 1, a, 1), ok(2, 2, 3, "append", "a", b, 2), thaw(3, 4, 5, thawed{1, "a", 1, []string{"a.0"}, 1}), load(3, 6, 7, 1, caughtUp{2, []string{"b.0"}}),
+		}},
+		{"an unknown one may have applied", "", script{sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, seenB)}},
+		{"or not", "", script{sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, seen)}},
+		{"an older checkpoint than the acknowledged one", "lost or stale", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), thaw(3, 4, 5, seen)}},
+		{"an agent that has vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), thaw(3, 4, 5, thawed{})}},
+		{"a history that has vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), rows(3, 4, 5)}},
+		{"entries that have vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), ok(2, 2, 3, "append", "a", b, 2), thaw(3, 4, 5, seen)}},
+		{"a thread that has vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), load(3, 4, 5, 1, caughtUp{})}},
+		{"no thread to thaw", "cannot thaw", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "missing_thread")}},
+		{"a thread that is another", "cannot thaw", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "thread_mismatch")}},
+		{"unavailable is no crime", "", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "unavailable")}},
+		{"fewer entries than the pointer says", "entries missing", script{sleep(1, 0, 1, a, 1), thaw(3, 4, 5, thawed{1, "a", 1, nil, 0})}},
+		{"another rev than was hibernated", "another pointer", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), thaw(3, 4, 5, thawed{2, "b", 0, nil, 1})}},
+		{"a pointer of its own", "another pointer", script{ok(1, 0, 1, "hibernate", "a", a, hibernated{1, 7})}},
+		{"another entry than was hibernated", "two histories", script{
+			sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), thaw(3, 4, 5, thawed{Revision: 2, By: "b", Rev: 2, Entries: []string{"b.0", "a.0"}}),
+		}},
+		{"two that made one revision", "two histories", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 1)}},
+		{"refused and there", "refused but applied", script{sleep(1, 0, 1, a, 1), refused(sleep(2, 2, 3, b, 0), "conflict"), thaw(3, 4, 5, seenB)}},
+		{"entries without their checkpoint", "half a commit", script{
+			sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, thawed{1, "a", 1, []string{"a.0"}, 1}), load(3, 6, 7, 1, caughtUp{2, []string{"b.0"}}),
+		}},
+		{"a checkpoint without its entries", "no order explains it", script{
+			sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 9, b, 0)), thaw(3, 4, 5, seenB), thaw(4, 4, 9, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}),
+		}},
+		{"an expectation that was not held", "expectation ignored", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), sleep(2, 4, 5, hibernation{By: "c", From: 1, Revision: &one}, 3)}},
+		{"a short history", "history of another length", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), rows(3, 4, 5, keptRevision{2, 2})}},
+		{"a history with a gap", "gap in the history", script{sleep(1, 0, 1, a, 1), rows(3, 4, 5, keptRevision{3, 2}, keptRevision{1, 1}, keptRevision{0, 0})}},
+		{"pointers that went back", "pointer went back", script{rows(3, 4, 5, keptRevision{2, 1}, keptRevision{1, 2})}},
+		{"a history with another pointer", "another pointer", script{sleep(1, 0, 1, a, 1), rows(3, 4, 5, keptRevision{1, 2})}},
+		{"another revision than was asked for", "another revision", script{
+			sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), ok(3, 4, 5, "thaw", "a", thawing{Revision: 1}, seenB),
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newHibernate(), c.calls.history()), c.rule) })
+	}
+	givesUp(t, newHibernate(), cases[0].calls.history())
+}
+
+// sleepStore is a sound store of one agent.
+type sleepStore struct {
+	r       *rand.Rand
+	entries []string
+	kept    []thawed // :: revision - 1 → what was hibernated
+}
+
+// do makes a call take effect, and is its answer; nil where it is refused.
+func (s *sleepStore) do(call string, in any) any {
+	newest := len(s.kept)
+	switch in := in.(type) {
+	case hibernation:
+		old := in.rev() - uint64(in.New)
+		if old != uint64(len(s.entries)) || in.Revision != nil && *in.Revision != uint64(newest) ||
+			!slices.Equal(s.entries[in.From:], in.Entries[:len(in.Entries)-in.New]) {
+			return nil
+		}
+		s.entries = append(s.entries, in.Entries[len(in.Entries)-in.New:]...)
+		if call == "append" {
+			return in.rev()
+		}
+		s.kept = append(s.kept, thawed{Revision: uint64(newest + 1), By: in.By, Rev: in.rev()})
+		return hibernated{uint64(newest + 1), in.rev()}
+	case thawing:
+		if newest == 0 {
+			return thawed{}
+		}
+		out := s.kept[newest-1]
+		out.Entries = slices.Clone(s.entries[:out.Rev])
+		if in.Tail > 0 {
+			out.Entries = out.Entries[max(0, int(out.Rev)-int(in.Tail)):]
+		}
+		out.Ahead = uint64(len(s.entries)) - out.Rev
+		return out
+	case uint64:
+		return caughtUp{uint64(len(s.entries)), slices.Clone(s.entries[min(in, uint64(len(s.entries))):])}
+	default:
+		var rows []keptRevision
+		for i := newest; i > max(newest-4, 0); i-- {
+			rows = append(rows, keptRevision{uint64(i), s.kept[i-1].Rev})
+		}
+		return rows
+	}
+}
+
+// sleepHistory is a random run of a sound store.
+func sleepHistory(seed uint64, processes, calls int) *history.History {
+	s := &sleepStore{r: rand.New(rand.NewPCG(seed, 5))}
+	w := &hibernate{}
+	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
+	run.begin = func(at int) (string, any) {
+		switch s.r.IntN(6) {
+		case 0:
+			return "thaw", thawing{Tail: s.r.Uint64N(4)}
+		case 1:
+			return "load", s.r.Uint64N(uint64(len(s.entries) + 1))
+		case 2:
+			return "history", nil
+		}
+		l := &life{rev: uint64(len(s.entries)), revision: uint64(len(s.kept))}
+		for _, name := range s.entries {
+			l.entries = append(l.entries, lived{name, ""})
+		}
+		h := w.draw(&Process{ID: at, Rand: s.r}, l)
+		if h.New > 0 && s.r.IntN(8) == 0 {
+			return "append", h
+		}
+		return "hibernate", h
+	}
+	return run.history("a")
+}
+
+func TestHibernatePassesSoundRuns(t *testing.T) {
+	caught := 0
+	for seed := range uint64(60) {
+		h := sleepHistory(seed, 1+int(seed%9), 200)
+		expect(t, judged(t, newHibernate(), h), "")
+		if what := spoilThaw(rand.New(rand.NewPCG(seed, 6)), h); what != "" {
+			caught++
+			if r := judged(t, newHibernate(), h); r.Verdict != check.Violation {
+				t.Errorf("seed %d: %s goes unnoticed", seed, what)
+			}
+		}
+	}
+	if caught < 40 {
+		t.Errorf("only %d runs could be spoilt", caught)
+	}
+}
+
+// spoilThaw makes one answer wrong and says how.
+func spoilThaw(r *rand.Rand, h *history.History) string {
+	for _, at := range r.Perm(len(h.Ops)) {
+		op := &h.Ops[at]
+		if op.Call != "thaw" || op.Outcome != history.OK || at < len(h.Ops)/2 {
+			continue
+		}
+		out, err := history.Decode[thawed](op.Out)
+		if err != nil {
+			panic(err)
+		}
+		what := "a journal that is shorter"
+		switch r.IntN(4) {
+		case 0:
+			out, what = thawed{}, "nothing there"
+		case 1:
+			out.Rev, what = out.Rev+1, "a pointer that is ahead"
+		case 2:
+			out.Revision, what = out.Revision-1, "an older revision"
+		default:
+			if out.Ahead == 0 {
+				continue
+			}
+			out.Ahead--
+			if concurrent(h, *op) {
+				continue // it may just as well be right
+			}
+		}
+		op.Out = raw(out)
+		return fmt.Sprintf("%s in call %d", what, op.ID)
+	}
+	return ""
+}
+
+// concurrent tells whether any write was under way together with op.
+func concurrent(h *history.History, op history.Op) bool {
+	return slices.ContainsFunc(h.Ops, func(other history.Op) bool {
+		return other.ID != op.ID && other.Invoke < op.Return && other.Return > op.Invoke
+	})
+}
+
+func TestHibernateScales(t *testing.T) {
+	all := &history.History{}
+	for key := range 10 {
+		for _, op := range sleepHistory(uint64(key), 9, 800).Ops {
+			op.Key = fmt.Sprint("a", key)
+			all.Ops = append(all.Ops, op)
+		}
+	}
+	scales(t, newHibernate(), all)
+}
