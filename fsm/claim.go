@@ -8,6 +8,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/invariant"
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 )
 
@@ -83,6 +84,9 @@ func (c *commit) beginHolding(name, holder string, ttl time.Duration) (agent.OpR
 	}
 	row := &logpb.ClaimRow{
 		Holder: holder, Epoch: c.mint(), TtlMs: millis(ttl), QueuedTick: old.GetQueuedTick(), ClaimedAt: c.progress.wall,
+	}
+	if planted.Is(planted.EpochReused) {
+		row.Epoch = old.GetEpoch() + 1
 	}
 	invariant.Check(row.Epoch > old.GetEpoch(), "claim %q: epoch %d follows %d", name, row.Epoch, old.GetEpoch())
 	return c.armClaim(name, row)

@@ -16,6 +16,12 @@ func (s *Store) decideEarly(c *agent.Commit) error {
 	view := s.o.Machine.View()
 	defer view.Close()
 	now := func(r agent.Read) agent.Answer { return view.Answer(c.Scope, r) }
+	if f := c.Fence; f != nil && planted.Is(planted.FenceCheckedEarly) {
+		held, ok := now(&agent.GetClaim{Claim: f.Claim}).Found.(*agent.Claim)
+		if !ok || held.Epoch != f.Epoch {
+			return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Detail: "decided early"}
+		}
+	}
 	c.Ops = slices.Clone(c.Ops)
 	for i, op := range c.Ops {
 		switch op := op.(type) {

@@ -72,6 +72,14 @@ const (
 	WatchFollowsNewLife   Bug = "watch-follows-new-life"
 )
 
+// Claims that let two in.
+const (
+	NoFenceCheck      Bug = "no-fence-check"
+	FenceCheckedEarly Bug = "fence-checked-early"
+	EpochReused       Bug = "epoch-reused"
+	WallClockTicks    Bug = "wall-clock-ticks"
+)
+
 // Outcomes mixed up, in the nodes and in the client.
 const (
 	UnknownAsRefused        Bug = "unknown-as-refused"
@@ -118,6 +126,11 @@ var about = map[Bug]string{
 	DuplicateEntryIDs:     "an entry whose id is in the thread already is appended again",
 	WatchNotWoken:         "watchers do not hear of entries that touch several threads",
 	WatchFollowsNewLife:   "a watch goes on into the thread that was made anew under its id",
+
+	NoFenceCheck:      "a fence is not looked at",
+	FenceCheckedEarly: "a fence is held to the claim as of the proposal",
+	EpochReused:       "a claim that was released begins again with its first epoch",
+	WallClockTicks:    "claims and requests run out by the leader's wall clock",
 
 	UnknownAsRefused:        "an entry whose leader lost its place is called refused",
 	TimeoutAsRefused:        "the client calls a commit refused that it could not settle",
