@@ -274,7 +274,7 @@ func (c *commit) point(p *agent.Pointer) (*logpb.Pointer, error) {
 	if p.Head != "" && p.Head != hex.EncodeToString(head) {
 		return nil, threadMismatch(thread, fmt.Sprintf("its head at rev %d is another", p.Rev))
 	}
-	invariant.Check(p.Rev >= thread.Floor && p.Rev <= thread.Rev,
+	invariant.Check((p.Rev >= thread.Floor || p.Rev == 0) && p.Rev <= thread.Rev, // at rev 0 every head is the same
 		"a pointer at rev %d into thread %q, which has revs %d to %d", p.Rev, p.Thread, thread.Floor, thread.Rev)
 	return &logpb.Pointer{Thread: p.Thread, Rev: p.Rev, Head: head, Incarnation: thread.Incarnation}, nil
 }

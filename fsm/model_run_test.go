@@ -16,6 +16,9 @@ import (
 // commit is what the model makes of a commit, given how the machine decided
 // it: the results that it should have had, or the code and the op of a refusal.
 func (m *model) commit(c agent.Commit, got agent.Decided) (results []agent.OpResult, op int, code agent.Code) {
+	if m.fenced(c.Fence) {
+		return nil, -1, agent.CodeFenced
+	}
 	before := m.clone()
 	for i, o := range c.Ops {
 		var had agent.OpResult
@@ -54,6 +57,12 @@ func (m *model) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code)
 		return m.forkThread(op, got)
 	case *agent.CompactThread:
 		return m.compactThread(op)
+	case *agent.TakeClaim:
+		return m.takeClaim(op, got)
+	case *agent.RenewClaim:
+		return m.renewClaim(op)
+	case *agent.ReleaseClaim:
+		return m.releaseClaim(op, got)
 	default:
 		panic(fmt.Sprintf("the model does not know %T", op))
 	}
@@ -61,10 +70,11 @@ func (m *model) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code)
 
 // generator draws commits that often mean something: it looks at the model.
 type generator struct {
-	model *model
-	n     int // grows, so that payloads differ
-	seq   uint64
-	sent  []agent.Commit // with request ids
+	model  *model
+	n      int // grows, so that payloads differ
+	seq    uint64
+	sent   []agent.Commit // with request ids
+	epochs []uint64       // that were named before
 }
 
 var (
@@ -129,7 +139,7 @@ func (g *generator) op(t *rapid.T) agent.Op {
 	thread, checkpoint, value := g.model.threads[key], g.model.current(key), g.model.values[key]
 	g.n++
 	text := fmt.Sprintf(`{"n":%d}`, g.n)
-	switch rapid.IntRange(0, 13).Draw(t, "op") {
+	switch rapid.IntRange(0, 17).Draw(t, "op") {
 	case 0:
 		op := &agent.PutValue{
 			Key: key, Bytes: []byte(text), TTL: ttls.Draw(t, "ttl"), IfRevision: near(t, value.Revision),
@@ -165,6 +175,8 @@ func (g *generator) op(t *rapid.T) agent.Op {
 		return op
 	case 9:
 		return g.hibernate(t, key, thread)
+	case 10, 11, 12, 13:
+		return g.claimOp(t, key)
 	default:
 		op := &agent.AppendThread{
 			Thread: key, Entries: g.drafts(t, 3), ExpectedRev: near(t, thread.Rev), IfIncarnation: incarnation(t, thread.Incarnation),
@@ -200,7 +212,7 @@ func (g *generator) commit(t *rapid.T) agent.Commit {
 	if len(g.sent) > 0 && rapid.IntRange(0, 5).Draw(t, "again") == 0 {
 		return rapid.SampledFrom(g.sent).Draw(t, "which")
 	}
-	var c agent.Commit
+	c := agent.Commit{Fence: g.fence(t)}
 	for range rapid.IntRange(1, 3).Draw(t, "ops") {
 		c.Ops = append(c.Ops, g.op(t))
 	}
@@ -252,11 +264,13 @@ func describe(c agent.Commit) (out string) {
 // sameState compares all that can be read with the model.
 func sameState(t *rapid.T, r *subject, m *model) {
 	t.Helper()
-	want := agent.Scope{Keys: uint64(len(m.values) + len(m.checkpoints) + len(m.threads))}
+	want := agent.Scope{Keys: uint64(len(m.values) + len(m.checkpoints) + len(m.threads) + len(m.claims))}
 	for _, key := range []string{"a", "b", "c"} {
 		v, found := m.values[key]
 		same(t, r, &agent.GetValue{Key: key}, &v, found)
 		want.Bytes += uint64(len(v.Bytes))
+		held, found := m.claims[key]
+		same(t, r, &agent.GetClaim{Claim: key}, ptr(held.seen(key, m)), found)
 		c := m.current(key)
 		same(t, r, &agent.GetCheckpoint{Key: key}, &c, c.Revision > 0)
 		all := m.checkpoints[key]
@@ -312,7 +326,12 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 		g := &generator{model: m}
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
 			r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))
+			another := rapid.IntRange(0, 4).Draw(rt, "another leads") == 0
+			if another {
+				r.lead()
+			}
 			m.expire(r.wall)
+			m.pass(r.tick, another)
 			var commits []agent.Commit
 			for range rapid.IntRange(0, 3).Draw(rt, "commits") {
 				commits = append(commits, g.commit(rt))
@@ -331,7 +350,7 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 		again := openPeer(t, storage.MemFS())
 		defer again.close(t)
 		again.apply(t, r.log[:at]...)
-		again.snapshot(t, uint64(at), 1)
+		again.snapshot(t, uint64(at), r.log[at-1].Term)
 		again.apply(t, r.log[at:]...)
 		restored := openPeer(t, storage.MemFS())
 		defer restored.close(t)

@@ -14,10 +14,12 @@ import (
 // that they grow.
 type model struct {
 	now         int64
-	newest      uint64 // incarnation
+	tick        uint64
+	newest      uint64 // incarnation or epoch
 	values      map[string]agent.Value
 	checkpoints map[string][]agent.Checkpoint // all revisions, oldest first
 	threads     map[string]modelThread
+	claims      map[string]modelClaim
 	sealed      map[string]int64 // :: noun/id → until
 	answers     map[uint64]agent.Decided
 	low         uint64
@@ -31,14 +33,14 @@ type modelThread struct {
 func newModel() *model {
 	return &model{
 		values: map[string]agent.Value{}, checkpoints: map[string][]agent.Checkpoint{}, threads: map[string]modelThread{},
-		sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
+		claims: map[string]modelClaim{}, sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
 	}
 }
 
 func (m *model) clone() *model {
 	c := *m
 	c.values, c.checkpoints, c.threads = maps.Clone(m.values), maps.Clone(m.checkpoints), maps.Clone(m.threads)
-	c.sealed, c.answers = maps.Clone(m.sealed), maps.Clone(m.answers)
+	c.claims, c.sealed, c.answers = maps.Clone(m.claims), maps.Clone(m.sealed), maps.Clone(m.answers)
 	return &c
 }
 
@@ -74,7 +76,7 @@ func (m *model) enter(id string, want, current uint64) agent.Code {
 // born checks the incarnation of something new.
 func (m *model) born(incarnation uint64) uint64 {
 	if incarnation <= m.newest {
-		panic("an incarnation was used before")
+		panic("an incarnation or epoch was used before")
 	}
 	m.newest = incarnation
 	return incarnation
