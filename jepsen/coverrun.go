@@ -30,6 +30,9 @@ type CoverOptions struct {
 	Ended     func(done CoverDone, run *report.Run) error // told of each run; run is nil where there was none. An error ends the cover
 }
 
+// runner makes a run: Run, but for tests.
+type runner func(context.Context, Options) (*report.Run, error)
+
 // stateName is the cover's state file, in its directory.
 const stateName = "cover.jsonl"
 
@@ -64,7 +67,9 @@ func (o CoverOptions) resolve() (CoverOptions, error) {
 // RunCover makes every run of a cover that has not ended yet, one after the
 // other, and returns all that have, in the cover's order. When ctx ends, the run
 // that is under way does not count.
-func RunCover(ctx context.Context, o CoverOptions) (ended []CoverDone, err error) {
+func RunCover(ctx context.Context, o CoverOptions) ([]CoverDone, error) { return runCover(ctx, o, Run) }
+
+func runCover(ctx context.Context, o CoverOptions, make runner) (ended []CoverDone, err error) {
 	o, err = o.resolve()
 	if err != nil {
 		return nil, err
@@ -84,7 +89,7 @@ func RunCover(ctx context.Context, o CoverOptions) (ended []CoverDone, err error
 			continue
 		}
 		o.Progress(fmt.Sprintf("run %d of %d: %s with %s on %d nodes", i+1, len(runs), strings.Join(r.Workloads, ", "), r.Nemesis, r.Nodes))
-		done, err := o.one(ctx, r)
+		done, err := o.one(ctx, r, make)
 		if ctx.Err() != nil {
 			return ended, context.Cause(ctx)
 		}
@@ -100,19 +105,20 @@ func RunCover(ctx context.Context, o CoverOptions) (ended []CoverDone, err error
 }
 
 // one makes one run, in a directory that no run before it has used.
-func (o CoverOptions) one(ctx context.Context, r CoverRun) (CoverDone, error) {
+func (o CoverOptions) one(ctx context.Context, r CoverRun, make runner) (CoverDone, error) {
 	options := r.Options(o.Time)
 	options.Binary, options.Loopback, options.Progress = o.Binary, o.Loopback, o.Progress
-	options.Dir = filepath.Join(o.Dir, fmt.Sprintf("%s-%d-%s", r.Nemesis, r.Nodes, strings.Join(r.Workloads, "-")))
+	name := filepath.Join(o.Dir, fmt.Sprintf("%s-%d-%s", r.Nemesis, r.Nodes, strings.Join(r.Workloads, "-")))
+	options.Dir = name
 	for n := 2; exists(options.Dir); n++ {
-		options.Dir = fmt.Sprintf("%s.%d", strings.TrimSuffix(options.Dir, fmt.Sprintf(".%d", n-1)), n)
+		options.Dir = fmt.Sprintf("%s.%d", name, n)
 	}
 	resolved, err := options.resolve()
 	if err != nil {
 		return CoverDone{}, err
 	}
 	began := time.Now()
-	run, err := Run(ctx, options)
+	run, err := make(ctx, options)
 	done := CoverDone{Key: r.Key(), Command: resolved.command(), Dir: options.Dir, Verdict: check.Unknown, Took: time.Since(began), Ended: time.Now().UTC()}
 	if err != nil {
 		done.Failed = err.Error()

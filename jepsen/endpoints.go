@@ -31,6 +31,8 @@ func (t *Target) flags() []string {
 }
 
 const (
+	// answerMax is how long a node may take to say how it stands.
+	answerMax = 3 * time.Second
 	// hookMax bounds one run of a hook.
 	hookMax = 60 * time.Second
 	// hookCalm comes before the first fault and after each healing, hookFor is
@@ -73,7 +75,7 @@ func (s *targetStage) status(ctx context.Context, addr string) (status agent.Clu
 		return status, err
 	}
 	defer c.Close() //nolint:errcheck // one question was asked
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
 	defer cancel()
 	return c.Status(ctx)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"dormouse/jepsen/check"
@@ -67,7 +68,8 @@ func Run(ctx context.Context, o Options) (*report.Run, error) {
 type run struct {
 	options Options
 	stage   stage
-	record  *history.Recorder // nil until the cluster stands
+	record  *history.Recorder
+	live    atomic.Pointer[history.Recorder] // record, once the cluster stands: for what comes from other goroutines
 	tally   tally
 }
 
@@ -83,6 +85,7 @@ func (r *run) play(ctx context.Context, path string) (err error) {
 		return err
 	}
 	r.record = record
+	r.live.Store(record)
 	record.Watch(r.tally.count)
 	r.phase(check.PhaseStart)
 	err = r.phases(ctx)
@@ -177,18 +180,14 @@ func (r *run) note(format string, args ...any) {
 // exited is told by the stage when a node's process has ended. Before the
 // cluster stands that is the stage's own affair.
 func (r *run) exited(host, detail string) {
-	if r.record != nil {
-		r.record.Event(history.Event{Kind: history.EventExit, Node: host, Detail: detail})
+	if record := r.live.Load(); record != nil {
+		record.Event(history.Event{Kind: history.EventExit, Node: host, Detail: detail})
 	}
 }
 
 // tell tells people what goes on, and when.
 func (r *run) tell(text string) {
-	at := "      "
-	if r.record != nil {
-		at = fmt.Sprintf("%6.1fs", r.record.Now().Seconds())
-	}
-	r.options.Progress(at + " " + text)
+	r.options.Progress(fmt.Sprintf("%6.1fs %s", r.record.Now().Seconds(), text))
 }
 
 // pause waits, or tells that ctx has ended.
