@@ -33,6 +33,17 @@ type egress struct {
 type path struct {
 	underWay int                       // bytes
 	last     [classesMax]time.Duration // when the newest one in order is due
+	jitter   float64                   // the part of a link's that holds now
+	redraw   time.Duration             // when it is drawn anew
+}
+
+// jittered is how much of the link's jitter a packet gets. It is not drawn for
+// each: in a dense stream that keeps its order, all would wait for the slowest.
+func (e *egress) jittered(now time.Duration, p *path, l *Link) time.Duration {
+	if now >= p.redraw {
+		p.jitter, p.redraw = e.rand.Float64(), now+l.Jitter
+	}
+	return time.Duration(p.jitter * float64(l.Jitter))
 }
 
 // parcel is a packet under way.
@@ -63,6 +74,9 @@ func (e *egress) send(now time.Duration, t *table, to int, class Class, payload 
 		garble(e.rand, packet, payload)
 	}
 	due := now + f.delay
+	if link.Jitter > 0 {
+		due += e.jittered(now, p, link)
+	}
 	if !f.held {
 		due = max(due, p.last[class])
 		if f.copies > 0 {

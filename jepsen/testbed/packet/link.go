@@ -21,7 +21,7 @@ const (
 type Link struct {
 	Cut       bool          // nothing arrives
 	Delay     time.Duration // all arrive so much later, in order
-	Jitter    time.Duration // and by up to so much more, still in order
+	Jitter    time.Duration // and by up to so much more, which varies as fast, still in order
 	Loss      float64       // does not arrive
 	Duplicate float64       // arrives twice
 	Reorder   float64       // is held back, so that later ones overtake it
@@ -44,7 +44,7 @@ func (l Link) plus(m Link) Link {
 // fate is what becomes of one packet.
 type fate struct {
 	copies int           // 0: it is lost
-	delay  time.Duration // behind those before it, unless held
+	delay  time.Duration // beside jitter
 	held   bool          // may be overtaken
 	flip   bool          // is garbled
 }
@@ -55,9 +55,6 @@ func (l Link) fate(r *rand.Rand) fate {
 		return fate{}
 	}
 	f := fate{copies: 1, delay: l.Delay}
-	if l.Jitter > 0 {
-		f.delay += time.Duration(r.Int64N(int64(l.Jitter)))
-	}
 	if chance(r, l.Duplicate) {
 		f.copies = 2
 	}

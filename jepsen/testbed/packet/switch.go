@@ -116,12 +116,11 @@ func (s *Switch) Close() error {
 
 // serve forwards what a host sends until its device is closed.
 func (s *Switch) serve(name string, number int, tun *os.File) {
-	if err := s.forward(number, tun); !errors.Is(err, os.ErrClosed) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.err == nil {
-			s.err = fmt.Errorf("forward what %s sends: %w", name, err)
-		}
+	err := s.forward(number, tun)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed && s.err == nil {
+		s.err = fmt.Errorf("forward what %s sends: %w", name, err)
 	}
 }
 
