@@ -63,8 +63,11 @@ var mayImport = map[string][]string{
 	"jepsen": {
 		"agent", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 	},
+	"cmd/dormjepsen": {
+		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+	},
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
-	"jepsen/testbed":        {"jepsen/testbed/packet"},
+	"jepsen/testbed":        {"jepsen/testbed/clock", "jepsen/testbed/disk", "jepsen/testbed/packet"},
 	"jepsen/testbed/packet": nil,
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,
@@ -81,6 +84,7 @@ var home = map[string][]string{
 	"github.com/hashicorp/raft-wal":    {"cluster"},
 	"github.com/vishvananda/netlink":   {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":     {"jepsen/testbed/packet"},
+	"gonum.org/v1/plot":                {"jepsen/report"},
 	"google.golang.org/grpc":           {"client", "cluster/peer", "jepsen", "node", "proto/api", "proto/peer", "server/grpc"},
 }
 

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
-
-	"dormouse/jepsen/testbed/packet"
 )
 
 // Bed is a cluster on hosts of our own. All methods may be called
@@ -22,11 +20,12 @@ type Bed struct {
 	base    int          // first port on loopback
 	net     *Net         // nil where hosts share loopback
 	web     *http.Client // asks nodes, from the clients' host
-
-	mu      sync.Mutex
-	hosts   []*Host
-	missing []string
+	missing []string     // this and can are settled by Open
 	can     map[Capability]bool
+
+	adding sync.Mutex // held while a host is made
+	mu     sync.Mutex
+	hosts  []*Host // guarded by mu; it only grows
 
 	life   sync.RWMutex // held by what must not meet Close
 	closed bool         // guarded by life
@@ -50,6 +49,7 @@ func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 			err = errors.Join(err, b.Close())
 		}
 	}()
+	b.survey()
 	if b.binary, err = b.build(ctx); err != nil {
 		return nil, err
 	}
@@ -65,28 +65,6 @@ func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 		return nil, err
 	}
 	return b, nil
-}
-
-// furnish makes what the hosts share.
-func (b *Bed) furnish() (err error) {
-	if b.base, err = freePorts(); err != nil {
-		return err
-	}
-	b.web = &http.Client{Transport: &http.Transport{DialContext: b.dial, DisableKeepAlives: true}}
-	if b.options.Net {
-		if b.net, err = openNet(); err == nil {
-			b.can[CanPartition] = true
-		} else {
-			b.lack("no network of our own (%v): nodes share loopback, and partitions, delays and losses are left out; try as root, with /dev/net/tun", err)
-		}
-	}
-	return nil
-}
-
-// lack notes what cannot be had here.
-func (b *Bed) lack(format string, args ...any) {
-	b.missing = append(b.missing, fmt.Sprintf(format, args...))
-	b.options.Logf(format, args...)
 }
 
 // found starts the nodes and waits until they are a cluster.
@@ -109,6 +87,7 @@ func (b *Bed) found(ctx context.Context) error {
 		return err
 	}
 	hosts[0].founded()
+	b.checkClock(hosts[0])
 	b.options.Logf("%d nodes vote", len(hosts))
 	return nil
 }
@@ -142,38 +121,19 @@ func (b *Bed) AddHost(ctx context.Context) (*Host, error) {
 		return nil, fmt.Errorf("add a host: %w", err)
 	}
 	defer b.leave()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := len(b.hosts) + 1
+	b.adding.Lock()
+	defer b.adding.Unlock()
+	n := len(b.Hosts()) + 1
 	if n > hostsMax {
 		return nil, fmt.Errorf("add a host: there are %d, which is the most", hostsMax)
 	}
-	h, err := b.newHost(n)
+	h, err := b.newHost(ctx, n)
 	if err != nil {
 		return nil, fmt.Errorf("add a host: %w", err)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.hosts = append(b.hosts, h)
-	return h, nil
-}
-
-// newHost makes the host of that number.
-func (b *Bed) newHost(n int) (h *Host, err error) {
-	name := fmt.Sprintf("n%d", n)
-	h = &Host{bed: b, name: name, node: name}
-	if b.net != nil {
-		h.place = place{hostAddr(n), portBase}
-		h.space, err = b.net.attach(name, h.place.ip)
-	} else {
-		h.place = place{loopback, b.base + (n-1)*portStride}
-		h.space, err = packet.Home()
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(b.options.Dir, name), 0o755); err != nil {
-		h.space.Close()
-		return nil, err
-	}
 	return h, nil
 }
 
@@ -195,18 +155,10 @@ func (b *Bed) Host(name string) *Host {
 }
 
 // Missing says what was asked for and cannot be had here, a line each.
-func (b *Bed) Missing() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.missing)
-}
+func (b *Bed) Missing() []string { return slices.Clone(b.missing) }
 
 // Can tells whether the bed can do that to its hosts.
-func (b *Bed) Can(c Capability) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.can[c]
-}
+func (b *Bed) Can(c Capability) bool { return b.can[c] }
 
 var errBedClosed = errors.New("the bed is closed")
 
@@ -232,9 +184,14 @@ func (b *Bed) Close() error {
 	}
 	b.closed = true
 	var errs []error
-	for _, h := range b.Hosts() {
-		errs = append(errs, h.Kill())
-		h.space.Close()
+	hosts := b.Hosts()
+	for _, h := range hosts {
+		if p := h.current(); p != nil {
+			errs = append(errs, p.signal(syscall.SIGKILL)) // all at once: none shall notice that others are gone
+		}
+	}
+	for _, h := range hosts {
+		errs = append(errs, h.Kill(), h.dismantle())
 	}
 	if b.net != nil {
 		errs = append(errs, b.net.close())

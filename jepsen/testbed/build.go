@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"dormouse/jepsen/testbed/clock"
 )
 
 const module = "dormouse"
@@ -29,16 +31,21 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 		return path, nil
 	}
 	out := filepath.Join(b.options.Dir, "bin", "dormoused")
-	args := []string{"build", "-o", out}
+	var tags []string
 	if b.options.Env[plantedBug] != "" {
-		args = append(args, "-tags", "zoo")
+		tags = append(tags, "zoo")
 	}
 	b.options.Logf("building dormoused")
 	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", module)
 	if err != nil {
 		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or name a binary: %w", err)
 	}
-	if _, err := goCommand(ctx, root, append(args, "./cmd/node")...); err != nil {
+	if b.can[CanClock] {
+		_, err = clock.Build(ctx, root, out, tags...)
+	} else {
+		_, err = goCommand(ctx, root, "build", "-o", out, "-tags", strings.Join(tags, ","), "./cmd/node")
+	}
+	if err != nil {
 		return "", fmt.Errorf("testbed: build dormoused: %w", err)
 	}
 	return out, nil

@@ -14,5 +14,8 @@ func (h *Host) env() []string {
 	for _, name := range slices.Sorted(maps.Keys(h.bed.options.Env)) {
 		env = append(env, name+"="+h.bed.options.Env[name])
 	}
+	if h.clock != nil {
+		env = append(env, h.clock.Setting())
+	}
 	return env
 }

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
 
+	"dormouse/jepsen/testbed/clock"
+	"dormouse/jepsen/testbed/disk"
 	"dormouse/jepsen/testbed/packet"
 )
 
@@ -22,6 +23,10 @@ type Host struct {
 	name  string
 	place place
 	space *packet.Namespace // that its processes are started in
+	dir   string            // all but its log
+	data  string
+	disk  *disk.Disk   // nil where it has a plain one
+	clock *clock.Clock // nil where none was to be had; see Clock
 
 	mu      sync.Mutex
 	node    string   // id of its node
@@ -60,7 +65,18 @@ func (h *Host) Raft() string { return h.place.on(raftPort) }
 func (h *Host) Gossip() string { return h.place.on(gossipPort) }
 
 // DataDir is where its node keeps its data.
-func (h *Host) DataDir() string { return filepath.Join(h.bed.options.Dir, h.name, "data") }
+func (h *Host) DataDir() string { return h.data }
+
+// Disk is the host's disk; nil where nothing can be done to it.
+func (h *Host) Disk() *disk.Disk { return h.disk }
+
+// Clock is the host's wall clock; nil where it is the machine's.
+func (h *Host) Clock() *clock.Clock {
+	if !h.bed.can[CanClock] {
+		return nil
+	}
+	return h.clock
+}
 
 // LogPath is the file with what its nodes have said, all runs one after
 // another.
@@ -80,9 +96,6 @@ func (h *Host) Start(ctx context.Context) error {
 	defer h.mu.Unlock()
 	if h.process != nil && h.process.running() {
 		return fmt.Errorf("start %s: it runs already", h.name)
-	}
-	if err := os.MkdirAll(h.DataDir(), 0o755); err != nil {
-		return fmt.Errorf("start %s: %w", h.name, err)
 	}
 	cmd := exec.Command(h.bed.binary, h.args()...)
 	cmd.Env = h.env()

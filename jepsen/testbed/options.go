@@ -5,16 +5,14 @@ import (
 	"path/filepath"
 )
 
-// DiskKind is what the nodes keep their data on.
-type DiskKind string
+// DiskKind is what the nodes keep their data on. Faulty|Powered can do both.
+type DiskKind uint8
 
+// The kinds.
 const (
-	// Plain is a directory: nothing fails.
-	Plain DiskKind = ""
-	// Faulty is a file system that fails on demand: see disk.Disk.
-	Faulty DiskKind = "faulty"
-	// Powered is one whose power can be cut.
-	Powered DiskKind = "powered"
+	Plain   DiskKind = 0 // a directory: nothing fails
+	Faulty  DiskKind = 1 // a file system that fails, fills up and hangs on demand
+	Powered DiskKind = 2 // one whose power can be cut
 )
 
 // Capability is something that a bed may be able to do to its hosts.
@@ -52,8 +50,8 @@ func (o *Options) validate() error {
 		return fmt.Errorf("testbed: name a directory for the files of the run")
 	case o.Nodes < 1 || o.Nodes > nodesMax:
 		return fmt.Errorf("testbed: %d nodes: use 1 to %d", o.Nodes, nodesMax)
-	case o.Disk != Plain && o.Disk != Faulty && o.Disk != Powered:
-		return fmt.Errorf("testbed: there is no disk %q: use %q, %q, or none", o.Disk, Faulty, Powered)
+	case o.Disk&^(Faulty|Powered) != 0:
+		return fmt.Errorf("testbed: there is no disk of kind %d: use Plain, Faulty, Powered, or the last two at once", o.Disk)
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {

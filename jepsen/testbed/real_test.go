@@ -22,7 +22,9 @@ func real(t *testing.T) {
 func open(t *testing.T, o testbed.Options) *testbed.Bed {
 	t.Helper()
 	o.Dir, o.Logf = t.TempDir(), t.Logf
-	o.Binary = os.Getenv("DORMJEPSEN_BINARY")
+	if o.Binary == "" {
+		o.Binary = os.Getenv("DORMJEPSEN_BINARY")
+	}
 	o.Env = map[string]string{"DORMOUSE_CLUSTER__TIMING": "lan"}
 	b, err := testbed.Open(t.Context(), o)
 	if err != nil {
@@ -152,4 +154,36 @@ func TestTheNetworkFailsAndHeals(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.Close()
+}
+
+func TestDisksAndClocksFail(t *testing.T) {
+	real(t)
+	b := open(t, testbed.Options{Nodes: 1, Net: true, Disk: testbed.Faulty | testbed.Powered, Clock: true})
+	if len(b.Missing()) > 0 {
+		t.Log(b.Missing())
+	}
+	h := b.Hosts()[0]
+	if b.Can(testbed.CanPower) {
+		if err := h.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Disk().PowerCut(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.Can(testbed.CanClock) != (h.Clock() != nil) {
+		t.Error("a clock without the capability, or the other way round")
+	}
+	if b.Can(testbed.CanDisk) { // the process that hangs in it is killed all the same
+		h.Disk().Hang(true)
+		if err := h.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -1,0 +1,116 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"dormouse/jepsen/testbed/clock"
+	"dormouse/jepsen/testbed/disk"
+	"dormouse/jepsen/testbed/packet"
+)
+
+// survey finds out what of the wishes this machine can grant, save for the
+// network: only making one tells.
+func (b *Bed) survey() {
+	if b.options.Disk&Faulty != 0 {
+		b.grant(CanDisk, disk.CanFault(), "disks do not fail, fill up or hang")
+	}
+	if b.options.Disk&Powered != 0 {
+		b.grant(CanPower, disk.CanCutPower(), "power is not cut")
+	}
+	if b.options.Clock {
+		var err error
+		if b.options.Binary == "" { // else see checkClock
+			err = clock.CanBuild()
+		}
+		b.grant(CanClock, err, "clocks stay right")
+	}
+}
+
+// checkClock finds out whether a daemon that we did not build looks at the
+// clock that it was given.
+func (b *Bed) checkClock(h *Host) {
+	if b.can[CanClock] && h.clock.Reader() != h.PID() {
+		b.grant(CanClock, fmt.Errorf("%s was not built to have a clock of its own", b.binary), "clocks stay right")
+	}
+}
+
+// grant notes a capability, or why it cannot be had and what comes of that.
+func (b *Bed) grant(c Capability, err error, instead string) {
+	b.can[c] = err == nil
+	if err != nil {
+		line := fmt.Sprintf("%s: %v: %s", c, err, instead)
+		b.missing = append(b.missing, line)
+		b.options.Logf("%s", line)
+	}
+}
+
+// furnish makes what the hosts share.
+func (b *Bed) furnish() (err error) {
+	if b.base, err = freePorts(); err != nil {
+		return err
+	}
+	b.web = &http.Client{Transport: &http.Transport{DialContext: b.dial, DisableKeepAlives: true}}
+	if b.options.Net {
+		b.net, err = openNet()
+		b.grant(CanPartition, err, "the nodes share loopback, which is not cut, slowed or garbled")
+	}
+	return nil
+}
+
+// newHost makes the host of that number.
+func (b *Bed) newHost(ctx context.Context, n int) (_ *Host, err error) {
+	name := fmt.Sprintf("n%d", n)
+	h := &Host{bed: b, name: name, node: name, dir: filepath.Join(b.options.Dir, name)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.dismantle())
+		}
+	}()
+	h.data = filepath.Join(h.dir, "data")
+	if err := os.MkdirAll(h.data, 0o755); err != nil {
+		return nil, err
+	}
+	if b.net != nil {
+		h.place = place{hostAddr(n), portBase}
+		h.space, err = b.net.attach(name, h.place.ip)
+	} else {
+		h.place = place{loopback, b.base + (n-1)*portStride}
+		h.space, err = packet.Home()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if b.can[CanDisk] || b.can[CanPower] {
+		h.disk, err = disk.Open(ctx, disk.Options{Dir: h.dir, Faulty: b.can[CanDisk], Powered: b.can[CanPower]})
+		if err != nil {
+			return nil, err
+		}
+		h.data = h.disk.Dir()
+	}
+	if b.can[CanClock] {
+		if h.clock, err = clock.Open(filepath.Join(h.dir, "clock")); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// dismantle takes down what a host was made of. Its process has been killed.
+func (h *Host) dismantle() error {
+	var errs []error
+	if h.disk != nil {
+		errs = append(errs, h.disk.Close())
+	}
+	if h.clock != nil {
+		errs = append(errs, h.clock.Close())
+	}
+	if h.space != nil {
+		h.space.Close()
+	}
+	return errors.Join(errs...)
+}
