@@ -119,12 +119,13 @@ func (d *Disk) Dir() string { return d.dir }
 // Close unmounts the disk; its data stays where it is. A disk that is still in
 // use is detached and an error says so. It may be called again.
 func (d *Disk) Close() error {
+	ctx := context.Background() // a run that was interrupted is cleaned up all the same
 	var problems []error
 	if d.faulty != nil {
-		problems = append(problems, d.faulty.unmount())
+		problems = append(problems, d.faulty.unmount(ctx))
 	}
 	if d.powered != nil {
-		problems = append(problems, d.powered.unmount(context.Background()))
+		problems = append(problems, d.powered.unmount(ctx))
 	}
 	if d.guard != nil {
 		problems = append(problems, d.guard.dismiss())
@@ -145,7 +146,7 @@ func (d *Disk) PowerCut(ctx context.Context) error {
 	// is made anew too.
 	err := d.powered.shutdown()
 	if err == nil && d.faulty != nil {
-		err = d.faulty.unmount()
+		err = d.faulty.unmount(ctx)
 	}
 	if err == nil {
 		err = d.powered.unmount(ctx)

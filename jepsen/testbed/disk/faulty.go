@@ -69,7 +69,7 @@ func (f *faulty) mount() error {
 	})
 	if err != nil {
 		// The library has closed the device, or the unmounting will.
-		return errors.Join(fmt.Errorf("serve FUSE on %s: %w", f.dir, err), unmount(f.dir))
+		return errors.Join(fmt.Errorf("serve FUSE on %s: %w", f.dir, err), unmount(context.Background(), f.dir))
 	}
 	f.server = server
 	return nil
@@ -84,12 +84,12 @@ func (f *faulty) root() *node {
 
 // unmount heals the disk, so that nothing waits for it, and takes it away. Who
 // still has files open there finds them broken, and is told as an error.
-func (f *faulty) unmount() error {
+func (f *faulty) unmount(ctx context.Context) error {
 	if f.server == nil {
 		return nil
 	}
 	f.gate.set(func(s *faults) { *s = faults{} })
-	err := unmount(f.dir)
+	err := unmount(ctx, f.dir)
 	f.server.Wait()
 	f.open.closeAll()
 	f.server = nil

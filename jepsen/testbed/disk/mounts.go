@@ -24,10 +24,10 @@ const (
 )
 
 // unmount takes the file system at dir away. One that stays busy is detached by
-// force, which is told as an error: whoever has files open there goes on with
-// them, or with errors.
-func unmount(dir string) error {
-	err := untilDone(context.Background(), func() error { return unix.Unmount(dir, unix.UMOUNT_NOFOLLOW) })
+// force, which is told as an error: whoever has files open there keeps them,
+// broken.
+func unmount(ctx context.Context, dir string) error {
+	err := untilDone(ctx, func() error { return unix.Unmount(dir, unix.UMOUNT_NOFOLLOW) })
 	if err == nil {
 		return nil
 	}

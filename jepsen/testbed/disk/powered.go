@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +16,7 @@ import (
 type powered struct {
 	image, dir string
 	device     string // the loop device; "" while it is not mounted
+	number     uint64 // of the loop device: what files in dir say they are on
 }
 
 const (
@@ -84,10 +84,14 @@ func (p *powered) mount() error {
 		return err
 	}
 	defer func() { _ = device.Close() }() // the mount has it now, or nothing has
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(device.Fd()), &stat); err != nil {
+		return err
+	}
 	if err := unix.Mount(device.Name(), p.dir, "ext4", mountFlags, mountNoLazyInit); err != nil {
 		return fmt.Errorf("mount %s (%s) on %s: %w", device.Name(), p.image, p.dir, err)
 	}
-	p.device = device.Name()
+	p.device, p.number = device.Name(), stat.Rdev
 	return nil
 }
 
@@ -100,7 +104,7 @@ func (p *powered) unmount(ctx context.Context) error {
 	}
 	device := p.device
 	p.device = ""
-	if err := unmount(p.dir); err != nil {
+	if err := unmount(ctx, p.dir); err != nil {
 		return err
 	}
 	return untilDone(ctx, func() error { return detached(device) })
@@ -109,13 +113,26 @@ func (p *powered) unmount(ctx context.Context) error {
 // shutdown cuts the power: nothing that is not on the image by now gets there.
 // Who still has files open finds them broken.
 func (p *powered) shutdown() (err error) {
+	if p.device == "" {
+		return errors.New("it has no power: an earlier cut went wrong")
+	}
 	top, err := os.Open(p.dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, top.Close()) }()
+	// The call shuts down whatever file system the directory is on. Should it
+	// be another one, ours was unmounted behind our back, and the other may be
+	// the machine's.
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(top.Fd()), &stat); err != nil {
+		return err
+	}
+	if stat.Dev != p.number {
+		return fmt.Errorf("%s is no longer mounted there: nothing was done", p.device)
+	}
 	if err := unix.IoctlSetPointerInt(int(top.Fd()), shutdownCall, shutdownNoFlush); err != nil {
-		return os.NewSyscallError("ext4 shutdown "+strconv.Itoa(shutdownNoFlush), err)
+		return os.NewSyscallError("ext4 shutdown", err)
 	}
 	return nil
 }
