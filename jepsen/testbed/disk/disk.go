@@ -20,7 +20,8 @@ type Options struct {
 // Disk is the disk of one host. Faults may be set at any time, by anyone;
 // PowerCut and Close are called by one at a time, with the host dead.
 type Disk struct {
-	dir     string
+	dir     string   // the host's data, by the way that the host goes
+	under   string   // where the data lies, without what can fail above it
 	faulty  *faulty  // nil where it was not asked for
 	powered *powered // nil where it was not asked for
 	guard   *guard   // nil where nothing is mounted
@@ -41,7 +42,7 @@ func Open(ctx context.Context, o Options) (*Disk, error) {
 	if err := sweep(top); err != nil {
 		return nil, err
 	}
-	d := &Disk{dir: filepath.Join(under, "data")}
+	d := &Disk{dir: filepath.Join(under, "data"), under: under}
 	var mounts []string
 	for _, dir := range []string{under, above} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -83,10 +84,7 @@ func (d *Disk) start(mounts []string) (err error) {
 			return err
 		}
 	}
-	if err := d.mount(); err != nil {
-		return err
-	}
-	return makeDurably(d.dir)
+	return d.mount()
 }
 
 // makeDurably makes a directory that a power cut does not unmake.
@@ -106,6 +104,9 @@ func (d *Disk) mount() error {
 		if err := d.powered.mount(); err != nil {
 			return err
 		}
+	}
+	if err := makeDurably(filepath.Join(d.under, "data")); err != nil {
+		return err
 	}
 	if d.faulty != nil {
 		return d.faulty.mount()

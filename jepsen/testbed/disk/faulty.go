@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -72,7 +73,25 @@ func (f *faulty) mount() error {
 		return errors.Join(fmt.Errorf("serve FUSE on %s: %w", f.dir, err), unmount(context.Background(), f.dir))
 	}
 	f.server = server
-	return nil
+	return f.refusePolls()
+}
+
+// probe is a name that the library answers to by itself, for refusePolls.
+const probe = ".go-fuse-epoll-hack"
+
+// refusePolls makes the kernel ask once whether files here can be polled, and
+// no more when it hears that they cannot. The Go runtime polls each file that
+// it opens, in a call during which it counts the thread as running: were this
+// process to open a file here, all others might wait for that thread, and so
+// would the one that has to answer it. (The library does this itself where it
+// does the mounting.)
+func (f *faulty) refusePolls() error {
+	file, err := unix.Open(filepath.Join(f.dir, probe), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return errors.Join(fmt.Errorf("use FUSE on %s: %w", f.dir, err), f.unmount(context.Background()))
+	}
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(file), Events: unix.POLLIN}}, 0) // what it says is no matter
+	return unix.Close(file)
 }
 
 func (f *faulty) root() *node {
