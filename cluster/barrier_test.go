@@ -50,11 +50,7 @@ func TestABarrierIsNotFooledByAcknowledgementsUnderWay(t *testing.T) {
 			for _, n := range l.others(old) {
 				l.net.Block(old.name, n.name)
 			}
-			next := l.newRaftLeader(old)
-			if next == nil {
-				return
-			}
-			l.until("the new leader writes", func() bool { return next.put("x", 2) == nil })
+			l.until("a new leader writes", func() bool { return l.newRaftLeader(old).put("x", 2) == nil })
 			tries++
 			var reads sync.WaitGroup
 			reads.Go(func() {
@@ -74,8 +70,7 @@ func TestABarrierIsNotFooledByAcknowledgementsUnderWay(t *testing.T) {
 	t.Logf("VerifyLeader was stale in %d of %d", verifiedStale, tries)
 }
 
-// newRaftLeader is a leader other than old in raft's eyes, ready or not; nil
-// where none comes about.
+// newRaftLeader waits for a leader other than old in raft's eyes, ready or not.
 func (l *lab) newRaftLeader(old *node) *node {
 	for range 20000 {
 		for _, n := range l.others(old) {
@@ -85,6 +80,7 @@ func (l *lab) newRaftLeader(old *node) *node {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	l.t.Fatal("no node wins an election")
 	return nil
 }
 
@@ -141,16 +137,14 @@ func TestAFreshLeaderServesNothingStale(t *testing.T) {
 			if v, err := next.verified("x"); err == nil && v != 50 {
 				verifiedStale++
 			}
-			for {
-				v, err := next.read("x")
-				if err == nil {
-					if v != 50 {
-						t.Errorf("a barrier read was stale: %d", v)
-					}
-					break
+			l.until("a barrier answers", func() bool {
+				// Whoever leads now: the first winner may have lost again.
+				v, err := l.newRaftLeader(old).read("x")
+				if err == nil && v != 50 {
+					t.Errorf("a barrier read was stale: %d", v)
 				}
-				time.Sleep(time.Millisecond)
-			}
+				return err == nil
+			})
 			stopped.Wait()
 		})
 	}

@@ -293,10 +293,10 @@ func TestATransferIsRetryable(t *testing.T) {
 		written := make(chan int, 1)
 		go func() {
 			i := 1
+			defer func() { written <- i - 1 }()
 			for {
 				select {
 				case <-stop:
-					written <- i - 1
 					return
 				default:
 				}
@@ -307,7 +307,6 @@ func TestATransferIsRetryable(t *testing.T) {
 				case agent.CodeUnavailable:
 				default:
 					t.Errorf("put %d: %v", i, err)
-					written <- i - 1
 					return
 				}
 				time.Sleep(time.Millisecond)
