@@ -18,6 +18,7 @@ type Transaction struct {
 	Span
 	Writes []Access // each made that version
 	Reads  []Access // each saw that version: all writes up to it, and none after
+	Saw    []Access // each saw that version, and may have missed later ones: a watch
 }
 
 // Contradiction is the shortest cycle among transactions: nil where one order
@@ -35,13 +36,17 @@ func Contradiction(all []Transaction) []Edge {
 		}
 	}
 	for call, t := range all {
+		for _, seen := range [][]Access{t.Reads, t.Saw} {
+			for _, r := range seen {
+				by := writers[r.Object]
+				if after := following(by, r.Version); after > 0 {
+					g.Add(Edge{From: by[after-1].call, To: call, Why: Read, Object: r.Object, Version: by[after-1].version})
+				}
+			}
+		}
 		for _, r := range t.Reads {
 			by := writers[r.Object]
-			after, _ := slices.BinarySearchFunc(by, r.Version+1, func(w writer, version uint64) int { return cmp.Compare(w.version, version) })
-			if after > 0 {
-				g.Add(Edge{From: by[after-1].call, To: call, Why: Read, Object: r.Object, Version: by[after-1].version})
-			}
-			if after < len(by) {
+			if after := following(by, r.Version); after < len(by) {
 				g.Add(Edge{From: call, To: by[after].call, Why: Missed, Object: r.Object, Version: by[after].version})
 			}
 		}
@@ -61,6 +66,12 @@ func Contradiction(all []Transaction) []Edge {
 type writer struct {
 	version uint64
 	call    int
+}
+
+// following is the place of the first write after a version.
+func following(by []writer, version uint64) int {
+	after, _ := slices.BinarySearchFunc(by, version+1, func(w writer, version uint64) int { return cmp.Compare(w.version, version) })
+	return after
 }
 
 // writersOf lists who wrote each object, by version.

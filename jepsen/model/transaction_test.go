@@ -21,10 +21,13 @@ func call(invoke, ret int, accesses ...string) model.Transaction {
 			panic(err)
 		}
 		access := model.Access{Object: object, Version: version}
-		if how == 'w' {
+		switch how {
+		case 'w':
 			t.Writes = append(t.Writes, access)
-		} else {
+		case 'r':
 			t.Reads = append(t.Reads, access)
+		default:
+			t.Saw = append(t.Saw, access)
 		}
 	}
 	return t
@@ -43,6 +46,9 @@ func TestContradictions(t *testing.T) {
 		{"a read may see a write that is under way", []model.Transaction{call(0, 9, "w x 1"), call(2, 3, "r x 1")}, 0},
 		{"or not", []model.Transaction{call(0, 9, "w x 1"), call(2, 3, "r x 0")}, 0},
 		{"a write of unknown outcome may apply late", []model.Transaction{call(0, never, "w x 1"), call(2, 3, "r x 0"), call(4, 5, "r x 1")}, 0},
+		{"a watch may lag", []model.Transaction{call(0, 1, "w x 1"), call(2, 3, "w x 2"), call(4, 5, "s x 1")}, 0},
+		{"a watch of the future", []model.Transaction{call(0, 1, "s x 1"), call(2, 3, "w x 1")}, 2},
+		{"watched and lost", []model.Transaction{call(0, never, "w x 1"), call(2, 3, "s x 1"), call(4, 5, "r x 0")}, 3},
 		{"stale read", []model.Transaction{call(0, 1, "w x 1"), call(2, 3, "r x 0")}, 2},
 		{"the value comes and goes", []model.Transaction{call(0, 9, "w x 1"), call(2, 3, "r x 1"), call(4, 5, "r x 0")}, 3},
 		{"writes out of order", []model.Transaction{call(0, 1, "w x 2"), call(2, 3, "w x 1")}, 2},

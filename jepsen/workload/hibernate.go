@@ -140,7 +140,7 @@ func (w *hibernate) live(ctx context.Context, p *Process, key string) {
 
 // draw makes up how an agent that is awake goes to sleep.
 func (w *hibernate) draw(p *Process, l *life) hibernation {
-	h := hibernation{By: fmt.Sprintf("%d.%d", p.ID, w.calls.Add(1)), IDs: p.Rand.IntN(4) == 0}
+	h := hibernation{By: writeName(p, w.calls.Add(1)), IDs: p.Rand.IntN(4) == 0}
 	if p.Rand.IntN(4) > 0 {
 		revision := l.revision
 		h.Revision = &revision

@@ -14,7 +14,8 @@ type ledger struct {
 	key        string
 	ops        []history.Op
 	findings   *findings
-	author     map[write]int // → the call, by its place in ops
+	author     map[write]int     // → the call, by its place in ops
+	home       map[string]string // :: a write that may go to any object → where it was first seen
 	objects    map[string]*object
 	disordered bool // a version has two writers, or one that nobody knows: there is no order to judge
 }
@@ -30,16 +31,25 @@ type object struct {
 }
 
 func newLedger(key string, ops []history.Op, f *findings) *ledger {
-	return &ledger{key: key, ops: ops, findings: f, author: map[write]int{}, objects: map[string]*object{}}
+	return &ledger{key: key, ops: ops, findings: f, author: map[write]int{}, home: map[string]string{}, objects: map[string]*object{}}
 }
 
-// authored notes that a call was to make a write.
+// authored notes that a call was to make a write to an object. "" stands for
+// any: a caller cannot know in which incarnation its write ends up.
 func (l *ledger) authored(call int, object, name string) { l.author[write{object, name}] = call }
+
+// authorOf is the call that was to make a write.
+func (l *ledger) authorOf(object, name string) (call int, known bool) {
+	if call, known = l.author[write{object, name}]; !known {
+		call, known = l.author[write{"", name}]
+	}
+	return call, known
+}
 
 // saw notes that a version of an object was made by a write, as the call
 // witness shows.
 func (l *ledger) saw(name, in string, version uint64, witness int) {
-	author, known := l.author[write{in, name}]
+	author, known := l.authorOf(in, name)
 	if !known {
 		l.disordered = true
 		l.findings.add("written by nobody", l.key, l.of(witness),
@@ -49,12 +59,18 @@ func (l *ledger) saw(name, in string, version uint64, witness int) {
 	o := l.object(in)
 	other, taken := o.names[version]
 	before, again := o.version[name]
+	home, elsewhere := l.home[name]
 	switch {
+	case elsewhere && home != in:
+		l.disordered = true
+		l.findings.add("applied twice", l.key, l.of(author, witness),
+			"%q is in %s, and in %s, as %s shows", name, home, in, nameOf(l.ops[witness]))
+		return
 	case taken && other == name:
 		return
 	case taken:
 		l.disordered = true
-		l.findings.add("two histories", l.key, l.of(l.author[write{in, other}], author, witness),
+		l.findings.add("two histories", l.key, l.of(l.mustAuthor(in, other), author, witness),
 			"version %d of %s is %q, and it is %q, as %s shows", version, in, other, name, nameOf(l.ops[witness]))
 		return
 	case again:
@@ -68,6 +84,15 @@ func (l *ledger) saw(name, in string, version uint64, witness int) {
 			nameOf(l.ops[author]), l.ops[author].Code, version, in, nameOf(l.ops[witness]))
 	}
 	o.names[version], o.version[name] = name, version
+	if _, anywhere := l.author[write{"", name}]; anywhere {
+		l.home[name] = in
+	}
+}
+
+// mustAuthor is the author of a write that was seen.
+func (l *ledger) mustAuthor(object, name string) int {
+	call, _ := l.authorOf(object, name)
+	return call
 }
 
 // of is some of the calls, in their order, each once.

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"dormouse/agent"
 )
@@ -11,6 +12,9 @@ import (
 type mark struct {
 	By string `json:"by"`
 }
+
+// writeName is the name of the nth write of a run, which p makes.
+func writeName(p *Process, n int64) string { return fmt.Sprintf("%d.%d", p.ID, n) }
 
 func markOf(name string) agent.JSON {
 	content, err := json.Marshal(mark{name})

@@ -16,7 +16,7 @@ type soundRun struct {
 	processes, calls int
 	begin            func(process int) (call string, in any) // makes up a call
 	apply            func(call string, in any) any           // makes it take effect; nil where it is refused
-	heard            func(process int, out any)              // tells its process the answer; may be nil
+	heard            func(process int, out any)              // tells its process the answer, nil where there is none; may be nil
 }
 
 // underWay is a call that has not returned.
@@ -31,6 +31,11 @@ func (s soundRun) history(key string) *history.History {
 	var late []underWay // their callers have given up
 	under := make([]underWay, s.processes)
 	apply := func(u *underWay) { u.out, u.applied = s.apply(u.op.Call, u.in), true }
+	hear := func(process int, out any) {
+		if s.heard != nil {
+			s.heard(process, out)
+		}
+	}
 	for now := 1; len(all) < s.calls; now++ {
 		if len(late) > 0 && s.r.IntN(10) == 0 {
 			at := s.r.IntN(len(late))
@@ -49,6 +54,7 @@ func (s soundRun) history(key string) *history.History {
 		case !u.applied && s.r.IntN(15) == 0:
 			late, all = append(late, *u), append(all, unknown(u.op))
 			u.op.Call = ""
+			hear(at, nil)
 		case !u.applied:
 			apply(u)
 		default:
@@ -56,13 +62,13 @@ func (s soundRun) history(key string) *history.History {
 			switch {
 			case u.out == nil:
 				u.op = refused(u.op, "conflict")
+				hear(at, nil)
 			case s.r.IntN(15) == 0:
 				u.op = unknown(u.op) // its answer is lost
+				hear(at, nil)
 			default:
 				u.op.Out = raw(u.out)
-				if s.heard != nil {
-					s.heard(at, u.out)
-				}
+				hear(at, u.out)
 			}
 			all = append(all, u.op)
 			u.op.Call = ""

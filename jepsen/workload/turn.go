@@ -144,7 +144,7 @@ func (w *turn) Final(ctx context.Context, p *Process) error {
 // draw makes up a commit. Given what was read, it expects some of that to be
 // unchanged, and points checkpoints at what it appends.
 func (w *turn) draw(p *Process, known *turnState) turnCommit {
-	c := turnCommit{By: fmt.Sprintf("%d.%d", p.ID, w.commits.Add(1))}
+	c := turnCommit{By: writeName(p, w.commits.Add(1))}
 	var pointer *turnPointer
 	for _, at := range p.Rand.Perm(len(turnThreads))[:1+p.Rand.IntN(2)] {
 		a := turnAppend{Thread: turnThreads[at], Entries: 1 + p.Rand.IntN(2), IDs: p.Rand.IntN(4) == 0}
