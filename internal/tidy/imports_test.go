@@ -72,6 +72,7 @@ var mayImport = map[string][]string{
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,
 	"jepsen/workload":       {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
+	"jepsen/zoo":            {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
 }
 
 // home names the only packages that may import a third-party module.

@@ -1,0 +1,42 @@
+package zoo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"dormouse/internal/planted"
+)
+
+// build makes dormoused with a tag, or none.
+func build(ctx context.Context, to, tag string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", tag, "-o", to, "dormouse/cmd/node")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("zoo: build dormoused; run within its checkout: %w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// bare checks that a binary has nothing of any bug, not even a name.
+func bare(binary string) error {
+	program, err := os.ReadFile(binary)
+	if err != nil {
+		return fmt.Errorf("zoo: %w", err)
+	}
+	for _, name := range append(names(), planted.Variable) {
+		if bytes.Contains(program, []byte(name)) {
+			return fmt.Errorf("zoo: %q is in a dormoused without the tag zoo: a planted bug is not guarded by planted.Is alone", name)
+		}
+	}
+	return nil
+}
+
+func names() []string {
+	var names []string
+	for _, b := range planted.All() {
+		names = append(names, string(b))
+	}
+	return names
+}

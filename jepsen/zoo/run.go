@@ -1,0 +1,150 @@
+package zoo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dormouse/internal/planted"
+	"dormouse/jepsen"
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/report"
+)
+
+// Options say how specimens are looked for.
+type Options struct {
+	Dir      string            // of the runs' files and the binaries; made if absent
+	Binary   string            // dormoused with the tag zoo; "" builds it
+	Progress func(line string) // told what goes on; nil means nobody
+}
+
+// Result is what came of looking for one.
+type Result struct {
+	Specimen
+	Verdict check.Verdict
+	By      []string      // the checks that found it: "append: lost entry"
+	Shown   time.Duration // from the first call to the last of the calls that show it first; 0 where no calls do
+	Took    time.Duration // the run with all around it
+	Calls   int
+	Dir     string // of the run's files
+	Err     error  // there was no run
+}
+
+// Found tells whether a check that names what it found, found it.
+func (r Result) Found() bool { return r.Verdict == check.Violation }
+
+// Run looks for the specimens, one after the other.
+func Run(ctx context.Context, o Options, specimens []Specimen) ([]Result, error) {
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	if o.Binary == "" {
+		o.Binary = filepath.Join(o.Dir, "dormoused.zoo")
+		if err := build(ctx, o.Binary, "zoo"); err != nil {
+			return nil, err
+		}
+	}
+	var results []Result
+	for _, s := range specimens {
+		if ctx.Err() != nil {
+			return results, context.Cause(ctx)
+		}
+		results = append(results, o.look(ctx, s))
+	}
+	return results, nil
+}
+
+// RunSound makes the specimen's run against a build that has no bug, nor could
+// have one.
+func RunSound(ctx context.Context, o Options, s Specimen) (Result, error) {
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	o.Binary = filepath.Join(o.Dir, "dormoused")
+	if err := build(ctx, o.Binary, ""); err != nil {
+		return Result{}, err
+	}
+	if err := bare(o.Binary); err != nil {
+		return Result{}, err
+	}
+	return o.look(ctx, s.sound()), nil
+}
+
+// look makes one run.
+func (o Options) look(ctx context.Context, s Specimen) Result {
+	out := Result{Specimen: s, Verdict: check.Unknown}
+	if s.Client && !planted.Enabled {
+		out.Err = errors.New("it is the client's own: build the harness with -tags zoo")
+		return out
+	}
+	if s.Client {
+		planted.Plant(s.Bug)
+		defer planted.Plant("")
+	}
+	name := string(s.Bug)
+	if name == "" {
+		name = "sound"
+	}
+	out.Dir = fresh(filepath.Join(o.Dir, name))
+	began := time.Now()
+	run, err := jepsen.Run(ctx, jepsen.Options{
+		Workloads: s.Workloads, Nemeses: s.Nemeses, Nodes: s.Nodes, Time: s.Time, Seed: s.Seed,
+		Dir: out.Dir, Binary: o.Binary, Bug: string(s.Bug), Progress: o.Progress,
+	})
+	out.Took = time.Since(began)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	out.Verdict, out.Calls = run.Verdict, len(run.History.Ops)
+	out.By, out.Shown = shown(run)
+	// The history and the page tell all; what the nodes kept is large.
+	out.Err = errors.Join(report.Write(run), os.RemoveAll(filepath.Join(out.Dir, "nodes")))
+	return out
+}
+
+// fresh is dir, or the first of dir.2, dir.3, … that is not there.
+func fresh(dir string) string {
+	for at, n := dir, 2; ; at, n = fmt.Sprintf("%s.%d", dir, n), n+1 {
+		if _, err := os.Stat(at); err != nil {
+			return at
+		}
+	}
+}
+
+// shown says which checks found what, and when the first of it had happened.
+func shown(run *report.Run) (by []string, at time.Duration) {
+	var began time.Duration
+	for _, e := range run.History.Events {
+		if e.Kind == history.EventPhase && e.Name == check.PhaseFaults {
+			began = e.At
+		}
+	}
+	rules := map[string]bool{}
+	for _, r := range run.Results {
+		if r.Verdict != check.Violation {
+			continue
+		}
+		for _, f := range r.Findings {
+			if rule := r.Check + ": " + f.Rule; !rules[rule] {
+				rules[rule] = true
+				by = append(by, rule)
+			}
+			var last time.Duration
+			for _, op := range f.Ops {
+				if op.Return == history.Never {
+					op.Return = op.Invoke
+				}
+				last = max(last, op.Return)
+			}
+			if len(f.Ops) > 0 && (at == 0 || last-began < at) {
+				at = last - began
+			}
+		}
+	}
+	return by, at
+}

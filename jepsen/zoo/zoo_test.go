@@ -1,0 +1,53 @@
+package zoo_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/internal/planted"
+	"dormouse/jepsen/nemesis"
+	"dormouse/jepsen/workload"
+	"dormouse/jepsen/zoo"
+)
+
+func TestTheZooNamesWhatThereIs(t *testing.T) {
+	all, err := zoo.Specimens()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[planted.Bug]bool{}
+	for _, s := range all {
+		if seen[s.Bug] || planted.About(s.Bug) == "" {
+			t.Errorf("%q is no bug, or is there twice", s.Bug)
+		}
+		seen[s.Bug] = true
+		if s.Time <= 0 || s.Time > time.Minute {
+			t.Errorf("%s is looked for within %v: more than nothing, and a minute at most", s.Bug, s.Time)
+		}
+		for _, name := range s.Workloads {
+			if _, err := workload.New(name); err != nil {
+				t.Errorf("%s: %v", s.Bug, err)
+			}
+		}
+		for _, name := range s.Nemeses {
+			if _, err := nemesis.About(name); err != nil {
+				t.Errorf("%s: %v", s.Bug, err)
+			}
+		}
+		if s.Check != "convergence" && s.Check != "liveness" && !slices.Contains(s.Workloads, s.Check) {
+			t.Errorf("%s is to be found by %q, which does not run", s.Bug, s.Check)
+		}
+	}
+}
+
+func TestUnknownBugsListTheKnownOnes(t *testing.T) {
+	if _, err := zoo.Specimens("no-such-bug"); err == nil || !strings.Contains(err.Error(), string(planted.MapOrder)) {
+		t.Errorf("%v", err)
+	}
+	one, err := zoo.Specimens(string(planted.MapOrder))
+	if err != nil || len(one) != 1 || one[0].Bug != planted.MapOrder {
+		t.Errorf("%v, %v", one, err)
+	}
+}
