@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
-.PHONY: help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills
+.PHONY: help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills jepsen-smoke jepsen-full
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,6 +16,7 @@ build: ## build the binaries into bin/
 	@mkdir -p bin
 	go build -o bin/dormoused ./cmd/node
 	go build -o bin/dormctl ./cmd/dormctl
+	go build -o bin/dormjepsen ./cmd/dormjepsen
 
 test: ## unit tests, invariants on, order shuffled; no root, no network
 	go test -tags invariants -shuffle on ./...
@@ -45,6 +46,12 @@ bench: build ## benchmarks of the append, apply and read paths; compared with be
 
 import-under-kills: build ## the main job: import while nodes are killed, then verify through each node
 	scripts/import_under_kills.sh
+
+jepsen-smoke: build ## five short runs of the harness under faults (under 6 min; as root, or with fewer faults)
+	bin/dormjepsen smoke --binary bin/dormoused
+
+jepsen-full: build ## every pair of workload, fault and size; hours, and goes on where it stopped (BUDGET=3h)
+	bin/dormjepsen full --budget $(or $(BUDGET),3h)
 
 proto: ## regenerate the wire formats
 	go generate ./proto

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -54,6 +55,34 @@ func NewDocument(run *Run) Document {
 	return d
 }
 
+// Judged is how many calls the run's workloads judged.
+func (d Document) Judged() int {
+	n := 0
+	for _, r := range d.Results {
+		if slices.Contains(d.Header.Workloads, r.Check) {
+			n += r.Ops
+		}
+	}
+	return n
+}
+
+// ReadDocument reads what Write wrote into a run's directory.
+func ReadDocument(dir string) (Document, error) {
+	var d Document
+	raw, err := os.ReadFile(filepath.Join(dir, ResultName))
+	if err != nil {
+		return d, fmt.Errorf("read the result of a run: %w", err)
+	}
+	err = json.Unmarshal(raw, &d)
+	if err == nil && d.Run == nil {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return d, fmt.Errorf("read the result of a run: %s of %s: %w", ResultName, dir, err)
+	}
+	return d, nil
+}
+
 // came is an instant, or nothing where it never came.
 func came(at int64) *int64 {
 	if at == int64(history.Never) {
@@ -73,9 +102,14 @@ func JSON(w io.Writer, run *Run) error {
 // Write writes the page and the document of a run into its directory.
 func Write(run *Run) error {
 	return errors.Join(
-		create(filepath.Join(run.Dir, PageName), func(w io.Writer) error { return Page(w, run) }),
+		WritePage(filepath.Join(run.Dir, PageName), run),
 		create(filepath.Join(run.Dir, ResultName), func(w io.Writer) error { return JSON(w, run) }),
 	)
+}
+
+// WritePage writes the page of a run to a file.
+func WritePage(path string, run *Run) error {
+	return create(path, func(w io.Writer) error { return Page(w, run) })
 }
 
 func create(path string, write func(io.Writer) error) (err error) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -77,7 +78,7 @@ func (s series) points(value func(bucket) float64) plotter.XYs {
 func decades(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for at := low; at <= high*1.001; at *= 10 {
-		ticks = append(ticks, plot.Tick{Value: at, Label: fmt.Sprintf("%.4g", at)})
+		ticks = append(ticks, plot.Tick{Value: at, Label: strconv.FormatFloat(at, 'f', -1, 64)})
 	}
 	return ticks
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"dormouse/jepsen/check"
@@ -15,6 +16,7 @@ type Loss struct {
 	At    time.Duration `json:"at"`              // where its process ended, or the newest fault of its time began; else where another was seen to lead
 	Step  int           `json:"step,omitempty"`  // the fault that was on
 	Fault string        `json:"fault,omitempty"` // its name and variant
+	Alone bool          `json:"alone,omitempty"` // it met the leader alone: the others were free to elect another at once
 	// Took is the longest silence from At until the first acknowledged call
 	// after another leader was seen.
 	Took  time.Duration `json:"took"`
@@ -48,7 +50,7 @@ func (t *timeline) loss(i int) Loss {
 		if w.To+blameMax < s.to {
 			continue
 		}
-		l.Step, l.Fault = w.Step, label(w)
+		l.Step, l.Fault, l.Alone = w.Step, label(w), strings.Contains(w.Variant, "leader")
 		if w.From >= s.from && !s.exited {
 			l.At = w.From
 		}
@@ -71,6 +73,20 @@ func label(w check.Window) string {
 		return w.Name
 	}
 	return w.Name + "/" + w.Variant
+}
+
+// Waits is how long callers waited for another leader where the fault met the
+// leader alone, from the shortest: what an election costs. Elsewhere they may
+// have waited for a majority.
+func Waits(losses []Loss) []time.Duration {
+	var waits []time.Duration
+	for _, l := range losses {
+		if l.Alone {
+			waits = append(waits, l.Took)
+		}
+	}
+	slices.Sort(waits)
+	return waits
 }
 
 // spread is the median and the greatest of some times; 0 of none.

@@ -97,7 +97,7 @@ func TestTheTextIsATableForPeople(t *testing.T) {
 		"seed 42 · 1m0s · 3,000 calls · started 2026-11-21 12:00:00 UTC · took 1m5s · dormoused v0.1\n",
 		"CHECK      VERDICT     JUDGED   TOOK    NOTES\n", "lost append (k1): entry 17",
 		"recovery   2 faults; first commit after a healing: median ",
-		"leaders    2 lost; silence until the next commit: median 2.0",
+		"leaders    2 lost; silence until the next commit where the fault met the leader alone (2): median 2.0",
 		"history    "+filepath.Join("runs/1", report.HistoryName)+"\n",
 	)
 	if strings.Contains(b.String(), "\x1b") {
@@ -111,8 +111,8 @@ func TestALossBeginsWithItsCauseAndLastsUntilTheNextCommit(t *testing.T) {
 		t.Fatalf("%d losses: %+v", len(losses), losses)
 	}
 	for i, want := range []report.Loss{
-		{Node: "n1", Term: 2, At: 10 * time.Second, Step: 1, Fault: "kill/leader"},
-		{Node: "n2", Term: 3, At: 30 * time.Second, Step: 2, Fault: "partition/leader-only"},
+		{Node: "n1", Term: 2, At: 10 * time.Second, Step: 1, Fault: "kill/leader", Alone: true},
+		{Node: "n2", Term: 3, At: 30 * time.Second, Step: 2, Fault: "partition/leader-only", Alone: true},
 	} {
 		got := losses[i]
 		if got.Took < 1900*time.Millisecond || got.Took > 2100*time.Millisecond {
@@ -182,6 +182,12 @@ func TestTheDocumentLeavesOutPicturesAndWhatNeverCame(t *testing.T) {
 	}
 	if got.Results[1].Findings[0].Picture != nil || run.Results[1].Findings[0].Picture == nil {
 		t.Error("the picture is in the document, or was taken from the run")
+	}
+	if again, err := report.ReadDocument(run.Dir); err != nil || again.Judged() != 2000 || again.Verdict != run.Verdict || len(again.Losses) != 2 {
+		t.Errorf("read again: %v, %+v", err, again.Run)
+	}
+	if _, err := report.ReadDocument(t.TempDir()); err == nil {
+		t.Error("an empty directory has a result")
 	}
 	if to, there := got.Recoveries[2]["to"]; there {
 		t.Errorf("a fault that was not healed was healed at %v", to)

@@ -144,10 +144,10 @@ func lossLine(losses []Loss) string {
 	if len(losses) == 0 {
 		return ""
 	}
-	took := make([]time.Duration, len(losses))
-	for i, l := range losses {
-		took[i] = l.Took
+	line := fmt.Sprintf("%d lost", len(losses))
+	if waits := Waits(losses); len(waits) > 0 {
+		median, worst := spread(waits)
+		line += fmt.Sprintf("; silence until the next commit where the fault met the leader alone (%d): median %s, worst %s", len(waits), short(median), short(worst))
 	}
-	median, worst := spread(took)
-	return fmt.Sprintf("%d lost; silence until the next commit: median %s, worst %s", len(losses), short(median), short(worst))
+	return line
 }

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/jepsen"
+)
+
+// runFlags is what the command line says of one run.
+type runFlags struct {
+	workloads, nemeses  string
+	time                time.Duration
+	seed                uint64
+	nodes, processes    int
+	dir, binary         string
+	network             string
+	bug                 string
+	endpoints           string
+	hookFault, hookHeal string
+}
+
+// nodesMax is the largest cluster that the harness makes.
+const nodesMax = 7
+
+// The networks.
+const (
+	networkAuto     = "auto"
+	networkLoopback = "loopback"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "run", Short: "Run workloads under faults, and judge what they saw", Args: exactly(),
+		Long: "run makes a cluster, has workloads call it while the faults of a plan come and go, heals everything, makes the final reads, and judges the history.\n" +
+			"The plan is drawn from the seed before the run. What this machine cannot do is left out, and the report says so.\n\n" + exitTable,
+		Example: `  dormjepsen run --workload register,append --nemesis kill,partition --time 60s
+  dormjepsen run --workload all --endpoints 10.0.0.1:7601,10.0.0.2:7601
+  dormjepsen run --endpoints 10.0.0.1:7601 --hook-fault 'ssh 10.0.0.1 systemctl kill -s KILL dormoused' --hook-heal 'ssh 10.0.0.1 systemctl start dormoused'`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := f.options(cmd)
+			if err != nil {
+				return err
+			}
+			p := newProgress(a.stderr, a.terminal)
+			run, err := a.play(cmd.Context(), options, p)
+			p.end()
+			if err != nil {
+				return err
+			}
+			if err := a.show(run); err != nil {
+				return err
+			}
+			return verdict(run.Verdict, cmd.Context().Err() != nil)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.workloads, "workload", everything, "workloads side by side, comma-separated, or all")
+	flags.StringVar(&f.nemeses, "nemesis", "none", "faults that come and go, comma-separated, or all")
+	flags.DurationVar(&f.time, "time", 60*time.Second, "how long calls and faults go on")
+	flags.Uint64Var(&f.seed, "seed", 0, "of the plan and of all draws; made up where none is given")
+	flags.IntVar(&f.nodes, "nodes", 3, "size of the cluster, 1 to 7")
+	flags.IntVar(&f.processes, "processes", 0, "callers of each workload (0 leaves it to the harness)")
+	flags.StringVar(&f.dir, "dir", "", "directory for the run's files, to be made (default "+runsDir+"/TIME-run)")
+	flags.StringVar(&f.binary, "binary", "", "dormoused to run; built from this checkout where none is given")
+	flags.StringVar(&f.network, "network", networkAuto, "auto: one of our own where the machine allows it; loopback: fewer faults, no root")
+	flags.StringVar(&f.bug, "bug", "", "planted bug to run with (see selftest)")
+	flags.StringVar(&f.endpoints, "endpoints", "", "gRPC addresses of a cluster that stands, comma-separated, in place of one of our own")
+	flags.StringVar(&f.hookFault, "hook-fault", "", "with --endpoints: shell command that does harm")
+	flags.StringVar(&f.hookHeal, "hook-heal", "", "with --endpoints: shell command that undoes it")
+	return cmd
+}
+
+// options checks what the command line says, and fills in what it leaves open.
+func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
+	o := jepsen.Options{
+		Time: f.time, Seed: f.seed, Nodes: f.nodes, Processes: f.processes, Dir: f.dir, Binary: f.binary, Bug: f.bug,
+		Loopback: f.network == networkLoopback,
+	}
+	var err error
+	if o.Workloads, err = workloads(f.workloads); err != nil {
+		return o, err
+	}
+	if o.Nemeses, err = nemeses(f.nemeses); err != nil {
+		return o, err
+	}
+	switch {
+	case f.time <= 0:
+		return o, usagef("--time is %v: use a positive duration, such as 60s", f.time)
+	case f.nodes < 1 || f.nodes > nodesMax:
+		return o, usagef("--nodes is %d: use 1 to %d", f.nodes, nodesMax)
+	case f.processes < 0:
+		return o, usagef("--processes is %d: use a positive number", f.processes)
+	case f.network != networkAuto && f.network != networkLoopback:
+		return o, usagef("--network is %q: use %s or %s", f.network, networkAuto, networkLoopback)
+	}
+	if o.Target, err = f.target(cmd); err != nil {
+		return o, err
+	}
+	if !cmd.Flags().Changed("seed") {
+		o.Seed = rand.Uint64N(1 << 32) // few enough digits to copy by hand
+	}
+	if o.Dir == "" {
+		o.Dir = freshDir(fmt.Sprintf("run-%d", o.Seed), time.Now())
+	}
+	return o, nil
+}
+
+// target is the cluster that stands; nil where none was named.
+func (f *runFlags) target(cmd *cobra.Command) (*jepsen.Target, error) {
+	if f.endpoints == "" {
+		if f.hookFault != "" || f.hookHeal != "" {
+			return nil, usagef("--hook-fault and --hook-heal are for a cluster that stands: name it with --endpoints")
+		}
+		return nil, nil
+	}
+	for _, own := range []string{"nodes", "binary", "network", "bug"} {
+		if cmd.Flags().Changed(own) {
+			return nil, usagef("--%s is for a cluster of our own: leave it out, or leave out --endpoints", own)
+		}
+	}
+	if cmd.Flags().Changed("nemesis") && f.nemeses != "none" {
+		return nil, usagef("--nemesis is for a cluster of our own: do harm to this one with --hook-fault and --hook-heal")
+	}
+	if (f.hookFault == "") != (f.hookHeal == "") {
+		return nil, usagef("--hook-fault and --hook-heal go together: what does harm must be undone")
+	}
+	t := &jepsen.Target{HookFault: f.hookFault, HookHeal: f.hookHeal}
+	for addr := range strings.SplitSeq(f.endpoints, ",") {
+		if addr = strings.TrimSpace(addr); addr != "" {
+			t.Endpoints = append(t.Endpoints, addr)
+		}
+	}
+	if t.Endpoints == nil {
+		return nil, usagef("--endpoints names no address: give the gRPC address of a node, such as 127.0.0.1:7601")
+	}
+	return t, nil
+}

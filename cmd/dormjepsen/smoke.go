@@ -1,0 +1,61 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/jepsen"
+)
+
+// smokeParts are a handful of runs that meet most of what there is: every
+// workload, and the faults that have found the most elsewhere.
+func smokeParts() []part {
+	return []part{
+		{"1-kill-partition", jepsen.Options{Workloads: []string{"register", "append", "turn"}, Nemeses: []string{"kill", "partition"}, Nodes: 3}},
+		{"2-pause", jepsen.Options{Workloads: []string{"claim", "dedupe", "set"}, Nemeses: []string{"pause", "slow-net"}, Nodes: 3}},
+		{"3-disk", jepsen.Options{Workloads: []string{"append", "delete", "watch"}, Nemeses: []string{"disk"}, Nodes: 3}},
+		{"4-membership", jepsen.Options{Workloads: []string{"turn", "watch", "hibernate"}, Nemeses: []string{"membership", "transfer"}, Nodes: 3}},
+		{"5-power", jepsen.Options{Workloads: []string{"register", "set"}, Nemeses: []string{"power"}, Nodes: 1}},
+	}
+}
+
+func (a *app) smokeCommand() *cobra.Command {
+	var dir, binary string
+	var long time.Duration
+	var seed uint64
+	cmd := &cobra.Command{
+		Use: "smoke", Short: "Make a handful of short runs that meet the most", Args: exactly(),
+		Long: "smoke makes five short runs, one after another, for every change: at most 6 minutes on two cores.\n\n" + exitTable,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if long <= 0 {
+				return usagef("--time is %v: use a positive duration, such as 25s", long)
+			}
+			if dir == "" {
+				dir = freshDir("smoke", time.Now())
+			}
+			parts := smokeParts()
+			p := newProgress(a.stderr, a.terminal)
+			var done []outcome
+			for _, part := range parts {
+				if cmd.Context().Err() != nil {
+					break
+				}
+				part.options.Seed = seed
+				done = append(done, a.playPart(cmd.Context(), p, dir, binary, long, part))
+			}
+			p.end()
+			s := sum(done, len(parts))
+			if err := a.conclude(s); err != nil {
+				return err
+			}
+			return verdict(s.Verdict, cmd.Context().Err() != nil)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&dir, "dir", "", "directory for the files of the runs, to be made (default "+runsDir+"/TIME-smoke)")
+	flags.StringVar(&binary, "binary", "", "dormoused to run; built from this checkout where none is given")
+	flags.DurationVar(&long, "time", 25*time.Second, "how long each run goes on")
+	flags.Uint64Var(&seed, "seed", 1, "of all runs")
+	return cmd
+}

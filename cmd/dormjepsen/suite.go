@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dormouse/jepsen"
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/report"
+)
+
+// part is one run of several.
+type part struct {
+	name    string // its directory's, and what people read
+	options jepsen.Options
+}
+
+// outcome is what a part came to.
+type outcome struct {
+	Name   string          `json:"name"`
+	Dir    string          `json:"dir"`
+	Error  string          `json:"error,omitempty"` // why there was no run
+	Result report.Document `json:"result"`
+}
+
+// verdict is the part's; a run that could not be made decides nothing.
+func (o outcome) verdict() check.Verdict {
+	if o.Error != "" || o.Result.Run == nil {
+		return check.Unknown
+	}
+	return o.Result.Verdict
+}
+
+// playPart makes one of several runs. What happens in it goes to people only as
+// the live line and, once it is over, as a line.
+func (a *app) playPart(ctx context.Context, p *progress, dir, binary string, long time.Duration, part part) outcome {
+	o := part.options
+	o.Dir = filepath.Join(dir, part.name)
+	if o.Time == 0 {
+		o.Time = long
+	}
+	o.Binary = binary
+	out := outcome{Name: part.name, Dir: o.Dir}
+	p.line(fmt.Sprintf("%s  begins: %s under %s, %d nodes, seed %d", part.name, strings.Join(o.Workloads, ", "), strings.Join(o.Nemeses, ", "), o.Nodes, o.Seed))
+	run, err := a.play(ctx, o, p)
+	if err != nil {
+		out.Error = err.Error()
+		p.line(part.name + "  could not run: " + out.Error)
+		return out
+	}
+	out.Result = report.NewDocument(run)
+	p.line(fmt.Sprintf("%s  %s, %d calls judged, took %v", part.name, run.Verdict, out.Result.Judged(), run.Took.Round(time.Second)))
+	return out
+}
+
+// summary is what several runs came to.
+type summary struct {
+	Verdict check.Verdict `json:"verdict"`
+	Runs    int           `json:"runs"` // that were to be made
+	Made    int           `json:"made"`
+	Judged  int           `json:"judged"` // calls
+	Lost    int           `json:"leaders_lost"`
+	Alone   int           `json:"leaders_lost_alone"` // of these, where the fault met the leader alone
+	Median  time.Duration `json:"leader_loss_median"` // of these, until the next commit
+	Parts   []outcome     `json:"parts"`
+}
+
+// sum sums up the outcomes of so many runs that were to be made.
+func sum(parts []outcome, runs int) summary {
+	s := summary{Verdict: check.OK, Runs: runs, Made: len(parts), Parts: parts}
+	var losses []report.Loss
+	for _, o := range parts {
+		switch v := o.verdict(); {
+		case v == check.Violation:
+			s.Verdict = check.Violation
+		case v != check.OK && s.Verdict == check.OK:
+			s.Verdict = check.Unknown
+		}
+		if o.Result.Run == nil {
+			continue
+		}
+		s.Judged += o.Result.Judged()
+		losses = append(losses, o.Result.Losses...)
+	}
+	if s.Made < s.Runs && s.Verdict == check.OK {
+		s.Verdict = check.Unknown
+	}
+	waits := report.Waits(losses)
+	s.Lost, s.Alone = len(losses), len(waits)
+	if s.Alone > 0 {
+		s.Median = waits[(s.Alone-1)/2]
+	}
+	return s
+}
+
+// table is what several runs came to, for people.
+func (s summary) table() string {
+	var rows [][]string
+	for _, o := range s.Parts {
+		if o.Result.Run == nil {
+			rows = append(rows, []string{o.Name, "could not run", "", "", "", o.Error})
+			continue
+		}
+		d := o.Result
+		var notes []string
+		for _, r := range d.Results {
+			if r.Verdict != check.OK {
+				notes = append(notes, r.Check+": "+why(r))
+			}
+		}
+		for _, m := range d.Missing {
+			notes = append(notes, "missing: "+m)
+		}
+		rows = append(rows, []string{
+			o.Name, string(d.Verdict), fmt.Sprint(d.Judged()), fmt.Sprint(len(d.Losses)), d.Took.Round(time.Second).String(), strings.Join(notes, "\n"),
+		})
+	}
+	text := report.Table([]string{"run", "verdict", "judged", "leaders lost", "took", "notes"}, rows)
+	text += fmt.Sprintf("\n%s: %d of %d runs, %d calls judged", s.Verdict, s.Made, s.Runs, s.Judged)
+	if s.Lost > 0 {
+		text += fmt.Sprintf(", %d leaders lost", s.Lost)
+	}
+	if s.Alone > 0 {
+		text += fmt.Sprintf(" (where the fault met the leader alone, %d: silence until the next commit, median %v)", s.Alone, s.Median.Round(10*time.Millisecond))
+	}
+	return text + "\n"
+}
+
+// why is the reason of a verdict that is not ok, in a line.
+func why(r check.Result) string {
+	if len(r.Findings) > 0 {
+		return r.Findings[0].Rule + ": " + r.Findings[0].Detail
+	}
+	return r.Why
+}
+
+// conclude prints what several runs came to; a run that could not be made is
+// an error.
+func (a *app) conclude(s summary) error {
+	if err := a.print(s, s.table()); err != nil {
+		return err
+	}
+	for _, o := range s.Parts {
+		if o.Error != "" && s.Verdict != check.Violation {
+			return fmt.Errorf("%s could not run: %s", o.Name, o.Error)
+		}
+	}
+	return nil
+}
