@@ -27,6 +27,10 @@ type Service interface {
 	// consumer stops, or an event or error ends it. A yielded error is the
 	// last element, not_found where there is no such thread; resume from the
 	// seq after the last entry.
+	//
+	// Of a claim it yields how it stands, whether anybody holds it or not, and
+	// again whenever a holding begins or ends, by expiring too; of changes that
+	// come faster than they are taken, the last. Renewing is no change.
 	Watch(ctx context.Context, w Watch) iter.Seq2[Event, error]
 }
 
@@ -41,9 +45,11 @@ type Submitter interface {
 	Submit(ctx context.Context, c Commit, done func(Result, error))
 }
 
-// Watch asks for a thread's entries as they come.
+// Watch asks for a thread's entries as they come, or for who holds a claim:
+// exactly one of Thread and Claim is named.
 type Watch struct {
 	Scope  string
+	Claim  string
 	Thread string
 	From   uint64 // first seq
 
@@ -57,7 +63,11 @@ type Event struct {
 	Kind  EventKind
 	Entry Entry  // of EventEntry
 	Floor uint64 // of EventCompacted: the first seq still there; the watch ends
+	Claim Claim  // of EventClaim
 }
+
+// Last tells whether the watch ends with this event.
+func (e Event) Last() bool { return e.Kind == EventCompacted || e.Kind == EventDeleted }
 
 // EventKind says what an Event tells.
 type EventKind int
@@ -69,4 +79,6 @@ const (
 	EventCompacted
 	// EventDeleted ends a watch whose thread has been deleted.
 	EventDeleted
+	// EventClaim carries how a claim stands.
+	EventClaim
 )

@@ -34,7 +34,16 @@ func (w *Watch) Validate() error {
 	if w.Scope == "" {
 		w.Scope = DefaultScope
 	}
-	return firstOf(ValidID("scope", w.Scope), ValidID("thread", w.Thread))
+	if err := ValidID("scope", w.Scope); err != nil {
+		return err
+	}
+	if w.Claim == "" {
+		return ValidID("thread", w.Thread)
+	}
+	if w.Thread != "" || w.From != 0 || w.Incarnation != 0 {
+		return Invalid("claim", "a watch of a claim names no thread, seq or incarnation: watch one or the other")
+	}
+	return ValidID("claim", w.Claim)
 }
 
 func validRead(read Read) error {

@@ -15,10 +15,11 @@ import (
 	"dormouse/proto/wire"
 )
 
-// Watch yields a thread's entries, each once and in order; see agent.Service.
-// It goes on by itself on another node when one breaks, from the seq after the
-// last entry. A thread that was deleted meanwhile, even if it was created
-// anew, ends it with EventDeleted. It ends without an error when ctx ends.
+// Watch yields a thread's entries, each once and in order, or who holds a
+// claim; see agent.Service. It goes on by itself on another node when one
+// breaks, from the seq after the last entry. A thread that was deleted
+// meanwhile, even if it was created anew, ends it with EventDeleted. It ends
+// without an error when ctx ends.
 func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	if w.Scope == "" {
 		w.Scope = c.o.Scope
@@ -52,6 +53,7 @@ type watching struct {
 	w           agent.Watch // From is the next seq
 	incarnation uint64      // of the thread that is watched; 0 where not known
 	started     bool
+	held        *uint64 // the epoch that was told last, of a claim; nil before that
 	backoff     *backoff.ExponentialBackOff
 }
 
@@ -102,6 +104,9 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 // same asks whether the thread is still the one that was watched before: a
 // seq says nothing about that.
 func (s *watching) same(ctx context.Context) (bool, error) {
+	if s.w.Claim != "" { // epochs say it all
+		return true, nil
+	}
 	answers, err := s.client.Read(ctx, agent.Reads{Scope: s.w.Scope, Reads: []agent.Read{&agent.GetThread{Thread: s.w.Thread}}})
 	if err != nil {
 		return false, err
@@ -143,9 +148,12 @@ func (s *watching) broke(l *link, err error) error {
 // give yields one event, unless it was given before.
 func (s *watching) give(event agent.Event, yield func(agent.Event, error) bool) error {
 	s.backoff.Reset()
-	if event.Kind != agent.EventEntry {
+	switch {
+	case event.Last():
 		yield(event, nil)
 		return errEnough
+	case event.Kind == agent.EventClaim:
+		return s.giveClaim(event, yield)
 	}
 	switch seq := event.Entry.Seq; {
 	case seq < s.w.From:
@@ -154,6 +162,17 @@ func (s *watching) give(event agent.Event, yield func(agent.Event, error) bool) 
 		return agent.Errorf(agent.CodeInternal, "the watch jumped from seq %d to %d", s.w.From, seq)
 	}
 	s.w.From++
+	if !yield(event, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+func (s *watching) giveClaim(event agent.Event, yield func(agent.Event, error) bool) error {
+	if s.held != nil && *s.held == event.Claim.Epoch {
+		return nil // told before the watch was resumed
+	}
+	s.held = &event.Claim.Epoch
 	if !yield(event, nil) {
 		return errEnough
 	}

@@ -3,16 +3,19 @@ package fsm
 import "dormouse/agent"
 
 func (r reader) claim(q *agent.GetClaim) (agent.Found, error) {
-	claim, err := r.View.claim(r.scope, q.Claim)
+	claim, err := r.Claim(r.scope, q.Claim)
 	if err == nil && !claim.Held() {
 		err = agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
 	}
 	return &claim, err
 }
 
-// claim is how a claim stands as of the view's entry; one that has lapsed is
+// Claim is how a claim stands as of the view's entry; one that has lapsed is
 // held by nobody, whether it has been swept or not.
-func (v *View) claim(scope, name string) (agent.Claim, error) {
+func (v *View) Claim(scope, name string) (agent.Claim, error) {
+	if v.err != nil {
+		return agent.Claim{}, v.err
+	}
 	raw, err := v.get(idKey(kindClaim, scope, name))
 	if err != nil || raw == nil {
 		return agent.Claim{Name: name}, err

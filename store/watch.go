@@ -24,10 +24,7 @@ func (s *Store) WatchFrom(
 	ctx context.Context, barrier func(context.Context) (uint64, error), w agent.Watch,
 ) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
-		if w.Scope == "" {
-			w.Scope = agent.DefaultScope
-		}
-		if err := validWatch(w); err != nil {
+		if err := w.Validate(); err != nil {
 			yield(agent.Event{}, err)
 			return
 		}
@@ -39,10 +36,9 @@ func (s *Store) WatchFrom(
 			yield(agent.Event{}, err)
 			return
 		}
-		signal, cancel := s.o.Machine.WatchThread(w.Scope, w.Thread)
+		signal, cancel, page := s.follow(w)
 		defer cancel()
-		t := tail{store: s, watch: w, incarnation: w.Incarnation, next: w.From}
-		for t.page(yield) {
+		for page(yield) {
 			select {
 			case <-signal:
 			case <-ctx.Done():
@@ -52,11 +48,17 @@ func (s *Store) WatchFrom(
 	}
 }
 
-func validWatch(w agent.Watch) error {
-	if err := agent.ValidID("scope", w.Scope); err != nil {
-		return err
+// follow is how a watch goes on: page yields what is new, and is to be called
+// again after each signal for as long as it returns true.
+func (s *Store) follow(w agent.Watch) (
+	signal <-chan struct{}, cancel func(), page func(yield func(agent.Event, error) bool) (more bool),
+) {
+	if w.Claim != "" {
+		signal, cancel = s.o.Machine.WatchClaim(w.Scope, w.Claim)
+		return signal, cancel, (&standing{store: s, watch: w}).page
 	}
-	return agent.ValidID("thread", w.Thread)
+	signal, cancel = s.o.Machine.WatchThread(w.Scope, w.Thread)
+	return signal, cancel, (&tail{store: s, watch: w, incarnation: w.Incarnation, next: w.From}).page
 }
 
 // tail is where one watch has got to.

@@ -22,6 +22,8 @@ func (k *kit) pages(p agent.Page, read func(agent.Page) agent.Read) []string {
 			keys, next = keysOf(list.Items, func(r agent.CheckpointRow) string { return r.Key }), list.Next
 		case *agent.ThreadList:
 			keys, next = keysOf(list.Items, func(r agent.Thread) string { return r.ID }), list.Next
+		case *agent.ClaimList:
+			keys, next = keysOf(list.Items, func(r agent.Claim) string { return r.Name }), list.Next
 		case *agent.ScopeList:
 			keys, next = keysOf(list.Items, func(r agent.Scope) string { return r.Name }), list.Next
 		default:
@@ -59,6 +61,7 @@ var lists = []struct {
 	{"values", func(key string) agent.Op { return &agent.PutValue{Key: key} }, func(p agent.Page) agent.Read { return &agent.ListValues{Page: p} }},
 	{"checkpoints", func(key string) agent.Op { return &agent.PutCheckpoint{Key: key} }, func(p agent.Page) agent.Read { return &agent.ListCheckpoints{Page: p} }},
 	{"threads", func(key string) agent.Op { return &agent.AppendThread{Thread: key} }, func(p agent.Page) agent.Read { return &agent.ListThreads{Page: p} }},
+	{"claims", func(key string) agent.Op { return &agent.TakeClaim{Claim: key, Holder: "h"} }, func(p agent.Page) agent.Read { return &agent.ListClaims{Page: p} }},
 }
 
 var listClaims = []claim{
@@ -98,6 +101,8 @@ var listClaims = []claim{
 				k.equal("next checkpoint", found.Next, "")
 			case *agent.ThreadList:
 				k.equal("next thread", found.Next, "")
+			case *agent.ClaimList:
+				k.equal("next claim", found.Next, "")
 			}
 		}
 	}},
@@ -115,6 +120,10 @@ var listClaims = []claim{
 			ContentType: "text/plain", Size: 5, UpdatedAt: result.Time, ExpiresAt: expires,
 		})
 		k.equal("thread", find[*agent.ThreadList](k, &agent.ListThreads{}).Items[0], k.thread("t"))
+		a := k.take("a")
+		held := find[*agent.ClaimList](k, &agent.ListClaims{}).Items
+		held[0].ExpiresAt = a.ExpiresAt
+		k.equal("claim", held, []agent.Claim{a})
 		row := find[*agent.CheckpointList](k, &agent.ListCheckpoints{}).Items[0]
 		checkpoint := resultOf[*agent.CheckpointResult](k, result, 2)
 		if row.Bytes < uint64(len(`{"n":1}`)) {
@@ -130,7 +139,8 @@ var listClaims = []claim{
 		for _, list := range lists {
 			k.commit(list.write("a"), list.write("b"), list.write("c"))
 		}
-		k.commit(&agent.DeleteValue{Key: "b"}, &agent.DeleteCheckpoint{Key: "b"}, &agent.DeleteThread{Thread: "b"})
+		b := *find[*agent.Claim](k, &agent.GetClaim{Claim: "b"})
+		k.commit(&agent.DeleteValue{Key: "b"}, &agent.DeleteCheckpoint{Key: "b"}, &agent.DeleteThread{Thread: "b"}, release(b))
 		for _, list := range lists {
 			k.equal(list.name, k.pages(agent.Page{Limit: 1}, list.read), []string{"a", "c"})
 		}

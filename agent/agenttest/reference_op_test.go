@@ -3,7 +3,6 @@ package agenttest_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"dormouse/agent"
@@ -46,7 +45,7 @@ func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.DeleteScope:
 		return &agent.DeleteResult{Existed: r.scopes[s.Name] != nil}, nil
 	default:
-		panic(fmt.Sprintf("op %T", op))
+		return r.claimOp(s, op)
 	}
 }
 

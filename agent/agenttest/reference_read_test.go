@@ -57,6 +57,12 @@ func (r *reference) answer(s *scope, one agent.Read) (agent.Found, *agent.Error)
 		return nil, notFound("scope")
 	case *agent.Thaw:
 		return s.thaw(q)
+	case *agent.GetClaim:
+		s.lapse()
+		if h := s.claims[q.Claim]; h != nil {
+			return h.claim(q.Claim, r.now), nil
+		}
+		return nil, notFound("claim")
 	case *agent.LoadEntries, *agent.GetEntry, *agent.VerifyThread:
 		return s.journal(one)
 	default:
@@ -211,6 +217,14 @@ func (r *reference) list(s *scope, one agent.Read) agent.Found {
 		list := &agent.ThreadList{Next: next}
 		for _, key := range keys {
 			list.Items = append(list.Items, s.threads[key].Thread)
+		}
+		return list
+	case *agent.ListClaims:
+		s.lapse()
+		keys, next := sorted(s.claims, q.Page)
+		list := &agent.ClaimList{Next: next}
+		for _, key := range keys {
+			list.Items = append(list.Items, *s.claims[key].claim(key, r.now))
 		}
 		return list
 	case *agent.ListScopes:

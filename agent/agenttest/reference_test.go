@@ -57,6 +57,7 @@ type scope struct {
 	values      map[string]*agent.Value
 	checkpoints map[string][]*agent.Checkpoint // kept revisions, newest first
 	threads     map[string]*thread
+	claims      map[string]*holding
 	sealed      map[string]uint64 // noun and id → the incarnation that was deleted
 }
 
@@ -70,13 +71,14 @@ type thread struct {
 func newScope(name string) *scope {
 	return &scope{
 		Scope:  agent.Scope{Name: name},
-		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, sealed: map[string]uint64{},
+		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, sealed: map[string]uint64{},
 	}
 }
 
 func (s *scope) clone() *scope {
 	c := *s
 	c.values, c.checkpoints, c.threads, c.sealed = maps.Clone(s.values), maps.Clone(s.checkpoints), maps.Clone(s.threads), maps.Clone(s.sealed)
+	c.claims = maps.Clone(s.claims)
 	return &c
 }
 
@@ -145,11 +147,12 @@ func final(e *agent.Error) *agent.Error {
 
 // decide applies all ops to a copy of the scope, and keeps it if all do.
 func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
-	if c.Fence != nil {
-		return agent.Result{}, final(agent.Errorf(agent.CodeFenced, "nobody holds %q", c.Fence.Claim))
-	}
 	before := r.scope(c.Scope)
+	before.lapse()
 	s := before.clone()
+	if refusal := s.fenced(c.Fence); refusal != nil {
+		return agent.Result{}, final(refusal)
+	}
 	if !s.exists {
 		s.exists, s.CreatedAt = true, r.now
 	}
@@ -176,7 +179,7 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 }
 
 func (s *scope) count() {
-	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads))
+	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims))
 	s.Bytes = 0
 	for _, v := range s.values {
 		s.Bytes += uint64(len(v.Bytes))
@@ -198,6 +201,10 @@ func (r *reference) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Ev
 	return func(yield func(agent.Event, error) bool) {
 		if err := w.Validate(); err != nil {
 			yield(agent.Event{}, err)
+			return
+		}
+		if w.Claim != "" {
+			r.watchClaim(ctx, w, yield)
 			return
 		}
 		incarnation := w.Incarnation

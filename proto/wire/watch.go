@@ -9,12 +9,14 @@ import (
 
 // WatchToProto converts a request to watch.
 func WatchToProto(w agent.Watch) *apipb.WatchRequest {
-	return &apipb.WatchRequest{Scope: w.Scope, Thread: w.Thread, From: w.From, Incarnation: w.Incarnation}
+	return &apipb.WatchRequest{Scope: w.Scope, Thread: w.Thread, From: w.From, Incarnation: w.Incarnation, Claim: w.Claim}
 }
 
 // WatchFromProto converts a request to watch.
 func WatchFromProto(w *apipb.WatchRequest) agent.Watch {
-	return agent.Watch{Scope: w.GetScope(), Thread: w.GetThread(), From: w.GetFrom(), Incarnation: w.GetIncarnation()}
+	return agent.Watch{
+		Scope: w.GetScope(), Thread: w.GetThread(), From: w.GetFrom(), Incarnation: w.GetIncarnation(), Claim: w.GetClaim(),
+	}
 }
 
 // EventToProto converts one element of a watch.
@@ -28,6 +30,8 @@ func EventToProto(e *agent.Event) *apipb.WatchEvent {
 		return &apipb.WatchEvent{Event: &apipb.WatchEvent_CompactedFloor{CompactedFloor: e.Floor}}
 	case agent.EventDeleted:
 		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Deleted{Deleted: true}}
+	case agent.EventClaim:
+		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Claim{Claim: claimToProto(&e.Claim)}}
 	default:
 		panic(fmt.Sprintf("wire: event kind %d has no wire format", e.Kind))
 	}
@@ -44,6 +48,12 @@ func EventFromProto(e *apipb.WatchEvent) (agent.Event, error) {
 		return agent.Event{Kind: agent.EventCompacted, Floor: ev.CompactedFloor}, nil
 	case *apipb.WatchEvent_Deleted:
 		return agent.Event{Kind: agent.EventDeleted}, nil
+	case *apipb.WatchEvent_Claim:
+		claim, err := claimFromProto(ev.Claim)
+		if err != nil {
+			return agent.Event{}, err
+		}
+		return agent.Event{Kind: agent.EventClaim, Claim: *claim}, nil
 	}
 	return agent.Event{}, agent.Errorf(agent.CodeInternal, "the event is missing or of an unknown kind")
 }

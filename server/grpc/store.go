@@ -33,7 +33,7 @@ func (s *store) Watch(req *apipb.WatchRequest, stream apipb.Store_WatchServer) e
 		if err := stream.Send(wire.EventToProto(&event)); err != nil {
 			return err
 		}
-		if event.Kind != agent.EventEntry {
+		if event.Last() {
 			return nil
 		}
 	}
