@@ -96,16 +96,16 @@ func settings(o Options) map[string]string {
 	return map[string]string{bugVariable: o.Bug}
 }
 
-// diskFor is the kind of disk that can do most of what the faults need.
+// diskFor is the kind of disk that can do what the faults need.
 func diskFor(needs []testbed.Capability) testbed.DiskKind {
-	switch {
-	case slices.Contains(needs, testbed.CanPower):
-		return testbed.Powered
-	case slices.Contains(needs, testbed.CanDisk):
-		return testbed.Faulty
-	default:
-		return testbed.Plain
+	kind := testbed.Plain
+	if slices.Contains(needs, testbed.CanDisk) {
+		kind |= testbed.Faulty
 	}
+	if slices.Contains(needs, testbed.CanPower) {
+		kind |= testbed.Powered
+	}
+	return kind
 }
 
 func (s *bedStage) nodes() []node {

@@ -37,7 +37,7 @@ type undo func(ctx context.Context) error
 func all() []fault {
 	return []fault{
 		{name: "none", about: "no faults: what is found without them is a bug of its own"},
-		killing, pausing, partitioning, slowing, transferring, overloading,
+		killing, pausing, partitioning, slowing, shifting, failing, unpowering, corrupting, losing, changing, transferring, overloading,
 	}
 }
 

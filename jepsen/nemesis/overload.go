@@ -60,7 +60,7 @@ func (a *act) flood(l load) func(ctx context.Context) {
 		endpoints = append(endpoints, h.GRPC())
 	}
 	return func(ctx context.Context) {
-		var left, done, refused, unknown atomic.Int64
+		var left, done, refused, unknown, cut atomic.Int64
 		left.Store(l.most)
 		var wait sync.WaitGroup
 		for n := range l.clients {
@@ -72,6 +72,10 @@ func (a *act) flood(l load) func(ctx context.Context) {
 				}
 				defer c.Close() //nolint:errcheck // what is in flight is cut off
 				pour(ctx, c, l, n, payload, &left, func(err error) {
+					if ctx.Err() != nil {
+						cut.Add(1)
+						return
+					}
 					switch agent.OutcomeOf(err) {
 					case agent.Done:
 						done.Add(1)
@@ -84,7 +88,7 @@ func (a *act) flood(l load) func(ctx context.Context) {
 			})
 		}
 		wait.Wait()
-		a.note("of the flood's commits %d applied, %d were refused, %d are unknown", done.Load(), refused.Load(), unknown.Load())
+		a.note("of the flood's commits %d applied, %d were refused, %d are unknown, %d were cut off by its end", done.Load(), refused.Load(), unknown.Load(), cut.Load())
 	}
 }
 
@@ -93,7 +97,7 @@ func pour(ctx context.Context, c *client.Client, l load, n int, payload []byte, 
 	flying := make(chan struct{}, l.flying)
 	var settled sync.WaitGroup
 	defer settled.Wait()
-	for i := 0; left.Add(-int64(l.bytes)) >= 0; i++ {
+	for i := 0; ctx.Err() == nil && left.Add(-int64(l.bytes)) >= 0; i++ {
 		select {
 		case flying <- struct{}{}:
 		case <-ctx.Done():

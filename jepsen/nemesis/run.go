@@ -112,6 +112,12 @@ func (f *field) restore(ctx context.Context) error {
 	}
 	members := f.members()
 	for _, h := range f.Bed.Hosts() {
+		if d := h.Disk(); d != nil {
+			d.Heal()
+		}
+		if c := h.Clock(); c != nil {
+			c.Heal()
+		}
 		if h.Running() {
 			_ = h.Resume() // it may just have ended
 		}

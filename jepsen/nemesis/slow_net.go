@@ -14,14 +14,14 @@ var slowing = fault{
 	variants: []variant{
 		blurring("delay", 1, func(a *act) testbed.Link { return testbed.Link{Delay: a.millis(10, 200)} }),
 		blurring("jitter", 1, func(a *act) testbed.Link { return testbed.Link{Delay: a.millis(1, 30), Jitter: a.millis(20, 300)} }),
-		blurring("loss", 1, func(a *act) testbed.Link { return testbed.Link{Loss: a.part(5, 30)} }),
-		blurring("duplicates", 1, func(a *act) testbed.Link { return testbed.Link{Duplicate: a.part(5, 50)} }),
-		blurring("out of order", 1, func(a *act) testbed.Link { return testbed.Link{Jitter: a.millis(1, 20), Reorder: a.part(5, 40)} }),
-		blurring("garbled", 1, func(a *act) testbed.Link { return testbed.Link{Corrupt: a.part(1, 10)} }),
+		blurring("loss", 1, func(a *act) testbed.Link { return testbed.Link{Loss: a.percent(5, 30)} }),
+		blurring("duplicates", 1, func(a *act) testbed.Link { return testbed.Link{Duplicate: a.percent(5, 50)} }),
+		blurring("out of order", 1, func(a *act) testbed.Link { return testbed.Link{Jitter: a.millis(1, 20), Reorder: a.percent(5, 40)} }),
+		blurring("garbled", 1, func(a *act) testbed.Link { return testbed.Link{Corrupt: a.percent(1, 10)} }),
 		blurring("all of it", 3, func(a *act) testbed.Link {
 			return testbed.Link{
-				Delay: a.millis(1, 50), Jitter: a.millis(1, 50), Loss: a.part(1, 10),
-				Duplicate: a.part(1, 10), Reorder: a.part(1, 10), Corrupt: a.part(1, 5),
+				Delay: a.millis(1, 50), Jitter: a.millis(1, 50), Loss: a.percent(1, 10),
+				Duplicate: a.percent(1, 10), Reorder: a.percent(1, 10), Corrupt: a.percent(1, 5),
 			}
 		}),
 		{name: "slow way back", nodesMin: 3, shortest: 4 * time.Second, longest: 15 * time.Second, begin: slowReturn},
@@ -29,8 +29,8 @@ var slowing = fault{
 	},
 }
 
-// part is a random share of that many in a hundred.
-func (a *act) part(low, high int) float64 { return float64(low+a.draw.IntN(high-low+1)) / 100 }
+// percent is a random share of that many in a hundred.
+func (a *act) percent(low, high int) float64 { return float64(low+a.draw.IntN(high-low+1)) / 100 }
 
 // blurring makes a variant that does one thing to every link, or to those of
 // one node only.

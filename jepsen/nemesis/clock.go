@@ -1,0 +1,86 @@
+package nemesis
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"dormouse/jepsen/testbed"
+)
+
+var shifting = fault{
+	name: "clock", about: "wall clocks that jump by 1 ms to 1 h either way, strobe, and drift",
+	needs: []testbed.Capability{testbed.CanClock},
+	variants: []variant{
+		{name: "jump", nodesMin: 1, shortest: time.Second, longest: 10 * time.Second, begin: jump("one")},
+		{name: "the leader's jumps", nodesMin: 3, shortest: time.Second, longest: 10 * time.Second, begin: jump("leader")},
+		{name: "all jump apart", nodesMin: 3, shortest: time.Second, longest: 10 * time.Second, begin: jump("all")},
+		{name: "strobe", nodesMin: 1, shortest: 2 * time.Second, longest: 10 * time.Second, begin: strobe},
+		{name: "drift", nodesMin: 1, shortest: 3 * time.Second, longest: 15 * time.Second, begin: drift},
+	},
+}
+
+// clocks are of whom a role means; "one" is a random member.
+func (a *act) clocks(ctx context.Context, role string) []*testbed.Host {
+	if role == "one" {
+		return []*testbed.Host{a.any()}
+	}
+	return a.some(ctx, role)
+}
+
+// skew is 1 ms to 1 h, either way, as likely short as long.
+func (a *act) skew() time.Duration {
+	d := spread(a.draw, time.Millisecond, time.Hour).Round(time.Millisecond)
+	if a.draw.IntN(2) == 0 {
+		return -d
+	}
+	return d
+}
+
+// heals is the undo of all that was done to clocks.
+func heals(hosts []*testbed.Host) undo {
+	return func(context.Context) error {
+		for _, h := range hosts {
+			h.Clock().Heal()
+		}
+		return nil
+	}
+}
+
+func jump(role string) func(ctx context.Context, a *act) (undo, error) {
+	return func(ctx context.Context, a *act) (undo, error) {
+		hosts := a.clocks(ctx, role)
+		by := make([]string, len(hosts))
+		skews := make([]time.Duration, len(hosts))
+		for i, h := range hosts {
+			skews[i] = a.skew()
+			by[i] = fmt.Sprintf("%s by %v", h.Name(), skews[i])
+		}
+		a.begins("%s", strings.Join(by, ", "))
+		for i, h := range hosts {
+			h.Clock().Set(skews[i])
+		}
+		return heals(hosts), nil
+	}
+}
+
+func strobe(ctx context.Context, a *act) (undo, error) {
+	hosts := a.some(ctx, []string{"leader", "minority", "all"}[a.draw.IntN(3)])
+	by, period := a.skew(), a.millis(2, 400)
+	a.begins("%s, by %v each %v", list(hosts), by, period)
+	for _, h := range hosts {
+		h.Clock().Strobe(by, period, a.For)
+	}
+	return heals(hosts), nil
+}
+
+func drift(ctx context.Context, a *act) (undo, error) {
+	hosts := a.some(ctx, []string{"leader", "minority", "all"}[a.draw.IntN(3)])
+	rate := float64(a.draw.IntN(4001)-2000) / 1000 // from -2 to 2 s a second
+	a.begins("%s, by %+.3f s a second", list(hosts), rate)
+	for _, h := range hosts {
+		h.Clock().Drift(rate, a.For)
+	}
+	return heals(hosts), nil
+}

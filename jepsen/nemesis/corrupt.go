@@ -1,0 +1,60 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dormouse/jepsen/testbed"
+	"dormouse/jepsen/testbed/disk"
+)
+
+var corrupting = fault{
+	name: "corrupt", about: "bits flipped, files cut short, zeroed or deleted under a minority; what will not start, or serves damage, is emptied afterwards",
+	variants: []variant{
+		{name: "flipped bit", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, begin: damage(disk.BitFlip)},
+		{name: "truncated file", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, begin: damage(disk.Truncate)},
+		{name: "zeroed range", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, begin: damage(disk.ZeroRange)},
+		{name: "deleted file", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, begin: damage(disk.DeleteFile)},
+	},
+}
+
+// damage kills a node, damages what lies on its disk, and starts it again. It
+// may then refuse to start, end later, or serve what is sound; what it must not
+// do is serve what is not. In the end it is emptied and catches up, as an
+// operator would have it.
+func damage(kind disk.Kind) func(ctx context.Context, a *act) (undo, error) {
+	return func(ctx context.Context, a *act) (undo, error) {
+		h, done, err := a.lose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a.begins("%s", h.Name())
+		if err := a.kill(h); err != nil {
+			return a.emptied(h, done), err
+		}
+		what, err := disk.Damage(h.DataDir(), kind, a.draw)
+		if err != nil {
+			return a.emptied(h, done), err
+		}
+		a.note("%s: %s", h.Name(), what)
+		a.mayExit(h, "any")
+		return a.emptied(h, done), h.Start(ctx)
+	}
+}
+
+// emptied is the undo of damage.
+func (a *act) emptied(h *testbed.Host, done func()) undo {
+	return func(ctx context.Context) error {
+		defer done()
+		if code, ended := h.Exit(); ended {
+			a.note("%s ended with exit code %d", h.Name(), code)
+		} else {
+			a.note("%s ran on the damage", h.Name())
+		}
+		if err := errors.Join(a.kill(h), disk.Wipe(h.DataDir())); err != nil {
+			return err
+		}
+		return a.refill(ctx, h, a.draw.IntN(2) == 0)
+	}
+}

@@ -1,0 +1,123 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/testbed"
+	"dormouse/jepsen/testbed/disk"
+)
+
+var losing = fault{
+	name: "lost-disk", about: "a node's data is gone: it comes back empty under its name, or another takes its place; or its data is there twice",
+	variants: []variant{
+		{name: "wiped", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, begin: wipe(false)},
+		{name: "wiped and replaced", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, begin: wipe(true)},
+		{name: "wiped at once", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: wipeAtOnce},
+		{name: "cloned", nodesMin: 1, shortest: 8 * time.Second, longest: 15 * time.Second, begin: clone},
+	},
+}
+
+// lose takes a member's disk for itself: its process, and one of the losses
+// that the cluster can stand.
+func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(), err error) {
+	h = a.any()
+	release, err := a.claim(ctx, h)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := a.harm(ctx, h); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return h, func() {
+		a.mended(h)
+		release()
+	}, nil
+}
+
+// wipe empties a dead node's disk. It comes back under its own name, or leaves
+// and another takes its place.
+func wipe(fresh bool) func(ctx context.Context, a *act) (undo, error) {
+	return func(ctx context.Context, a *act) (undo, error) {
+		h, done, err := a.lose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a.begins("%s", h.Name())
+		err = errors.Join(a.kill(h), disk.Wipe(h.DataDir()))
+		return func(ctx context.Context) error {
+			defer done()
+			return a.refill(ctx, h, fresh)
+		}, err
+	}
+}
+
+// wipeAtOnce empties a node's disk and starts it again before anybody may have
+// noticed: as a voter that has forgotten its votes.
+func wipeAtOnce(ctx context.Context, a *act) (undo, error) {
+	h, done, err := a.lose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("%s", h.Name())
+	err = errors.Join(a.kill(h), disk.Wipe(h.DataDir()))
+	if err == nil {
+		a.mustRun(h)
+		err = h.Start(ctx)
+	}
+	return func(ctx context.Context) error {
+		defer done()
+		return a.refill(ctx, h, false)
+	}, err
+}
+
+// refill has a node with an empty disk catch up until it votes: under its own
+// name, or, where fresh, once its old self has left. The loss is made good then.
+func (a *act) refill(ctx context.Context, h *testbed.Host, fresh bool) error {
+	if fresh {
+		if err := a.ask(ctx, agent.ChangeLeave, h.Node()); err != nil {
+			return errors.Join(err, a.run(ctx, h)) // under its old name, then
+		}
+		h.Rename(a.name(h))
+	}
+	if err := a.run(ctx, h); err != nil {
+		return err
+	}
+	return a.votes(ctx, h)
+}
+
+// clone has a node's data twice. The second must be refused while the first
+// runs, or two would vote in one name.
+func clone(ctx context.Context, a *act) (undo, error) {
+	h := a.follower(ctx)
+	release, err := a.claim(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	second, err := a.Bed.AddHost(ctx)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	a.begins("%s, on %s", h.Name(), second.Name())
+	err = errors.Join(a.halt(ctx, h), disk.Clone(h.DataDir(), second.DataDir()), a.run(ctx, h))
+	if err == nil {
+		second.Rename(h.Node())
+		a.mayExit(second, "exit code 7,exit code 3")
+		err = second.Start(ctx)
+	}
+	return func(ctx context.Context) error {
+		defer release()
+		if second.Running() && second.Ready(ctx) == nil && h.Running() {
+			a.broken(second, "a cloned node was let in", "%s and its clone %s both serve as node %s", h.Name(), second.Name(), h.Node())
+		} else if second.Running() {
+			a.note("the clone on %s was not refused, and does not serve", second.Name())
+		}
+		err := errors.Join(a.kill(second), disk.Wipe(second.DataDir()))
+		// It may have told the cluster that its node has moved.
+		return errors.Join(err, a.reboot(ctx, h), a.votes(ctx, h))
+	}, err
+}

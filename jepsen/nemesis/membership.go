@@ -1,0 +1,180 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/testbed"
+	"dormouse/jepsen/testbed/disk"
+)
+
+var changing = fault{
+	name: "membership", about: "nodes join, leave, are demoted, promoted and replaced, the leader too; one that left comes back and must be refused",
+	variants: []variant{
+		{name: "join, then leave", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, begin: joinLeave},
+		{name: "demote, then promote", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: demotePromote("follower")},
+		{name: "demote the leader, then promote", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: demotePromote("leader")},
+		{name: "replace", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, begin: replace},
+		{name: "remove the leader", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: remove("leader")},
+		{name: "a removed node returns", nodesMin: 3, shortest: 4 * time.Second, longest: 10 * time.Second, begin: removedReturns},
+	},
+}
+
+// join adds a host and has its node take part until it votes.
+func (a *act) join(ctx context.Context) (*testbed.Host, error) {
+	h, err := a.Bed.AddHost(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.seat(h, true)
+	if err := a.run(ctx, h); err != nil {
+		return h, fmt.Errorf("join: %w", err)
+	}
+	return h, a.votes(ctx, h)
+}
+
+// part makes a host's node leave for good, and waits until its process has
+// ended, as it must by itself.
+func (a *act) part(ctx context.Context, h *testbed.Host) error {
+	a.mayExit(h, "exit code 7")
+	if err := a.ask(ctx, agent.ChangeLeave, h.Node()); err != nil {
+		if h.Running() {
+			a.mustRun(h)
+		}
+		return err
+	}
+	a.seat(h, false)
+	return a.dismissed(ctx, h)
+}
+
+// dismissedMax is how long a node that was removed may take to learn it: it
+// asks when it has heard of no leader for some seconds.
+const dismissedMax = 30 * time.Second
+
+// dismissed waits until a removed node has ended by itself.
+func (a *act) dismissed(ctx context.Context, h *testbed.Host) error {
+	ctx, cancel := context.WithTimeout(ctx, dismissedMax)
+	defer cancel()
+	for h.Running() {
+		if !pause(ctx, 50*time.Millisecond) {
+			return errors.Join(fmt.Errorf("%s was removed, and runs on", h.Name()), a.kill(h))
+		}
+	}
+	return nil
+}
+
+// joinLeave has a further node for a while.
+func joinLeave(ctx context.Context, a *act) (undo, error) {
+	a.begins("a new node")
+	h, err := a.join(ctx)
+	return func(ctx context.Context) error {
+		if h == nil {
+			return nil
+		}
+		return a.part(ctx, h)
+	}, err
+}
+
+func demotePromote(role string) func(ctx context.Context, a *act) (undo, error) {
+	return func(ctx context.Context, a *act) (undo, error) {
+		h := a.some(ctx, role)[0]
+		release, err := a.claim(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		a.begins("%s", h.Name())
+		err = a.ask(ctx, agent.ChangeDemote, h.Node())
+		return func(ctx context.Context) error {
+			defer release()
+			if err := a.ask(ctx, agent.ChangePromote, h.Node()); err != nil {
+				return err
+			}
+			return a.votes(ctx, h)
+		}, err
+	}
+}
+
+// replace adds a node and then takes an old one away for good.
+func replace(ctx context.Context, a *act) (undo, error) {
+	old := a.any()
+	release, err := a.claim(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("%s", old.Name())
+	_, err = a.join(ctx)
+	return func(ctx context.Context) error {
+		defer release()
+		if err != nil {
+			return nil // a cluster that lacks the new one keeps the old
+		}
+		return a.part(ctx, old)
+	}, err
+}
+
+// remove takes a node away, which later comes in anew.
+func remove(role string) func(ctx context.Context, a *act) (undo, error) {
+	return func(ctx context.Context, a *act) (undo, error) {
+		h := a.some(ctx, role)[0]
+		release, err := a.claim(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		a.begins("%s", h.Name())
+		err = a.part(ctx, h)
+		return func(ctx context.Context) error {
+			defer release()
+			return a.anew(ctx, h)
+		}, err
+	}
+}
+
+// anew starts the host's node with an empty disk and a name of its own, unless
+// it is a member still, and waits until it votes.
+func (a *act) anew(ctx context.Context, h *testbed.Host) error {
+	if !a.member(h) {
+		if err := errors.Join(a.kill(h), disk.Wipe(h.DataDir())); err != nil {
+			return err
+		}
+		h.Rename(a.name(h))
+		a.seat(h, true)
+	}
+	if err := a.run(ctx, h); err != nil {
+		return err
+	}
+	return a.votes(ctx, h)
+}
+
+// removedReturns starts a node that was removed on its old data: it must be
+// refused, and end.
+func removedReturns(ctx context.Context, a *act) (undo, error) {
+	h := a.follower(ctx)
+	release, err := a.claim(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("%s", h.Name())
+	err = a.part(ctx, h)
+	return func(ctx context.Context) error {
+		defer release()
+		if !a.member(h) {
+			a.returns(ctx, h)
+		}
+		return a.anew(ctx, h)
+	}, err
+}
+
+// returns starts a removed node and says whether it was let in.
+func (a *act) returns(ctx context.Context, h *testbed.Host) {
+	a.mayExit(h, "exit code 7")
+	if err := h.Start(ctx); err != nil {
+		a.note("the removed node was not started: %v", err)
+		return
+	}
+	if err := a.dismissed(ctx, h); err != nil {
+		a.broken(h, "a removed node returned", "%v", err)
+	}
+}
