@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -17,10 +16,9 @@ import (
 type Bed struct {
 	options Options
 	binary  string
-	base    int          // first port on loopback
-	net     *Net         // nil where hosts share loopback
-	web     *http.Client // asks nodes, from the clients' host
-	missing []string     // this and can are settled by Open
+	base    int      // first port on loopback
+	net     *Net     // nil where hosts share loopback
+	missing []string // this and can are settled by Open
 	can     map[Capability]bool
 
 	adding sync.Mutex // held while a host is made

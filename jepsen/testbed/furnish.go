@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 
@@ -54,7 +53,6 @@ func (b *Bed) furnish() (err error) {
 	if b.base, err = freePorts(); err != nil {
 		return err
 	}
-	b.web = &http.Client{Transport: &http.Transport{DialContext: b.dial, DisableKeepAlives: true}}
 	if b.options.Net {
 		b.net, err = openNet()
 		b.grant(CanPartition, err, "the nodes share loopback, which is not cut, slowed or garbled")
@@ -85,6 +83,7 @@ func (b *Bed) newHost(ctx context.Context, n int) (_ *Host, err error) {
 	if err != nil {
 		return nil, err
 	}
+	h.web = observer(h.space)
 	if b.can[CanDisk] || b.can[CanPower] {
 		h.disk, err = disk.Open(ctx, disk.Options{Dir: h.dir, Faulty: b.can[CanDisk], Powered: b.can[CanPower]})
 		if err != nil {

@@ -23,6 +23,7 @@ type Host struct {
 	name  string
 	place place
 	space *packet.Namespace // that its processes are started in
+	web   *http.Client      // asks its node
 	dir   string            // all but its log
 	data  string
 	disk  *disk.Disk   // nil where it has a plain one
@@ -245,7 +246,7 @@ func (h *Host) Ready(ctx context.Context) error {
 
 // probe asks once.
 func (h *Host) probe(ctx context.Context) error {
-	_, err := h.bed.get(ctx, h, "/readyz")
+	_, err := h.get(ctx, "/readyz")
 	if problem := (*statusError)(nil); errors.As(err, &problem) && problem.code == http.StatusServiceUnavailable {
 		return errors.New(problem.text)
 	}

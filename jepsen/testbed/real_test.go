@@ -148,6 +148,9 @@ func TestTheNetworkFailsAndHeals(t *testing.T) {
 		t.Error("connected through a cut")
 		_ = conn.Close()
 	}
+	if _, err := b.Status(t.Context(), second); err != nil {
+		t.Errorf("a cut between clients and nodes blinds the harness: %v", err)
+	}
 	net.HealAll()
 	conn, err := b.Dial(t.Context(), b.Host(second).GRPC())
 	if err != nil {

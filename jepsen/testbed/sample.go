@@ -32,7 +32,7 @@ func (b *Bed) Sample(ctx context.Context, host string) (Sample, error) {
 		return Sample{}, fmt.Errorf("sample: %w", err)
 	}
 	h := b.Host(host)
-	page, err := b.get(ctx, h, "/metrics")
+	page, err := h.get(ctx, "/metrics")
 	if err != nil {
 		return Sample{}, fmt.Errorf("sample %s: %w", host, err)
 	}

@@ -46,14 +46,14 @@ func (s Status) Voters() int {
 // askMax bounds one question to a node.
 const askMax = 3 * time.Second
 
-// Status asks the node of a host. A node answers whether it has a quorum or
-// not.
+// Status asks the node of a host, past the network and its faults. A node
+// answers whether it has a quorum or not.
 func (b *Bed) Status(ctx context.Context, host string) (Status, error) {
 	h := b.Host(host)
 	if h == nil {
 		return Status{}, fmt.Errorf("status of %s: there is no such host", host)
 	}
-	body, err := b.get(ctx, h, "/v1/cluster")
+	body, err := h.get(ctx, "/v1/cluster")
 	if err != nil {
 		return Status{}, fmt.Errorf("status of %s: %w", host, err)
 	}
@@ -114,15 +114,15 @@ func (e *statusError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.code,
 // answerMax bounds what a node may answer; /metrics is the largest.
 const answerMax = 4 << 20
 
-// get asks a node over HTTP, from the clients' host.
-func (b *Bed) get(ctx context.Context, h *Host, path string) ([]byte, error) {
+// get asks the host's node over HTTP.
+func (h *Host) get(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askMax)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+h.HTTP()+path, nil)
 	if err != nil {
 		return nil, err
 	}
-	response, err := b.web.Do(request)
+	response, err := h.web.Do(request)
 	if err != nil {
 		return nil, err
 	}
