@@ -55,6 +55,9 @@ func (b *Bed) furnish() (err error) {
 	}
 	if b.options.Net {
 		b.net, err = openNet()
+		if err != nil {
+			err = fmt.Errorf("network faults need root and /dev/net/tun (%w)", err)
+		}
 		b.grant(CanPartition, err, "the nodes share loopback, which is not cut, slowed or garbled")
 	}
 	return nil
