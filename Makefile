@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
-.PHONY: help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills jepsen-smoke jepsen-full
+.PHONY: help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills jepsen-smoke jepsen-selftest jepsen-full
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ import-under-kills: build ## the main job: import while nodes are killed, then v
 
 jepsen-smoke: build ## five short runs of the harness under faults (under 6 min; as root, or with fewer faults)
 	bin/dormjepsen smoke --binary bin/dormoused
+
+jepsen-selftest: build ## the harness finds five planted bugs, and nothing in a sound build (under 5 min)
+	bin/dormjepsen selftest
 
 jepsen-full: build ## every pair of workload, fault and size; hours, and goes on where it stopped (BUDGET=3h)
 	bin/dormjepsen full --budget $(or $(BUDGET),3h)

@@ -11,6 +11,7 @@ import (
 	"dormouse/jepsen"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/report"
+	"dormouse/jepsen/zoo"
 )
 
 // app is one run of dormjepsen: its surroundings, and what the global flags say.
@@ -19,6 +20,8 @@ type app struct {
 	terminal       bool // stderr is one: progress may be drawn
 	run            func(context.Context, jepsen.Options) (*report.Run, error)
 	runCover       func(context.Context, jepsen.CoverOptions) ([]jepsen.CoverDone, error)
+	zoo            func(context.Context, zoo.Options, []zoo.Specimen) ([]zoo.Result, error) // looks for planted bugs
+	sound          func(context.Context, zoo.Options, zoo.Specimen) (zoo.Result, error)     // and where there is none
 
 	output string
 }

@@ -146,6 +146,9 @@ func (f *follower) line(now time.Time, raw []byte) {
 func (f *follower) show(now time.Time) string {
 	f.counts = append(f.counts, count{now, f.calls})
 	f.counts = f.counts[max(0, len(f.counts)-rateOver):]
+	if f.phase == check.PhaseEnd {
+		return "judging"
+	}
 	parts := []string{f.stands(now)}
 	if first := f.counts[0]; now.After(first.at) && f.calls > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f calls/s", float64(f.calls-first.calls)/now.Sub(first.at).Seconds()))
@@ -169,9 +172,7 @@ func (f *follower) stands(now time.Time) string {
 		return fmt.Sprintf("%.0fs left", max(f.long-now.Sub(f.began), 0).Seconds())
 	case check.PhaseHeal:
 		return "healed, settling"
-	case check.PhaseFinal:
-		return "final reads"
 	default:
-		return "judging"
+		return "final reads"
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"dormouse/jepsen"
+	"dormouse/jepsen/zoo"
 )
 
 func main() {
@@ -22,6 +23,8 @@ func main() {
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 		run:      jepsen.Run,
 		runCover: jepsen.RunCover,
+		zoo:      zoo.Run,
+		sound:    zoo.RunSound,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 		"agent", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 	},
 	"cmd/dormjepsen": {
-		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload", "jepsen/zoo",
 	},
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
 	"jepsen/testbed":        {"jepsen/testbed/clock", "jepsen/testbed/disk", "jepsen/testbed/packet"},

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/zoo"
+)
+
+// specimenDocument is what came of looking for a bug, for programs.
+type specimenDocument struct {
+	Bug       string        `json:"bug,omitempty"` // none in a sound build
+	Workloads []string      `json:"workloads"`
+	Nemeses   []string      `json:"nemeses,omitempty"`
+	Seed      uint64        `json:"seed"`
+	Verdict   check.Verdict `json:"verdict"`
+	By        []string      `json:"by,omitempty"`
+	Shown     time.Duration `json:"shown,omitempty"`
+	Took      time.Duration `json:"took"`
+	Calls     int           `json:"calls"`
+	Dir       string        `json:"dir"`
+	Error     string        `json:"error,omitempty"`
+}
+
+func (a *app) selftestCommand() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use: "selftest [BUG…]", Short: "Plant bugs and expect the harness to find them, and nothing in a sound build",
+		Long: "selftest builds dormoused with planted bugs, and expects each to be found by the run that the zoo has for it. Then it builds one that\n" +
+			"cannot have any, in which nothing must be found. Without names it takes five bugs, for every change: at most 5 minutes on two cores.\n" +
+			"A bug that is not found is a broken promise, the harness's own.\n\n" + exitTable,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			specimens := zoo.Quick()
+			if len(args) > 0 {
+				var err error
+				if specimens, err = zoo.Specimens(args...); err != nil {
+					return &usageError{err}
+				}
+			}
+			if dir == "" {
+				dir = freshDir("selftest", time.Now())
+			}
+			return a.selftest(cmd.Context(), dir, specimens)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "directory for the files of the runs, to be made (default "+runsDir+"/TIME-selftest)")
+	return cmd
+}
+
+func (a *app) selftest(ctx context.Context, dir string, specimens []zoo.Specimen) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	p := newProgress(a.stderr, a.terminal)
+	o := zoo.Options{Dir: dir, Progress: p.line}
+	results, err := a.zoo(ctx, o, specimens)
+	if err == nil && ctx.Err() == nil {
+		var sound zoo.Result
+		if sound, err = a.sound(ctx, o, zoo.Sound); err == nil {
+			results = append(results, sound)
+		}
+	}
+	p.end()
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	var documents []specimenDocument
+	for _, r := range results {
+		documents = append(documents, documentOf(r))
+	}
+	if err := a.print(documents, zoo.Table(results)); err != nil {
+		return err
+	}
+	return selftested(results, ctx.Err() != nil)
+}
+
+func documentOf(r zoo.Result) specimenDocument {
+	d := specimenDocument{
+		Bug: string(r.Bug), Workloads: r.Workloads, Nemeses: r.Nemeses, Seed: r.Seed, Verdict: r.Verdict, By: r.By,
+		Shown: r.Shown, Took: r.Took, Calls: r.Calls, Dir: r.Dir,
+	}
+	if r.Err != nil {
+		d.Error = r.Err.Error()
+	}
+	return d
+}
+
+// selftested is how the command ends: every bug must have been found, and
+// nothing where there was none.
+func selftested(results []zoo.Result, interrupted bool) error {
+	worst := check.OK
+	for _, r := range results {
+		switch {
+		case r.Err != nil && !interrupted:
+			return fmt.Errorf("no run with %q: %w", r.Bug, r.Err)
+		case r.Bug == "" && r.Verdict == check.Violation, r.Bug != "" && r.Verdict == check.OK:
+			return verdict(check.Violation, interrupted)
+		case r.Verdict == check.Unknown:
+			worst = check.Unknown
+		}
+	}
+	return verdict(worst, interrupted)
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"dormouse/internal/planted"
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/zoo"
+)
+
+func TestASelfTestFindsEveryBugAndNothingElse(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		bug, sound check.Verdict
+		noRun      error
+		want       int
+	}{
+		{"all is as it should be", check.Violation, check.OK, nil, exitOK},
+		{"a bug is not found", check.OK, check.OK, nil, exitViolation},
+		{"a bug stays undecided", check.Unknown, check.OK, nil, exitUnknown},
+		{"a sound build is blamed", check.Violation, check.Violation, nil, exitViolation},
+		{"a sound build stays undecided", check.Violation, check.Unknown, nil, exitUnknown},
+		{"a bug cannot be run with", check.Unknown, check.OK, errors.New("no room"), exitFailed},
+	} {
+		t.Chdir(t.TempDir())
+		var out, errs bytes.Buffer
+		a := &app{
+			stdout: &out, stderr: &errs,
+			zoo: func(_ context.Context, _ zoo.Options, specimens []zoo.Specimen) ([]zoo.Result, error) {
+				var results []zoo.Result
+				for _, s := range specimens {
+					results = append(results, zoo.Result{Specimen: s, Verdict: test.bug, Err: test.noRun, By: []string{"turn: half a commit"}})
+				}
+				return results, nil
+			},
+			sound: func(_ context.Context, _ zoo.Options, s zoo.Specimen) (zoo.Result, error) {
+				return zoo.Result{Specimen: s, Verdict: test.sound}, nil
+			},
+		}
+		if code := a.main(t.Context(), []string{"selftest", string(planted.MapOrder)}); code != test.want {
+			t.Errorf("%s: exit %d: %s%s", test.name, code, out.String(), errs.String())
+		}
+		for _, want := range []string{string(planted.MapOrder), "(none)"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %s in %s", test.name, want, out.String())
+			}
+		}
+	}
+}
