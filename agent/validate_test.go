@@ -150,8 +150,33 @@ func TestCommitIsJudgedAtEachLimit(t *testing.T) {
 		{"fork into nothing", ops(&agent.ForkThread{Thread: "t"}), invalid(0, "new_thread")},
 		{"history at the limit", ops(&agent.PutScope{Policy: agent.Policy{History: agent.HistoryMax}}), refusal{}},
 		{"history past it", ops(&agent.PutScope{Policy: agent.Policy{History: agent.HistoryMax + 1}}), invalid(0, "history")},
+
+		{"take", ops(&agent.TakeClaim{Claim: text(512), Holder: text(512), TTL: agent.ClaimTTLMin}), refusal{}},
+		{"take without a claim", ops(&agent.TakeClaim{Holder: "h"}), invalid(0, "claim")},
+		{"take, claim past it", ops(&agent.TakeClaim{Claim: text(513), Holder: "h"}), tooLarge(0, "claim")},
+		{"take without a holder", ops(&agent.TakeClaim{Claim: "c"}), invalid(0, "holder")},
+		{"take, holder past it", ops(&agent.TakeClaim{Claim: "c", Holder: text(513)}), tooLarge(0, "holder")},
+		{"take, ttl at the limit", ops(&agent.TakeClaim{Claim: "c", Holder: "h", TTL: agent.ClaimTTLMax}), refusal{}},
+		{"take, ttl past it", ops(good, &agent.TakeClaim{Claim: "c", Holder: "h", TTL: agent.ClaimTTLMax + 1}), invalid(1, "ttl")},
+		{"take, ttl too short", ops(&agent.TakeClaim{Claim: "c", Holder: "h", TTL: agent.ClaimTTLMin - 1}), invalid(0, "ttl")},
+		{"take, ttl below zero", ops(&agent.TakeClaim{Claim: "c", Holder: "h", TTL: -time.Minute}), invalid(0, "ttl")},
+		{"renew", ops(&agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 1}), refusal{}},
+		{"renew, ttl past it", ops(&agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 1, TTL: agent.ClaimTTLMax + 1}), invalid(0, "ttl")},
+		{"renew without an epoch", ops(&agent.RenewClaim{Claim: "c", Holder: "h"}), invalid(0, "epoch")},
+		{"renew without a holder", ops(&agent.RenewClaim{Claim: "c", Epoch: 1}), invalid(0, "holder")},
+		{"release", ops(&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1}), refusal{}},
+		{"release without a claim", ops(&agent.ReleaseClaim{Holder: "h", Epoch: 1}), invalid(0, "claim")},
+		{"release without an epoch", ops(&agent.ReleaseClaim{Claim: "c", Holder: "h"}), invalid(0, "epoch")},
+		{"hand over", ops(&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1, To: "h", TTL: agent.ClaimTTLMin}), refusal{}},
+		{"hand over to ..", ops(&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1, To: ".."}), invalid(0, "to")},
+		{"hand over, ttl past it", ops(&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1, To: "i", TTL: agent.ClaimTTLMax + 1}), invalid(0, "ttl")},
+		{"release for a time", ops(&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1, TTL: time.Minute}), invalid(0, "ttl")},
 	} {
 		t.Run(c.name, func(t *testing.T) { check(t, c.commit.Validate(), c.want) })
+	}
+	take := &agent.TakeClaim{Claim: "c", Holder: "h"}
+	if c := ops(take); c.Validate() != nil || take.TTL != agent.ClaimTTLDefault {
+		t.Errorf("a ttl that was left out became %v", take.TTL)
 	}
 }
 
@@ -272,6 +297,8 @@ func TestReadsAreJudged(t *testing.T) {
 		{"page past it", agent.Reads{Reads: []agent.Read{&agent.ListCheckpoints{Page: agent.Page{Limit: agent.ListLimitMax + 1}}}}, refusal{agent.CodeInvalid, 0, "limit"}},
 		{"prefix past it", agent.Reads{Reads: []agent.Read{&agent.ListThreads{Page: agent.Page{Prefix: text(513)}}}}, refusal{agent.CodeTooLarge, 0, "prefix"}},
 		{"after with NUL", agent.Reads{Reads: []agent.Read{&agent.ListScopes{Page: agent.Page{After: "\x00"}}}}, refusal{agent.CodeInvalid, 0, "after"}},
+		{"claim", agent.Reads{Reads: []agent.Read{&agent.GetClaim{}}}, refusal{agent.CodeInvalid, 0, "claim"}},
+		{"claims", agent.Reads{Reads: []agent.Read{&agent.ListClaims{Page: agent.Page{Limit: agent.ListLimitMax + 1}}}}, refusal{agent.CodeInvalid, 0, "limit"}},
 		{"load at the limit", agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: "t", Limit: agent.EntriesLimitMax, Kinds: fill(agent.ReadKindsMax, "k")}}}, refusal{}},
 		{"load past it", agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: "t", Limit: agent.EntriesLimitMax + 1}}}, refusal{agent.CodeInvalid, 0, "limit"}},
 		{"kinds past it", agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: "t", Kinds: fill(agent.ReadKindsMax+1, "k")}}}, refusal{agent.CodeTooLarge, 0, "kinds"}},
@@ -285,8 +312,25 @@ func TestReadsAreJudged(t *testing.T) {
 	if err := reads.Validate(); err != nil || reads.Scope != agent.DefaultScope {
 		t.Errorf("scope %q, %v", reads.Scope, err)
 	}
-	watch := agent.Watch{}
-	check(t, watch.Validate(), refusal{agent.CodeInvalid, -1, "thread"})
+}
+
+func TestWatchIsJudged(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		watch agent.Watch
+		want  refusal
+	}{
+		{"nothing", agent.Watch{}, refusal{agent.CodeInvalid, -1, "thread"}},
+		{"thread", agent.Watch{Thread: "t", From: 7, Incarnation: 1}, refusal{}},
+		{"claim", agent.Watch{Claim: "c"}, refusal{}},
+		{"claim ..", agent.Watch{Claim: ".."}, refusal{agent.CodeInvalid, -1, "claim"}},
+		{"both", agent.Watch{Thread: "t", Claim: "c"}, refusal{agent.CodeInvalid, -1, "claim"}},
+		{"claim from a seq", agent.Watch{Claim: "c", From: 1}, refusal{agent.CodeInvalid, -1, "claim"}},
+		{"claim of an incarnation", agent.Watch{Claim: "c", Incarnation: 1}, refusal{agent.CodeInvalid, -1, "claim"}},
+		{"scope ..", agent.Watch{Scope: "..", Claim: "c"}, refusal{agent.CodeInvalid, -1, "scope"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { check(t, c.watch.Validate(), c.want) })
+	}
 }
 
 func BenchmarkValidate(b *testing.B) {

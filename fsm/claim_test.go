@@ -1,6 +1,7 @@
 package fsm_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"testing"
@@ -433,4 +434,36 @@ func TestClaimsSurviveARestart(t *testing.T) {
 	again.admitted(a.Fence())
 	again.after(time.Second)
 	again.fenced(a.Fence(), 0, "")
+}
+
+// A backup does not know who took a claim over since, so a state restored from
+// it has none: nobody who lost one may write under it again.
+func TestARestoredBackupHoldsNoClaims(t *testing.T) {
+	r := openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), ClusterID: func() string { return "one" }})
+	r.lead()
+	a := r.take("a", time.Hour)
+	r.admitted(a.Fence()) // and so makes value v
+	var backup bytes.Buffer
+	if err := r.machine.WriteBackup(&backup); err != nil {
+		t.Fatal(err)
+	}
+	fs := storage.MemFS()
+	if _, err := fsm.RestoreBackup(&backup, fsm.RestoreOptions{
+		Dir: "state", FS: fs, ClusterID: "two", Voter: voters("n1").Servers[0],
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again := openSubject(t, fsm.Options{Dir: "state", FS: fs, ClusterID: func() string { return "two" }})
+	again.index, again.tick, again.wall, again.term = again.machine.Applied(), r.tick, r.wall, 2
+	again.free()
+	again.fenced(a.Fence(), 0, "")
+	if keys := read[*agent.Scope](again, &agent.GetScope{}).Keys; keys != 1 {
+		t.Fatalf("%d keys are counted", keys)
+	}
+	if n := again.rows(fsm.KindClaim) + again.rows(fsm.KindDueClaim); n > 0 {
+		t.Fatalf("%d rows are left behind", n)
+	}
+	if b := again.take("b", time.Minute); b.Epoch <= a.Epoch {
+		t.Fatalf("epoch %d follows %d", b.Epoch, a.Epoch)
+	}
 }

@@ -128,6 +128,20 @@ var genOps = []*rapid.Generator[agent.Op]{
 		return &agent.PutScope{Policy: genPolicy.Draw(t, "policy")}
 	}),
 	rapid.Just(agent.Op(&agent.DeleteScope{})),
+	rapid.Custom(func(t *rapid.T) agent.Op {
+		return &agent.TakeClaim{Claim: genID.Draw(t, "claim"), Holder: genID.Draw(t, "holder"), TTL: genTTL.Draw(t, "ttl")}
+	}),
+	rapid.Custom(func(t *rapid.T) agent.Op {
+		return &agent.RenewClaim{
+			Claim: genID.Draw(t, "claim"), Holder: genID.Draw(t, "holder"), Epoch: genNumber.Draw(t, "epoch"), TTL: genTTL.Draw(t, "ttl"),
+		}
+	}),
+	rapid.Custom(func(t *rapid.T) agent.Op {
+		return &agent.ReleaseClaim{
+			Claim: genID.Draw(t, "claim"), Holder: genID.Draw(t, "holder"), Epoch: genNumber.Draw(t, "epoch"),
+			To: genText.Draw(t, "to"), TTL: genTTL.Draw(t, "ttl"),
+		}
+	}),
 }
 
 var genPolicy = rapid.Custom(func(t *rapid.T) agent.Policy {
@@ -268,6 +282,12 @@ var genResult = rapid.OneOf(
 			CreatedAt: genTime.Draw(t, "created"), Policy: genPolicy.Draw(t, "policy"),
 		}}
 	}),
+	rapid.Custom(func(t *rapid.T) agent.OpResult {
+		return &agent.ClaimResult{Claim: agent.Claim{
+			Name: genID.Draw(t, "name"), Holder: genText.Draw(t, "holder"), Epoch: genNumber.Draw(t, "epoch"), TTL: genTTL.Draw(t, "ttl"),
+			ClaimedAt: genTime.Draw(t, "claimed"), ExpiresAt: genTime.Draw(t, "expires"),
+		}}
+	}),
 )
 
 var genRefusal = rapid.Custom(func(t *rapid.T) agent.Error {
@@ -309,8 +329,10 @@ func FuzzDecodeCommit(f *testing.F) {
 	for _, op := range []agent.Op{
 		&agent.PutValue{Key: "k", Bytes: []byte("v")}, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{Payload: agent.JSON(`{}`)}}},
 		&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{}`), Thread: &agent.Pointer{Thread: "t"}}, &agent.DeleteScope{},
+		&agent.TakeClaim{Claim: "c", Holder: "h", TTL: 1e9}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 65537, TTL: 1e9},
+		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 65537, To: "i", TTL: 1e9},
 	} {
-		raw, err := fsm.EncodeCommit(&agent.Commit{Scope: "s", Ops: []agent.Op{op}}, 7)
+		raw, err := fsm.EncodeCommit(&agent.Commit{Scope: "s", Fence: &agent.Fence{Claim: "c", Epoch: 65537}, Ops: []agent.Op{op}}, 7)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -353,6 +375,12 @@ func overflows(c agent.Commit) bool {
 			d = o.Seal
 		case *agent.DeleteThread:
 			d = o.Seal
+		case *agent.TakeClaim:
+			d = o.TTL
+		case *agent.RenewClaim:
+			d = o.TTL
+		case *agent.ReleaseClaim:
+			d = o.TTL
 		}
 		if d < 0 || d > agent.TTLMax {
 			return true

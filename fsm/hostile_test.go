@@ -21,7 +21,7 @@ func applyAnything(tb testing.TB, entries [][][]byte) (hash string, stopped bool
 	defer r.close()
 	for i, commits := range entries {
 		entry := r.machine.Pack(uint64(i)*1e12, int64(i)*1e12, commits)
-		decided, ok := r.machine.Apply(&raft.Log{Type: raft.LogCommand, Index: uint64(i) + 1, Term: 1, Data: entry}).([]agent.Decided)
+		decided, ok := r.machine.Apply(&raft.Log{Type: raft.LogCommand, Index: uint64(i) + 1, Term: uint64(i)/2 + 1, Data: entry}).([]agent.Decided)
 		if !ok || !stopped && len(decided) != len(commits) {
 			tb.Fatalf("entry %d: %d commits, %d decided", i, len(commits), len(decided))
 		}
@@ -44,11 +44,15 @@ func FuzzApply(f *testing.F) {
 		&agent.CompactThread{Thread: "t", BeforeSeq: 1}, &agent.DeleteThread{Thread: "t", Seal: 1e9},
 		&agent.HibernateThread{Thread: "t", Rev: 1, Entries: drafts(`{}`)}, &agent.PutScope{Policy: agent.Policy{KeysMax: 1}},
 		&agent.DeleteValue{Key: "v"}, &agent.DeleteCheckpoint{Key: "c"},
+		&agent.TakeClaim{Claim: "c", Holder: "h"}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1},
+		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1, To: "i"},
 	}
 	for i, op := range seeds {
 		f.Add(r.encode(agent.Commit{Ops: []agent.Op{op}})[0], r.encode(requested(uint64(i+1), 1, seeds[0], op))[0])
 	}
 	f.Add(r.encode(agent.Commit{Ops: []agent.Op{&agent.DeleteScope{}}})[0], r.machine.EncodeFeatureLevel(1))
+	f.Add(r.encode(agent.Commit{Ops: []agent.Op{&agent.TakeClaim{Claim: "c", Holder: "h"}}})[0],
+		r.encode(agent.Commit{Fence: &agent.Fence{Claim: "c", Epoch: 1<<16 + 1}, Ops: []agent.Op{seeds[0]}})[0])
 	f.Add(r.machine.EncodePutMember(agent.Member{ID: "n", Incarnation: "i"}), r.machine.EncodeRemoveMember("n", "i"))
 	f.Fuzz(func(t *testing.T, one, other []byte) {
 		applyAnything(t, [][][]byte{{one, other}, {other, one, one}, {}})
@@ -92,7 +96,7 @@ func (h hostile) drafts() (out []*logpb.Draft) {
 }
 
 func (h hostile) op() *logpb.Op {
-	switch rapid.IntRange(0, 14).Draw(h.T, "op") {
+	switch rapid.IntRange(0, 18).Draw(h.T, "op") {
 	case 0:
 		return &logpb.Op{Op: &logpb.Op_PutValue{PutValue: &logpb.PutValue{
 			Key: h.id(), Bytes: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(), IfAbsent: rapid.Bool().Draw(h.T, "absent"), IfIncarnation: h.number(),
@@ -130,8 +134,29 @@ func (h hostile) op() *logpb.Op {
 		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}
 	case 13:
 		return &logpb.Op{Op: &logpb.Op_PutMember{PutMember: &logpb.PutMember{Member: &logpb.Member{Id: h.id(), Incarnation: h.id()}}}}
-	default:
+	case 14:
 		return &logpb.Op{Op: &logpb.Op_RemoveMember{RemoveMember: &logpb.RemoveMember{Id: h.id(), Incarnation: h.id()}}}
+	default:
+		return h.claimOp()
+	}
+}
+
+func (h hostile) ttl() uint64 {
+	return rapid.SampledFrom([]uint64{0, 1, 999, 1000, 1000, 1000, 24 * 3600e3, 24*3600e3 + 1, 1 << 63, 1<<64 - 1}).Draw(h.T, "ttl")
+}
+
+func (h hostile) claimOp() *logpb.Op {
+	switch rapid.IntRange(0, 3).Draw(h.T, "claim op") {
+	case 0:
+		return &logpb.Op{Op: &logpb.Op_RenewClaim{RenewClaim: &logpb.RenewClaim{
+			Claim: h.id(), Holder: h.id(), Epoch: h.number(), TtlMs: h.ttl(),
+		}}}
+	case 1:
+		return &logpb.Op{Op: &logpb.Op_ReleaseClaim{ReleaseClaim: &logpb.ReleaseClaim{
+			Claim: h.id(), Holder: h.id(), Epoch: h.number(), To: h.id(), TtlMs: h.ttl(),
+		}}}
+	default:
+		return &logpb.Op{Op: &logpb.Op_TakeClaim{TakeClaim: &logpb.TakeClaim{Claim: h.id(), Holder: h.id(), TtlMs: h.ttl()}}}
 	}
 }
 
@@ -139,6 +164,9 @@ func (h hostile) commit() []byte {
 	c := &logpb.Commit{Scope: h.id(), BodyHash: h.number()}
 	if rapid.Bool().Draw(h.T, "request") {
 		c.Client, c.Seq, c.Low, c.NotAfterTick = h.id(), h.number(), h.number(), h.number()
+	}
+	if rapid.IntRange(0, 3).Draw(h.T, "fenced") == 0 {
+		c.Fence = &logpb.Fence{Claim: h.id(), Epoch: h.number()}
 	}
 	for range rapid.IntRange(0, 3).Draw(h.T, "ops") {
 		c.Ops = append(c.Ops, h.op())

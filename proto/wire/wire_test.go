@@ -88,6 +88,34 @@ var ops = []func(*rapid.T) agent.Op{
 	func(t *rapid.T) agent.Op { return make1[agent.ForkThread](t) },
 	func(t *rapid.T) agent.Op { return make1[agent.PutScope](t) },
 	func(*rapid.T) agent.Op { return &agent.DeleteScope{} },
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.TakeClaim](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.RenewClaim](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.ReleaseClaim](t)
+		o.TTL = millis(t)
+		return o
+	},
+}
+
+func TestEveryOpIsTried(t *testing.T) {
+	fields := (&apipb.Op{}).ProtoReflect().Descriptor().Oneofs().ByName("op").Fields().Len()
+	if fields != len(ops) {
+		t.Errorf("the wire has %d ops, the round trip tests %d of them", fields, len(ops))
+	}
+}
+
+func claim(t *rapid.T) agent.Claim {
+	c := *make1[agent.Claim](t)
+	c.TTL = millis(t)
+	return c
 }
 
 func TestEveryCommitSurvivesTheWire(t *testing.T) {
@@ -122,6 +150,7 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.OpResult { return make1[agent.ThreadResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.DeleteResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ScopeResult](t) },
+		func(t *rapid.T) agent.OpResult { return &agent.ClaimResult{Claim: claim(t)} },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := agent.Result{Index: rapid.Uint64().Draw(t, "index"), Time: rapid.Int64().Draw(t, "time")}
@@ -151,6 +180,8 @@ func TestEveryReadSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.Read { return make1[agent.Thaw](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListScopes](t) },
 		func(*rapid.T) agent.Read { return &agent.GetScope{} },
+		func(t *rapid.T) agent.Read { return make1[agent.GetClaim](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListClaims](t) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := agent.Reads{
@@ -201,6 +232,10 @@ func TestEveryAnswerSurvivesTheWire(t *testing.T) {
 		},
 		func(t *rapid.T) agent.Found { return make1[agent.ScopeList](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.Scope](t) },
+		func(t *rapid.T) agent.Found { c := claim(t); return &c },
+		func(t *rapid.T) agent.Found {
+			return &agent.ClaimList{Items: []agent.Claim{claim(t)}, Next: rapid.String().Draw(t, "next")}
+		},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a := agent.Answers{
@@ -238,13 +273,15 @@ func TestEveryErrorSurvivesTheWire(t *testing.T) {
 
 func TestEventsSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := agent.Event{Kind: rapid.SampledFrom([]agent.EventKind{agent.EventEntry, agent.EventCompacted, agent.EventDeleted}).Draw(t, "kind")}
+		e := agent.Event{Kind: rapid.SampledFrom([]agent.EventKind{agent.EventEntry, agent.EventCompacted, agent.EventDeleted, agent.EventClaim}).Draw(t, "kind")}
 		switch e.Kind {
 		case agent.EventEntry:
 			e.Entry = *make1[agent.Entry](t)
 		case agent.EventCompacted:
 			e.Floor = rapid.Uint64().Draw(t, "floor")
 		case agent.EventDeleted:
+		case agent.EventClaim:
+			e.Claim = claim(t)
 		}
 		got, err := wire.EventFromProto(over(t, wire.EventToProto(&e), &apipb.WatchEvent{}))
 		if err != nil {
