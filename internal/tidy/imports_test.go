@@ -77,16 +77,17 @@ var mayImport = map[string][]string{
 
 // home names the only packages that may import a third-party module.
 var home = map[string][]string{
-	"github.com/cockroachdb/pebble/v2": {"storage"},
-	"github.com/hanwen/go-fuse/v2":     {"jepsen/testbed/disk"},
-	"github.com/hashicorp/memberlist":  {"cluster/gossip", "cluster/gossip/gossiptest"},
-	"github.com/hashicorp/raft":        {"cluster", "fsm"},
-	"github.com/hashicorp/raft-boltdb": {"cluster"},
-	"github.com/hashicorp/raft-wal":    {"cluster"},
-	"github.com/vishvananda/netlink":   {"jepsen/testbed/packet"},
-	"github.com/vishvananda/netns":     {"jepsen/testbed/packet"},
-	"gonum.org/v1/plot":                {"jepsen/report"},
-	"google.golang.org/grpc":           {"client", "cluster/peer", "jepsen", "node", "proto/api", "proto/peer", "server/grpc"},
+	"github.com/anishathalye/porcupine": {"jepsen/model"},
+	"github.com/cockroachdb/pebble/v2":  {"storage"},
+	"github.com/hanwen/go-fuse/v2":      {"jepsen/testbed/disk"},
+	"github.com/hashicorp/memberlist":   {"cluster/gossip", "cluster/gossip/gossiptest"},
+	"github.com/hashicorp/raft":         {"cluster", "fsm"},
+	"github.com/hashicorp/raft-boltdb":  {"cluster"},
+	"github.com/hashicorp/raft-wal":     {"cluster"},
+	"github.com/vishvananda/netlink":    {"jepsen/testbed/packet"},
+	"github.com/vishvananda/netns":      {"jepsen/testbed/packet"},
+	"gonum.org/v1/plot":                 {"jepsen/report"},
+	"google.golang.org/grpc":            {"client", "cluster/peer", "jepsen", "node", "proto/api", "proto/peer", "server/grpc"},
 }
 
 func TestImportDirection(t *testing.T) {
