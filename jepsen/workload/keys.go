@@ -30,8 +30,9 @@ type Keys struct {
 }
 
 type rotatedKey struct {
-	name string
-	left int // calls until it is retired
+	name   string
+	left   int // calls until it is retired
+	doubts int // calls whose outcome is unknown
 }
 
 // NewKeys makes a rotation of keys that begin with prefix: width of them at a
@@ -61,6 +62,31 @@ func (k *Keys) Pick(p *Process) string {
 	}
 	key.left--
 	return key.name
+}
+
+// doubtsMax is how many unknown calls a key bears before it is retired, and
+// doubtCalls how many more calls it gets then, to show what became of them.
+// Each unknown call doubles the orders that a judge may have to try.
+const (
+	doubtsMax  = 6
+	doubtCalls = 20
+)
+
+// Doubt notes that the outcome of a call on key is unknown.
+func (k *Keys) Doubt(key string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, group := range k.groups {
+		for i := range group {
+			if group[i].name != key {
+				continue
+			}
+			if group[i].doubts++; group[i].doubts >= doubtsMax {
+				group[i].left = min(group[i].left, doubtCalls)
+			}
+			return
+		}
+	}
 }
 
 // All is every key that was ever handed out, oldest first.

@@ -5,14 +5,18 @@ import (
 	"time"
 )
 
-// paceMean is the mean wait between two calls of a process: a dozen processes
-// come to a few hundred calls a second, which two cores bear.
-const paceMean = 25 * time.Millisecond
+// PaceDefault is the mean wait between two calls of a process: a dozen
+// processes come to a thousand calls a second, which two cores bear.
+const PaceDefault = 10 * time.Millisecond
 
 // pace waits between two calls of a process; false when ctx has ended.
 func pace(ctx context.Context, p *Process) bool {
+	mean := p.Pace
+	if mean == 0 {
+		mean = PaceDefault
+	}
 	select {
-	case <-time.After(time.Duration(p.Rand.ExpFloat64() * float64(paceMean))):
+	case <-time.After(time.Duration(p.Rand.ExpFloat64() * float64(mean))):
 		return true
 	case <-ctx.Done():
 		return false

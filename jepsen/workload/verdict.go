@@ -20,15 +20,18 @@ type findings struct {
 	kept   []check.Finding
 }
 
-// add notes that a rule was broken, and the calls that show it.
-func (f *findings) add(rule, key string, ops []history.Op, format string, args ...any) {
+// add notes that a rule was broken, and the calls that show it. It gives the
+// finding, until the next is added; nil where enough of the rule are kept.
+func (f *findings) add(rule, key string, ops []history.Op, format string, args ...any) *check.Finding {
 	if f.broken == nil {
 		f.broken = map[string]int{}
 	}
 	f.broken[rule]++
-	if f.broken[rule] <= findingsKept {
-		f.kept = append(f.kept, check.Finding{Rule: rule, Key: key, Detail: fmt.Sprintf(format, args...), Ops: ops})
+	if f.broken[rule] > findingsKept {
+		return nil
 	}
+	f.kept = append(f.kept, check.Finding{Rule: rule, Key: key, Detail: fmt.Sprintf(format, args...), Ops: ops})
+	return &f.kept[len(f.kept)-1]
 }
 
 // byKey judges a history key by key, and gives up as unknown when ctx ends or

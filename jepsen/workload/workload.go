@@ -42,6 +42,8 @@ type Process struct {
 	Rand   *rand.Rand // of the run's seed and ID
 	Scope  string     // for this workload's keys alone
 
+	Pace time.Duration // mean wait between two calls; 0 means PaceDefault
+
 	Workload string
 	Record   *history.Recorder
 }

@@ -1,0 +1,53 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Position is a place in the life of one object: its incarnation, and how
+// often it was written in that. Positions only grow.
+type Position struct{ Incarnation, Version uint64 }
+
+// Less orders positions.
+func (p Position) Less(q Position) bool {
+	if p.Incarnation != q.Incarnation {
+		return p.Incarnation < q.Incarnation
+	}
+	return p.Version < q.Version
+}
+
+// Placed is a call whose answer tells where the object stood: at Before at the
+// latest when the call took effect, and at After at the earliest when it had.
+// A read stands where it reads; a write takes its object from Before to After.
+type Placed struct {
+	Span
+	Before, After Position
+	Tag           int // the caller's own
+}
+
+// Backward is two calls in real time whose object went back: Earlier had
+// returned, having seen it past where Later found it.
+type Backward struct{ Earlier, Later Placed }
+
+// GoneBack finds calls that saw an object go back: for each such call the one
+// before it that saw the most. Where it finds none, the positions agree with
+// real time. Calls are not changed.
+func GoneBack(calls []Placed) []Backward {
+	byInvoke, byReturn := slices.Clone(calls), slices.Clone(calls)
+	slices.SortFunc(byInvoke, func(a, b Placed) int { return cmp.Compare(a.Invoke, b.Invoke) })
+	slices.SortFunc(byReturn, func(a, b Placed) int { return cmp.Compare(a.Return, b.Return) })
+	var found []Backward
+	most, next := Placed{}, 0
+	for _, call := range byInvoke {
+		for ; next < len(byReturn) && byReturn[next].Return < call.Invoke; next++ {
+			if most.After.Less(byReturn[next].After) {
+				most = byReturn[next]
+			}
+		}
+		if call.Before.Less(most.After) {
+			found = append(found, Backward{Earlier: most, Later: call})
+		}
+	}
+	return found
+}
