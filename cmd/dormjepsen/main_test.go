@@ -25,23 +25,23 @@ type console struct {
 	made     []jepsen.Options
 	verdict  check.Verdict // of every run
 	fails    error         // why there is none
-	ctx      context.Context
-	cancel   context.CancelFunc
-	stops    bool // the run is interrupted
+	stops    bool          // the run is interrupted
+	stop     context.CancelFunc
 }
 
 func newConsole(t *testing.T) *console {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	c := &console{t: t, verdict: check.OK}
-	c.ctx, c.cancel = context.WithCancel(t.Context())
-	return c
+	return &console{t: t, verdict: check.OK}
 }
 
 func (c *console) run(args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
 	a := &app{stdout: &out, stderr: &errs, terminal: c.terminal, run: c.make, runCover: c.cover}
-	code = a.main(c.ctx, args)
+	ctx, cancel := context.WithCancel(c.t.Context())
+	defer cancel()
+	c.stop = cancel
+	code = a.main(ctx, args)
 	return out.String(), errs.String(), code
 }
 
@@ -52,7 +52,7 @@ func (c *console) make(_ context.Context, o jepsen.Options) (*report.Run, error)
 		return nil, c.fails
 	}
 	if c.stops {
-		c.cancel()
+		c.stop()
 	}
 	o.Progress("  1.0s something happened")
 	if err := os.MkdirAll(filepath.Join(o.Dir, "nodes", "n1"), 0o750); err != nil {

@@ -122,7 +122,7 @@ func (v *view) counts(counts []Count) {
 func (v *view) recovered(recoveries []check.Recovery, losses []Loss) {
 	v.Recovery, v.Leaders = recoveryLine(recoveries), lossLine(losses)
 	for _, r := range recoveries {
-		f := faultView{Step: r.Step, Name: label(r.Window), From: at(r.From), To: at(r.To), Detail: r.Detail}
+		f := faultView{Step: r.Step, Name: label(r.Window), From: at(r.From), To: at(r.To), Detail: strings.TrimPrefix(r.Detail, r.Variant+": ")}
 		f.AfterFault, f.AfterHeal = wait(r.AfterFault), wait(r.AfterHeal)
 		if r.To == history.Never {
 			f.AfterHeal = ""

@@ -48,14 +48,14 @@ var standIn = regexp.MustCompile(`(?i)#01fe([0-9a-f]{2})`)
 
 // Var is the name of the style sheet's variable.
 func (i ink) Var() string {
-	switch {
-	case i == inkText:
+	switch i {
+	case inkText:
 		return "--plot-text"
-	case i == inkGrid:
+	case inkGrid:
 		return "--plot-grid"
-	case i == inkFault:
+	case inkFault:
 		return "--plot-fault"
-	case i == inkLabel:
+	case inkLabel:
 		return "--plot-label"
 	default:
 		return fmt.Sprintf("--series-%d", (i-inkSeries)%(inks-inkSeries)+1)
