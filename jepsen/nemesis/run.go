@@ -77,18 +77,24 @@ func (f *field) lane(ctx context.Context, began time.Time, steps []Step) {
 
 // step does one step for so long, and undoes it.
 func (f *field) step(ctx context.Context, a *act, v variant, long time.Duration) {
-	over, cancel := context.WithTimeout(ctx, long)
+	over := time.After(long)
+	// What takes a while to do, such as a change of membership, may take longer
+	// than the fault is to last.
+	bounded, cancel := context.WithTimeoutCause(ctx, long+healMax, errors.New("it took too long"))
 	defer cancel()
-	undo, err := v.begin(over, a)
+	undo, err := v.begin(bounded, a)
 	if !a.begun {
 		a.note("%s is left out: %s", a.Variant, oneLine(err))
 		if undo != nil {
-			f.heal(ctx, undo)
+			_ = f.heal(ctx, undo) // nothing was done
 		}
 		return
 	}
 	if err == nil {
-		<-over.Done()
+		select {
+		case <-over:
+		case <-ctx.Done():
+		}
 	}
 	if undo != nil {
 		err = errors.Join(err, f.heal(ctx, undo))

@@ -3,13 +3,10 @@ package nemesis
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"dormouse/agent"
 	"dormouse/jepsen/check"
-	"dormouse/jepsen/testbed"
 )
 
 var transferring = fault{
@@ -55,9 +52,8 @@ func restartRolling(ctx context.Context, a *act) (undo, error) {
 	}
 	a.begins("%s", list(hosts))
 	var broken error
-	var done sync.WaitGroup
 	outlives := context.WithoutCancel(ctx) // a restart that was begun is finished
-	done.Go(func() {
+	stop := a.background(ctx, func(ctx context.Context) {
 		for _, h := range hosts {
 			if ctx.Err() != nil || broken != nil {
 				return
@@ -67,33 +63,7 @@ func restartRolling(ctx context.Context, a *act) (undo, error) {
 	})
 	return func(ctx context.Context) error {
 		defer release()
-		done.Wait()
+		stop()
 		return errors.Join(broken, a.runAll(ctx, hosts))
 	}, nil
-}
-
-// stopMax is more than a node takes for an orderly stop.
-const stopMax = 30 * time.Second
-
-// halt stops a node in order.
-func (f *field) halt(ctx context.Context, h *testbed.Host) error {
-	ctx, cancel := context.WithTimeout(ctx, stopMax)
-	defer cancel()
-	f.mayExit(h, "exit code 0")
-	if err := h.Terminate(ctx); err != nil {
-		f.broken(h, "a node does not stop", "after SIGTERM and %v it still runs", stopMax)
-		return errors.Join(err, f.kill(h))
-	}
-	return nil
-}
-
-// reboot stops a node in order and starts it again.
-func (f *field) reboot(ctx context.Context, h *testbed.Host) error {
-	if err := f.halt(ctx, h); err != nil {
-		return err
-	}
-	if err := f.run(ctx, h); err != nil {
-		return fmt.Errorf("after an orderly restart: %w", err)
-	}
-	return nil
 }

@@ -1,0 +1,120 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/testbed"
+)
+
+// readyMax bounds the wait for a node that was started. Where another fault
+// keeps it from being ready that is not its own failure.
+const readyMax = 20 * time.Second
+
+// run has the host's node run again, whether it was stopped, paused or ended
+// itself, and waits a while until it is ready.
+func (f *field) run(ctx context.Context, h *testbed.Host) error {
+	if !h.Running() {
+		f.mustRun(h)
+		if err := h.Start(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyMax)
+	defer cancel()
+	return h.Ready(ctx)
+}
+
+// runAll does so for several at once, as some may need each other to be ready.
+func (f *field) runAll(ctx context.Context, hosts []*testbed.Host) error {
+	errs := make([]error, len(hosts))
+	var wait sync.WaitGroup
+	for i, h := range hosts {
+		wait.Go(func() { errs[i] = f.run(ctx, h) })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// kill ends the nodes at once.
+func (f *field) kill(hosts ...*testbed.Host) error {
+	errs := make([]error, len(hosts))
+	var wait sync.WaitGroup
+	for i, h := range hosts {
+		f.mayExit(h, "killed")
+		wait.Go(func() { errs[i] = h.Kill() })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// ask has the operator ask for a change until it is made or surely cannot be.
+func (f *field) ask(ctx context.Context, change agent.Change, node string) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, 10*time.Second)
+		_, err := f.operator.Change(attempt, change, node)
+		cancel()
+		switch agent.CodeOf(err) {
+		case "":
+			return nil
+		case agent.CodeNotFound:
+			if change == agent.ChangeLeave {
+				return nil // an attempt before this one did it
+			}
+			return err
+		case agent.CodeUnknown, agent.CodeUnavailable, agent.CodeOverloaded:
+		default:
+			return fmt.Errorf("%s %s: %w", change, node, err)
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s %s: %w", change, node, err)
+		}
+	}
+}
+
+// votes waits until the cluster counts the host's node as a voter.
+func (f *field) votes(ctx context.Context, h *testbed.Host) error {
+	for {
+		s, err := f.Bed.Status(ctx, h.Name())
+		for _, m := range s.Members {
+			if m.ID == h.Node() && m.Voter {
+				return nil
+			}
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("%s does not vote again", h.Name()), err)
+		}
+	}
+}
+
+// stopMax is more than a node takes for an orderly stop.
+const stopMax = 30 * time.Second
+
+// halt stops a node in order.
+func (f *field) halt(ctx context.Context, h *testbed.Host) error {
+	ctx, cancel := context.WithTimeout(ctx, stopMax)
+	defer cancel()
+	f.mayExit(h, "exit code 0")
+	if err := h.Terminate(ctx); err != nil {
+		f.broken(h, "a node does not stop", "after SIGTERM and %v it still runs", stopMax)
+		return errors.Join(err, f.kill(h))
+	}
+	return nil
+}
+
+// reboot stops a node in order and starts it again.
+func (f *field) reboot(ctx context.Context, h *testbed.Host) error {
+	if err := f.halt(ctx, h); err != nil {
+		return err
+	}
+	if err := f.run(ctx, h); err != nil {
+		return fmt.Errorf("after an orderly restart: %w", err)
+	}
+	return nil
+}
