@@ -99,6 +99,8 @@ func results(_ context.Context, c agent.Commit, done func(agent.Result, error)) 
 			r.Results = append(r.Results, &agent.CheckpointResult{Key: op.Key})
 		case *agent.AppendThread, *agent.CompactThread, *agent.ForkThread, *agent.HibernateThread:
 			r.Results = append(r.Results, &agent.ThreadResult{Thread: agent.Thread{ID: "t"}})
+		case *agent.TakeClaim, *agent.RenewClaim, *agent.ReleaseClaim:
+			r.Results = append(r.Results, &agent.ClaimResult{Claim: agent.Claim{Name: "c", Epoch: 7}})
 		case *agent.PutScope:
 			r.Results = append(r.Results, &agent.ScopeResult{Scope: agent.Scope{Name: c.Scope}})
 		default:
@@ -133,6 +135,10 @@ func answers(_ context.Context, r agent.Reads) (agent.Answers, error) {
 		f = &agent.Thawed{}
 	case *agent.ListScopes:
 		f = &agent.ScopeList{}
+	case *agent.GetClaim:
+		f = &agent.Claim{}
+	case *agent.ListClaims:
+		f = &agent.ClaimList{}
 	}
 	return agent.Answers{Answers: []agent.Answer{{Found: f}}}, nil
 }
@@ -141,6 +147,7 @@ func TestEveryTypedCallIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn := serve(t, &fake{submit: results, read: answers}, grpc.Options{})
 		cps, ths, vals := apipb.NewCheckpointsClient(conn), apipb.NewThreadsClient(conn), apipb.NewValuesClient(conn)
+		cls := apipb.NewClaimsClient(conn)
 		ags, scs, clu := apipb.NewAgentsClient(conn), apipb.NewScopesClient(conn), apipb.NewClusterClient(conn)
 		ctx := t.Context()
 		node := &apipb.NodeRequest{Node: "n"}
@@ -170,6 +177,13 @@ func TestEveryTypedCallIsServed(t *testing.T) {
 			"Values.Delete":    func() (any, error) { return vals.Delete(ctx, &apipb.DeleteValueRequest{Delete: &apipb.DeleteValue{}}) },
 			"Values.Get":       func() (any, error) { return vals.Get(ctx, &apipb.GetValueRequest{}) },
 			"Values.List":      func() (any, error) { return vals.List(ctx, &apipb.ListRequest{}) },
+			"Claims.Take":      func() (any, error) { return cls.Take(ctx, &apipb.TakeClaimRequest{Take: &apipb.TakeClaim{}}) },
+			"Claims.Renew":     func() (any, error) { return cls.Renew(ctx, &apipb.RenewClaimRequest{Renew: &apipb.RenewClaim{}}) },
+			"Claims.Release": func() (any, error) {
+				return cls.Release(ctx, &apipb.ReleaseClaimRequest{Release: &apipb.ReleaseClaim{}})
+			},
+			"Claims.Get":       func() (any, error) { return cls.Get(ctx, &apipb.GetClaimRequest{}) },
+			"Claims.List":      func() (any, error) { return cls.List(ctx, &apipb.ListRequest{}) },
 			"Agents.Thaw":      func() (any, error) { return ags.Thaw(ctx, &apipb.ThawRequest{}) },
 			"Scopes.Put":       func() (any, error) { return scs.Put(ctx, &apipb.PutScopeRequest{Put: &apipb.PutScope{}}) },
 			"Scopes.Delete":    func() (any, error) { return scs.Delete(ctx, &apipb.DeleteScopeRequest{}) },
@@ -247,6 +261,10 @@ func TestAWatchStreamsAndEnds(t *testing.T) {
 		}
 		if n := count(); n != 2 || !errors.Is(ends, io.EOF) {
 			t.Errorf("%d events, then %v", n, ends)
+		}
+		f.watch = events(agent.Event{Kind: agent.EventClaim}, agent.Event{Kind: agent.EventClaim, Claim: agent.Claim{Name: "c"}})
+		if n := count(); n != 2 || status.Code(ends) != codes.Unavailable {
+			t.Errorf("a watch of a claim: %d events, then %v", n, ends)
 		}
 		f.watch = events(agent.Event{})
 		if n := count(); n != 1 || status.Code(ends) != codes.Unavailable {

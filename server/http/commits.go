@@ -68,7 +68,7 @@ func (r wireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // Schema is that of any result.
 func (wireResult) Schema(r huma.Registry) *huma.Schema {
-	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{})
+	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{})
 }
 
 // deleted answers a delete within a commit.
@@ -97,6 +97,8 @@ func wireResultOf(result agent.OpResult) (any, error) {
 		return deleted{Existed: r.Existed, Incarnation: r.Incarnation}, nil
 	case *agent.ScopeResult:
 		return scopeOf(r.Scope), nil
+	case *agent.ClaimResult:
+		return claimOf(r.Claim), nil
 	default:
 		return nil, agent.Errorf(agent.CodeInternal, "a result is a %T", result)
 	}

@@ -20,6 +20,9 @@ func TestACommitAnswersEachOp(t *testing.T) {
 		{"op":"delete_value","key":"none"},
 		{"op":"delete_checkpoint","key":"none"},
 		{"op":"delete_thread","thread":"t3"},
+		{"op":"take_claim","claim":"c","holder":"h","ttl_ms":1000},
+		{"op":"renew_claim","claim":"c","holder":"h","epoch":65546},
+		{"op":"release_claim","claim":"c","holder":"h","epoch":65546,"to":"i"},
 		{"op":"put_scope","history":9}]}`)
 	members := got.ok(200)
 	got.want(members, map[string]any{"index": 1.0, "time": float64(fakeEpoch + 1)})
@@ -35,6 +38,9 @@ func TestACommitAnswersEachOp(t *testing.T) {
 		{"existed": false},
 		{"existed": false},
 		{"existed": true},
+		{"name": "c", "holder": "h", "epoch": 65546.0, "ttl_ms": 1000.0},
+		{"name": "c", "holder": "h", "epoch": 65546.0, "ttl_ms": 1000.0},
+		{"name": "c", "holder": "i", "epoch": 65548.0},
 		{"name": "default"},
 	} {
 		got.want(results[i].(map[string]any), want)
@@ -84,16 +90,17 @@ func TestReadsAnswerSeveralAtOneIndex(t *testing.T) {
 	k := newKit(t)
 	k.call("POST", "/v1/agents/a/hibernate", `{"state":{"n":1.0},"thread":{"id":"t","entries":[{"id":"e"}]}}`).ok(201)
 	k.call("PUT", "/v1/values/v", "\x01").ok(201)
+	k.call("POST", "/v1/claims/c", `{"holder":"h"}`).ok(201)
 	got := k.call("POST", "/v1/reads?min_index=1", `{"reads":[
 		{"read":"get_checkpoint","key":"a"},{"read":"get_checkpoint","key":"none"},{"read":"get_value","key":"v"},
 		{"read":"list_values"},{"read":"list_checkpoints","prefix":"a","limit":1},{"read":"checkpoint_history","key":"a"},
 		{"read":"get_thread","thread":"t"},{"read":"list_threads"},{"read":"load_entries","thread":"t","kinds":["note"]},
 		{"read":"get_entry","thread":"t","entry":"e"},{"read":"verify_thread","thread":"t"},{"read":"thaw","key":"a","tail":1},
-		{"read":"list_scopes"},{"read":"get_scope"}]}`)
+		{"read":"list_scopes"},{"read":"get_scope"},{"read":"get_claim","claim":"c"},{"read":"list_claims"}]}`)
 	members := got.ok(200)
-	got.want(members, map[string]any{"index": 2.0})
+	got.want(members, map[string]any{"index": 3.0})
 	answers := members["answers"].([]any)
-	if len(answers) != 14 {
+	if len(answers) != 16 {
 		t.Fatalf("%d answers", len(answers))
 	}
 	for i, answer := range answers {

@@ -69,8 +69,8 @@ type problem struct {
 	Seq          *uint64 `json:"seq,omitempty" doc:"duplicate_entry: where the id stands"`
 	Incarnation  *uint64 `json:"incarnation,omitempty" doc:"deleted: the incarnation that is gone or current"`
 	Floor        *uint64 `json:"floor,omitempty" doc:"compacted: the first seq that is still there"`
-	Epoch        *uint64 `json:"epoch,omitempty" doc:"fenced, already_claimed: the claim's newest epoch"`
-	Holder       *string `json:"holder,omitempty" doc:"fenced, already_claimed: who holds the claim"`
+	Epoch        *uint64 `json:"epoch,omitempty" doc:"fenced, already_claimed: the epoch that the claim is held under; 0 where nobody holds it"`
+	Holder       *string `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed: who holds the claim; \"\" where nobody does"`
 	ExpiresAt    *int64  `json:"expires_at,omitempty" doc:"already_claimed: when it lapses, Unix ms"`
 	RetryAfterMS *int64  `json:"retry_after_ms,omitempty" doc:"overloaded: when to come back"`
 }

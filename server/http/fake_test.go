@@ -45,6 +45,7 @@ type fakeScope struct {
 	values      map[string]*agent.Value
 	checkpoints map[string][]*agent.Checkpoint // oldest first
 	threads     map[string]*fakeThread
+	claims      map[string]agent.Claim
 }
 
 type fakeThread struct {
@@ -70,7 +71,7 @@ const fakeEpoch = 1_700_000_000_000 // the log's time at index 0; each commit is
 func (f *fake) scope(name string) *fakeScope {
 	s := f.scopes[name]
 	if s == nil {
-		s = &fakeScope{created: f.now(), values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*fakeThread{}}
+		s = &fakeScope{created: f.now(), values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*fakeThread{}, claims: map[string]agent.Claim{}}
 		f.scopes[name] = s
 	}
 	return s

@@ -55,7 +55,7 @@ func (f *fake) applyThread(s *fakeScope, op agent.Op, incarnation uint64) (agent
 		s.threads[o.NewThread] = child
 		return &agent.ThreadResult{Thread: child.Thread}, nil
 	default:
-		return nil, agent.Errorf(agent.CodeInternal, "the fake has no %T", op)
+		return f.applyClaim(s, op, incarnation)
 	}
 }
 
@@ -117,6 +117,8 @@ func (f *fake) findThread(s *fakeScope, r agent.Read) (agent.Found, *agent.Error
 		if t := s.threads[q.Thread]; t != nil {
 			return t.load(q), nil
 		}
+	default:
+		return f.findClaim(s, r)
 	}
 	return nil, missing
 }
@@ -149,6 +151,10 @@ func (f *fake) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, 
 	return func(yield func(agent.Event, error) bool) {
 		if f.onWatch != nil {
 			f.onWatch(yield)
+			return
+		}
+		if w.Claim != "" {
+			f.watchClaim(ctx, w, yield)
 			return
 		}
 		for from := w.From; ; {

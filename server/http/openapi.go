@@ -69,7 +69,7 @@ func documentConfig(version string) huma.Config {
 		Info: &huma.Info{
 			Title:       "Dormouse",
 			Version:     version,
-			Description: "A replicated store for agent state: checkpoints, append-only threads, values.",
+			Description: "A replicated store for agent state: checkpoints, append-only threads, values, claims.",
 		},
 		Components: &huma.Components{Schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)},
 	}}
@@ -173,7 +173,7 @@ func (rt *route) headers() []string {
 	if rt.effect != plain {
 		names = append(names, headerScope)
 	}
-	if rt.streams && rt.effect == reads {
+	if rt.streams && rt.takes("from") {
 		names = append(names, headerLastEvent)
 	}
 	names = append(names, headerTimeout)

@@ -25,13 +25,14 @@ var contract = []string{
 	"POST /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries/{entry}",
 	"GET /v1/threads/{id}/watch", "POST /v1/threads/{id}/compact", "POST /v1/threads/{id}/fork", "GET /v1/threads/{id}/verify",
 	"POST /v1/agents/{key}/hibernate", "GET /v1/agents/{key}/thaw",
+	"POST /v1/claims/{name}", "POST /v1/claims/{name}/renew", "POST /v1/claims/{name}/release", "GET /v1/claims/{name}",
 	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup",
 	"GET /v1/scopes", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}",
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
 }
 
 // added are the paths that the contract leaves free and that we have.
-var added = []string{"GET /v1/scopes/{scope}"}
+var added = []string{"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch"}
 
 func document(t *testing.T) (raw []byte, parsed map[string]any) {
 	t.Helper()
@@ -115,6 +116,7 @@ func TestTheDocumentHasWhatEmbeddedTypesBring(t *testing.T) {
 		"ThawedThread":      {"id", "rev", "head", "stats", "entries"},
 		"Hibernated":        {"key", "revision", "thread", "journal"},
 		"ResultThread":      {"id", "floor", "entries"},
+		"ReleaseClaimOp":    {"op", "claim", "holder", "epoch", "to", "ttl_ms"},
 	} {
 		for _, member := range members {
 			if schemas[name].(map[string]any)["properties"].(map[string]any)[member] == nil {

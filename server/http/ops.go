@@ -150,6 +150,30 @@ type deleteScopeOp struct{ opName }
 
 func (*deleteScopeOp) op() (agent.Op, error) { return &agent.DeleteScope{}, nil }
 
+type takeClaimOp struct {
+	opName
+	Claim string `json:"claim"`
+	takeBody
+}
+
+func (o *takeClaimOp) op() (agent.Op, error) { return o.takeBody.op(o.Claim) }
+
+type renewClaimOp struct {
+	opName
+	Claim string `json:"claim"`
+	renewBody
+}
+
+func (o *renewClaimOp) op() (agent.Op, error) { return o.renewBody.op(o.Claim) }
+
+type releaseClaimOp struct {
+	opName
+	Claim string `json:"claim"`
+	releaseBody
+}
+
+func (o *releaseClaimOp) op() (agent.Op, error) { return o.releaseBody.op(o.Claim) }
+
 // wireOps are the ops by name.
 var wireOps = map[string]func() wireOp{
 	"put_value":         func() wireOp { return new(putValueOp) },
@@ -164,6 +188,9 @@ var wireOps = map[string]func() wireOp{
 	"fork_thread":       func() wireOp { return new(forkThreadOp) },
 	"put_scope":         func() wireOp { return new(putScopeOp) },
 	"delete_scope":      func() wireOp { return new(deleteScopeOp) },
+	"take_claim":        func() wireOp { return new(takeClaimOp) },
+	"renew_claim":       func() wireOp { return new(renewClaimOp) },
+	"release_claim":     func() wireOp { return new(releaseClaimOp) },
 }
 
 // opDocument is an op before its name is read.

@@ -54,10 +54,15 @@ type (
 	listCheckpointsRead   struct{ pageRead }
 	listThreadsRead       struct{ pageRead }
 	listScopesRead        struct{ pageRead }
+	listClaimsRead        struct{ pageRead }
 	getScopeRead          struct{ readName }
 	thawRead              struct {
 		revisionRead
 		Tail *uint64 `json:"tail,omitempty"`
+	}
+	getClaimRead struct {
+		readName
+		Claim string `json:"claim"`
 	}
 	getEntryRead struct {
 		threadRead
@@ -85,6 +90,8 @@ func (r listValuesRead) read() agent.Read      { return &agent.ListValues{Page: 
 func (r listCheckpointsRead) read() agent.Read { return &agent.ListCheckpoints{Page: r.page()} }
 func (r listThreadsRead) read() agent.Read     { return &agent.ListThreads{Page: r.page()} }
 func (r listScopesRead) read() agent.Read      { return &agent.ListScopes{Page: r.page()} }
+func (r listClaimsRead) read() agent.Read      { return &agent.ListClaims{Page: r.page()} }
+func (r getClaimRead) read() agent.Read        { return &agent.GetClaim{Claim: r.Claim} }
 func (getScopeRead) read() agent.Read          { return &agent.GetScope{} }
 func (r thawRead) read() agent.Read {
 	return &agent.Thaw{Key: r.Key, Revision: r.Revision, Tail: r.Tail}
@@ -109,6 +116,8 @@ var wireReads = map[string]func() wireRead{
 	"thaw":               func() wireRead { return new(thawRead) },
 	"list_scopes":        func() wireRead { return new(listScopesRead) },
 	"get_scope":          func() wireRead { return new(getScopeRead) },
+	"get_claim":          func() wireRead { return new(getClaimRead) },
+	"list_claims":        func() wireRead { return new(listClaimsRead) },
 }
 
 // readDocument is a read before its name is read.
@@ -145,7 +154,7 @@ func (w wireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
 // Schema is that of anything found.
 func (wireFound) Schema(r huma.Registry) *huma.Schema {
 	return anyOf(r, value{}, list[valueRow]{}, checkpoint{}, list[checkpointRow]{}, thread{}, list[thread]{},
-		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{})
+		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{}, claim{}, list[claim]{})
 }
 
 // wireFoundOf writes what a read found.
@@ -175,6 +184,10 @@ func wireFoundOf(found agent.Found) (any, error) {
 		return listOf(f.Items, f.Next, scopeOf), nil
 	case *agent.Scope:
 		return scopeOf(*f), nil
+	case *agent.Claim:
+		return claimOf(*f), nil
+	case *agent.ClaimList:
+		return listOf(f.Items, f.Next, claimOf), nil
 	default:
 		return nil, agent.Errorf(agent.CodeInternal, "a read found a %T", found)
 	}

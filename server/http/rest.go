@@ -106,6 +106,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeThreads()
 	f.routeEntries()
 	f.routeAgents()
+	f.routeClaims()
 	f.routeScopes()
 	f.routeCluster()
 	f.routeHealth()

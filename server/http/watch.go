@@ -12,11 +12,13 @@ import (
 	"dormouse/agent"
 )
 
+const eventStream = "text/event-stream"
+
 func (f *front) routeWatch() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/threads/{id}/watch", id: "watch-thread", tag: "threads",
 		summary: "Server-sent events: a thread's entries as they come",
-		effect:  reads, query: []string{"from"}, media: "text/event-stream", streams: true,
+		effect:  reads, query: []string{"from"}, media: eventStream, streams: true,
 	}, (*call).watchThread)
 }
 
@@ -42,10 +44,15 @@ func (c *call) watchThread(*none) error {
 	if err != nil {
 		return err
 	}
-	if err := c.openWatch(); err != nil {
+	if err := c.openWatch(&agent.GetThread{Thread: c.id("id")}); err != nil {
 		return err
 	}
-	c.w.Header().Set("Content-Type", "text/event-stream")
+	return c.watch(agent.Watch{Scope: c.scope, Thread: c.id("id"), From: from})
+}
+
+// watch streams what the service yields.
+func (c *call) watch(w agent.Watch) error {
+	c.w.Header().Set("Content-Type", eventStream)
 	c.w.Header().Set("X-Accel-Buffering", "no") // proxies that buffer would hold events back
 	if c.r.Method == http.MethodHead {
 		c.w.WriteHeader(http.StatusOK)
@@ -55,7 +62,7 @@ func (c *call) watchThread(*none) error {
 	came, done := make(chan watched), make(chan struct{})
 	go func() {
 		defer close(done)
-		c.follow(ctx, from, came)
+		c.follow(ctx, w, came)
 	}()
 	defer func() {
 		cancel()
@@ -64,14 +71,14 @@ func (c *call) watchThread(*none) error {
 	return c.stream(came)
 }
 
-// openWatch reads the thread's meta, within the call's time.
-func (c *call) openWatch() error {
+// openWatch reads what is to be watched, within the call's time.
+func (c *call) openWatch(asked agent.Read) error {
 	whole := c.r
 	defer func() { c.r = whole }()
 	bounded, cancel := context.WithTimeout(whole.Context(), c.timeout)
 	defer cancel()
 	c.r = whole.WithContext(bounded)
-	_, err := read[*agent.Thread](c, &agent.GetThread{Thread: c.id("id")})
+	_, err := read[agent.Found](c, asked)
 	return err
 }
 
@@ -82,9 +89,9 @@ type watched struct {
 }
 
 // follow hands on what the service yields, and closes came at the end.
-func (c *call) follow(ctx context.Context, from uint64, came chan<- watched) {
+func (c *call) follow(ctx context.Context, w agent.Watch, came chan<- watched) {
 	defer close(came)
-	for event, err := range c.front.service.Watch(ctx, agent.Watch{Scope: c.scope, Thread: c.id("id"), From: from}) {
+	for event, err := range c.front.service.Watch(ctx, w) {
 		select {
 		case came <- watched{event, err}:
 		case <-ctx.Done():
@@ -143,6 +150,8 @@ func (e *events) send(next watched) (last bool, err error) {
 		return true, e.event("compacted", "", watchEnd{Floor: &next.event.Floor})
 	case next.event.Kind == agent.EventDeleted:
 		return true, e.event("deleted", "", watchEnd{})
+	case next.event.Kind == agent.EventClaim:
+		return false, e.event("claim", "", claimOf(next.event.Claim))
 	default:
 		return false, e.event("entry", strconv.FormatUint(next.event.Entry.Seq, 10), entryOf(next.event.Entry))
 	}
