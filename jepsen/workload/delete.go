@@ -89,27 +89,27 @@ func (w *deletion) call(ctx context.Context, p *Process, key string, known []uin
 		newest, some = known[n-1], known[p.Rand.IntN(n)]
 	}
 	put := deletePut{Name: writeName(p, w.calls.Add(1))}
-	switch draw := p.Rand.IntN(100); {
-	case draw < 30:
+	switch draw := p.Rand.IntN(1000); {
+	case draw < 300:
 		return w.get(ctx, p, key)
-	case draw < 55:
+	case draw < 580:
 		return w.put(ctx, p, key, put)
-	case draw < 62:
+	case draw < 640:
 		put.New = true
 		return w.put(ctx, p, key, put)
-	case draw < 74:
+	case draw < 770:
 		put.Incarnation = newest
 		return w.put(ctx, p, key, put)
-	case draw < 82:
+	case draw < 840:
 		put.Incarnation = some
 		return w.put(ctx, p, key, put)
-	case draw < 92:
+	case draw < 930:
 		return w.delete(ctx, p, key, deleteCall{})
-	case draw < 95:
+	case draw < 960:
 		return w.delete(ctx, p, key, deleteCall{Incarnation: newest})
-	case draw < 97:
+	case draw < 975:
 		return w.delete(ctx, p, key, deleteCall{Incarnation: some})
-	case draw < 99:
+	case draw < 997:
 		return w.delete(ctx, p, key, deleteCall{Seal: time.Duration(100+p.Rand.IntN(1500)) * time.Millisecond})
 	default:
 		return w.delete(ctx, p, key, deleteCall{Seal: sealForever})

@@ -8,8 +8,11 @@ import (
 
 // all makes every workload there is.
 var all = []func() Workload{
+	newDelete,
+	newHibernate,
 	newRegister,
 	newTurn,
+	newWatch,
 }
 
 // New makes the workload of a name, for one run or one judgement.
