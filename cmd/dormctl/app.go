@@ -38,6 +38,7 @@ type app struct {
 	stale     bool
 	minIndex  uint64
 	requestID string // of the commit; made up where none was given
+	fence     fenceFlag
 }
 
 // main does what args say and returns the exit code.
@@ -107,6 +108,9 @@ func (a *app) commit(ctx context.Context, s agent.Service, ops ...agent.Op) (age
 func (a *app) submit(ctx context.Context, s agent.Service, c agent.Commit) (agent.Result, error) {
 	if c.Scope == "" {
 		c.Scope = a.scope
+	}
+	if err := a.fence.join(&c); err != nil {
+		return agent.Result{}, err
 	}
 	if c.Request.Client == "" {
 		id := a.requestID

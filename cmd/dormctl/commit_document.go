@@ -57,6 +57,9 @@ var opNames = map[string]func() opDoc{ // :: name → its members
 	"delete_thread":     func() opDoc { return new(deleteThreadDoc) },
 	"compact_thread":    func() opDoc { return new(compactThreadDoc) },
 	"fork_thread":       func() opDoc { return new(forkThreadDoc) },
+	"take_claim":        func() opDoc { return new(takeClaimDoc) },
+	"renew_claim":       func() opDoc { return new(renewClaimDoc) },
+	"release_claim":     func() opDoc { return new(releaseClaimDoc) },
 	"put_scope":         func() opDoc { return new(putScopeDoc) },
 	"delete_scope":      func() opDoc { return new(deleteScopeDoc) },
 }
@@ -286,3 +289,32 @@ func (d *putScopeDoc) op() (agent.Op, error) {
 type deleteScopeDoc struct{ opName }
 
 func (*deleteScopeDoc) op() (agent.Op, error) { return &agent.DeleteScope{}, nil }
+
+type takeClaimDoc struct {
+	opName
+	Claim  string       `json:"claim"`
+	Holder string       `json:"holder"`
+	TTL    milliseconds `json:"ttl_ms"`
+}
+
+func (d *takeClaimDoc) op() (agent.Op, error) {
+	return &agent.TakeClaim{Claim: d.Claim, Holder: d.Holder, TTL: d.TTL.span()}, nil
+}
+
+type renewClaimDoc struct {
+	takeClaimDoc
+	Epoch uint64 `json:"epoch"`
+}
+
+func (d *renewClaimDoc) op() (agent.Op, error) {
+	return &agent.RenewClaim{Claim: d.Claim, Holder: d.Holder, Epoch: d.Epoch, TTL: d.TTL.span()}, nil
+}
+
+type releaseClaimDoc struct {
+	renewClaimDoc
+	To string `json:"to"`
+}
+
+func (d *releaseClaimDoc) op() (agent.Op, error) {
+	return &agent.ReleaseClaim{Claim: d.Claim, Holder: d.Holder, Epoch: d.Epoch, To: d.To, TTL: d.TTL.span()}, nil
+}

@@ -162,7 +162,9 @@ func (a *app) hint(err error) string {
 	case agent.CodeOverloaded:
 		return "nothing was changed; try again a little later"
 	case agent.CodeFenced:
-		return "the claim has another holder or has lapsed: claim it anew, or give up"
+		return "the claim has another holder or has lapsed: take it anew, or give up"
+	case agent.CodeAlreadyClaimed:
+		return "wait until it is free, as dormctl claims watch shows, or until it expires"
 	case agent.CodeIdempotencyMismatch:
 		return "this --request-id was used for another commit: repeat that one, or leave the flag out"
 	case agent.CodeTooLarge:

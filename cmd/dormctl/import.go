@@ -43,6 +43,8 @@ byte for byte, through each of the --endpoints.
 			}
 			o.Scope = a.scope
 			switch {
+			case a.fence.fence != nil:
+				return usagef("import writes under no claim: leave --fence out")
 			case raw && cmd.Flags().Changed("copies"):
 				return usagef("--copies is for transcripts, not for --raw")
 			case raw:

@@ -130,6 +130,7 @@ func TestWrongImportsAreUsage(t *testing.T) {
 		"at least 1":                {"import", file, "--copies", "0"},
 		"--rate at least 0":         {"import", file, "--rate", "-1"},
 		"--copies is for":           {"import", file, "--raw", "--copies", "2"},
+		"leave --fence out":         {"import", file, "--fence", "c@1"},
 		"invalid argument \"many\"": {"import", file, "--parallel", "many"},
 	} {
 		if _, errs, code := newConsole().run("", args...); code != exitUsage || !strings.Contains(errs, want) {

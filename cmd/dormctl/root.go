@@ -50,12 +50,13 @@ func (a *app) root() *cobra.Command {
 	flags.StringVarP(&a.output, "output", "o", outputTable, "table, json or yaml")
 	flags.BoolVar(&a.stale, "stale", false, "read from the node that is asked, however old its state is")
 	flags.Uint64Var(&a.minIndex, "min-index", 0, "read only once the node has applied this index")
+	flags.Var(&a.fence, "fence", "write only while this holding of a claim stands")
 	flags.StringVar(&a.requestID, "request-id", "", "repeat a write of unknown outcome under the id it had")
 
 	root.AddCommand(
 		a.statusCommand(), a.membersCommand(),
 		a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
-		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.scopesCommand(),
+		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(), a.scopesCommand(),
 		a.commitCommand(), a.importCommand(), a.exportCommand(),
 		a.backupCommand(), a.snapshotCommand(), a.versionCommand(),
 	)

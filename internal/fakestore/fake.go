@@ -44,6 +44,7 @@ type scope struct {
 	values      map[string]*agent.Value
 	checkpoints map[string][]*agent.Checkpoint // newest first
 	threads     map[string]*journal
+	claims      map[string]*agent.Claim
 }
 
 type journal struct {
@@ -69,7 +70,7 @@ func (s *Store) scope(name string) *scope {
 	if s.scopes[name] == nil {
 		s.scopes[name] = &scope{
 			Scope:  agent.Scope{Name: name, CreatedAt: s.now()},
-			values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*journal{},
+			values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*journal{}, claims: map[string]*agent.Claim{},
 		}
 	}
 	return s.scopes[name]
@@ -109,6 +110,12 @@ func (s *Store) Commit(_ context.Context, c agent.Commit) (agent.Result, error) 
 
 func (s *Store) decide(c agent.Commit) agent.Decided {
 	s.index++
+	if f := c.Fence; f != nil {
+		if err := s.scope(c.Scope).fenced(f.Claim, f.Epoch); err != nil {
+			err.Final = true
+			return agent.Decided{Err: err}
+		}
+	}
 	result := agent.Result{Index: s.index, Time: s.now()}
 	for i, op := range c.Ops {
 		r, err := s.op(c.Scope, op)
@@ -144,12 +151,19 @@ func (s *Store) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
 }
 
 // Watch implements agent.Service: it yields what is there, and then that the
-// thread was deleted.
+// thread was deleted; of a claim, how it stands.
 func (s *Store) Watch(_ context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		s.mu.Lock()
-		t := s.scope(w.Scope).threads[w.Thread]
+		t, c := s.scope(w.Scope).threads[w.Thread], s.scope(w.Scope).claims[w.Claim]
 		s.mu.Unlock()
+		if w.Claim != "" {
+			if c == nil {
+				c = &agent.Claim{Name: w.Claim}
+			}
+			yield(agent.Event{Kind: agent.EventClaim, Claim: *c}, nil)
+			return
+		}
 		if t != nil {
 			if w.From < t.Floor {
 				yield(agent.Event{Kind: agent.EventCompacted, Floor: t.Floor}, nil)

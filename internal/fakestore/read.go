@@ -46,6 +46,11 @@ func (s *Store) answer(name string, read agent.Read) (agent.Found, *agent.Error)
 		return nil, notFound("thread", q.Thread)
 	case *agent.Thaw:
 		return sc.thaw(q)
+	case *agent.GetClaim:
+		if c := sc.claims[q.Claim]; c != nil {
+			return c, nil
+		}
+		return nil, agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
 	case *agent.GetScope:
 		found := sc.Scope
 		return &found, nil
@@ -162,6 +167,14 @@ func (s *Store) list(sc *scope, read agent.Read) (agent.Found, *agent.Error) {
 		names, next := page(sc.threads, q.Page)
 		for _, name := range names {
 			list.Items = append(list.Items, sc.threads[name].Thread)
+		}
+		list.Next = next
+		return list, nil
+	case *agent.ListClaims:
+		list := &agent.ClaimList{}
+		names, next := page(sc.claims, q.Page)
+		for _, name := range names {
+			list.Items = append(list.Items, *sc.claims[name])
 		}
 		list.Next = next
 		return list, nil

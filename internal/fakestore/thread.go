@@ -43,7 +43,7 @@ func (s *Store) threadOp(sc *scope, op agent.Op) (agent.OpResult, *agent.Error) 
 	case *agent.ForkThread:
 		return s.fork(sc, o)
 	default:
-		return nil, agent.Errorf(agent.CodeInternal, "the fake knows no %T", op)
+		return s.claimOp(sc, op)
 	}
 }
 

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) claimsCommand() *cobra.Command {
+	cmd := group("claims", "Exclusive rights with an expiry", a.claimsGet(), a.claimsTake(), a.claimsRenew(), a.claimsRelease(),
+		a.claimsList(), a.claimsWatch())
+	cmd.Long = `A claim is the right to a name, which one holder has at a time, under an epoch
+that is never used again. It lapses where it is not renewed. Any write takes
+--fence CLAIM@EPOCH, and is refused once that holding has ended.`
+	return cmd
+}
+
+func (a *app) claimsGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get CLAIM", Short: "Show who holds a claim", Args: exactly("CLAIM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				c, err := find[*agent.Claim](ctx, a, s, &agent.GetClaim{Claim: args[0]})
+				if err != nil {
+					return err
+				}
+				return a.printClaim(*c)
+			})
+		},
+	}
+}
+
+func (a *app) claimsTake() *cobra.Command {
+	op := &agent.TakeClaim{}
+	cmd := &cobra.Command{
+		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that nobody else holds", Args: exactly("CLAIM"),
+		Long: `take begins a holding under a new epoch. A holder that takes its own claim anew,
+as after a restart, ends its earlier holding by that.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Claim = args[0]
+			return a.changeClaim(cmd, op)
+		},
+	}
+	cmd.Flags().StringVar(&op.Holder, "holder", "", "who is to hold it")
+	cmd.Flags().DurationVar(&op.TTL, "ttl", agent.ClaimTTLDefault, "how long, unless it is renewed")
+	return cmd
+}
+
+func (a *app) claimsRenew() *cobra.Command {
+	op := &agent.RenewClaim{}
+	cmd := &cobra.Command{
+		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Give a holding its full ttl again", Args: exactly("CLAIM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Claim = args[0]
+			return a.changeClaim(cmd, op)
+		},
+	}
+	holdingFlags(cmd, &op.Holder, &op.Epoch)
+	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "how long from now on; 0 means as before")
+	return cmd
+}
+
+func (a *app) claimsRelease() *cobra.Command {
+	op := &agent.ReleaseClaim{}
+	cmd := &cobra.Command{
+		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "End a holding, or hand the claim over", Args: exactly("CLAIM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Claim = args[0]
+			return a.changeClaim(cmd, op)
+		},
+	}
+	holdingFlags(cmd, &op.Holder, &op.Epoch)
+	cmd.Flags().StringVar(&op.To, "to", "", "who is to hold it next, with nobody in between")
+	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "how long the next one holds it; 0 means as before")
+	return cmd
+}
+
+// holdingFlags name a holding.
+func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
+	cmd.Flags().StringVar(holder, "holder", "", "who holds it")
+	cmd.Flags().Uint64Var(epoch, "epoch", 0, "the epoch that taking it gave")
+}
+
+func (a *app) claimsList() *cobra.Command {
+	var page pageFlags
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List the claims that somebody holds", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list, err := find[*agent.ClaimList](ctx, a, s, &agent.ListClaims{Page: page.page()})
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"claim", "holder", "epoch", "ttl", "claimed", "expires"}, note: more(list.Next)}
+				for _, c := range list.Items {
+					g.add(c.Name, c.Holder, number(c.Epoch), c.TTL.String(), when(c.ClaimedAt), when(c.ExpiresAt))
+				}
+				return a.print(pageOf(list.Items, list.Next, claimOf), g)
+			})
+		},
+	}
+	page.define(cmd)
+	return cmd
+}
+
+func (a *app) claimsWatch() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch CLAIM", Short: "Show who holds a claim, now and whenever that changes, until interrupted", Args: exactly("CLAIM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+				for event, err := range s.Watch(ctx, agent.Watch{Scope: a.scope, Claim: args[0]}) {
+					if err != nil {
+						if ctx.Err() != nil {
+							return nil // interrupted, as it was meant to be
+						}
+						return err
+					}
+					if err := a.event(claimOf(event.Claim), holderLine(event.Claim)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// holderLine is how a claim stands, on a line.
+func holderLine(c agent.Claim) string {
+	if !c.Held() {
+		return "nobody holds " + c.Name
+	}
+	return fmt.Sprintf("%s  %s holds %s at epoch %d", when(c.ClaimedAt), c.Holder, c.Name, c.Epoch)
+}
+
+// changeClaim commits an op on a claim and shows the claim after it.
+func (a *app) changeClaim(cmd *cobra.Command, op agent.Op) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		result, err := a.commit(ctx, s, op)
+		if err != nil {
+			return err
+		}
+		changed, err := resultOf[*agent.ClaimResult](result, 0)
+		if err != nil {
+			return err
+		}
+		return a.printClaim(changed.Claim)
+	})
+}
+
+func (a *app) printClaim(c agent.Claim) error {
+	var g grid
+	g.add("claim", c.Name)
+	if !c.Held() {
+		g.add("holder", "nobody")
+		return a.print(claimOf(c), g)
+	}
+	g.add("holder", c.Holder)
+	g.add("epoch", number(c.Epoch))
+	g.add("ttl", c.TTL.String())
+	g.add("claimed", when(c.ClaimedAt))
+	g.add("expires", when(c.ExpiresAt))
+	g.add("fence", fmt.Sprintf("--fence %s@%d", c.Name, c.Epoch))
+	return a.print(claimOf(c), g)
+}
+
+type claimDoc struct {
+	Name      string `json:"name"`
+	Holder    string `json:"holder,omitzero"`
+	Epoch     uint64 `json:"epoch,omitzero"`
+	TTLMS     int64  `json:"ttl_ms,omitzero"`
+	ClaimedAt int64  `json:"claimed_at,omitzero"`
+	ExpiresAt int64  `json:"expires_at,omitzero"`
+}
+
+func claimOf(c agent.Claim) claimDoc {
+	return claimDoc{
+		Name: c.Name, Holder: c.Holder, Epoch: c.Epoch, TTLMS: int64(c.TTL / time.Millisecond),
+		ClaimedAt: c.ClaimedAt, ExpiresAt: c.ExpiresAt,
+	}
+}
