@@ -8,6 +8,7 @@ import (
 
 // all makes every workload there is.
 var all = []func() Workload{
+	newClaim,
 	newDelete,
 	newHibernate,
 	newRegister,

@@ -1,0 +1,115 @@
+package workload
+
+import (
+	"context"
+
+	"dormouse/agent"
+)
+
+func (w *claim) take(ctx context.Context, p *Process, key string, h claimCall) (claimSeen, error) {
+	return w.change(ctx, p, "take", key, h, &agent.TakeClaim{Claim: key, Holder: h.Holder, TTL: h.TTL})
+}
+
+func (w *claim) renew(ctx context.Context, p *Process, key string, h claimCall) (claimSeen, error) {
+	return w.change(ctx, p, "renew", key, h, &agent.RenewClaim{Claim: key, Holder: h.Holder, Epoch: h.Epoch})
+}
+
+func (w *claim) release(ctx context.Context, p *Process, key string, h claimCall) (claimSeen, error) {
+	return w.change(ctx, p, "release", key, h, &agent.ReleaseClaim{Claim: key, Holder: h.Holder, Epoch: h.Epoch, To: h.To})
+}
+
+// change makes an op on the claim itself.
+func (*claim) change(ctx context.Context, p *Process, call, key string, h claimCall, op agent.Op) (claimSeen, error) {
+	return Call(ctx, p, call, key, true, h, func(ctx context.Context) (claimSeen, error) {
+		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
+		if err != nil {
+			return claimSeen{}, err
+		}
+		if len(result.Results) == 1 {
+			if r, is := result.Results[0].(*agent.ClaimResult); is {
+				return claimSeen{Epoch: r.Claim.Epoch, Holder: r.Claim.Holder, Index: result.Index}, nil
+			}
+		}
+		return claimSeen{}, agent.Errorf(agent.CodeInternal, "the results of an op on a claim are %v", result.Results)
+	})
+}
+
+func (*claim) get(ctx context.Context, p *Process, key string) (claimSeen, error) {
+	return Call(ctx, p, "get", key, false, struct{}{}, func(ctx context.Context) (claimSeen, error) {
+		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{&agent.GetClaim{Claim: key}}})
+		if err != nil {
+			return claimSeen{}, err
+		}
+		if len(answers.Answers) != 1 {
+			return claimSeen{}, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
+		}
+		answer := answers.Answers[0]
+		switch found := answer.Found.(type) {
+		case *agent.Claim:
+			return claimSeen{Epoch: found.Epoch, Holder: found.Holder, Index: answers.Index}, nil
+		case nil:
+			if answer.Err != nil && answer.Err.Code == agent.CodeNotFound {
+				return claimSeen{Index: answers.Index}, nil
+			}
+			return claimSeen{}, answer.Err
+		default:
+			return claimSeen{}, agent.Errorf(agent.CodeInternal, "the answer is a %T", found)
+		}
+	})
+}
+
+func (w *claim) write(ctx context.Context, p *Process, key string, epoch uint64) {
+	in := fencedWrite{Name: writeName(p, w.writes.Add(1)), Epoch: epoch, Value: p.Rand.IntN(3) == 0}
+	_, _ = Call(ctx, p, "write", key, true, in, func(ctx context.Context) (fencedWrote, error) {
+		c := agent.Commit{Scope: p.Scope, Fence: &agent.Fence{Claim: key, Epoch: in.Epoch}, Ops: []agent.Op{
+			&agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: markOf(in.Name)}}},
+		}}
+		if in.Value {
+			c.Ops = append(c.Ops, &agent.PutValue{Key: key, Bytes: markOf(in.Name)})
+		}
+		result, err := p.Client.Commit(ctx, c)
+		if err != nil {
+			return fencedWrote{}, err
+		}
+		out := fencedWrote{Index: result.Index}
+		for _, r := range result.Results {
+			switch r := r.(type) {
+			case *agent.ThreadResult:
+				out.Seq = r.Thread.Rev - 1
+			case *agent.ValueResult:
+				out.Revision = r.Revision
+			}
+		}
+		return out, nil
+	})
+}
+
+// load reads what was written under the fence: of the thread the last tail
+// entries, all of them where tail is 0.
+func (*claim) load(ctx context.Context, p *Process, key string, tail uint64) error {
+	_, err := Call(ctx, p, "load", key, false, tail, func(ctx context.Context) (fencedSeen, error) {
+		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{
+			&agent.LoadEntries{Thread: key, Tail: tail, Limit: agent.EntriesLimitMax}, &agent.GetValue{Key: key},
+		}})
+		if err != nil {
+			return fencedSeen{}, err
+		}
+		out := fencedSeen{Index: answers.Index}
+		for _, answer := range answers.Answers {
+			if answer.Err != nil && answer.Err.Code != agent.CodeNotFound {
+				return fencedSeen{}, answer.Err
+			}
+			switch found := answer.Found.(type) {
+			case *agent.Entries:
+				out.Rev = found.Thread.Rev
+				for _, e := range found.Items {
+					out.Entries = append(out.Entries, nameIn(e.Payload))
+				}
+			case *agent.Value:
+				out.Revision, out.Value = found.Revision, nameIn(found.Bytes)
+			}
+		}
+		return out, nil
+	})
+	return err
+}

@@ -1,0 +1,232 @@
+package workload
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+func TestClaimFindsEachWrong(t *testing.T) {
+	take := func(process, at int, epoch, index uint64) history.Op {
+		holder := holderName(process)
+		return ok(process, at, at+10, "take", "c", claimCall{Holder: holder, TTL: time.Second}, claimSeen{epoch, holder, index})
+	}
+	renew := func(process, at int, epoch, index uint64) history.Op {
+		return ok(process, at, at+10, "renew", "c", claimCall{Holder: holderName(process), Epoch: epoch}, claimSeen{epoch, holderName(process), index})
+	}
+	release := func(process, at int, epoch, index uint64) history.Op {
+		return ok(process, at, at+10, "release", "c", claimCall{Holder: holderName(process), Epoch: epoch}, claimSeen{Index: index})
+	}
+	hand := func(process, at int, epoch uint64, to int, next, index uint64) history.Op {
+		in := claimCall{Holder: holderName(process), Epoch: epoch, To: holderName(to)}
+		return ok(process, at, at+10, "release", "c", in, claimSeen{next, in.To, index})
+	}
+	write := func(process, at int, name string, epoch, seq, index uint64) history.Op {
+		return ok(process, at, at+10, "write", "c", fencedWrite{Name: name, Epoch: epoch}, fencedWrote{Seq: seq, Index: index})
+	}
+	get := func(process, at int, epoch uint64, holder string, index uint64) history.Op {
+		return ok(process, at, at+10, "get", "c", struct{}{}, claimSeen{epoch, holder, index})
+	}
+	load := func(process, at int, index uint64, names ...string) history.Op {
+		return ok(process, at, at+10, "load", "c", 0, fencedSeen{Rev: uint64(len(names)), Entries: names, Index: index})
+	}
+	fault := []history.Event{{Kind: history.EventLeader, Term: 1}, {Kind: history.EventFault, Name: "pause", Step: 1, At: 100 * time.Millisecond}}
+	leads := []history.Event{{Kind: history.EventLeader, Term: 1, At: 0}}
+	elected := append(slices.Clone(leads), history.Event{Kind: history.EventLeader, Term: 2, At: 500 * time.Millisecond})
+	lapsed := script{take(1, 10, 16, 1), write(1, 2100, "a", 16, 0, 2)}
+	cases := []struct {
+		name, rule string
+		calls      script
+		events     []history.Event
+	}{
+		{"one after the other", "", script{
+			take(1, 10, 16, 1), get(3, 30, 16, "p1", 1), write(1, 30, "a", 16, 0, 2), refused(take(2, 50, 0, 0), "already_claimed"), renew(1, 60, 16, 3),
+			release(1, 80, 16, 4), refused(write(1, 100, "b", 16, 0, 0), "fenced"), take(2, 120, 80, 5), write(2, 140, "c", 80, 1, 6), load(3, 160, 6, "a", "c"),
+		}, leads},
+		{"after it has lapsed", "", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), refused(write(1, 1300, "a", 16, 0, 0), "fenced"), write(2, 1300, "b", 80, 0, 6)}, leads},
+		{"handed over", "", script{take(1, 10, 16, 1), hand(1, 30, 16, 2, 32, 2), get(3, 50, 32, "p2", 2), write(2, 50, "a", 32, 0, 3)}, leads},
+		{"taken anew by its holder", "", script{take(1, 10, 16, 1), take(1, 30, 32, 2), refused(write(1, 50, "a", 16, 0, 0), "fenced")}, leads},
+		{"an unknown write under the newest epoch", "", script{take(1, 10, 16, 1), unknown(write(1, 30, "a", 16, 0, 0)), load(3, 50, 2, "a")}, leads},
+		{"an unknown release", "", script{take(1, 10, 16, 1), unknown(release(1, 30, 16, 0)), take(2, 50, 80, 5)}, leads},
+		{"late, while a node is away", "", lapsed, fault},
+		{"late, under a new leader", "", lapsed, elected},
+		{"late, and nobody knows who leads", "", lapsed, nil},
+		{"an epoch that two were given", "epoch used again", script{take(1, 10, 16, 1), take(2, 1200, 16, 5)}, nil},
+		{"an epoch that is smaller", "epoch went back", script{take(1, 10, 32, 2), take(2, 1200, 16, 5)}, nil},
+		{"an epoch that is smaller in the log", "epoch went back", script{take(1, 10, 32, 2), take(2, 10, 16, 5)}, nil},
+		{"a stale holder's write", "stale holder wrote", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(2, 1220, "b", 80, 0, 6), write(1, 1230, "a", 16, 1, 7)}, nil},
+		{"a stale holder's write that nobody was told of", "stale holder wrote", script{
+			take(1, 10, 16, 1), take(2, 1200, 80, 5), write(2, 1220, "b", 80, 0, 6), unknown(write(1, 1230, "a", 16, 1, 0)), load(3, 1250, 7, "b", "a"),
+		}, nil},
+		{"a write after the next holder's claim", "lost or stale", script{
+			take(1, 10, 16, 1), take(2, 1200, 80, 5), unknown(write(1, 1220, "a", 16, 0, 0)), load(3, 1240, 6, "a"),
+		}, nil},
+		{"a write after the next holder's claim in the log", "outside its holding", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(1, 1205, "a", 16, 0, 6)}, nil},
+		{"a write before its holding", "outside its holding", script{take(1, 10, 16, 4), write(1, 15, "a", 16, 0, 3)}, nil},
+		{"a write after the release", "outside its holding", script{take(1, 10, 16, 1), release(1, 30, 16, 2), write(1, 50, "a", 16, 0, 3)}, nil},
+		{"a write under an epoch between", "outside its holding", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(1, 1220, "a", 17, 0, 6)}, nil},
+		{"renewed after the next holder's claim", "outside its holding", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), renew(1, 1220, 16, 6)}, nil},
+		{"refused and there", "refused but applied", script{take(1, 10, 16, 1), refused(write(1, 30, "a", 16, 0, 0), "fenced"), load(3, 50, 2, "a")}, nil},
+		{"two holders", "two holders", script{take(1, 10, 16, 1), take(2, 500, 32, 2)}, nil},
+		{"two holders after a renewal", "two holders", script{take(1, 10, 16, 1), renew(1, 700, 16, 2), take(2, 1400, 48, 3)}, nil},
+		{"nobody seems to hold it", "holding unseen", script{take(1, 10, 16, 1), get(3, 500, 0, "", 1)}, nil},
+		{"another seems to hold it", "holding unseen", script{take(1, 10, 32, 2), get(3, 500, 16, "p7", 1)}, nil},
+		{"its write is turned away", "fenced for nothing", script{take(1, 10, 16, 1), refused(write(1, 500, "a", 16, 0, 0), "fenced")}, nil},
+		{"its renewal is turned away", "fenced for nothing", script{take(1, 10, 16, 1), refused(renew(1, 500, 16, 0), "fenced")}, nil},
+		{"it stands in its own way", "fenced for nothing", script{take(1, 10, 16, 1), refused(take(1, 500, 0, 0), "already_claimed")}, nil},
+		{"under a lapsed holding", "under a lapsed holding", lapsed, leads},
+		{"a stale read of the claim", "lost or stale", script{take(1, 10, 16, 1), release(1, 30, 16, 2), get(3, 50, 16, "p1", 1)}, nil},
+		{"another's holding", "another holding", script{ok(1, 10, 20, "take", "c", claimCall{Holder: "p1", TTL: time.Second}, claimSeen{16, "p2", 1})}, nil},
+		{"renewed into another", "another holding", script{take(1, 10, 16, 1), ok(1, 30, 40, "renew", "c", claimCall{Holder: "p1", Epoch: 16}, claimSeen{32, "p1", 2})}, nil},
+		{"a list that is too short", "entries missing", script{take(1, 10, 16, 1), write(1, 30, "a", 16, 0, 2), ok(3, 50, 60, "load", "c", 0, fencedSeen{Rev: 1, Index: 2})}, nil},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newClaim(), c.calls.history(c.events...)), c.rule) })
+	}
+	givesUp(t, newClaim(), cases[0].calls.history())
+}
+
+// claimStore is a sound store of one claim and what is written under it.
+type claimStore struct {
+	r       *rand.Rand
+	index   uint64
+	held    claimSeen
+	entries []string
+	value   string
+	puts    uint64
+}
+
+func (s *claimStore) do(call string, in any) any {
+	s.index++
+	if s.r.IntN(40) == 0 {
+		s.held = claimSeen{} // it has lapsed: a ttl of nothing, for the judge
+	}
+	begin := func(holder string) claimSeen {
+		s.held = claimSeen{Epoch: s.index << 4, Holder: holder, Index: s.index}
+		return s.held
+	}
+	switch in := in.(type) {
+	case claimCall:
+		switch {
+		case call == "take" && (s.held.Epoch == 0 || s.held.Holder == in.Holder):
+			return begin(in.Holder)
+		case call == "take" || s.held.Epoch != in.Epoch || s.held.Holder != in.Holder:
+			return nil
+		case call == "release" && in.To != "":
+			return begin(in.To)
+		case call == "release":
+			s.held = claimSeen{}
+		}
+		return claimSeen{s.held.Epoch, s.held.Holder, s.index}
+	case fencedWrite:
+		if s.held.Epoch == 0 || s.held.Epoch != in.Epoch {
+			return nil
+		}
+		out := fencedWrote{Seq: uint64(len(s.entries)), Index: s.index}
+		s.entries = append(s.entries, in.Name)
+		if in.Value {
+			s.puts++
+			s.value, out.Revision = in.Name, s.puts
+		}
+		return out
+	case uint64:
+		rev := uint64(len(s.entries))
+		return fencedSeen{rev, slices.Clone(s.entries[rev-tailOf(rev, in):]), s.puts, s.value, s.index}
+	default:
+		return claimSeen{s.held.Epoch, s.held.Holder, s.index}
+	}
+}
+
+func claimHistory(seed uint64, processes, calls int) *history.History {
+	s := &claimStore{r: rand.New(rand.NewPCG(seed, 11))}
+	n, epochs := 0, []uint64{1}
+	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
+	run.begin = func(at int) (string, any) {
+		n++
+		epoch := epochs[max(0, len(epochs)-1-int(s.r.ExpFloat64()))]
+		c := claimCall{Holder: holderName(at), Epoch: epoch}
+		switch draw := s.r.IntN(100); {
+		case draw < 25:
+			return "take", claimCall{Holder: holderName(at), TTL: 1}
+		case draw < 32:
+			return "renew", c
+		case draw < 45:
+			return "release", c
+		case draw < 50:
+			c.To = holderName(s.r.IntN(processes))
+			return "release", c
+		case draw < 60:
+			return "get", struct{}{}
+		case draw < 70:
+			return "load", uint64(claimTail)
+		default:
+			return "write", fencedWrite{Name: fmt.Sprint(n), Epoch: epoch, Value: s.r.IntN(3) == 0}
+		}
+	}
+	run.heard = func(_ int, out any) {
+		if seen, is := out.(claimSeen); is && seen.Epoch > 0 {
+			epochs = append(epochs, seen.Epoch)
+		}
+	}
+	return run.history("c")
+}
+
+func TestClaimPassesSoundRuns(t *testing.T) {
+	caught := 0
+	for seed := range uint64(60) {
+		h := claimHistory(seed, 1+int(seed%9), 300)
+		expect(t, judged(t, newClaim(), h), "")
+		if what := spoilWrite(rand.New(rand.NewPCG(seed, 12)), h); what != "" {
+			caught++
+			if r := judged(t, newClaim(), h); r.Verdict != check.Violation {
+				t.Errorf("seed %d: %s goes unnoticed", seed, what)
+			}
+		}
+	}
+	if caught < 40 {
+		t.Errorf("only %d runs could be spoilt", caught)
+	}
+}
+
+// spoilWrite puts a write that was applied under an older epoch, as if it were
+// a stale holder's, and says so.
+func spoilWrite(r *rand.Rand, h *history.History) string {
+	var epochs []uint64
+	for _, op := range h.Ops {
+		if out, err := history.Decode[claimSeen](op.Out); op.Call == "take" && err == nil && out.Epoch > 0 {
+			epochs = append(epochs, out.Epoch)
+		}
+	}
+	for _, at := range r.Perm(len(h.Ops)) {
+		op := &h.Ops[at]
+		if op.Call != "write" || op.Outcome != history.OK {
+			continue
+		}
+		in, err := history.Decode[fencedWrite](op.In)
+		if err != nil {
+			panic(err)
+		}
+		if place := slices.Index(epochs, in.Epoch); place > 0 {
+			in.Epoch = epochs[place-1]
+			op.In = raw(in)
+			return fmt.Sprintf("an older epoch in call %d", op.ID)
+		}
+	}
+	return ""
+}
+
+func TestClaimScales(t *testing.T) {
+	all := &history.History{}
+	for key := range 10 {
+		for _, op := range claimHistory(uint64(key), 9, 1000).Ops {
+			op.Key = fmt.Sprint("c", key)
+			all.Ops = append(all.Ops, op)
+		}
+	}
+	scales(t, newClaim(), all)
+}

@@ -1,0 +1,116 @@
+package workload
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/history"
+)
+
+const (
+	// clockSlack is how far two monotonic clocks may be apart over one holding.
+	clockSlack = 50 * time.Millisecond
+	// lapseSlack is by how much longer than its ttl a holding may stand while
+	// nothing is wrong.
+	lapseSlack = time.Second
+	// seenWithin is how long a new leader may go unnoticed by the run.
+	seenWithin = 2 * time.Second
+)
+
+// term is a holding as real time shows it.
+type term struct {
+	epoch  uint64
+	holder string
+	arms   []int         // calls that gave it its ttl
+	ttl    time.Duration // 0 where it is unknown
+	ended  time.Duration // the first invocation of what may have ended it early; Never for none
+	doubt  bool          // an unknown renewal may have made it longer
+}
+
+// judgeTerms judges by real time: while a holding surely stands, nobody else
+// gets the claim and its holder is not turned away; when it has surely lapsed,
+// nothing is done under it any more.
+func (c *claimed) judgeTerms() {
+	for _, t := range c.terms() {
+		for _, arm := range t.arms {
+			stands := min(c.ops[arm].Invoke+t.ttl-clockSlack, t.ended)
+			first, _ := slices.BinarySearchFunc(c.ops, c.ops[arm].Return+1, func(op history.Op, when time.Duration) int { return cmp.Compare(op.Invoke, when) })
+			for call := first; call < len(c.ops) && c.ops[call].Invoke < stands; call++ {
+				if c.ops[call].Return < stands {
+					c.judgeStanding(t, arm, call)
+				}
+			}
+		}
+		if t.doubt || len(c.leaders) == 0 { // without, nobody watched who leads
+			continue
+		}
+		last := t.arms[len(t.arms)-1]
+		lapsed := c.ops[last].Return + t.ttl + lapseSlack
+		for call, op := range c.ops {
+			epoch, index := c.under(call)
+			if index == 0 || epoch != t.epoch || op.Invoke < lapsed || !c.undisturbed(c.ops[last].Invoke, op.Return) {
+				continue
+			}
+			c.findings.add("under a lapsed holding", c.key, c.of(last, call), "%s was under epoch %d, which %s had last given %v, %v before",
+				nameOf(op), epoch, nameOf(c.ops[last]), t.ttl, (op.Invoke - c.ops[last].Return).Round(time.Millisecond))
+		}
+	}
+}
+
+// terms are the holdings of which it is known who began them, and for how long.
+func (c *claimed) terms() (all []*term) {
+	for _, epoch := range slices.Sorted(maps.Keys(c.began)) {
+		begin := c.began[epoch]
+		t := &term{epoch: epoch, holder: c.changes[begin].out.Holder, ttl: c.changes[begin].in.TTL, arms: []int{begin}, ended: history.Never}
+		if t.ttl == 0 {
+			continue // a handover: the ttl is that of the holding before
+		}
+		for call, op := range c.ops {
+			made := c.changes[call]
+			switch {
+			case made == nil || call == begin || op.Outcome == history.Refused:
+			case op.Call == "renew" && made.in.Epoch == epoch && made.out != nil:
+				t.arms = append(t.arms, call)
+			case op.Call == "renew" && made.in.Epoch == epoch:
+				t.doubt = true
+			case op.Call == "release" && made.in.Epoch == epoch, op.Call == "take" && made.in.Holder == t.holder && op.Return > c.ops[begin].Invoke:
+				t.ended = min(t.ended, op.Invoke) // it may take its own claim anew
+			}
+		}
+		slices.SortFunc(t.arms, func(a, b int) int { return cmp.Compare(c.ops[a].Return, c.ops[b].Return) })
+		all = append(all, t)
+	}
+	return all
+}
+
+// judgeStanding judges a call that was made while a holding surely stood.
+func (c *claimed) judgeStanding(t *term, arm, call int) {
+	op := c.ops[call]
+	wrong := func(rule, format string, args ...any) {
+		c.findings.add(rule, c.key, c.of(arm, call), format, args...)
+	}
+	made, got, w := c.changes[call], c.gets[call], c.writes[call]
+	switch begun := c.begun(call); {
+	case begun > 0 && begun != t.epoch:
+		wrong("two holders", "%s was given epoch %d, while epoch %d, which %s had given %v, stood", nameOf(op), begun, t.epoch, nameOf(c.ops[arm]), t.ttl)
+	case got != nil && got.Epoch != t.epoch:
+		wrong("holding unseen", "%s found the claim at epoch %d, while epoch %d, which %s had given %v, stood", nameOf(op), got.Epoch, t.epoch, nameOf(c.ops[arm]), t.ttl)
+	case refusedAs(op, agent.CodeFenced) && (w != nil && w.in.Epoch == t.epoch || made != nil && made.in.Epoch == t.epoch && made.in.Holder == t.holder):
+		wrong("fenced for nothing", "%s was refused, while its epoch %d, which %s had given %v, stood", nameOf(op), t.epoch, nameOf(c.ops[arm]), t.ttl)
+	case refusedAs(op, agent.CodeAlreadyClaimed) && made != nil && made.in.Holder == t.holder:
+		wrong("fenced for nothing", "%s was refused by its own holding at epoch %d", nameOf(op), t.epoch)
+	}
+}
+
+// undisturbed tells whether nothing was wrong and nobody else came to lead in
+// a stretch of time: a new leader gives all holdings their full ttl again.
+func (c *claimed) undisturbed(from, to time.Duration) bool {
+	return c.calm.between(from, to) && !slices.ContainsFunc(c.leaders, func(e history.Event) bool { return from <= e.At && e.At <= to+seenWithin })
+}
+
+func refusedAs(op history.Op, code agent.Code) bool {
+	return op.Outcome == history.Refused && op.Code == string(code)
+}
