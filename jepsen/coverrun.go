@@ -128,6 +128,12 @@ func (o CoverOptions) one(ctx context.Context, r CoverRun, make runner) (CoverDo
 			done.Ops += result.Ops
 		}
 	}
+	if done.Verdict == check.OK {
+		// What the nodes kept is of use where something is wrong.
+		if err := os.RemoveAll(filepath.Join(options.Dir, nodesDir)); err != nil {
+			return done, fmt.Errorf("cover: %w", err)
+		}
+	}
 	if o.Ended != nil && ctx.Err() == nil {
 		return done, o.Ended(done, run)
 	}

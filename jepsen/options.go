@@ -21,7 +21,7 @@ type Options struct {
 	Binary    string            // dormoused; "" builds it
 	Processes int               // of each workload; 0 means 12
 	Loopback  bool              // no network of its own, even where there could be one: fewer faults
-	Bug       string            // the planted bug to run with; Binary must be built for it
+	Bug       string            // the planted bug to run with; a Binary that is named must be built with -tags zoo
 	Target    *Target           // a cluster that somebody else started, in place of one of its own; nil means not
 	Progress  func(line string) // told what goes on, from any goroutine; nil means nobody
 }
@@ -70,9 +70,6 @@ func (o Options) resolve() (Options, error) {
 	}
 	if o.Dir == "" {
 		wrong = append(wrong, errors.New("name a directory for the run's files"))
-	}
-	if o.Bug != "" && o.Binary == "" {
-		wrong = append(wrong, errors.New("a planted bug needs a binary that was built with -tags zoo: name it"))
 	}
 	return o, errors.Join(wrong...)
 }

@@ -33,7 +33,6 @@ func TestARunThatIsAskedForWronglyIsRefusedAtOnce(t *testing.T) {
 		"both":           {jepsen.Options{Workloads: []string{"tetris"}, Nemeses: []string{"flood"}}, []string{"tetris", "flood"}},
 		"size":           {jepsen.Options{Nodes: 9}, []string{"9", "1 to 7"}},
 		"time":           {jepsen.Options{Time: -time.Second}, []string{"negative"}},
-		"bug":            {jepsen.Options{Bug: "amnesia"}, []string{"-tags zoo"}},
 		"no addresses":   {jepsen.Options{Target: &jepsen.Target{}}, []string{"addresses"}},
 		"half a hook":    {jepsen.Options{Target: &jepsen.Target{Endpoints: []string{"127.0.0.1:1"}, HookFault: "true"}}, []string{"hook"}},
 		"foreign faults": {jepsen.Options{Nemeses: []string{"kill"}, Target: &jepsen.Target{Endpoints: []string{"127.0.0.1:1"}}}, []string{"hooks"}},

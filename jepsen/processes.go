@@ -29,77 +29,92 @@ type troupe struct {
 
 // cast makes the processes of each workload, half of them bound to a node each
 // and half free to roam, and what takes the cluster's pulse.
-func (r *run) cast() (_ *cast, err error) {
+func (r *run) cast() (*cast, error) {
 	c := &cast{}
-	defer func() {
-		if err != nil {
-			c.close()
-		}
-	}()
-	nodes := r.stage.nodes()
-	if len(nodes) == 0 {
+	casting := &casting{run: r, cast: c, nodes: r.stage.nodes()}
+	if len(casting.nodes) == 0 {
 		return nil, errors.New("jepsen: no node runs")
 	}
-	var addrs []string
-	for _, n := range nodes {
-		addrs = append(addrs, n.grpc)
-	}
-	id := 0
-	process := func(w, name string, bound *node) (*workload.Process, error) {
-		p := &workload.Process{ID: id, Scope: "jepsen-" + w, Workload: w, Record: r.record, Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(id)))}
-		id++
-		if bound != nil {
-			p.Node = bound.name
-			p.Client, err = r.stage.dial(p.Scope, false, bound.grpc)
-		} else {
-			p.Client, err = r.stage.dial(p.Scope, true, turned(addrs, id)...)
-		}
-		if err == nil {
-			c.clients = append(c.clients, p.Client)
-		}
-		return p, err
-	}
 	for _, name := range r.options.Workloads {
-		w, err := workload.New(name)
+		t, err := casting.troupe(name, r.options.Processes)
 		if err != nil {
-			return c, err
-		}
-		t := troupe{workload: w}
-		for i := range r.options.Processes + 1 {
-			var bound *node
-			if i%2 == 0 && i < r.options.Processes {
-				bound = &nodes[i/2%len(nodes)]
-			}
-			p, err := process(name, name, bound)
-			if err != nil {
-				return c, err
-			}
-			if i == r.options.Processes {
-				t.last = p
-			} else {
-				t.processes = append(t.processes, p)
-			}
+			c.close()
+			return nil, err
 		}
 		c.troupes = append(c.troupes, t)
 	}
-	for i := range len(nodes) + 1 {
-		var bound *node
-		if i < len(nodes) {
-			bound = &nodes[i]
+	for i := range len(casting.nodes) + 1 {
+		bound := i
+		if i == len(casting.nodes) {
+			bound = roams
 		}
-		p, err := process(check.PulseWorkload, check.PulseWorkload, bound)
+		p, err := casting.process(check.PulseWorkload, bound)
 		if err != nil {
-			return c, err
+			c.close()
+			return nil, err
 		}
 		c.pulses = append(c.pulses, &pulse{Process: p})
 	}
 	return c, nil
 }
 
-// turned begins with another address for each process.
-func turned(addrs []string, by int) []string {
-	by %= len(addrs)
-	return append(append([]string{}, addrs[by:]...), addrs[:by]...)
+// casting numbers the processes of a run and gives each a client of its own.
+type casting struct {
+	run   *run
+	cast  *cast
+	nodes []node
+	last  int // number of processes so far
+}
+
+// roams is the node of a process that is bound to none.
+const roams = -1
+
+func (c *casting) troupe(name string, processes int) (t troupe, err error) {
+	if t.workload, err = workload.New(name); err != nil {
+		return t, err
+	}
+	for i := range processes {
+		bound := roams
+		if i%2 == 0 {
+			bound = i / 2 % len(c.nodes)
+		}
+		p, err := c.process(name, bound)
+		if err != nil {
+			return t, err
+		}
+		t.processes = append(t.processes, p)
+	}
+	t.last, err = c.process(name, roams)
+	return t, err
+}
+
+func (c *casting) process(workloadName string, bound int) (p *workload.Process, err error) {
+	r := c.run
+	p = &workload.Process{
+		ID: c.last, Scope: "jepsen-" + workloadName, Workload: workloadName, Record: r.record,
+		Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(c.last))),
+	}
+	c.last++
+	if bound == roams {
+		p.Client, err = r.stage.dial(p.Scope, true, turned(c.nodes, p.ID)...)
+	} else {
+		p.Node = c.nodes[bound].name
+		p.Client, err = r.stage.dial(p.Scope, false, c.nodes[bound].grpc)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.cast.clients = append(c.cast.clients, p.Client)
+	return p, nil
+}
+
+// turned are the addresses, with another one first for each process.
+func turned(nodes []node, by int) []string {
+	addrs := make([]string, len(nodes))
+	for i := range nodes {
+		addrs[i] = nodes[(i+by)%len(nodes)].grpc
+	}
+	return addrs
 }
 
 // act has everybody call until stop, which waits for their last calls.

@@ -17,7 +17,7 @@ import (
 //
 //	DORMJEPSEN_REAL=1 DORMJEPSEN_NEMESES=kill,pause DORMJEPSEN_SEED=7 go test -run TestARealRun -v ./jepsen
 //
-// WORKLOADS, NODES, TIME, DIR and BINARY are read likewise.
+// WORKLOADS, NODES, TIME, DIR, BINARY and ENDPOINTS are read likewise.
 func TestARealRun(t *testing.T) {
 	if os.Getenv("DORMJEPSEN_REAL") == "" {
 		t.Skip("set DORMJEPSEN_REAL to run real nodes for a minute")
@@ -26,6 +26,9 @@ func TestARealRun(t *testing.T) {
 		Workloads: listed("WORKLOADS"), Nemeses: listed("NEMESES"), Seed: uint64(number(t, "SEED", 1)), Nodes: number(t, "NODES", 3),
 		Time: time.Duration(number(t, "TIME", 20)) * time.Second, Dir: filepath.Join(t.TempDir(), "run"), Binary: os.Getenv("DORMJEPSEN_BINARY"),
 		Progress: func(line string) { t.Log(line) },
+	}
+	if addrs := listed("ENDPOINTS"); addrs != nil {
+		o.Target = &jepsen.Target{Endpoints: addrs, HookFault: os.Getenv("DORMJEPSEN_HOOK_FAULT"), HookHeal: os.Getenv("DORMJEPSEN_HOOK_HEAL")}
 	}
 	if dir := os.Getenv("DORMJEPSEN_DIR"); dir != "" {
 		o.Dir = dir

@@ -67,7 +67,7 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 		needs = append(needs, nemesis.Needs(name)...)
 	}
 	bed, err := testbed.Open(ctx, testbed.Options{
-		Dir: filepath.Join(o.Dir, "nodes"), Nodes: o.Nodes, Binary: o.Binary, Env: settings(o),
+		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Env: settings(o),
 		Net: !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock),
 		Logf:   func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
 		OnExit: exited,
@@ -85,6 +85,9 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 	}
 	return s, nil
 }
+
+// nodesDir holds what the nodes keep, in the run's directory.
+const nodesDir = "nodes"
 
 // bugVariable names the planted bug to a binary that was built for it.
 const bugVariable = "DORMOUSE_PLANTED_BUG"

@@ -12,11 +12,12 @@ import (
 type Verdict string
 
 const (
-	// OK: the promise held for every call of the history.
+	// OK says that the promise held for every call of the history.
 	OK Verdict = "ok"
-	// Violation: it did not, and Findings says where.
+	// Violation says that it did not, and Findings where.
 	Violation Verdict = "violation"
-	// Unknown: the check ran out of time or had nothing to judge. Never ok.
+	// Unknown says that the check ran out of time or had nothing to judge. It
+	// never counts as ok.
 	Unknown Verdict = "unknown"
 )
 
