@@ -119,6 +119,24 @@ func (a *act) some(ctx context.Context, role string) []*testbed.Host {
 	}
 }
 
+// claim makes the hosts' processes the step's own until release; it waits for
+// the time of the step at most.
+func (a *act) claim(ctx context.Context, hosts ...*testbed.Host) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.For)
+	defer cancel()
+	release, err = a.holds.claim(ctx, names(hosts)...)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hosts {
+		if !a.member(h) {
+			release()
+			return nil, fmt.Errorf("%s is no member any more", h.Name())
+		}
+	}
+	return release, nil
+}
+
 // background does something until stop is called, which waits for its end.
 func (a *act) background(ctx context.Context, do func(ctx context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

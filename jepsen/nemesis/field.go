@@ -24,24 +24,22 @@ type field struct {
 	Ground
 	operator *client.Client // roams, for changes of membership
 	wires    *wires         // nil where the network cannot fail
+	holds    *holds
 
-	mu      sync.Mutex
-	freed   chan struct{}   // closed, and made anew, whenever claimed or harmed change
-	claimed map[string]bool // :: host → its process is some fault's to start and stop
-	harmed  map[string]bool // :: host → what it knew may be lost, and is not made good yet
-	seats   map[string]bool // :: host → its node is meant to be a member
-	names   int             // fresh node names that were given
+	mu    sync.Mutex
+	seats map[string]bool // guarded by mu; :: host → its node is meant to be a member
+	names int             // guarded by mu; fresh node names that were given
 }
 
 func newField(g Ground) (*field, error) {
-	f := &field{Ground: g, freed: make(chan struct{}), claimed: map[string]bool{}, harmed: map[string]bool{}, seats: map[string]bool{}}
+	f := &field{Ground: g, holds: newHolds(), seats: map[string]bool{}}
 	var endpoints []string
 	for _, h := range g.Bed.Hosts() {
 		f.seats[h.Name()] = true
 		endpoints = append(endpoints, h.GRPC())
 	}
 	if net := g.Bed.Net(); net != nil {
-		f.wires = newWires(net)
+		f.wires = newWires(net.Set)
 	}
 	var err error
 	f.operator, err = g.Dial(endpoints...)

@@ -6,72 +6,75 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-
-	"dormouse/jepsen/testbed"
 )
 
-// claim makes the hosts' processes the caller's until release; it waits while
-// another fault has any of them, for the time of the step at most.
-func (a *act) claim(ctx context.Context, hosts ...*testbed.Host) (release func(), err error) {
-	busy := func() bool {
-		return slices.ContainsFunc(hosts, func(h *testbed.Host) bool { return a.claimed[h.Name()] })
-	}
-	if err := a.await(ctx, busy, func() {
-		for _, h := range hosts {
-			a.claimed[h.Name()] = true
+// holds say which host is whose: lanes that run side by side must not start and
+// stop one process across each other, nor destroy more than the cluster can
+// stand.
+type holds struct {
+	mu      sync.Mutex
+	freed   chan struct{}   // guarded by mu; closed, and made anew, whenever something is given back
+	claimed map[string]bool // guarded by mu; :: host → its process is some fault's to start and stop
+	harmed  map[string]bool // guarded by mu; :: host → what it knew may be lost, and is not made good yet
+}
+
+func newHolds() *holds {
+	return &holds{freed: make(chan struct{}), claimed: map[string]bool{}, harmed: map[string]bool{}}
+}
+
+// claim makes the hosts' processes the caller's, all or none, until release. It
+// waits while another fault has any of them.
+func (h *holds) claim(ctx context.Context, hosts ...string) (release func(), err error) {
+	busy := func() bool { return slices.ContainsFunc(hosts, func(name string) bool { return h.claimed[name] }) }
+	if !h.await(ctx, busy, func() {
+		for _, name := range hosts {
+			h.claimed[name] = true
 		}
-	}); err != nil {
+	}) {
 		return nil, errors.New("another fault has the host all the while")
 	}
 	return sync.OnceFunc(func() {
-		a.change(func() {
-			for _, h := range hosts {
-				delete(a.claimed, h.Name())
+		h.giveBack(func() {
+			for _, name := range hosts {
+				delete(h.claimed, name)
 			}
 		})
 	}), nil
 }
 
-// harm reserves one of the hosts of which the cluster can spare the memory: a
-// minority of its members. It waits as claim does.
-func (a *act) harm(ctx context.Context, h *testbed.Host) error {
-	spare := (len(a.members()) - 1) / 2
-	if err := a.await(ctx, func() bool { return len(a.harmed) >= spare }, func() { a.harmed[h.Name()] = true }); err != nil {
-		return fmt.Errorf("the cluster can spare the disks of %d nodes only, and another fault has them", spare)
+// harm reserves one of the losses that the cluster can stand, spare in all,
+// until mended is called. It waits while they are in use.
+func (h *holds) harm(ctx context.Context, host string, spare int) (mended func(), err error) {
+	if !h.await(ctx, func() bool { return len(h.harmed) >= spare }, func() { h.harmed[host] = true }) {
+		return nil, fmt.Errorf("the cluster can stand the loss of %d disks, and another fault has them", spare)
 	}
-	return nil
+	return sync.OnceFunc(func() { h.giveBack(func() { delete(h.harmed, host) }) }), nil
 }
 
-// mended gives the reserve back.
-func (a *act) mended(h *testbed.Host) { a.change(func() { delete(a.harmed, h.Name()) }) }
-
-// await waits, for the time of the step at most, until the condition is false,
-// and then does what follows from it under the same lock.
-func (a *act) await(ctx context.Context, busy func() bool, do func()) error {
-	ctx, cancel := context.WithTimeout(ctx, a.For)
-	defer cancel()
+// await waits until it is not busy, and then does what follows from it under
+// the same lock; false where ctx ended before.
+func (h *holds) await(ctx context.Context, busy func() bool, do func()) bool {
 	for {
-		a.mu.Lock()
+		h.mu.Lock()
 		if !busy() {
 			do()
-			a.mu.Unlock()
-			return nil
+			h.mu.Unlock()
+			return true
 		}
-		freed := a.freed
-		a.mu.Unlock()
+		freed := h.freed
+		h.mu.Unlock()
 		select {
 		case <-freed:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return false
 		}
 	}
 }
 
-// change changes what others wait for.
-func (a *act) change(do func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (h *holds) giveBack(do func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	do()
-	close(a.freed)
-	a.freed = make(chan struct{})
+	close(h.freed)
+	h.freed = make(chan struct{})
 }

@@ -28,12 +28,15 @@ func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(), err error
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := a.harm(ctx, h); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, a.For)
+	defer cancel()
+	mended, err := a.holds.harm(ctx, h.Name(), (len(a.members())-1)/2)
+	if err != nil {
 		release()
 		return nil, nil, err
 	}
 	return h, func() {
-		a.mended(h)
+		mended()
 		release()
 	}, nil
 }

@@ -23,17 +23,20 @@ var changing = fault{
 	},
 }
 
-// join adds a host and has its node take part until it votes.
-func (a *act) join(ctx context.Context) (*testbed.Host, error) {
-	h, err := a.Bed.AddHost(ctx)
-	if err != nil {
-		return nil, err
+// join adds a host and has its node take part until it votes. The host is the
+// step's until release, which is nil where there is none.
+func (a *act) join(ctx context.Context) (h *testbed.Host, release func(), err error) {
+	if h, err = a.Bed.AddHost(ctx); err != nil {
+		return nil, nil, err
 	}
 	a.seat(h, true)
-	if err := a.run(ctx, h); err != nil {
-		return h, fmt.Errorf("join: %w", err)
+	if release, err = a.claim(ctx, h); err != nil {
+		return nil, nil, err
 	}
-	return h, a.votes(ctx, h)
+	if err := a.run(ctx, h); err != nil {
+		return h, release, fmt.Errorf("join: %w", err)
+	}
+	return h, release, a.votes(ctx, h)
 }
 
 // part makes a host's node leave for good, and waits until its process has
@@ -69,11 +72,12 @@ func (a *act) dismissed(ctx context.Context, h *testbed.Host) error {
 // joinLeave has a further node for a while.
 func joinLeave(ctx context.Context, a *act) (undo, error) {
 	a.begins("a new node")
-	h, err := a.join(ctx)
+	h, release, err := a.join(ctx)
 	return func(ctx context.Context) error {
 		if h == nil {
 			return nil
 		}
+		defer release()
 		return a.part(ctx, h)
 	}, err
 }
@@ -105,11 +109,15 @@ func replace(ctx context.Context, a *act) (undo, error) {
 		return nil, err
 	}
 	a.begins("%s", old.Name())
-	_, err = a.join(ctx)
+	fresh, joined, err := a.join(ctx)
 	return func(ctx context.Context) error {
 		defer release()
+		if fresh == nil {
+			return nil
+		}
+		defer joined()
 		if err != nil {
-			return nil // a cluster that lacks the new one keeps the old
+			return a.part(ctx, fresh) // a cluster that did not get the new one keeps the old
 		}
 		return a.part(ctx, old)
 	}, err

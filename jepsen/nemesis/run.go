@@ -113,8 +113,8 @@ func (f *field) heal(ctx context.Context, undo undo) error {
 func (f *field) restore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healMax)
 	defer cancel()
-	if f.wires != nil {
-		f.wires.net.HealAll()
+	if net := f.Bed.Net(); net != nil {
+		net.HealAll()
 	}
 	members := f.members()
 	for _, h := range f.Bed.Hosts() {

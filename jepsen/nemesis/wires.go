@@ -11,7 +11,7 @@ import (
 // wires lets several faults lay their hands on one link: what they want adds
 // up, and each takes back its own alone.
 type wires struct {
-	net *testbed.Net
+	set func(from, to string, ports testbed.Ports, l testbed.Link)
 
 	mu   sync.Mutex
 	laid map[wire]map[int]testbed.Link // :: wire → step → what the step wants of it
@@ -23,8 +23,8 @@ type wire struct {
 	ports    testbed.Ports
 }
 
-func newWires(net *testbed.Net) *wires {
-	return &wires{net: net, laid: map[wire]map[int]testbed.Link{}}
+func newWires(set func(from, to string, ports testbed.Ports, l testbed.Link)) *wires {
+	return &wires{set: set, laid: map[wire]map[int]testbed.Link{}}
 }
 
 // lay adds what a step wants of a wire.
@@ -35,7 +35,7 @@ func (w *wires) lay(step int, on wire, l testbed.Link) {
 		w.laid[on] = map[int]testbed.Link{}
 	}
 	w.laid[on][step] = l
-	w.net.Set(on.from, on.to, on.ports, sum(w.laid[on]))
+	w.set(on.from, on.to, on.ports, sum(w.laid[on]))
 }
 
 // lift takes back all that a step wanted.
@@ -45,7 +45,7 @@ func (w *wires) lift(step int) {
 	for on, steps := range w.laid {
 		if _, mine := steps[step]; mine {
 			delete(steps, step)
-			w.net.Set(on.from, on.to, on.ports, sum(steps))
+			w.set(on.from, on.to, on.ports, sum(steps))
 		}
 	}
 }
