@@ -29,10 +29,10 @@ func (a *act) join(ctx context.Context) (h *testbed.Host, release func(), err er
 	if h, err = a.Bed.AddHost(ctx); err != nil {
 		return nil, nil, err
 	}
-	a.seat(h, true)
-	if release, err = a.claim(ctx, h); err != nil {
+	if release, err = a.holds.claim(ctx, h.Name()); err != nil {
 		return nil, nil, err
 	}
+	a.seat(h, true)
 	if err := a.run(ctx, h); err != nil {
 		return h, release, fmt.Errorf("join: %w", err)
 	}
