@@ -34,7 +34,11 @@ func (a *app) main(ctx context.Context, args []string) int {
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	a.explain(err)
-	return exitCode(err)
+	code := exitCode(err)
+	if code == exitFailed && ctx.Err() != nil {
+		return exitInterrupted // before there was anything to judge
+	}
+	return code
 }
 
 // tell writes a line for people, apart from results. Where that cannot be done

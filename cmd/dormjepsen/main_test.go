@@ -48,11 +48,11 @@ func (c *console) run(args ...string) (stdout, stderr string, code int) {
 // make stands in for jepsen.Run: it leaves the files that a run leaves.
 func (c *console) make(_ context.Context, o jepsen.Options) (*report.Run, error) {
 	c.made = append(c.made, o)
-	if c.fails != nil {
-		return nil, c.fails
-	}
 	if c.stops {
 		c.stop()
+	}
+	if c.fails != nil {
+		return nil, c.fails
 	}
 	o.Progress("  1.0s something happened")
 	if err := os.MkdirAll(filepath.Join(o.Dir, "nodes", "n1"), 0o750); err != nil {
@@ -146,6 +146,7 @@ func TestTheExitCodeIsTheVerdict(t *testing.T) {
 		{verdict: check.Violation, want: exitViolation},
 		{verdict: check.Unknown, want: exitUnknown},
 		{fails: errors.New("no room"), want: exitFailed},
+		{fails: errors.New("no room for the interrupted"), stops: true, want: exitInterrupted},
 		{verdict: check.Unknown, stops: true, want: exitInterrupted},
 		{verdict: check.OK, stops: true, want: exitInterrupted},
 		{verdict: check.Violation, stops: true, want: exitViolation},

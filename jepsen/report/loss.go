@@ -33,14 +33,18 @@ func Losses(h *history.History) []Loss {
 	var list []Loss
 	for i, s := range t.leaders {
 		if s.lost {
-			list = append(list, t.loss(i))
+			list = append(list, t.loss(i, h.Header.Nodes))
 		}
 	}
 	return list
 }
 
-// loss is how the i-th leader was lost.
-func (t *timeline) loss(i int) Loss {
+// votersToElect is the smallest cluster that can elect a leader without the
+// one that it lost.
+const votersToElect = 3
+
+// loss is how the i-th leader of so many nodes was lost.
+func (t *timeline) loss(i, nodes int) Loss {
 	s := t.leaders[i]
 	l := Loss{Node: s.node, Term: s.term, At: s.to}
 	for _, w := range t.faults {
@@ -50,7 +54,8 @@ func (t *timeline) loss(i int) Loss {
 		if w.To+blameMax < s.to {
 			continue
 		}
-		l.Step, l.Fault, l.Alone = w.Step, label(w), strings.Contains(w.Variant, "leader")
+		l.Step, l.Fault = w.Step, label(w)
+		l.Alone = nodes >= votersToElect && strings.Contains(w.Variant, "leader")
 		if w.From >= s.from && !s.exited {
 			l.At = w.From
 		}
