@@ -6,8 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// TakeClaim takes a claim that nobody else holds. What is to be done only while
-// it is held goes into commits with the claim's Fence.
+// TakeClaim takes a claim that nobody else holds. What is to be written only
+// while it is held goes Under it, or into commits with its Fence.
 func (s Scope) TakeClaim(ctx context.Context, take agent.TakeClaim) (agent.Claim, error) {
 	return s.claim(ctx, &take)
 }

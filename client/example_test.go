@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -16,12 +17,13 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// toy is the least service that the examples need: it keeps one thread and
-// the checkpoints in memory.
+// toy is the least service that the examples need: it keeps one thread, one
+// claim and the checkpoints in memory.
 type toy struct {
 	fake
 	mu          sync.Mutex
 	entries     []agent.Entry
+	claim       agent.Claim
 	checkpoints map[string]agent.Checkpoint
 }
 
@@ -35,8 +37,18 @@ func (s *toy) apply(_ context.Context, c agent.Commit, done func(agent.Result, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var r agent.Result
+	if f := c.Fence; f != nil && f.Epoch != s.claim.Epoch {
+		done(agent.Result{}, &agent.Error{Code: agent.CodeFenced, Op: -1, Epoch: s.claim.Epoch, Holder: s.claim.Holder, Final: true})
+		return
+	}
 	for _, op := range c.Ops {
 		switch op := op.(type) {
+		case *agent.TakeClaim:
+			s.claim = agent.Claim{Name: op.Claim, Holder: op.Holder, Epoch: s.claim.Epoch + 1, TTL: op.TTL}
+			r.Results = append(r.Results, &agent.ClaimResult{Claim: s.claim})
+		case *agent.ReleaseClaim:
+			s.claim = agent.Claim{Name: op.Claim, Holder: op.To, Epoch: s.claim.Epoch + 1, TTL: op.TTL}
+			r.Results = append(r.Results, &agent.ClaimResult{Claim: s.claim})
 		case *agent.AppendThread:
 			if rev := uint64(len(s.entries)); op.ExpectedRev != nil && *op.ExpectedRev != rev {
 				done(agent.Result{}, &agent.Error{Code: agent.CodeConflict, Detail: "the thread has moved on", Rev: rev, Final: true})
@@ -163,4 +175,31 @@ func ExampleScope_Hibernate() {
 	}
 	fmt.Println(string(thawed.Checkpoint.State), len(thawed.Entries), "entry, pointer at rev", thawed.Checkpoint.Thread.Rev)
 	// Output: {"mood":"sleepy"} 1 entry, pointer at rev 1
+}
+
+// Whoever holds the claim writes under it. One who has lost it, and may not
+// know yet, is refused.
+func ExampleScope_Under() {
+	c, closeAll := dialToy()
+	defer closeAll()
+	ctx := context.Background()
+	mine, err := c.TakeClaim(ctx, agent.TakeClaim{Claim: "chat", Holder: "worker-1", TTL: 10 * time.Second})
+	if err != nil {
+		log.Fatal(err)
+	}
+	note := agent.AppendThread{Thread: "chat", Entries: []agent.Draft{{Kind: agent.KindNote}}}
+	_, err = c.Under(mine).Append(ctx, note)
+	fmt.Println("while it is held:", err)
+
+	if _, err := c.ReleaseClaim(ctx, agent.ReleaseClaim{Claim: "chat", Holder: "worker-1", Epoch: mine.Epoch, To: "worker-2"}); err != nil {
+		log.Fatal(err)
+	}
+	_, err = c.Under(mine).Append(ctx, note)
+	var refusal *agent.Error
+	if errors.As(err, &refusal) {
+		fmt.Println("afterwards:", refusal.Code, "by", refusal.Holder)
+	}
+	// Output:
+	// while it is held: <nil>
+	// afterwards: fenced by worker-2
 }

@@ -11,6 +11,7 @@ import (
 type Scope struct {
 	service agent.Service
 	name    string
+	fence   *agent.Fence // of all that is written; nil means none
 }
 
 // In gives the calls in a scope of any service.
@@ -18,8 +19,16 @@ func In(service agent.Service, scope string) Scope {
 	return Scope{service: service, name: scope}
 }
 
-// In gives the calls in another scope.
+// In gives the calls in another scope, without a fence: claims do not reach
+// beyond theirs.
 func (s Scope) In(scope string) Scope { return In(s.service, scope) }
+
+// Under gives the calls under a claim that the caller holds: what they write is
+// refused with fenced once that holding has ended, and all that comes after it.
+func (s Scope) Under(c agent.Claim) Scope {
+	s.fence = c.Fence()
+	return s
+}
 
 // PutScope sets the scope's policy, creating it where there is none.
 func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, error) {
@@ -54,7 +63,7 @@ func do[R agent.OpResult](ctx context.Context, s Scope, op agent.Op) (R, error) 
 // doLast commits ops and returns the result of the last one.
 func doLast[R agent.OpResult](ctx context.Context, s Scope, ops ...agent.Op) (R, error) {
 	var none R
-	res, err := s.service.Commit(ctx, agent.Commit{Scope: s.name, Ops: ops})
+	res, err := s.service.Commit(ctx, agent.Commit{Scope: s.name, Fence: s.fence, Ops: ops})
 	if err != nil {
 		return none, err
 	}

@@ -200,3 +200,74 @@ func TestAWatchEndsWhenNobodyWantsIt(t *testing.T) {
 		}
 	})
 }
+
+// standing is a claim that all nodes of a test serve.
+type standing struct {
+	mu      sync.Mutex
+	claim   agent.Claim
+	changed chan struct{}
+}
+
+func (s *standing) hold(holder string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claim = agent.Claim{Name: "c", Holder: holder, Epoch: s.claim.Epoch + 1}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *standing) watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		for w.Claim == "c" && w.Thread == "" {
+			s.mu.Lock()
+			claim, changed := s.claim, s.changed
+			s.mu.Unlock()
+			if !yield(agent.Event{Kind: agent.EventClaim, Claim: claim}, nil) {
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// Nodes break under a watch of a claim: the watcher is told of each holding
+// once, and of those only that it had not been told of before.
+func TestAWatchOfAClaimSurvivesItsNodesWithoutRepeatingItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newWires(t), &standing{changed: make(chan struct{})}
+		serve := func(addr string) func() { f := &fake{watch: s.watch}; return w.serve(addr, f, f) }
+		stop := map[string]func(){"a": serve("a"), "b": serve("b")}
+		c := w.client(client.Options{Endpoints: []string{"a", "b"}, Fixed: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		var watcher sync.WaitGroup
+		var got string
+		watcher.Go(func() {
+			for e, err := range c.Watch(ctx, agent.Watch{Claim: "c"}) {
+				if err != nil {
+					t.Error(err)
+				}
+				got += fmt.Sprintf("%d%s ", e.Claim.Epoch, e.Claim.Holder)
+			}
+		})
+		for i := range 6 {
+			time.Sleep(100 * time.Millisecond)
+			addr := []string{"a", "b"}[i%2]
+			stop[addr]()
+			if i%3 == 0 {
+				s.hold("h")
+			}
+			time.Sleep(200 * time.Millisecond)
+			stop[addr] = serve(addr)
+		}
+		time.Sleep(time.Minute)
+		cancel()
+		watcher.Wait()
+		if want := "0 1h 2h "; got != want {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	})
+}
