@@ -28,7 +28,10 @@ type Placed struct {
 
 // Backward is two calls in real time whose object went back: Earlier had
 // returned, having seen it past where Later found it.
-type Backward struct{ Earlier, Later Placed }
+type Backward struct {
+	Earlier, Later Placed
+	Forever        bool // no call after it saw the object as far again
+}
 
 // GoneBack finds calls that saw an object go back: for each such call the one
 // before it that saw the most. Where it finds none, the positions agree with
@@ -37,16 +40,23 @@ func GoneBack(calls []Placed) []Backward {
 	byInvoke, byReturn := slices.Clone(calls), slices.Clone(calls)
 	slices.SortFunc(byInvoke, func(a, b Placed) int { return cmp.Compare(a.Invoke, b.Invoke) })
 	slices.SortFunc(byReturn, func(a, b Placed) int { return cmp.Compare(a.Return, b.Return) })
+	again := make([]Position, len(byInvoke)+1) // :: place in byInvoke → the most that calls from there on saw
+	for i := len(byInvoke) - 1; i >= 0; i-- {
+		again[i] = again[i+1]
+		if at := byInvoke[i].After; again[i].Less(at) {
+			again[i] = at
+		}
+	}
 	var found []Backward
 	most, next := Placed{}, 0
-	for _, call := range byInvoke {
+	for i, call := range byInvoke {
 		for ; next < len(byReturn) && byReturn[next].Return < call.Invoke; next++ {
 			if most.After.Less(byReturn[next].After) {
 				most = byReturn[next]
 			}
 		}
 		if call.Before.Less(most.After) {
-			found = append(found, Backward{Earlier: most, Later: call})
+			found = append(found, Backward{Earlier: most, Later: call, Forever: again[i].Less(most.After)})
 		}
 	}
 	return found

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -79,15 +78,15 @@ func answered(s script, f func(history.Op) bool) (places []int) {
 	return places
 }
 
-// lastAt is the time after all of a script.
+// end is the time after all of an execution.
 func (s script) end() int {
-	end := 0.0
+	end := 10 * (len(s) + 1)
 	for _, op := range s {
 		if op.Return != history.Never {
-			end = math.Max(end, op.Return.Seconds()*1000)
+			end = max(end, int(op.Return.Milliseconds()))
 		}
 	}
-	return int(end) + 1
+	return end + 1
 }
 
 // copied is a script that can be changed.

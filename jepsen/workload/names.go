@@ -8,6 +8,7 @@ import (
 
 // all makes every workload there is.
 var all = []func() Workload{
+	newAppend,
 	newClaim,
 	newDelete,
 	newHibernate,

@@ -36,7 +36,7 @@ func (k *registerKey) direct() bool {
 	for _, b := range model.GoneBack(placed) {
 		earlier, later := k.ops[b.Earlier.Tag], k.ops[b.Later.Tag]
 		rule := "stale read"
-		if later.Call != model.RegisterGet {
+		if b.Forever || later.Call != model.RegisterGet {
 			rule = "lost write"
 		}
 		k.add(rule, []int{b.Earlier.Tag, b.Later.Tag}, "call %d had returned and seen %v, and call %d, invoked later, found at most %v",

@@ -1,0 +1,153 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"dormouse/jepsen/history"
+)
+
+// appends writes entries to threads, with and without an expected rev, and
+// reads the threads whole, from the tail, as of an older rev, and their meta.
+//
+// A thread is a list that only grows, and every entry has an id of its own, so
+// the order of all appends is in plain sight: see journal.go.
+type appends struct {
+	keys  *Keys
+	calls atomic.Int64 // appends made so far; numbers them
+}
+
+const (
+	appendKeys       = 2   // threads that a group of processes uses at a time
+	appendCalls      = 200 // of one thread
+	appendEntriesMax = 4   // of one call
+	appendTailMax    = 8
+)
+
+func newAppend() Workload { return &appends{keys: NewKeys("t", appendKeys, appendCalls)} }
+
+func (*appends) Name() string { return "append" }
+
+func (*appends) About() string {
+	return "rev-checked and plain appends, reads whole, of tails and as of older revs: one order, no gap, no duplicate, nothing lost, hash chain recomputed"
+}
+
+// The calls.
+const (
+	callAppend = "append"
+	callRead   = "read"
+	callMeta   = "meta"
+)
+
+// appendIn is what an append was given. The contents of its entries follow
+// from By and their place: see appendDraft.
+type appendIn struct {
+	By      int64   `json:"by"`
+	Entries int     `json:"entries"`
+	Stamped bool    `json:"stamped,omitempty"` // they take the log's time
+	Rev     *uint64 `json:"rev,omitempty"`     // expected
+	Head    string  `json:"head,omitempty"`    // expected
+}
+
+// readIn says which entries are read: all, the last so many, or all as of a rev.
+type readIn struct {
+	Tail uint64  `json:"tail,omitempty"`
+	At   *uint64 `json:"at,omitempty"`
+}
+
+// appendOut is what any of the calls answers: where the thread stood after it,
+// and what it showed of the entries.
+type appendOut struct {
+	Refused     bool     `json:"refused,omitempty"` // conflict; Rev and Head are those it told
+	Missing     bool     `json:"missing,omitempty"` // there is no such thread
+	Incarnation uint64   `json:"incarnation,omitempty"`
+	Rev         uint64   `json:"rev"`
+	Head        string   `json:"head,omitempty"`
+	From        uint64   `json:"from,omitempty"`   // seq of the first of IDs
+	IDs         []string `json:"ids,omitempty"`    // in the order of seqs, From and on
+	Stamps      []int64  `json:"stamps,omitempty"` // times of those of IDs that took the log's
+	Wrong       string   `json:"wrong,omitempty"`  // what nobody can have written, or seqs that do not follow each other
+}
+
+func (w *appends) Run(ctx context.Context, p *Process) {
+	known := map[string]appendOut{} // what the process last heard of a thread
+	for pace(ctx, p) {
+		key := w.keys.Pick(p)
+		if out, err := w.next(ctx, p, key, known[key]); err == nil {
+			known[key] = out
+		}
+	}
+}
+
+// next makes a call. What it expects is what the process last heard.
+func (w *appends) next(ctx context.Context, p *Process, key string, known appendOut) (appendOut, error) {
+	switch kind := p.Rand.IntN(20); {
+	case kind < 5:
+		return w.append(ctx, p, key, appendIn{})
+	case kind < 9:
+		return w.append(ctx, p, key, appendIn{Rev: &known.Rev})
+	case kind < 10:
+		return w.append(ctx, p, key, appendIn{Head: known.Head})
+	case kind < 13:
+		return readThread(ctx, p, key, readIn{})
+	case kind < 16:
+		return readThread(ctx, p, key, readIn{Tail: 1 + p.Rand.Uint64N(appendTailMax)})
+	case kind < 18 && known.Rev > 0:
+		out, err := readThread(ctx, p, key, readIn{At: &known.Rev})
+		if err == nil && !out.Refused {
+			return known, nil // it tells nothing newer
+		}
+		return out, err
+	default:
+		return Call(ctx, p, callMeta, key, false, struct{}{}, func(ctx context.Context) (appendOut, error) {
+			return threadMeta(p.Client.In(p.Scope).GetThread(ctx, key))
+		})
+	}
+}
+
+// append appends a few entries under the next number.
+func (w *appends) append(ctx context.Context, p *Process, key string, in appendIn) (appendOut, error) {
+	in.By, in.Entries, in.Stamped = w.calls.Add(1), 1+p.Rand.IntN(appendEntriesMax), p.Rand.IntN(3) == 0
+	return Call(ctx, p, callAppend, key, true, in, func(ctx context.Context) (appendOut, error) {
+		return appended(p.Client.In(p.Scope).Append(ctx, in.op(key)))
+	})
+}
+
+func readThread(ctx context.Context, p *Process, key string, in readIn) (appendOut, error) {
+	return Call(ctx, p, callRead, key, false, in, func(ctx context.Context) (appendOut, error) {
+		return loaded(p.Client.In(p.Scope).Load(ctx, in.op(key)))
+	})
+}
+
+// Final reads every thread whole.
+func (w *appends) Final(ctx context.Context, p *Process) error {
+	for _, key := range w.keys.All() {
+		if _, err := readThread(ctx, p, key, readIn{}); err != nil {
+			return fmt.Errorf("read thread %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// answer is a call of this workload, decoded.
+type answer struct {
+	op   history.Op
+	in   appendIn // of an append
+	read readIn   // of a read
+	out  appendOut
+}
+
+func answerTo(op history.Op) (a answer, err error) {
+	a.op = op
+	switch op.Call {
+	case callAppend:
+		a.in, err = history.Decode[appendIn](op.In)
+	case callRead:
+		a.read, err = history.Decode[readIn](op.In)
+	}
+	if err == nil && op.Outcome == history.OK {
+		a.out, err = history.Decode[appendOut](op.Out)
+	}
+	return a, err
+}
