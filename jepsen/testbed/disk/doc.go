@@ -11,8 +11,8 @@
 // dies, however it dies.
 //
 // A faulty disk is served by the process that opened it. That process may read
-// and write below it as any other; it must not map files there into memory, nor
-// start a program from there or in a directory there: a thread that waits for
-// its own process in such a way is one that the Go runtime does not know to be
-// waiting.
+// and write below it as any other, save while it hangs; it must not map files
+// there into memory, nor start a program from there or in a directory there: a
+// thread that waits for its own process in such a way is one that the Go runtime
+// does not know to be waiting.
 package disk

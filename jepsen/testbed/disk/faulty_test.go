@@ -39,7 +39,7 @@ func TestAFaultyDiskWithoutFaultsIsAFileSystem(t *testing.T) {
 
 	file, err := os.OpenFile(at("space"), os.O_CREATE|os.O_RDWR, 0o600)
 	must(t, err)
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	must(t, unix.Fallocate(int(file.Fd()), 0, 0, 1<<20))
 	must(t, os.Remove(at("space")))
 	if s, err := file.Stat(); err != nil || s.Size() != 1<<20 {
@@ -96,7 +96,7 @@ func TestAFullDiskTakesNothingNew(t *testing.T) {
 	must(t, write(path, "x", true))
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	must(t, err)
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 
 	d.Full(true)
 	_, err = file.WriteAt([]byte("y"), 0)

@@ -53,24 +53,28 @@ func attach(image string) (device *os.File, err error) {
 	return nil, fmt.Errorf("attach %s: others took every free loop device %d times", image, loopTries)
 }
 
-// detached tells whether a loop device has let go of its image: an error says
-// that it has not yet (EBUSY), or what else is the matter.
-func detached(device string) error {
+// detached tells whether a loop device has let go of an image: an error says
+// that it has not yet (EBUSY), or what else is the matter. It may have another
+// image already.
+func detached(device, image string) error {
 	d, err := os.Open(device)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENXIO) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = d.Close() }() // only asked
-	_, err = unix.IoctlLoopGetStatus64(int(d.Fd()))
-	switch {
-	case errors.Is(err, unix.ENXIO):
+	has, err := unix.IoctlLoopGetStatus64(int(d.Fd()))
+	if errors.Is(err, unix.ENXIO) {
 		return nil
-	case err == nil:
-		return fmt.Errorf("%s still has its image: %w", device, unix.EBUSY)
-	default:
+	}
+	if err != nil {
 		return fmt.Errorf("ask after %s: %w", device, err)
 	}
+	var ours unix.Stat_t
+	if err := unix.Stat(image, &ours); err != nil {
+		return err
+	}
+	if has.Inode == ours.Ino && has.Device == ours.Dev {
+		return fmt.Errorf("%s still has its image: %w", device, unix.EBUSY)
+	}
+	return nil
 }

@@ -57,24 +57,26 @@ func findMkfs() (string, error) {
 	return "", fmt.Errorf("power cuts need %s: install e2fsprogs", mkfs)
 }
 
-// format makes an empty file system in an image of the size.
+// format makes an image of the size with an empty file system. An image that is
+// there is a whole one, however this ends.
 func format(ctx context.Context, image string, size int64) error {
 	tool, err := findMkfs()
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(image, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	unfinished := image + ".new"
+	file, err := os.OpenFile(unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(file.Truncate(size), file.Close()); err != nil {
 		return err
 	}
-	out, err := exec.CommandContext(ctx, tool, "-q", "-F", "-m", "0", "-b", "4096", "-N", formatInodesMany, "-E", formatSparse, image).CombinedOutput()
+	out, err := exec.CommandContext(ctx, tool, "-q", "-F", "-m", "0", "-b", "4096", "-N", formatInodesMany, "-E", formatSparse, unfinished).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s %s: %w: %s", mkfs, image, err, bytes.TrimSpace(out))
+		return fmt.Errorf("%s %s: %w: %s", mkfs, unfinished, err, bytes.TrimSpace(out))
 	}
-	return nil
+	return os.Rename(unfinished, image)
 }
 
 // mount puts the image into its directory, as it is.
@@ -107,7 +109,7 @@ func (p *powered) unmount(ctx context.Context) error {
 	if err := unmount(ctx, p.dir); err != nil {
 		return err
 	}
-	return untilDone(ctx, func() error { return detached(device) })
+	return untilDone(ctx, func() error { return detached(device, p.image) })
 }
 
 // shutdown cuts the power: nothing that is not on the image by now gets there.

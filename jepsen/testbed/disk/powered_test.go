@@ -12,6 +12,7 @@ import (
 
 	"dormouse/jepsen/testbed/disk"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -36,6 +37,28 @@ func TestAPowerCutLosesWhatWasNotSynced(t *testing.T) {
 			must(t, write(at("kept"), "", true)) // it can be written again
 		})
 	}
+}
+
+// The disks take each other's loop devices meanwhile.
+func TestThePowerOfSeveralDisksIsCutAtOnce(t *testing.T) {
+	var disks errgroup.Group
+	for range 4 {
+		d := openPowered(t, disk.Options{})
+		path := filepath.Join(d.Dir(), "a")
+		disks.Go(func() error {
+			if err := write(path, "x", true); err != nil {
+				return err
+			}
+			for range 5 {
+				if err := d.PowerCut(t.Context()); err != nil {
+					return err
+				}
+			}
+			_, err := os.Stat(path)
+			return err
+		})
+	}
+	must(t, disks.Wait())
 }
 
 func TestAPoweredDiskIsFoundAgain(t *testing.T) {
