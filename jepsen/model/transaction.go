@@ -19,6 +19,7 @@ type Transaction struct {
 	Writes []Access // each made that version
 	Reads  []Access // each saw that version: all writes up to it, and none after
 	Saw    []Access // each saw that version, and may have missed later ones: a watch
+	Early  bool     // it may take effect before its invocation: a stale read
 }
 
 // Contradiction is the shortest cycle among transactions: nil where one order
@@ -57,6 +58,9 @@ func Contradiction(all []Transaction) []Edge {
 	spans := make([]Span, len(all))
 	for i, t := range all {
 		spans[i] = t.Span
+		if t.Early {
+			spans[i].Invoke = 0
+		}
 	}
 	g.RealTime(spans)
 	return g.Cycle(true)

@@ -33,6 +33,11 @@ func call(invoke, ret int, accesses ...string) model.Transaction {
 	return t
 }
 
+func early(t model.Transaction) model.Transaction {
+	t.Early = true
+	return t
+}
+
 // TestContradictions: each anomaly that DESIGN §2 forbids is a cycle, and
 // what only looks odd is none.
 func TestContradictions(t *testing.T) {
@@ -49,6 +54,9 @@ func TestContradictions(t *testing.T) {
 		{"a watch may lag", []model.Transaction{call(0, 1, "w x 1"), call(2, 3, "w x 2"), call(4, 5, "s x 1")}, 0},
 		{"a watch of the future", []model.Transaction{call(0, 1, "s x 1"), call(2, 3, "w x 1")}, 2},
 		{"watched and lost", []model.Transaction{call(0, never, "w x 1"), call(2, 3, "s x 1"), call(4, 5, "r x 0")}, 3},
+		{"a stale read that says so", []model.Transaction{call(1, 2, "w x 1"), early(call(3, 4, "r x 0"))}, 0},
+		{"half a commit, read so", []model.Transaction{call(1, 2, "w x 1", "w y 1"), early(call(3, 4, "r x 1", "r y 0"))}, 2},
+		{"the future, read so", []model.Transaction{early(call(1, 2, "r x 1")), call(3, 4, "w x 1")}, 2},
 		{"stale read", []model.Transaction{call(0, 1, "w x 1"), call(2, 3, "r x 0")}, 2},
 		{"the value comes and goes", []model.Transaction{call(0, 9, "w x 1"), call(2, 3, "r x 1"), call(4, 5, "r x 0")}, 3},
 		{"writes out of order", []model.Transaction{call(0, 1, "w x 2"), call(2, 3, "w x 1")}, 2},

@@ -90,6 +90,12 @@ type turnCommitted struct {
 	Revisions []uint64   `json:"revisions,omitempty"`
 }
 
+// turnAsk is what a read asks for.
+type turnAsk struct {
+	Tail  uint64 `json:"tail,omitempty"`  // entries of each thread; 0 means all
+	Stale bool   `json:"stale,omitempty"` // it may be of any earlier index, but of one alone
+}
+
 // turnState is a group as it was read at an index.
 type turnState struct {
 	Index       uint64                    `json:"index"`
@@ -118,13 +124,15 @@ func (p *turnPointer) String() string {
 func (w *turn) Run(ctx context.Context, p *Process) {
 	for pace(ctx, p) {
 		key := w.keys.Pick(p)
-		switch p.Rand.IntN(4) {
+		switch p.Rand.IntN(6) {
 		case 0:
 			w.commit(ctx, p, key, w.draw(p, nil))
 		case 1:
-			_, _ = w.read(ctx, p, key, turnTail)
+			_, _ = w.read(ctx, p, key, turnAsk{Tail: turnTail})
+		case 2:
+			_, _ = w.read(ctx, p, key, turnAsk{Tail: turnTail, Stale: true})
 		default:
-			if state, err := w.read(ctx, p, key, turnTail); err == nil {
+			if state, err := w.read(ctx, p, key, turnAsk{Tail: turnTail}); err == nil {
 				w.commit(ctx, p, key, w.draw(p, &state))
 			}
 		}
@@ -134,7 +142,7 @@ func (w *turn) Run(ctx context.Context, p *Process) {
 // Final reads every group whole.
 func (w *turn) Final(ctx context.Context, p *Process) error {
 	for _, key := range w.keys.All() {
-		if _, err := w.read(ctx, p, key, 0); err != nil {
+		if _, err := w.read(ctx, p, key, turnAsk{}); err != nil {
 			return fmt.Errorf("read group %s: %w", key, err)
 		}
 	}
@@ -222,17 +230,16 @@ func (c turnCommit) committed(result agent.Result) (turnCommitted, error) {
 	return out, nil
 }
 
-// read reads all of a group at one index, of each thread the last tail
-// entries: all of them where tail is 0.
-func (*turn) read(ctx context.Context, p *Process, key string, tail uint64) (turnState, error) {
-	reads := agent.Reads{Scope: p.Scope}
+// read reads all of a group at one index.
+func (*turn) read(ctx context.Context, p *Process, key string, ask turnAsk) (turnState, error) {
+	reads := agent.Reads{Scope: p.Scope, Stale: ask.Stale}
 	for _, thread := range turnThreads {
-		reads.Reads = append(reads.Reads, &agent.LoadEntries{Thread: turnName(key, thread), Tail: tail, Limit: agent.EntriesLimitMax})
+		reads.Reads = append(reads.Reads, &agent.LoadEntries{Thread: turnName(key, thread), Tail: ask.Tail, Limit: agent.EntriesLimitMax})
 	}
 	for _, checkpoint := range turnCheckpoints {
 		reads.Reads = append(reads.Reads, &agent.GetCheckpoint{Key: turnName(key, checkpoint)})
 	}
-	return Call(ctx, p, "read", key, false, tail, func(ctx context.Context) (turnState, error) {
+	return Call(ctx, p, "read", key, false, ask, func(ctx context.Context) (turnState, error) {
 		answers, err := p.Client.Read(ctx, reads)
 		if err != nil {
 			return turnState{}, err

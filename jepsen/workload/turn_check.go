@@ -17,7 +17,7 @@ import (
 // keeps real time.
 func (*turn) Check(ctx context.Context, h *history.History) check.Result {
 	return byKey(ctx, "turn", h, func(key string, ops []history.Op, f *findings) error {
-		g := &turnGroup{ledger: newLedger(key, ops, f), commits: map[int]*turnMade{}, reads: map[int]*turnState{}}
+		g := &turnGroup{ledger: newLedger(key, ops, f), commits: map[int]*turnMade{}, asks: map[int]turnAsk{}, reads: map[int]*turnState{}}
 		if err := g.load(); err != nil {
 			return err
 		}
@@ -33,6 +33,7 @@ func (*turn) Check(ctx context.Context, h *history.History) check.Result {
 type turnGroup struct {
 	*ledger
 	commits map[int]*turnMade
+	asks    map[int]turnAsk
 	reads   map[int]*turnState // those that were answered
 }
 
@@ -75,6 +76,9 @@ func (g *turnGroup) load() error {
 				return err
 			}
 			g.reads[call] = &state
+			if g.asks[call], err = history.Decode[turnAsk](op.In); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -142,7 +146,8 @@ func (g *turnGroup) judge() {
 		}
 		if state := g.reads[call]; state != nil {
 			g.judgeRead(call, state)
-			t := &model.Transaction{}
+			// A stale read is of some index: the judge lets it have begun at any time.
+			t := &model.Transaction{Early: g.asks[call].Stale}
 			for _, object := range turnObjects {
 				t.Reads = append(t.Reads, model.Access{Object: object, Version: state.version(object)})
 			}

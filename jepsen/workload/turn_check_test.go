@@ -40,7 +40,10 @@ func TestTurnFindsEachWrong(t *testing.T) {
 		return ok(process, invoke, ret, "commit", "g", in, out)
 	}
 	read := func(process, invoke, ret int, out turnState) history.Op {
-		return ok(process, invoke, ret, "read", "g", 0, out)
+		return ok(process, invoke, ret, "read", "g", turnAsk{}, out)
+	}
+	stale := func(process, invoke, ret int, out turnState) history.Op {
+		return ok(process, invoke, ret, "read", "g", turnAsk{Stale: true}, out)
 	}
 	pointed := turnOf("a")
 	pointed.Puts[0].Pointer = &turnPointer{"t0", 1}
@@ -65,6 +68,11 @@ func TestTurnFindsEachWrong(t *testing.T) {
 		{"a refused commit leaves nothing", "", script{
 			refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, nil, 0, "")),
 		}},
+		{"a stale read is of the past", "", script{commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), stale(2, 2, 3, turnSeen(4, nil, 0, ""))}},
+		{"half a commit in a stale read", "half a commit", script{
+			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), stale(2, 2, 3, turnSeen(5, nil, 1, "a")),
+		}},
+		{"a stale read that says another index", "index out of order", script{commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), stale(2, 2, 3, turnSeen(5, nil, 0, ""))}},
 		{"refused, and there", "refused but applied", script{
 			refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")),
 		}},
@@ -161,7 +169,7 @@ func turnHistory(seed uint64, processes, calls int) *history.History {
 		r: s.r, processes: processes, calls: calls,
 		begin: func(process int) (string, any) {
 			if s.r.IntN(2) == 0 {
-				return "read", turnTail
+				return "read", turnAsk{Tail: turnTail}
 			}
 			return "commit", w.draw(&Process{ID: process, Rand: s.r}, last[process])
 		},

@@ -1,21 +1,13 @@
 package workload
 
-import (
-	"slices"
-
-	"dormouse/jepsen/history"
-)
+import "slices"
 
 // judgeRead judges what one read saw: whether it fits together by itself.
 func (g *turnGroup) judgeRead(call int, state *turnState) {
-	tail, err := history.Decode[uint64](g.ops[call].In)
-	if err != nil || tail == 0 {
-		tail = 1<<63 - 1
-	}
 	commits := map[int]bool{} // of which it saw something
 	for _, thread := range turnThreads {
 		t := state.Threads[thread]
-		if want := min(tail, t.Rev); uint64(len(t.By)) != want {
+		if want := tailOf(t.Rev, g.asks[call].Tail); uint64(len(t.By)) != want {
 			g.findings.add("entries missing", g.key, g.of(call),
 				"%s asked for the last %d entries of %s, which is at rev %d, and got %d", nameOf(g.ops[call]), want, thread, t.Rev, len(t.By))
 		}
