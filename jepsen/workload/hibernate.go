@@ -11,7 +11,8 @@ import (
 // hibernate has several processes thaw the same agents, let them live for a
 // while, and hibernate them. A key is an agent: a checkpoint and a thread of
 // that name. Now and then one "crashes" after it appended, before it put its
-// checkpoint, so that the journal is ahead.
+// checkpoint, so that the journal is ahead; and now and then one compacts the
+// journal, up to where the checkpoint points or further than it may.
 type hibernate struct {
 	keys  *Keys
 	calls atomic.Int64 // hibernations and appends made so far; numbers them
@@ -62,6 +63,7 @@ type thawed struct {
 	By       string   `json:"by,omitempty"`
 	Rev      uint64   `json:"rev,omitempty"`     // of the pointer
 	Entries  []string `json:"entries,omitempty"` // the last ones up to Rev
+	Floor    uint64   `json:"floor,omitempty"`   // of the thread
 	Ahead    uint64   `json:"ahead,omitempty"`
 }
 
@@ -90,11 +92,13 @@ type lived struct{ name, id string } // id is "" where it was generated and not 
 func (w *hibernate) Run(ctx context.Context, p *Process) {
 	for pace(ctx, p) {
 		key := w.keys.Pick(p)
-		switch p.Rand.IntN(8) {
+		switch p.Rand.IntN(10) {
 		case 0:
 			_, _, _ = w.thaw(ctx, p, key, thawing{})
 		case 1:
 			w.history(ctx, p, key)
+		case 2:
+			w.compact(ctx, p, key)
 		default:
 			w.live(ctx, p, key)
 		}

@@ -89,6 +89,9 @@ func (*hibernate) thaw(ctx context.Context, p *Process, key string, t thawing) (
 		if found.Checkpoint.Thread != nil {
 			out.Rev = found.Checkpoint.Thread.Rev
 		}
+		if found.Thread != nil {
+			out.Floor = found.Thread.Floor
+		}
 		for _, e := range found.Entries {
 			out.Entries = append(out.Entries, nameIn(e.Payload))
 			entries = append(entries, lived{nameIn(e.Payload), e.ID})
@@ -121,6 +124,26 @@ func (t thawing) ask(ctx context.Context, p *Process, key string) (*agent.Thawed
 		return nil, agent.Errorf(agent.CodeInternal, "the answer is a %T", answers.Answers[0].Found)
 	}
 	return found, nil
+}
+
+// compact forgets some of an agent's first entries: perhaps more than its
+// checkpoint lets go of.
+func (w *hibernate) compact(ctx context.Context, p *Process, key string) {
+	found, _, err := w.thaw(ctx, p, key, thawing{Tail: hibernateTail})
+	if err != nil || found.Revision == 0 {
+		return
+	}
+	before := found.Rev + found.Ahead
+	if p.Rand.IntN(2) == 0 {
+		before = found.Floor + p.Rand.Uint64N(found.Rev-found.Floor+1)
+	}
+	_, _ = Call(ctx, p, "compact", key, true, before, func(ctx context.Context) (caughtUp, error) {
+		r, err := p.Client.In(p.Scope).CompactThread(ctx, agent.CompactThread{Thread: key, BeforeSeq: before})
+		if err != nil {
+			return caughtUp{}, err
+		}
+		return caughtUp{Rev: r.Thread.Rev}, nil
+	})
 }
 
 // history lists what is kept of an agent, and thaws an older revision.

@@ -74,15 +74,34 @@ func (a *sleeper) load() (err error) {
 			a.loads[call] = &page
 		case op.Call == "history" && answered:
 			a.histories[call], err = history.Decode[[]keptRevision](op.Out)
-		case op.Code == string(agent.CodeMissingThread) || op.Code == string(agent.CodeThreadMismatch):
-			// Nobody deletes these threads, nor is any other way to break a
-			// pointer open to those who make these calls.
-			a.findings.add("cannot thaw", a.key, a.of(call), "%s failed with %s: %s", nameOf(op), op.Code, op.Detail)
+		case op.Call == "thaw":
+			err = a.judgeFailure(call, op)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// judgeFailure: a checkpoint can be thawed. Nobody deletes these threads, and a
+// compaction goes no further than the checkpoint's pointer; older revisions it
+// may leave without their entries.
+func (a *sleeper) judgeFailure(call int, op history.Op) error {
+	in, err := history.Decode[thawing](op.In)
+	if err != nil {
+		return err
+	}
+	switch agent.Code(op.Code) {
+	case agent.CodeCompacted:
+		if in.Revision > 0 {
+			return nil
+		}
+	case agent.CodeMissingThread, agent.CodeThreadMismatch:
+	default:
+		return nil
+	}
+	a.findings.add("cannot thaw", a.key, a.of(call), "%s failed with %s: %s", nameOf(op), op.Code, op.Detail)
 	return nil
 }
 

@@ -68,13 +68,11 @@ func (a *sleeper) judgeThaw(call int, t *thaw) {
 	if t.in.Revision > 0 && t.out.Revision != t.in.Revision {
 		a.findings.add("another revision", a.key, a.of(call), "%s asked for revision %d and got %d", name, t.in.Revision, t.out.Revision)
 	}
-	want := t.out.Rev
-	if t.in.Tail > 0 {
-		want = min(want, t.in.Tail)
-	}
+	// Of a revision that is older the floor may have passed the pointer.
+	want := tailOf(t.out.Rev-min(t.out.Rev, t.out.Floor), t.in.Tail)
 	if uint64(len(t.out.Entries)) != want {
-		a.findings.add("entries missing", a.key, a.of(call), "%s found a pointer to rev %d with %d entries instead of %d",
-			name, t.out.Rev, len(t.out.Entries), want)
+		a.findings.add("entries missing", a.key, a.of(call), "%s found a pointer to rev %d of a thread from seq %d on, with %d entries instead of %d",
+			name, t.out.Rev, t.out.Floor, len(t.out.Entries), want)
 	}
 	sleeper := a.author[write{itsCheckpoint, t.out.By}]
 	if rev := a.sleeps[sleeper].in.rev(); rev != t.out.Rev {
