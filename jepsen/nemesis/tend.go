@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -76,21 +77,51 @@ func (f *field) ask(ctx context.Context, change agent.Change, node string) error
 	}
 }
 
-// votes waits until the cluster counts the host's node as a voter.
+// votes waits until the host's node votes: it has all that the leader had
+// committed when it was asked, and every node that runs counts it as a voter. A
+// node alone does not know: while it catches up it may read in its log that it
+// voted in a former life.
 func (f *field) votes(ctx context.Context, h *testbed.Host) error {
 	for {
-		s, err := f.Bed.Status(ctx, h.Name())
-		for _, m := range s.Members {
-			if m.ID == h.Node() && m.Voter {
-				return nil
-			}
+		why := f.counted(ctx, h)
+		if why == nil {
+			return nil
 		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%s does not vote again", h.Name()), err)
+		if !pause(ctx, 200*time.Millisecond) {
+			return fmt.Errorf("%s does not vote again: %w", h.Name(), why)
 		}
 	}
+}
+
+// counted says why a node does not vote yet; nil where it does.
+func (f *field) counted(ctx context.Context, h *testbed.Host) error {
+	leader, err := f.Bed.Leader(ctx)
+	if err != nil {
+		return err
+	}
+	ahead, err := f.Bed.Status(ctx, leader)
+	if err != nil {
+		return err
+	}
+	for _, other := range f.members() {
+		if !other.Running() {
+			continue
+		}
+		status, err := f.Bed.Status(ctx, other.Name())
+		switch {
+		case err != nil:
+			return err
+		case !voter(status, h.Node()):
+			return fmt.Errorf("%s does not count it as a voter", other.Name())
+		case other == h && status.AppliedIndex < ahead.CommitIndex:
+			return fmt.Errorf("it stands at %d, the leader at %d", status.AppliedIndex, ahead.CommitIndex)
+		}
+	}
+	return nil
+}
+
+func voter(status testbed.Status, node string) bool {
+	return slices.ContainsFunc(status.Members, func(m testbed.Member) bool { return m.ID == node && m.Voter })
 }
 
 // stopMax is more than a node takes for an orderly stop.
