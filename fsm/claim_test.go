@@ -83,7 +83,7 @@ func (r *subject) free() {
 
 // At its last tick but one a holding stands, at its last it has ended: the
 // worked clock of SEMANTICS 7.2.
-func TestClaimLapsesAtItsTick(t *testing.T) {
+func TestAClaimLapsesAtItsTick(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", 50*time.Second)
 	if a.Epoch == 0 || a.ClaimedAt != r.wall || a.ExpiresAt != r.wall+50_000 || a.TTL != 50*time.Second {
@@ -115,7 +115,7 @@ func TestClaimLapsesAtItsTick(t *testing.T) {
 }
 
 // A claim that lapses in the very entry of a commit is lapsed for it.
-func TestLapseNeedsNoSweep(t *testing.T) {
+func TestALapseNeedsNoSweep(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Second)
 	r.after(time.Second)
@@ -135,7 +135,7 @@ func TestLapseNeedsNoSweep(t *testing.T) {
 	}
 }
 
-func TestClaimsOwnHolderTakesItAnew(t *testing.T) {
+func TestAClaimsOwnHolderTakesItAnew(t *testing.T) {
 	r := newSubject(t)
 	before := r.take("a", time.Minute)
 	after := r.take("a", time.Minute)
@@ -145,7 +145,7 @@ func TestClaimsOwnHolderTakesItAnew(t *testing.T) {
 	r.refuse(agent.CodeFenced, releasing(before))
 }
 
-func TestRenewAndReleaseAreTheHolders(t *testing.T) {
+func TestOnlyTheHolderRenewsAndReleases(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Minute)
 	for name, other := range map[string]agent.Claim{
@@ -163,7 +163,7 @@ func TestRenewAndReleaseAreTheHolders(t *testing.T) {
 	r.held("a")
 }
 
-func TestReleaseAndHandOver(t *testing.T) {
+func TestAReleaseEndsAHoldingOrHandsItOver(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Minute)
 	release := releasing(a)
@@ -188,7 +188,7 @@ func TestReleaseAndHandOver(t *testing.T) {
 }
 
 // A renewal may shorten a claim; what was queued for later must not hide that.
-func TestRenewMayShorten(t *testing.T) {
+func TestARenewalMayShortenAClaim(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Hour)
 	shorter := renewing(a)
@@ -205,7 +205,7 @@ func TestRenewMayShorten(t *testing.T) {
 
 // A change of leader gives each claim that stands its full ttl again, from the
 // last entry of the term before, and gives nothing back to one that has ended.
-func TestChangeOfLeaderRearms(t *testing.T) {
+func TestAChangeOfLeaderRearmsClaims(t *testing.T) {
 	r := newSubject(t)
 	r.lead().pass()
 	a := r.take("a", 10*time.Second)
@@ -277,7 +277,7 @@ func TestManyClaimsLapseAtOnce(t *testing.T) {
 
 // The fence is judged before the ops: what a commit takes does not fence it,
 // and what it releases does.
-func TestFenceIsJudgedBeforeTheOps(t *testing.T) {
+func TestTheFenceIsJudgedBeforeTheOps(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Minute)
 	last := agent.Commit{Fence: a.Fence(), Ops: []agent.Op{&agent.PutValue{Key: "v"}, releasing(a)}}
@@ -295,7 +295,7 @@ func TestFenceIsJudgedBeforeTheOps(t *testing.T) {
 }
 
 // One commit sees what those before it in the same entry did to the claim.
-func TestFenceAndClaimShareAnEntry(t *testing.T) {
+func TestAFenceSeesTheCommitsBeforeItsOwn(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Minute)
 	write := agent.Commit{Fence: a.Fence(), Ops: []agent.Op{&agent.PutValue{Key: "v"}}}
@@ -308,7 +308,7 @@ func TestFenceAndClaimShareAnEntry(t *testing.T) {
 }
 
 // A retry gets its first answer, whatever has become of the claim.
-func TestRequestIsLookedUpBeforeItsFence(t *testing.T) {
+func TestARequestIsLookedUpBeforeItsFence(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Second)
 	c := agent.Commit{
@@ -332,7 +332,7 @@ func TestRequestIsLookedUpBeforeItsFence(t *testing.T) {
 	r.free()
 }
 
-func TestRefusedCommitTakesNothing(t *testing.T) {
+func TestARefusedCommitTakesNoClaim(t *testing.T) {
 	r := newSubject(t)
 	r.refuse(agent.CodeRevisionMismatch, take("a", time.Minute), &agent.PutValue{Key: "v", IfRevision: ptr(uint64(7))})
 	r.free()

@@ -164,7 +164,7 @@ func TestAnswersLiveUntilTheirRequestExpires(t *testing.T) {
 	}
 }
 
-func TestAFenceIsRefusedWhileThereAreNoClaims(t *testing.T) {
+func TestAFenceOfAClaimThatNobodyHoldsIsRefused(t *testing.T) {
 	r := newSubject(t)
 	d := r.batch(agent.Commit{Fence: &agent.Fence{Claim: "session:s", Epoch: 7}, Ops: []agent.Op{appendTo("t", `{}`)}})[0]
 	if d.Err == nil || d.Err.Code != agent.CodeFenced || d.Err.Epoch != 0 || !d.Err.Final {
