@@ -147,11 +147,13 @@ func (r *run) recover(ctx context.Context) {
 func (r *run) finale(ctx context.Context, c *cast) {
 	ctx, cancel := context.WithTimeout(ctx, finalMax)
 	defer cancel()
-	for _, troupe := range c.troupes {
-		if err := troupe.workload.Final(ctx, troupe.last); err != nil {
-			r.note("final reads of %s: %v", troupe.workload.Name(), err)
+	_ = join(len(c.troupes), func(i int) error {
+		t := c.troupes[i]
+		if err := t.workload.Final(ctx, t.last); err != nil {
+			r.note("final reads of %s: %v", t.workload.Name(), err)
 		}
-	}
+		return nil // what was not read its judge will miss
+	})
 }
 
 func (r *run) header(ctx context.Context) (history.Header, error) {
