@@ -13,6 +13,7 @@ var all = []func() Workload{
 	newDelete,
 	newHibernate,
 	newRegister,
+	newSet,
 	newTurn,
 	newWatch,
 }
