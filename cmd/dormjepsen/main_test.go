@@ -112,7 +112,7 @@ func TestAWrongCommandLineSaysWhatIsRight(t *testing.T) {
 		"run -o yaml":                         `--output is "yaml": use table or json`,
 		"run --hook-heal x":                   "name it with --endpoints",
 		"run --endpoints a:1 --hook-heal x":   "go together",
-		"run --endpoints a:1 --nodes 5":       "--nodes is for a cluster of our own",
+		"run --endpoints a:1 --binary b":      "--binary is for a cluster of our own",
 		"run --endpoints a:1 --nemesis kill":  "--nemesis is for a cluster of our own",
 		"run --endpoints ,":                   "--endpoints names no address",
 		"check":                               "takes FILE, not nothing",

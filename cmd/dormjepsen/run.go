@@ -119,7 +119,7 @@ func (f *runFlags) target(cmd *cobra.Command) (*jepsen.Target, error) {
 		}
 		return nil, nil
 	}
-	for _, own := range []string{"nodes", "binary", "network", "bug"} {
+	for _, own := range []string{"binary", "network", "bug"} {
 		if cmd.Flags().Changed(own) {
 			return nil, usagef("--%s is for a cluster of our own: leave it out, or leave out --endpoints", own)
 		}
