@@ -28,7 +28,7 @@ const (
 )
 
 func newClaim() Workload {
-	return &claim{keys: NewKeys("claim", 3, claimCallsMax), epochs: map[string][]uint64{}}
+	return &claim{keys: NewKeys("claim", 2, claimCallsMax), epochs: map[string][]uint64{}}
 }
 
 func (*claim) Name() string { return "claim" }
@@ -117,17 +117,22 @@ func (w *claim) hold(ctx context.Context, p *Process, key string) {
 	}
 	w.given(key, taken.Epoch)
 	h.Epoch = taken.Epoch
-	for range 1 + p.Rand.IntN(6) {
-		switch p.Rand.IntN(12) {
-		case 0: // it forgets to renew
+	for range 1 + p.Rand.IntN(4) {
+		switch draw := p.Rand.IntN(40); {
+		case draw == 0: // it forgets to renew
 			select {
 			case <-time.After(h.TTL + time.Duration(p.Rand.IntN(700))*time.Millisecond):
 			case <-ctx.Done():
 			}
-		case 1:
+		case draw < 4:
 			w.write(ctx, p, key, w.anyEpoch(p, key))
-		case 2, 3:
+		case draw < 10:
 			_, _ = w.renew(ctx, p, key, claimCall{Holder: h.Holder, Epoch: h.Epoch})
+		case draw < 15: // as after a restart
+			if anew, err := w.take(ctx, p, key, claimCall{Holder: h.Holder, TTL: h.TTL}); err == nil {
+				h.Epoch = anew.Epoch
+				w.given(key, h.Epoch)
+			}
 		default:
 			w.write(ctx, p, key, h.Epoch)
 		}
@@ -135,7 +140,7 @@ func (w *claim) hold(ctx context.Context, p *Process, key string) {
 			return
 		}
 	}
-	if p.Rand.IntN(6) == 0 {
+	if p.Rand.IntN(16) == 0 {
 		return // it is left to expire
 	}
 	h.TTL = 0

@@ -67,9 +67,10 @@ type thawed struct {
 	Ahead    uint64   `json:"ahead,omitempty"`
 }
 
-// caughtUp is what a thread has from a seq on.
+// caughtUp is what a thread has from a seq on, or from its floor on.
 type caughtUp struct {
 	Rev     uint64   `json:"rev"`
+	Floor   uint64   `json:"floor,omitempty"`
 	Entries []string `json:"entries,omitempty"`
 }
 

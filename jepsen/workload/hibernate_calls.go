@@ -60,7 +60,7 @@ func (w *hibernate) catchUp(ctx context.Context, p *Process, l *life) bool {
 		if err != nil {
 			return at, err
 		}
-		found, at.Rev = r.Items, r.Thread.Rev
+		found, at.Rev, at.Floor = r.Items, r.Thread.Rev, r.Thread.Floor
 		for _, e := range r.Items {
 			at.Entries = append(at.Entries, nameIn(e.Payload))
 		}

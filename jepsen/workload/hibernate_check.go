@@ -139,9 +139,12 @@ func (a *sleeper) place() {
 			a.sawEntries(t.out.Entries, t.out.Rev-uint64(len(t.out.Entries)), call)
 		case page != nil:
 			from, err := history.Decode[uint64](op.In)
+			if from == 0 {
+				from = page.Floor
+			}
 			if err != nil || page.Rev >= from && page.Rev-from != uint64(len(page.Entries)) {
-				a.findings.add("entries missing", a.key, a.of(call), "%s asked for the entries from seq %s on of a thread at rev %d, and got %d",
-					nameOf(op), op.In, page.Rev, len(page.Entries))
+				a.findings.add("entries missing", a.key, a.of(call), "%s asked for the entries from seq %d on of a thread at rev %d, and got %d",
+					nameOf(op), from, page.Rev, len(page.Entries))
 			}
 			a.sawEntries(page.Entries, from, call)
 		}

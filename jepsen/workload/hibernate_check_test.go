@@ -41,7 +41,7 @@ func TestHibernateFindsEachWrong(t *testing.T) {
 		}},
 		{"one that changed nothing of the thread", "", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2)}},
 		{"a journal that is ahead", "", script{
-			sleep(1, 0, 1, a, 1), ok(2, 2, 3, "append", "a", b, 2), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}), load(3, 6, 7, 1, caughtUp{2, []string{"b.0"}}),
+			sleep(1, 0, 1, a, 1), ok(2, 2, 3, "append", "a", b, 2), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}), load(3, 6, 7, 1, caughtUp{Rev: 2, Entries: []string{"b.0"}}),
 		}},
 		{"an unknown one may have applied", "", script{sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, seenB)}},
 		{"or not", "", script{sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, seen)}},
@@ -52,6 +52,7 @@ func TestHibernateFindsEachWrong(t *testing.T) {
 		{"a thread that has vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), load(3, 4, 5, 1, caughtUp{})}},
 		{"no thread to thaw", "cannot thaw", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "missing_thread")}},
 		{"a thread that is another", "cannot thaw", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "thread_mismatch")}},
+		{"from the floor on", "", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), load(3, 4, 5, 0, caughtUp{Rev: 2, Floor: 1, Entries: []string{"b.0"}})}},
 		{"entries that were compacted away", "cannot thaw", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "compacted")}},
 		{"entries of an older revision that were", "", script{sleep(1, 0, 1, a, 1), refused(ok(3, 4, 5, "thaw", "a", thawing{Revision: 1}, seen), "compacted")}},
 		{"compacted up to the pointer", "", script{sleep(1, 0, 1, a, 1), ok(3, 4, 5, "compact", "a", 1, caughtUp{Rev: 1}), thaw(3, 6, 7, thawed{Revision: 1, By: "a", Rev: 1, Floor: 1})}},
@@ -65,7 +66,7 @@ func TestHibernateFindsEachWrong(t *testing.T) {
 		{"two that made one revision", "two histories", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 1)}},
 		{"refused and there", "refused but applied", script{sleep(1, 0, 1, a, 1), refused(sleep(2, 2, 3, b, 0), "conflict"), thaw(3, 4, 5, seenB)}},
 		{"entries without their checkpoint", "half a commit", script{
-			sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}), load(3, 6, 7, 1, caughtUp{2, []string{"b.0"}}),
+			sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}), load(3, 6, 7, 1, caughtUp{Rev: 2, Entries: []string{"b.0"}}),
 		}},
 		{"a checkpoint without its entries", "no order explains it", script{
 			sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 9, b, 0)), thaw(3, 4, 5, seenB), thaw(4, 4, 9, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}),
@@ -120,7 +121,7 @@ func (s *sleepStore) do(call string, in any) any {
 		out.Ahead = uint64(len(s.entries)) - out.Rev
 		return out
 	case uint64:
-		return caughtUp{uint64(len(s.entries)), slices.Clone(s.entries[min(in, uint64(len(s.entries))):])}
+		return caughtUp{Rev: uint64(len(s.entries)), Entries: slices.Clone(s.entries[min(in, uint64(len(s.entries))):])}
 	default:
 		var rows []keptRevision
 		for i := newest; i > max(newest-4, 0); i-- {
