@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/jepsen/check"
-	"dormouse/jepsen/history"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/testbed/disk"
 )
@@ -21,7 +19,6 @@ var changing = fault{
 		{name: "demote the leader, then promote", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: demotePromote("leader")},
 		{name: "replace", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, begin: replace},
 		{name: "remove the leader", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: remove("leader")},
-		{name: "the leader is lost at a promotion", nodesMin: 3, shortest: 15 * time.Second, longest: 20 * time.Second, begin: loseLeaderAtPromotion},
 		{name: "a removed node returns", nodesMin: 3, shortest: 4 * time.Second, longest: 10 * time.Second, begin: removedReturns},
 	},
 }
@@ -187,63 +184,5 @@ func (a *act) returns(ctx context.Context, h *testbed.Host) {
 	}
 	if err := a.dismissed(ctx, h); err != nil {
 		a.broken(h, "a removed node returned", "%v", err)
-	}
-}
-
-// loseLeaderAtPromotion kills the leader when it has given a node its vote and
-// one of the others, which stood still, has not heard of it. A majority runs on,
-// and must find a leader among itself.
-func loseLeaderAtPromotion(ctx context.Context, a *act) (undo, error) {
-	leader := a.leader(ctx)
-	var rest []*testbed.Host
-	for _, h := range a.shuffled() {
-		if h != leader {
-			rest = append(rest, h)
-		}
-	}
-	promoted, deaf := rest[0], rest[1]
-	release, err := a.claim(ctx, leader, promoted, deaf)
-	if err != nil {
-		return nil, err
-	}
-	a.begins("leader %s, %s gets its vote, %s does not hear of it", leader.Name(), promoted.Name(), deaf.Name())
-	err = errors.Join(a.ask(ctx, agent.ChangeDemote, promoted.Node()), a.ask(ctx, agent.ChangePromote, promoted.Node()), deaf.Pause())
-	for err == nil {
-		if status, ask := a.Bed.Status(ctx, leader.Name()); ask == nil && voter(status, promoted.Node()) {
-			break
-		}
-		if !pause(ctx, 10*time.Millisecond) {
-			err = context.Cause(ctx)
-		}
-	}
-	if err == nil {
-		err = errors.Join(a.kill(leader), deaf.Resume())
-	}
-	lost := err == nil
-	return func(ctx context.Context) error {
-		defer release()
-		if lost {
-			a.leads(ctx)
-		}
-		_ = deaf.Resume() // it may not stand still
-		return errors.Join(a.runAll(ctx, []*testbed.Host{leader, promoted, deaf}), a.ask(ctx, agent.ChangePromote, promoted.Node()), a.votes(ctx, promoted))
-	}, err
-}
-
-// leads says whether the nodes that run, a majority, have a leader by now.
-func (a *act) leads(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, leaderMax)
-	defer cancel()
-	for {
-		_, err := a.Bed.Leader(ctx)
-		if err == nil {
-			return
-		}
-		if !pause(ctx, 100*time.Millisecond) {
-			a.Record.Event(history.Event{
-				Kind: history.EventNote, Name: check.NoteBroken, Detail: fmt.Sprintf("no leader although a majority runs: after %v: %v", a.For, err),
-			})
-			return
-		}
 	}
 }
