@@ -12,10 +12,10 @@ import (
 var corrupting = fault{
 	name: "corrupt", about: "bits flipped, files cut short, zeroed or deleted under a minority; what will not start, or serves damage, is emptied afterwards",
 	variants: []variant{
-		{name: "flipped bit", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, begin: damage(disk.BitFlip)},
-		{name: "truncated file", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, begin: damage(disk.Truncate)},
-		{name: "zeroed range", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, begin: damage(disk.ZeroRange)},
-		{name: "deleted file", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, begin: damage(disk.DeleteFile)},
+		{name: "flipped bit", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, mends: 5 * time.Second, begin: damage(disk.BitFlip)},
+		{name: "truncated file", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, mends: 5 * time.Second, begin: damage(disk.Truncate)},
+		{name: "zeroed range", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, mends: 5 * time.Second, begin: damage(disk.ZeroRange)},
+		{name: "deleted file", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, mends: 5 * time.Second, begin: damage(disk.DeleteFile)},
 	},
 }
 

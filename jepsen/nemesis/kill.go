@@ -11,13 +11,13 @@ import (
 var killing = fault{
 	name: "kill", about: "kill -9 of the leader, a follower, a majority or all, again and again, and in the middle of a snapshot; then a restart",
 	variants: []variant{
-		{name: "leader", nodesMin: 1, shortest: time.Second, longest: 8 * time.Second, begin: killSome("leader")},
-		{name: "follower", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, begin: killSome("follower")},
-		{name: "majority", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, begin: killSome("majority")},
-		{name: "all", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, begin: killSome("all")},
-		{name: "again and again", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, begin: killAgain},
-		{name: "in a snapshot", nodesMin: 1, shortest: 12 * time.Second, longest: 20 * time.Second, begin: killInSnapshot},
-		{name: "while taking a snapshot over", nodesMin: 3, shortest: 15 * time.Second, longest: 25 * time.Second, begin: killInInstall},
+		{name: "leader", nodesMin: 1, shortest: time.Second, longest: 8 * time.Second, mends: 2 * time.Second, begin: killSome("leader")},
+		{name: "follower", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, mends: 2 * time.Second, begin: killSome("follower")},
+		{name: "majority", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: killSome("majority")},
+		{name: "all", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: killSome("all")},
+		{name: "again and again", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, mends: 2 * time.Second, begin: killAgain},
+		{name: "in a snapshot", nodesMin: 1, shortest: 12 * time.Second, longest: 20 * time.Second, mends: 2 * time.Second, begin: killInSnapshot},
+		{name: "while taking a snapshot over", nodesMin: 3, shortest: 15 * time.Second, longest: 25 * time.Second, mends: 2 * time.Second, begin: killInInstall},
 	},
 }
 

@@ -13,10 +13,10 @@ import (
 var losing = fault{
 	name: "lost-disk", about: "a node's data is gone: it comes back empty under its name, or another takes its place; or its data is there twice",
 	variants: []variant{
-		{name: "wiped", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, begin: wipe(false)},
-		{name: "wiped and replaced", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, begin: wipe(true)},
-		{name: "wiped at once", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: wipeAtOnce},
-		{name: "cloned", nodesMin: 1, shortest: 8 * time.Second, longest: 15 * time.Second, begin: clone},
+		{name: "wiped", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, mends: 5 * time.Second, begin: wipe(false)},
+		{name: "wiped and replaced", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, mends: 5 * time.Second, begin: wipe(true)},
+		{name: "wiped at once", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, mends: 5 * time.Second, begin: wipeAtOnce},
+		{name: "cloned", nodesMin: 1, shortest: 8 * time.Second, longest: 15 * time.Second, mends: 5 * time.Second, begin: clone},
 	},
 }
 

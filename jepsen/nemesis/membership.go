@@ -14,12 +14,12 @@ import (
 var changing = fault{
 	name: "membership", about: "nodes join, leave, are demoted, promoted and replaced, the leader too; one that left comes back and must be refused",
 	variants: []variant{
-		{name: "join, then leave", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, begin: joinLeave},
-		{name: "demote, then promote", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: demotePromote("follower")},
-		{name: "demote the leader, then promote", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: demotePromote("leader")},
-		{name: "replace", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, begin: replace},
-		{name: "remove the leader", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, begin: remove("leader")},
-		{name: "a removed node returns", nodesMin: 3, shortest: 4 * time.Second, longest: 10 * time.Second, begin: removedReturns},
+		{name: "join, then leave", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, mends: 7 * time.Second, begin: joinLeave},
+		{name: "demote, then promote", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, mends: 7 * time.Second, begin: demotePromote("follower")},
+		{name: "demote the leader, then promote", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, mends: 7 * time.Second, begin: demotePromote("leader")},
+		{name: "replace", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, mends: 7 * time.Second, begin: replace},
+		{name: "remove the leader", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, mends: 7 * time.Second, begin: remove("leader")},
+		{name: "a removed node returns", nodesMin: 3, shortest: 4 * time.Second, longest: 10 * time.Second, mends: 7 * time.Second, begin: removedReturns},
 	},
 }
 

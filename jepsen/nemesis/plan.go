@@ -87,7 +87,7 @@ func (f fault) draw(seed uint64, nodes int, total time.Duration) (steps []Step, 
 		}
 		long = min(long, total-at)
 		steps = append(steps, Step{At: at.Round(time.Millisecond), For: long.Round(time.Millisecond), Fault: f.name, Variant: v.name, Seed: draw.Uint64()})
-		at += long
+		at += long + v.mends
 	}
 }
 

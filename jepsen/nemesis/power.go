@@ -12,10 +12,10 @@ var unpowering = fault{
 	name: "power", about: "power cut: what was not synced is gone, on one node, a majority or all",
 	needs: []testbed.Capability{testbed.CanPower},
 	variants: []variant{
-		{name: "leader", nodesMin: 1, shortest: time.Second, longest: 6 * time.Second, begin: unplug("leader")},
-		{name: "follower", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, begin: unplug("follower")},
-		{name: "majority", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, begin: unplug("majority")},
-		{name: "all", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, begin: unplug("all")},
+		{name: "leader", nodesMin: 1, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: unplug("leader")},
+		{name: "follower", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: unplug("follower")},
+		{name: "majority", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: unplug("majority")},
+		{name: "all", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: unplug("all")},
 	},
 }
 
