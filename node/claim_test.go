@@ -120,7 +120,7 @@ func TestAChangeOfLeaderGivesAClaimItsFullTTLSim(t *testing.T) {
 		if err != nil || held.Epoch != a.Epoch {
 			t.Fatalf("%v after the change: %+v, %v", time.Since(since), held, err)
 		}
-		if left := time.UnixMilli(held.ExpiresAt).Sub(time.Now()); left <= 0 || left > time.Second {
+		if left := time.Until(time.UnixMilli(held.ExpiresAt)); left <= 0 || left > time.Second {
 			t.Errorf("it says that it expires in %v", left)
 		}
 		time.Sleep(time.Second)

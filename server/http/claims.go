@@ -87,10 +87,13 @@ func (f *front) routeClaims() {
 	}, (*call).listClaims)
 }
 
-// changeClaim commits the op that a body asks for.
-func (c *call) changeClaim(body interface {
+// claimBody asks for an op on a claim.
+type claimBody interface {
 	op(name string) (agent.Op, error)
-}) error {
+}
+
+// changeClaim commits the op that a body asks for.
+func (c *call) changeClaim(body claimBody) error {
 	op, err := body.op(c.id("name"))
 	if err != nil {
 		return err
