@@ -1,4 +1,17 @@
 package jepsen
 
+import (
+	"context"
+	"time"
+
+	"dormouse/jepsen/history"
+)
+
 // RunCoverWith makes the cover's runs with something that makes none.
 var RunCoverWith = runCover
+
+// Disturb does to a target what its hooks say, for so long.
+func Disturb(ctx context.Context, t Target, long time.Duration, record *history.Recorder) error {
+	s := &targetStage{target: t, long: long}
+	return s.disturb(ctx, record, func(string) {})
+}
