@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -228,7 +229,7 @@ func randomCommit(rng *rand.Rand) agent.Commit {
 	text := strings.Repeat("x", rng.IntN(400))
 	for range 1 + rng.IntN(3) {
 		var op agent.Op
-		switch rng.IntN(8) {
+		switch rng.IntN(9) {
 		case 0, 1:
 			op = &agent.PutValue{Key: pick("k"), Bytes: []byte(text)}
 		case 2:
@@ -239,6 +240,8 @@ func randomCommit(rng *rand.Rand) agent.Commit {
 			op = &agent.PutCheckpoint{Key: pick("c"), Version: 1, State: agent.JSON(`{"n":1}`), Metadata: agent.JSON(`{}`)}
 		case 7:
 			op = &agent.DeleteThread{Thread: pick("t")}
+		case 8:
+			op = &agent.TakeClaim{Claim: pick("l"), Holder: "h", TTL: time.Duration(1+rng.IntN(3)) * time.Second}
 		}
 		c.Ops = append(c.Ops, op)
 	}
