@@ -10,6 +10,7 @@ import (
 var all = []func() Workload{
 	newAppend,
 	newClaim,
+	newDedupe,
 	newDelete,
 	newHibernate,
 	newRegister,
