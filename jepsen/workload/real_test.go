@@ -51,6 +51,7 @@ func setting(name string, otherwise int) int {
 }
 
 func runReal(t *testing.T, nodes *realNodes, name string) {
+	t.Helper()
 	const processes = 12
 	w, err := New(name)
 	if err != nil {
@@ -96,6 +97,7 @@ func runReal(t *testing.T, nodes *realNodes, name string) {
 }
 
 func judgeReal(t *testing.T, name, path string) {
+	t.Helper()
 	h, err := history.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -201,6 +203,7 @@ func (n *realNodes) founded(t *testing.T) *realNodes {
 }
 
 func (n *realNodes) start(t *testing.T, i int) {
+	t.Helper()
 	bin := os.Getenv("DORMJEPSEN_BIN")
 	n.running[i] = exec.Command(bin, n.args[i]...)
 	n.running[i].Stderr = n.log
