@@ -197,8 +197,8 @@ func ednInside(out *bytes.Buffer, in *json.Decoder, open json.Delim) error {
 	if err != nil {
 		return err
 	}
-	out.WriteString(fmt.Sprint(end))
-	return nil
+	_, err = fmt.Fprint(out, end)
+	return err
 }
 
 // keyword is a name as an EDN keyword, or quoted where it cannot be one.

@@ -12,12 +12,12 @@ import (
 type Outcome string
 
 const (
-	// OK: the call took effect between its invocation and its return.
+	// OK says that the call took effect between its invocation and its return.
 	OK Outcome = "ok"
-	// Refused: it surely took no effect, nor ever will. A read that failed is
+	// Refused says that it surely took no effect, nor ever will. A read that failed is
 	// refused too.
 	Refused Outcome = "refused"
-	// Unknown: it may have taken effect, or may yet. A call that never
+	// Unknown says that it may have taken effect, or may yet. A call that never
 	// returned is unknown.
 	Unknown Outcome = "unknown"
 )
@@ -48,18 +48,19 @@ const Never = time.Duration(1<<63 - 1)
 type EventKind string
 
 const (
-	// EventFault begins a fault, EventHeal ends it: same Name and Step.
+	// EventFault begins a fault.
 	EventFault EventKind = "fault"
-	EventHeal  EventKind = "heal"
-	// EventLeader: Node was seen to lead, in Term.
+	// EventHeal ends the fault of the same Name and Step.
+	EventHeal EventKind = "heal"
+	// EventLeader says that Node was seen to lead, in Term.
 	EventLeader EventKind = "leader"
-	// EventExit: the process of Node ended; Detail says how.
+	// EventExit says that the process of Node ended; Detail says how.
 	EventExit EventKind = "exit"
-	// EventSample: a node's goroutines, descriptors, memory, term and index, in Data.
+	// EventSample has a node's goroutines, descriptors, memory, term and index, in Data.
 	EventSample EventKind = "sample"
-	// EventNote: anything else that a reader should know.
+	// EventNote is anything else that a reader should know.
 	EventNote EventKind = "note"
-	// EventPhase: Name is the phase that begins: "start", "faults", "heal", "final", "end".
+	// EventPhase begins the phase Name: "start", "faults", "heal", "final", "end".
 	EventPhase EventKind = "phase"
 )
 

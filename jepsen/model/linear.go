@@ -41,12 +41,12 @@ type Linear struct {
 type Judgement int
 
 const (
-	// Explained: there is an order of the calls that explains all answers and
+	// Explained says that there is an order of the calls that explains all answers and
 	// keeps real time.
 	Explained Judgement = iota
-	// Contradicted: there is none.
+	// Contradicted says that there is none.
 	Contradicted
-	// OutOfTime: the search did not end in time.
+	// OutOfTime says that the search did not end in time.
 	OutOfTime
 )
 

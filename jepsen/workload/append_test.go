@@ -82,8 +82,10 @@ func TestAppendHistories(t *testing.T) {
 		calls script
 		rule  string
 	}{
-		{"appends and reads in turn", script{missing(1, 0, 1), wrote(1, 2, 3, 1, 2, 0), readAll(2, 4, 5, two...), wrote(2, 6, 7, 2, 1, 2), readAll(1, 8, 9, "1.0", "1.1", "2.0"),
-			readTail(1, 10, 11, 2, 1, "1.1", "2.0"), readAt(1, 10, 11, 2, two...), meta(2, 12, 13, 3)}, ""},
+		{"appends and reads in turn", script{
+			missing(1, 0, 1), wrote(1, 2, 3, 1, 2, 0), readAll(2, 4, 5, two...), wrote(2, 6, 7, 2, 1, 2), readAll(1, 8, 9, "1.0", "1.1", "2.0"),
+			readTail(1, 10, 11, 2, 1, "1.1", "2.0"), readAt(1, 10, 11, 2, two...), meta(2, 12, 13, 3),
+		}, ""},
 		{"a read may see an append under way", script{wrote(1, 0, 9, 1, 2, 0), readAll(2, 1, 2, two...), readAll(3, 3, 4, two...)}, ""},
 		{"or not", script{wrote(1, 0, 9, 1, 2, 0), missing(2, 1, 2)}, ""},
 		{"a stale read", script{wrote(1, 0, 1, 1, 2, 0), missing(2, 2, 3), readAll(2, 4, 5, two...)}, "stale read"},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	"dormouse/agent"
 	"dormouse/jepsen/check"
@@ -136,7 +135,7 @@ func (d *dedupeJudge) judgeRequest(r *requestMade) {
 		return
 	}
 	first := r.answers[0]
-	begun := time.Duration(history.Never)
+	begun := history.Never
 	for _, op := range r.ops {
 		begun = min(begun, op.Invoke)
 	}
