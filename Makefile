@@ -47,7 +47,7 @@ bench: build ## benchmarks of the append, apply and read paths; compared with be
 import-under-kills: build ## the main job: import while nodes are killed, then verify through each node
 	scripts/import_under_kills.sh
 
-jepsen-smoke: build ## five short runs of the harness under faults (under 6 min; as root, or with fewer faults)
+jepsen-smoke: build ## six short runs of the harness under faults (under 6 min; as root, or with fewer faults)
 	bin/dormjepsen smoke --binary bin/dormoused
 
 jepsen-selftest: build ## the harness finds five planted bugs, and nothing in a sound build (under 5 min)

@@ -16,7 +16,8 @@ func smokeParts() []part {
 		{"2-pause", jepsen.Options{Workloads: []string{"claim", "dedupe", "set"}, Nemeses: []string{"pause", "slow-net"}, Nodes: 3}},
 		{"3-disk", jepsen.Options{Workloads: []string{"append", "delete", "watch"}, Nemeses: []string{"disk"}, Nodes: 3}},
 		{"4-membership", jepsen.Options{Workloads: []string{"turn", "watch", "hibernate"}, Nemeses: []string{"membership", "transfer"}, Nodes: 3}},
-		{"5-power", jepsen.Options{Workloads: []string{"register", "set"}, Nemeses: []string{"power"}, Nodes: 1}},
+		{"5-lost-disk", jepsen.Options{Workloads: []string{"dedupe", "delete", "hibernate"}, Nemeses: []string{"corrupt", "lost-disk"}, Nodes: 3}},
+		{"6-power", jepsen.Options{Workloads: []string{"register", "set"}, Nemeses: []string{"power"}, Nodes: 1}},
 	}
 }
 
@@ -26,10 +27,10 @@ func (a *app) smokeCommand() *cobra.Command {
 	var seed uint64
 	cmd := &cobra.Command{
 		Use: "smoke", Short: "Make a handful of short runs that meet the most", Args: exactly(),
-		Long: "smoke makes five short runs, one after another, for every change: at most 6 minutes on two cores.\n\n" + exitTable,
+		Long: "smoke makes six short runs, one after another, for every change: at most 6 minutes on two cores.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if long <= 0 {
-				return usagef("--time is %v: use a positive duration, such as 25s", long)
+				return usagef("--time is %v: use a positive duration, such as 20s", long)
 			}
 			if dir == "" {
 				dir = freshDir("smoke", time.Now())
@@ -55,7 +56,7 @@ func (a *app) smokeCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&dir, "dir", "", "directory for the files of the runs, to be made (default "+runsDir+"/TIME-smoke)")
 	flags.StringVar(&binary, "binary", "", "dormoused to run; built from this checkout where none is given")
-	flags.DurationVar(&long, "time", 25*time.Second, "how long each run goes on")
+	flags.DurationVar(&long, "time", 20*time.Second, "how long each run goes on")
 	flags.Uint64Var(&seed, "seed", 1, "of all runs")
 	return cmd
 }

@@ -34,8 +34,7 @@ func (o outcome) verdict() check.Verdict {
 	return o.Result.Verdict
 }
 
-// playPart makes one of several runs. What happens in it goes to people only as
-// the live line and, once it is over, as a line.
+// playPart makes one of several runs.
 func (a *app) playPart(ctx context.Context, p *progress, dir, binary string, long time.Duration, part part) outcome {
 	o := part.options
 	o.Dir = filepath.Join(dir, part.name)
@@ -44,7 +43,7 @@ func (a *app) playPart(ctx context.Context, p *progress, dir, binary string, lon
 	}
 	o.Binary = binary
 	out := outcome{Name: part.name, Dir: o.Dir}
-	p.line(fmt.Sprintf("%s  begins: %s under %s, %d nodes, seed %d", part.name, strings.Join(o.Workloads, ", "), strings.Join(o.Nemeses, ", "), o.Nodes, o.Seed))
+	p.line(fmt.Sprintf("%s  begins: %s under %s, on a cluster of %d, seed %d", part.name, strings.Join(o.Workloads, ", "), strings.Join(o.Nemeses, ", "), o.Nodes, o.Seed))
 	run, err := a.play(ctx, o, p)
 	if err != nil {
 		out.Error = err.Error()
