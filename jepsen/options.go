@@ -81,7 +81,7 @@ func (o Options) command() string {
 		"--time", o.Time.String(), "--seed", fmt.Sprint(o.Seed), "--nodes", fmt.Sprint(o.Nodes), "--processes", fmt.Sprint(o.Processes),
 	}
 	if o.Loopback {
-		args = append(args, "--loopback")
+		args = append(args, "--network", "loopback")
 	}
 	if o.Bug != "" {
 		args = append(args, "--bug", o.Bug)
