@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"dormouse/agent"
 	"dormouse/jepsen/history"
 )
 
@@ -23,6 +24,7 @@ const (
 	appendCalls      = 200 // of one thread
 	appendEntriesMax = 4   // of one call
 	appendTailMax    = 8
+	againOne         = 10 // one call in so many sends the last append again, with its entries' ids
 )
 
 func newAppend() Workload { return &appends{keys: NewKeys("t", appendKeys, appendCalls)} }
@@ -45,6 +47,7 @@ const (
 type appendIn struct {
 	By      int64   `json:"by"`
 	Entries int     `json:"entries"`
+	Again   bool    `json:"again,omitempty"`   // it was sent before, and may be there already
 	Stamped bool    `json:"stamped,omitempty"` // they take the log's time
 	Rev     *uint64 `json:"rev,omitempty"`     // expected
 	Head    string  `json:"head,omitempty"`    // expected
@@ -72,43 +75,67 @@ type appendOut struct {
 
 func (w *appends) Run(ctx context.Context, p *Process) {
 	known := map[string]appendOut{} // what the process last heard of a thread
+	last := map[string]appendIn{}   // its last append there, unless that was refused
 	for pace(ctx, p) {
 		key := w.keys.Pick(p)
-		if out, err := w.next(ctx, p, key, known[key]); err == nil {
+		if again, made := last[key]; made && p.Rand.IntN(againOne) == 0 {
+			_, _ = w.send(ctx, p, key, again)
+			continue
+		}
+		in, out, err := w.next(ctx, p, key, known[key])
+		if err == nil {
 			known[key] = out
+		}
+		if in.By != 0 && !out.Refused && (err == nil || agent.OutcomeOf(err) == agent.Undecided) {
+			last[key] = in.again()
 		}
 	}
 }
 
-// next makes a call. What it expects is what the process last heard.
-func (w *appends) next(ctx context.Context, p *Process, key string, known appendOut) (appendOut, error) {
+// next makes a call. What it expects is what the process last heard. The in is
+// that of an append.
+func (w *appends) next(ctx context.Context, p *Process, key string, known appendOut) (in appendIn, out appendOut, err error) {
 	switch kind := p.Rand.IntN(20); {
-	case kind < 5:
-		return w.append(ctx, p, key, appendIn{})
-	case kind < 9:
-		return w.append(ctx, p, key, appendIn{Rev: &known.Rev})
 	case kind < 10:
-		return w.append(ctx, p, key, appendIn{Head: known.Head})
+		in = w.draw(p, known)
+		out, err = w.send(ctx, p, key, in)
 	case kind < 13:
-		return readThread(ctx, p, key, readIn{})
+		out, err = readThread(ctx, p, key, readIn{})
 	case kind < 16:
-		return readThread(ctx, p, key, readIn{Tail: 1 + p.Rand.Uint64N(appendTailMax)})
+		out, err = readThread(ctx, p, key, readIn{Tail: 1 + p.Rand.Uint64N(appendTailMax)})
 	case kind < 18 && known.Rev > 0:
-		out, err := readThread(ctx, p, key, readIn{At: &known.Rev})
+		out, err = readThread(ctx, p, key, readIn{At: &known.Rev})
 		if err == nil && !out.Refused {
-			return known, nil // it tells nothing newer
+			out = known // it tells nothing newer
 		}
-		return out, err
 	default:
-		return Call(ctx, p, callMeta, key, false, struct{}{}, func(ctx context.Context) (appendOut, error) {
+		out, err = Call(ctx, p, callMeta, key, false, struct{}{}, func(ctx context.Context) (appendOut, error) {
 			return threadMeta(p.Client.In(p.Scope).GetThread(ctx, key))
 		})
 	}
+	return in, out, err
 }
 
-// append appends a few entries under the next number.
-func (w *appends) append(ctx context.Context, p *Process, key string, in appendIn) (appendOut, error) {
-	in.By, in.Entries, in.Stamped = w.calls.Add(1), 1+p.Rand.IntN(appendEntriesMax), p.Rand.IntN(3) == 0
+// draw makes up an append of a few entries under the next number.
+func (w *appends) draw(p *Process, known appendOut) appendIn {
+	in := appendIn{By: w.calls.Add(1), Entries: 1 + p.Rand.IntN(appendEntriesMax), Stamped: p.Rand.IntN(3) == 0}
+	switch p.Rand.IntN(10) {
+	case 0:
+		in.Head = known.Head
+	case 1, 2, 3, 4:
+		in.Rev = &known.Rev
+	}
+	return in
+}
+
+// again is the same append without what it expected: the entries that are
+// there already are to be left alone.
+func (in appendIn) again() appendIn {
+	in.Rev, in.Head, in.Again = nil, "", true
+	return in
+}
+
+func (w *appends) send(ctx context.Context, p *Process, key string, in appendIn) (appendOut, error) {
 	return Call(ctx, p, callAppend, key, true, in, func(ctx context.Context) (appendOut, error) {
 		return appended(p.Client.In(p.Scope).Append(ctx, in.op(key)))
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"dormouse/agent"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/model"
@@ -48,7 +49,7 @@ func (t *thread) judgeAll(ops []history.Op) (heads int, err error) {
 			return 0, err
 		}
 		if op.Call == callAppend {
-			t.write(t.writtenBy(answers[i]))
+			t.collect(answers[i])
 		}
 	}
 	for _, a := range answers {
@@ -60,15 +61,27 @@ func (t *thread) judgeAll(ops []history.Op) (heads int, err error) {
 	return t.judgeHeads(), nil
 }
 
-func (t *thread) writtenBy(a answer) *written {
-	w := &written{ops: []history.Op{a.op}, invoke: a.op.Invoke, outcome: a.op.Outcome, entries: a.in.ids()}
+// collect notes an append, or another attempt at one.
+func (t *thread) collect(a answer) {
+	outcome := a.op.Outcome
 	if a.out.Refused {
-		w.outcome = history.Refused
+		outcome = history.Refused
 	}
-	for _, entry := range w.entries {
-		t.stamped[entry] = a.in.Stamped
+	if a.op.Code == string(agent.CodeDuplicateEntry) {
+		t.findings.add("refused for no reason", t.key, []history.Op{a.op}, "call %d was refused since other entries have its ids, which nobody else uses", a.op.ID)
 	}
-	return w
+	w := t.writers[a.in.id(0)]
+	if w == nil {
+		t.write(&written{ops: []history.Op{a.op}, invoke: a.op.Invoke, outcome: outcome, entries: a.in.ids()})
+		for _, entry := range a.in.ids() {
+			t.stamped[entry] = a.in.Stamped
+		}
+		return
+	}
+	w.ops = append(w.ops, a.op)
+	if w.outcome == history.Refused || outcome == history.OK {
+		w.outcome = outcome
+	}
 }
 
 // judgeAnswer judges what one call answers by itself, and notes what it says
@@ -99,8 +112,8 @@ func (t *thread) judgeAnswer(a answer) {
 // judgeAppend: what an append answers is where its entries went, and that was
 // where it expected the thread to be.
 func (t *thread) judgeAppend(op history.Op, in appendIn, out appendOut) {
-	n := uint64(in.Entries)
-	if uint64(len(out.IDs)) != n || out.Rev != out.From+n {
+	n, end := uint64(in.Entries), out.From+uint64(in.Entries)
+	if uint64(len(out.IDs)) != n || out.Rev < end || out.Rev > end && !in.Again {
 		t.findings.add("append answered wrong", t.key, []history.Op{op}, "call %d appended %d entries, and was told %d of them from seq %d to rev %d",
 			op.ID, n, len(out.IDs), out.From, out.Rev)
 	}
@@ -110,7 +123,11 @@ func (t *thread) judgeAppend(op history.Op, in appendIn, out appendOut) {
 	if in.Head != "" {
 		t.heads = append(t.heads, headSeen{op, out.From, in.Head})
 	}
-	t.stood(op, out.From, out.Rev)
+	before := out.From
+	if in.Again { // they may have been there
+		before = out.Rev
+	}
+	t.stood(op, before, out.Rev)
 }
 
 // judgeConflict: an append is refused only where the thread is not as expected.

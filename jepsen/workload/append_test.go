@@ -47,6 +47,15 @@ func expecting(op history.Op, rev uint64) history.Op {
 	return op
 }
 
+// again is wrote, sent before, and answered by a thread at rev.
+func again(op history.Op, rev uint64) history.Op {
+	in, _ := history.Decode[appendIn](op.In)
+	out, _ := history.Decode[appendOut](op.Out)
+	in.Again, out.Rev = true, rev
+	op.In, op.Out = raw(in), raw(out)
+	return op
+}
+
 // conflicts is the same append, refused by a thread at rev.
 func conflicts(op history.Op, rev uint64) history.Op {
 	op.Out = raw(appendOut{Refused: true, Rev: rev})
@@ -115,6 +124,13 @@ func TestAppendHistories(t *testing.T) {
 		{"refused by what the thread was", script{wrote(1, 0, 1, 1, 2, 0), conflicts(expecting(wrote(1, 2, 3, 2, 1, 2), 1), 0), meta(2, 4, 5, 2)}, "stale answer"},
 		{"two at one expected rev", script{expecting(wrote(1, 0, 9, 1, 1, 0), 0), expecting(wrote(2, 0, 9, 2, 1, 0), 0)}, "two appends at one seq"},
 		{"fewer entries than were sent", script{ok(1, 0, 1, callAppend, "t1", appendIn{By: 1, Entries: 2}, listed(0, "1.0"))}, "append answered wrong"},
+		{"sent again", script{unknown(wrote(1, 0, 1, 1, 2, 0)), again(wrote(1, 2, 3, 1, 2, 0), 2), readAll(2, 4, 5, two...)}, ""},
+		{"sent again, and there already", script{wrote(1, 0, 1, 1, 2, 0), wrote(2, 2, 3, 2, 1, 2), again(wrote(1, 4, 5, 1, 2, 0), 3), readAll(2, 6, 7, "1.0", "1.1", "2.0")}, ""},
+		{"sent again, and there twice", script{wrote(1, 0, 1, 1, 1, 0), again(wrote(1, 4, 5, 1, 1, 1), 2), readAll(2, 6, 7, "1.0", "1.0")}, "duplicate entry"},
+		{"sent again, first refused", script{refused(wrote(1, 0, 1, 1, 2, 0), "unavailable"), again(wrote(1, 2, 3, 1, 2, 0), 2), readAll(2, 4, 5, two...)}, ""},
+		{"sent again, to a thread that went back", script{wrote(1, 0, 1, 1, 2, 0), wrote(2, 2, 3, 2, 1, 2), again(wrote(1, 4, 5, 1, 2, 0), 2)}, "lost append"},
+		{"seen before it was sent the first time", script{readAll(2, 0, 1, "1.0"), unknown(wrote(1, 2, 3, 1, 1, 0)), again(wrote(1, 4, 5, 1, 1, 0), 1)}, "seen before it was written"},
+		{"taken for other entries", script{wrote(1, 0, 1, 1, 1, 0), refused(again(wrote(1, 4, 5, 1, 1, 0), 1), "duplicate_entry")}, "refused for no reason"},
 		{"a gap in a read", script{wrote(1, 0, 1, 1, 3, 0), ok(2, 2, 3, callRead, "t1", readIn{}, appendOut{Rev: 3, IDs: []string{"1.0", "1.1"}})}, "gap in a read"},
 		{"a short tail", script{wrote(1, 0, 1, 1, 3, 0), readTail(2, 2, 3, 2, 2, "1.2")}, "gap in a read"},
 		{"a tail from the wrong end", script{wrote(1, 0, 1, 1, 3, 0), ok(2, 2, 3, callRead, "t1", readIn{Tail: 2}, appendOut{Rev: 3, IDs: []string{"1.0", "1.1"}})}, "gap in a read"},
@@ -163,8 +179,22 @@ func madeUpAppends(d draw, n int, key string) script {
 		out.Incarnation = 3
 		return headed(out, all[:out.Rev]...)
 	}
+	var sent []appendIn
 	for i, m := range execution(d, n, 10) {
-		switch d(0, 5) {
+		switch d(0, 6) {
+		case 6:
+			if len(sent) == 0 {
+				continue
+			}
+			in := sent[d(0, len(sent)-1)].again()
+			at := slices.Index(all, in.id(0))
+			if at < 0 && !m.lost {
+				at = len(all)
+				all = append(all, in.ids()...)
+			}
+			out := listed(at, in.ids()...)
+			out.Rev = uint64(len(all))
+			s = append(s, m.op(callAppend, key, in, tell(out)))
 		case 0:
 			s = append(s, m.op(callRead, key, readIn{}, tell(listed(0, slices.Clone(all)...))))
 		case 1:
@@ -177,7 +207,9 @@ func madeUpAppends(d draw, n int, key string) script {
 			if rev := uint64(len(all)) - uint64(d(0, min(1, len(all)))); d(0, 1) == 0 {
 				in.Rev = &rev
 			}
+			sent = append(sent, in)
 			if in.Rev != nil && *in.Rev != uint64(len(all)) {
+				sent = sent[:len(sent)-1]
 				s = append(s, m.op(callAppend, key, in, tell(appendOut{Refused: true, Rev: uint64(len(all))})))
 				continue
 			}

@@ -75,10 +75,10 @@ type dedupeState struct {
 func (w *dedupe) Run(ctx context.Context, p *Process) {
 	for pace(ctx, p) {
 		switch kind := p.Rand.IntN(20); {
-		case kind < 6:
+		case kind < 5:
 			key := w.keys.Pick(p)
 			w.attempt(ctx, p, w.board.post(p, key, w.draw(p, key)))
-		case kind < 15:
+		case kind < 13:
 			if r := w.board.pick(p); r != nil {
 				w.attempt(ctx, p, r)
 			}
@@ -131,8 +131,8 @@ func (w *dedupe) commit(ctx context.Context, p *Process, call, key string, in de
 			Scope:   p.Scope,
 			Request: agent.Request{Client: in.Client, Seq: in.Seq, Low: in.Low},
 			Ops: []agent.Op{
-				&agent.AppendThread{Thread: key, ExpectedRev: in.Rev, Entries: []agent.Draft{{Payload: agent.JSON(tokenPayload(token))}}},
 				&agent.PutValue{Key: key, Bytes: []byte(token)},
+				&agent.AppendThread{Thread: key, ExpectedRev: in.Rev, Entries: []agent.Draft{{Payload: agent.JSON(tokenPayload(token))}}},
 			},
 		})
 		var e *agent.Error

@@ -129,7 +129,7 @@ func (j *journal) judgeEntry(op history.Op, seq uint64, entry string) {
 	place := uint64(slices.Index(w.entries, entry))
 	if first := seq - place; w.first == nil && place <= seq {
 		w.first = &first
-		if w.outcome == history.Unknown { // its effect is known now: it came no sooner than it was asked for
+		if w.outcome == history.Unknown || len(w.ops) > 1 { // its effect is known now: it came no sooner than it was asked for
 			effect := w.ops[0]
 			effect.Invoke, effect.Return = w.invoke, history.Never
 			j.stood(effect, first, first)
