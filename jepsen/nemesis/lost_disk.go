@@ -114,13 +114,24 @@ func clone(ctx context.Context, a *act) (undo, error) {
 	}
 	return func(ctx context.Context) error {
 		defer release()
-		if second.Running() && second.Ready(ctx) == nil && h.Running() {
+		runs := second.Running() // it should have been refused by now
+		if runs && a.serves(ctx, second) && h.Running() {
 			a.broken(second, "a cloned node was let in", "%s and its clone %s both serve as node %s", h.Name(), second.Name(), h.Node())
-		} else if second.Running() {
+		} else if runs {
 			a.note("the clone on %s was not refused, and does not serve", second.Name())
 		}
 		err := errors.Join(a.kill(second), disk.Wipe(second.DataDir()))
-		// It may have told the cluster that its node has moved.
-		return errors.Join(err, a.reboot(ctx, h), a.votes(ctx, h))
+		if runs {
+			// It may have told the cluster that its node has moved.
+			err = errors.Join(err, a.reboot(ctx, h))
+		}
+		return errors.Join(err, a.run(ctx, h), a.votes(ctx, h))
 	}, err
+}
+
+// serves tells whether the host's node is ready now, or within a moment.
+func (a *act) serves(ctx context.Context, h *testbed.Host) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return h.Ready(ctx) == nil
 }
