@@ -21,7 +21,7 @@ type watch struct {
 }
 
 const (
-	watchCallsMax = 400 // picks of a key; a follower's polls are not counted
+	watchCallsMax = 500 // picks of a key; a follower's polls are not counted
 	watchTail     = 3   // entries that a read lists
 	pollMax       = 500 * time.Millisecond
 	pollEntries   = 64
@@ -125,7 +125,7 @@ func (w *watch) follow(ctx context.Context, p *Process, key string) {
 		poll.Incarnation = there.Incarnation
 	}
 	for again := true; again; again = p.Rand.IntN(2) == 0 {
-		life := time.Duration((0.2 + p.Rand.ExpFloat64()) * float64(4*time.Second))
+		life := time.Duration((0.2 + p.Rand.ExpFloat64()) * float64(6*time.Second))
 		if p.Rand.IntN(5) == 0 {
 			life += 2 * silenceMax // long enough to notice that nothing comes
 		}
