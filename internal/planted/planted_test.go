@@ -11,7 +11,7 @@ import (
 )
 
 // backwards is the marker in guarded, which this file must not hold as it is.
-const backwards = "tnesba si taht hcnarb eht ni dnats ylno I"
+const backwards = "tnesba si taht hcnarb eht ni dnats ylno I" //nolint:misspell // it is backwards
 
 //go:noinline
 func guarded() string {

@@ -225,6 +225,7 @@ func (n *realNodes) kill(i int) {
 // killSome kills a random node now and then, until ctx ends. All run when it
 // returns.
 func (n *realNodes) killSome(ctx context.Context, t *testing.T, record *history.Recorder) {
+	t.Helper()
 	wait := func(d time.Duration) {
 		select {
 		case <-time.After(d):
