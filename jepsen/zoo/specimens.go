@@ -6,9 +6,55 @@ import (
 	"dormouse/internal/planted"
 )
 
-// specimens is the zoo. Times are of calls and faults; the start of the
-// cluster, its recovery and the last look add about fifteen seconds.
+// Times are of calls and faults; the start of the cluster, its recovery and the
+// last look add about fifteen seconds.
+const (
+	short = 10 * time.Second
+	some  = 15 * time.Second
+	long  = 20 * time.Second
+)
+
+// Names of what is asked for more than once.
+const (
+	turn      = "turn"
+	claim     = "claim"
+	hibernate = "hibernate"
+	watch     = "watch"
+	kill      = "kill"
+	deletes   = "delete"
+)
+
+// specimens is the zoo.
 var specimens = []Specimen{
-	{Bug: planted.FollowerLocalRead, Workloads: []string{"turn"}, Time: 10 * time.Second, Seed: 1, Check: "turn"},
-	{Bug: planted.MapOrder, Workloads: []string{"turn"}, Time: 10 * time.Second, Seed: 1, Check: "convergence"},
+	// Reads.
+	{Bug: planted.FollowerLocalRead, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn, Quick: true},
+	{Bug: planted.ReadDoesNotWait, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn},
+	{Bug: planted.VerifyLeaderRead, Workloads: []string{turn}, Nemeses: []string{kill}, Nodes: 1, Time: long, Seed: 1, Check: turn},
+	{Bug: planted.NewLeaderServesEarly, Workloads: []string{turn}, Nemeses: []string{kill}, Nodes: 1, Time: long, Seed: 1, Check: turn},
+	{Bug: planted.StaleThaw, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate, Quick: true},
+	{Bug: planted.ThawPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
+
+	// The state machine.
+	{Bug: planted.MapOrder, Workloads: []string{turn}, Time: short, Seed: 1, Check: "convergence", Quick: true},
+	{Bug: planted.RevCheckedEarly, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn, Quick: true},
+	{Bug: planted.RevisionCheckedEarly, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn},
+	{Bug: planted.HalfACommitApplied, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn},
+	{Bug: planted.HalfACommitVisible, Workloads: []string{turn}, Time: some, Seed: 1, Check: turn},
+	{Bug: planted.PatchedEarly, Workloads: []string{"register"}, Time: some, Seed: 1, Check: "register"},
+	{Bug: planted.LateWriteResurrects, Workloads: []string{deletes}, Time: short, Seed: 1, Check: deletes},
+	{Bug: planted.SealIgnored, Workloads: []string{deletes}, Time: short, Seed: 1, Check: deletes},
+	{Bug: planted.CompactionForgetsRev, Workloads: []string{watch}, Time: short, Seed: 1, Check: watch},
+	{Bug: planted.CompactionPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
+	{Bug: planted.WatchFollowsNewLife, Workloads: []string{watch}, Time: some, Seed: 1, Check: watch},
+
+	// Claims.
+	{Bug: planted.NoFenceCheck, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim, Quick: true},
+	{Bug: planted.FenceCheckedEarly, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim},
+	{Bug: planted.EpochReused, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim},
+
+	// Outcomes and members.
+	{Bug: planted.NoDedupe, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: turn},
+	{Bug: planted.RetryWithFreshID, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: turn, Client: true},
+	{Bug: planted.TimeoutAsRefused, Workloads: []string{turn}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: turn, Client: true},
+	{Bug: planted.UnheardIsRemoved, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: "liveness"},
 }
