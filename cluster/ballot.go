@@ -34,6 +34,8 @@ var (
 type ballot struct {
 	raft.StableStore
 	mayVote func() bool
+	latch   *latch
+	end     func() // ends raft's main thread, on which it is called; nil where the caller is not raft
 
 	beat  sync.Mutex    // held by the guard around a heartbeat, and while the term grows
 	term  atomic.Uint64 // the highest that was saved
@@ -82,6 +84,12 @@ func (s *ballot) setTerm(term uint64) error {
 	s.beat.Lock()
 	defer s.beat.Unlock()
 	if err := s.StableStore.SetUint64([]byte(keyCurrentTerm), term); err != nil {
+		// Raft panics where its term cannot be saved, and a lone voter whose disk
+		// has failed stands at once: the process would be gone before the node
+		// could say what it ends of.
+		if s.end != nil && s.latch.failed() != nil {
+			s.end()
+		}
 		return err
 	}
 	s.term.Store(term)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,6 +133,7 @@ func (g *Group) openRaft() error {
 		machine: g.machine, metrics: g.metrics, logger: g.logger, ready: g.ready,
 		notify: make(chan bool), news: make(chan struct{}, 1), duties: g.duties, turned: g.turn,
 	}
+	g.stores.ballot.end = runtime.Goexit
 	r, err := raft.NewRaft(g.raftConfig(), g.machine, g.stores.logs, g.stores.stable, g.stores.snapshots, guard)
 	if err != nil {
 		return errors.Join(fmt.Errorf("start raft: %w", err), guard.Close())

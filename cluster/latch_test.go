@@ -190,3 +190,25 @@ func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
 		close(disk.hang)
 	})
 }
+
+// A lone voter whose log takes no writes stands again at once, and raft panics
+// where its term cannot be saved: the process ended by that, not by its own word.
+func TestALoneVoterWhoseDiskFailsEndsByItsOwnWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		n := r.nodes[0]
+		disk := &ailing{InmemStore: raft.NewInmemStore()}
+		n.engines.logs, n.engines.stable = disk, disk
+		r.start()
+		r.mustPut(r.leader(), "x", 1)
+		synctest.Wait()
+		disk.fail = syscall.EIO
+		if err := n.put("x", 2); err == nil {
+			t.Error("it wrote to a disk that fails")
+		}
+		time.Sleep(time.Minute)
+		if err := n.ended(); !errors.Is(err, syscall.EIO) {
+			t.Errorf("ended by %v", err)
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -174,6 +175,7 @@ func (r *rig) startNode(n *rigNode) {
 	if n.stores, err = stackStores(o, n.engines); err != nil {
 		r.t.Fatal(err)
 	}
+	n.stores.ballot.end = runtime.Goexit
 	var transport raft.Transport
 	if r.network != nil {
 		transport = r.network(n)

@@ -129,7 +129,7 @@ func (s *stores) stack(o storesOptions) error {
 	if err := s.meter.load(); err != nil {
 		return err
 	}
-	s.ballot = &ballot{StableStore: checked, mayVote: s.mayVote}
+	s.ballot = &ballot{StableStore: checked, mayVote: s.mayVote, latch: s.latch}
 	if err := s.ballot.load(); err != nil {
 		return err
 	}
