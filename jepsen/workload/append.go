@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 
 	"dormouse/agent"
@@ -149,12 +148,10 @@ func readThread(ctx context.Context, p *Process, key string, in readIn) (appendO
 
 // Final reads every thread whole.
 func (w *appends) Final(ctx context.Context, p *Process) error {
-	for _, key := range w.keys.All() {
-		if _, err := readThread(ctx, p, key, readIn{}); err != nil {
-			return fmt.Errorf("read thread %s: %w", key, err)
-		}
-	}
-	return nil
+	return finalReads(ctx, w.keys.All(), func(key string) error {
+		_, err := readThread(ctx, p, key, readIn{})
+		return err
+	})
 }
 
 // answer is a call of this workload, decoded.

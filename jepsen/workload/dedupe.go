@@ -167,12 +167,10 @@ func dedupeAnswer(result agent.Result) dedupeOut {
 
 // Final reads every thread and counter.
 func (w *dedupe) Final(ctx context.Context, p *Process) error {
-	for _, key := range w.keys.All() {
-		if _, err := w.read(ctx, p, key); err != nil {
-			return fmt.Errorf("read thread and counter %s: %w", key, err)
-		}
-	}
-	return nil
+	return finalReads(ctx, w.keys.All(), func(key string) error {
+		_, err := w.read(ctx, p, key)
+		return err
+	})
 }
 
 func (w *dedupe) read(ctx context.Context, p *Process, key string) (dedupeState, error) {

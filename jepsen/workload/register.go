@@ -3,7 +3,7 @@ package workload
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"dormouse/agent"
@@ -51,14 +51,10 @@ func (w *register) Run(ctx context.Context, p *Process) {
 
 // Final reads every key.
 func (w *register) Final(ctx context.Context, p *Process) error {
-	for _, keys := range []*Keys{w.checkpoints, w.values} {
-		for _, key := range keys.All() {
-			if _, err := w.call(ctx, p, model.RegisterGet, key, model.RegisterIn{}); err != nil {
-				return fmt.Errorf("read %s: %w", key, err)
-			}
-		}
-	}
-	return nil
+	return finalReads(ctx, slices.Concat(w.checkpoints.All(), w.values.All()), func(key string) error {
+		_, err := w.call(ctx, p, model.RegisterGet, key, model.RegisterIn{})
+		return err
+	})
 }
 
 // heard is what a process knows of a key after an answer; writes do not tell

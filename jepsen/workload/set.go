@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,12 +81,10 @@ func addMember(ctx context.Context, p *Process, key string, member int64) error 
 
 // Final reads every set.
 func (w *set) Final(ctx context.Context, p *Process) error {
-	for _, key := range slices.Concat(w.prefixes.All(), w.threads.All()) {
-		if _, err := w.read(ctx, p, key); err != nil {
-			return fmt.Errorf("read set %s: %w", key, err)
-		}
-	}
-	return nil
+	return finalReads(ctx, slices.Concat(w.prefixes.All(), w.threads.All()), func(key string) error {
+		_, err := w.read(ctx, p, key)
+		return err
+	})
 }
 
 // read lists a set. It may take several pages; as members only come, what was

@@ -1,0 +1,38 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+)
+
+func TestFinalReadsAreTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away := errors.New("away")
+		var read []string
+		failures := 3
+		err := finalReads(t.Context(), []string{"a", "b"}, func(key string) error {
+			if failures--; failures >= 0 {
+				return away
+			}
+			read = append(read, key)
+			return nil
+		})
+		if err != nil || !slices.Equal(read, []string{"a", "b"}) {
+			t.Errorf("read %v, %v", read, err)
+		}
+		tries := 0
+		never := func(string) error { tries++; return away }
+		if err := finalReads(t.Context(), []string{"a"}, never); !errors.Is(err, away) || tries != finalTries {
+			t.Errorf("%d tries, %v", tries, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		tries = 0
+		if err := finalReads(ctx, []string{"a"}, never); !errors.Is(err, away) || tries != 1 {
+			t.Errorf("%d tries after the end, %v", tries, err)
+		}
+	})
+}
