@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -62,19 +65,38 @@ func newPlace(t *testing.T, name string, how ...string) *place {
 	}
 }
 
+// Ports below those that systems give to outgoing connections, so that none of
+// these takes one between its choice and its use; and each once.
+const (
+	portsFirst = 10000
+	ports      = 20000
+)
+
+var (
+	portsFrom  = rand.IntN(ports)
+	portsGiven atomic.Int64
+)
+
 // freeAddrs are loopback addresses that nobody listens on.
 func freeAddrs(t *testing.T, n int) []string {
 	t.Helper()
 	var addrs []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for range ports {
+		if len(addrs) == n {
+			return addrs
+		}
+		port := portsFirst + (portsFrom+int(portsGiven.Add(1)))%ports
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
+			continue
+		}
+		addrs = append(addrs, l.Addr().String())
+		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close() //nolint:errcheck // it only held the port
-		addrs = append(addrs, l.Addr().String())
 	}
-	return addrs
+	t.Fatal("no port is free on loopback")
+	return nil
 }
 
 // process is a daemon that was started.
