@@ -76,7 +76,7 @@ func rows(ops []history.Op, events []history.Event) []rowView {
 	first, last := ops[0].Invoke, ops[0].Invoke
 	for _, op := range ops {
 		row := rowView{
-			start: op.Invoke, From: at(op.Invoke), To: at(op.Return), Process: op.Process, Node: op.Node, Call: op.Call,
+			start: op.Invoke, From: at(op.Invoke), To: at(op.Return), Process: op.Process, Node: op.Node, Call: fmt.Sprintf("%s %d", op.Call, op.ID),
 			In: cell(string(op.In)), Out: cell(string(op.Out)), Outcome: op.Outcome,
 		}
 		if op.Outcome != history.OK {

@@ -56,7 +56,7 @@ func TestThePageTellsWhatWasFound(t *testing.T) {
 		`<span class="verdict violation">VIOLATION</span> register, append under kill, partition, 3 nodes`,
 		"--workload register,append --nemesis kill,partition", "seed 42",
 		"lost append", "entry 17 was acknowledged and is not in the thread", "{&#34;value&#34;:&#34;&lt;b&gt;7&lt;/b&gt;&#34;}",
-		"fault 1 begins: kill, kill -9 of n1", "n1 ends: killed", "n2 leads, in term 3", "and 100 more calls, in the history",
+		`<td class="when">append 4502</td>`, "fault 1 begins: kill, kill -9 of n1", "n1 ends: killed", "n2 leads, in term 3", "and 100 more calls, in the history",
 		"no /dev/net/tun: partitions are left out", "kill/leader", "partition/leader-only", "data-picture=",
 	)
 }
