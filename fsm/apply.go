@@ -70,6 +70,10 @@ func (b *batch) commit() error {
 	invariant.Check(b.progress.tick >= m.progress.tick && b.progress.wall >= m.progress.wall,
 		"time runs back at entry %d: tick %d after %d, wall %d after %d",
 		b.progress.index, b.progress.tick, m.progress.tick, b.progress.wall, m.progress.wall)
+	if planted.Is(planted.WatchWokenEarly) {
+		m.watches.wake(b.touched)
+		b.touched = nil
+	}
 	if err := b.storeScopes(); err != nil {
 		return err
 	}

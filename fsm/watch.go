@@ -4,8 +4,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"dormouse/internal/planted"
 )
 
 // watches are those who want to know when a thread or a claim changes.
@@ -53,7 +51,7 @@ func (w *watches) add(key string) (changed <-chan struct{}, cancel func()) {
 
 // wake signals to those who watch a touched row, or any in a touched scope.
 func (w *watches) wake(touched []string) {
-	if len(touched) == 0 || w.count.Load() == 0 || planted.Is(planted.WatchNotWoken) && len(touched) > 1 {
+	if len(touched) == 0 || w.count.Load() == 0 {
 		return
 	}
 	w.mu.Lock()

@@ -82,6 +82,8 @@ func (t *tail) page(yield func(agent.Event, error) bool) bool {
 		case err != nil:
 			yield(agent.Event{}, err)
 			return false
+		case !page.Exists && planted.Is(planted.WatchFollowsNewLife):
+			return true
 		case !page.Exists && t.incarnation == 0:
 			yield(agent.Event{}, agent.Errorf(agent.CodeNotFound, "there is no thread %s to watch", t.watch.Thread))
 			return false

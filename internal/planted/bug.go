@@ -68,7 +68,7 @@ const (
 	CompactionForgetsRev  Bug = "compaction-forgets-rev"
 	CompactionPastPointer Bug = "compaction-past-pointer"
 	DuplicateEntryIDs     Bug = "duplicate-entry-ids"
-	WatchNotWoken         Bug = "watch-not-woken"
+	WatchWokenEarly       Bug = "watch-woken-early"
 	WatchFollowsNewLife   Bug = "watch-follows-new-life"
 )
 
@@ -124,7 +124,7 @@ var about = map[Bug]string{
 	CompactionForgetsRev:  "a compacted thread counts only the entries that it still has",
 	CompactionPastPointer: "compaction takes entries that a checkpoint points to",
 	DuplicateEntryIDs:     "an entry whose id is in the thread already is appended again",
-	WatchNotWoken:         "watchers do not hear of entries that touch several threads",
+	WatchWokenEarly:       "watchers are woken before there is anything new to read",
 	WatchFollowsNewLife:   "a watch goes on into the thread that was made anew under its id",
 
 	NoFenceCheck:      "a fence is not looked at",
