@@ -86,7 +86,8 @@ func TestAnEmptyHistoryIsReportedToo(t *testing.T) {
 func TestTheTextIsATableForPeople(t *testing.T) {
 	run := failed(made(3000), 10)
 	run.Dir = "runs/1"
-	run.Results[1].Findings[0].Detail += "\x1b[2J"
+	run.Results[1].Findings[0].Detail += "\x1b[2J" + strings.Repeat(" and so on", 10)
+	run.Results[1].Why = "this stands on a line of its own"
 	var b bytes.Buffer
 	if err := report.Text(&b, run); err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestTheTextIsATableForPeople(t *testing.T) {
 	contains(t, b.String(),
 		"VIOLATION  register, append under kill, partition, 3 nodes\n",
 		"seed 42 · 1m0s · 3,000 calls · started 2026-11-21 12:00:00 UTC · took 1m5s · dormoused v0.1\n",
-		"CHECK      VERDICT     JUDGED   TOOK    NOTES\n", "lost append (k1): entry 17",
+		"CHECK      VERDICT     JUDGED   TOOK    NOTES\n", "   this stands on a line of its own\n", "   lost append (k1): entry 17",
 		"recovery   2 faults; first commit after a healing: median ",
 		"leaders    2 lost; silence until the next commit where the fault met the leader alone (2): median 2.0",
 		"history    "+filepath.Join("runs/1", report.HistoryName)+"\n",
