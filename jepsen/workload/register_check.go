@@ -97,6 +97,11 @@ type registerKey struct {
 // contradicted adds the finding of calls that have no order: the shortest part
 // that shows it.
 func (k *registerKey) contradicted() {
+	const rule = "not linearizable"
+	if k.findings.broken[rule] >= findingsKept {
+		k.findings.add(rule, k.key, nil, "") // it counts, and need not be shown
+		return
+	}
 	part, whole := k.linear.Shortest(k.calls, within(k.ctx, shortestMax))
 	slices.SortFunc(part, func(a, b model.Call) int { return a.Tag - b.Tag })
 	shown := make([]history.Op, len(part))
@@ -112,7 +117,7 @@ func (k *registerKey) contradicted() {
 		begin = "whatever was before"
 	}
 	culprit := k.ops[last.Tag]
-	more := k.findings.add("not linearizable", k.key, shown, "call %d of process %d, %s, has no place in any order of these %d calls, %s",
+	more := k.findings.add(rule, k.key, shown, "call %d of process %d, %s, has no place in any order of these %d calls, %s",
 		culprit.ID, culprit.Process, k.linear.Describe(last.In, last.Out), len(part), begin)
 	k.draw(more, part, whole)
 }
