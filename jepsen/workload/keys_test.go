@@ -36,3 +36,22 @@ func TestKeysAreRetired(t *testing.T) {
 		t.Errorf("%d keys handed out, %d known", len(uses), len(all))
 	}
 }
+
+// TestADoubtfulKeyIsRetiredEarly: a few unknown calls, and a key gets only as
+// many more as it takes to show what became of them.
+func TestADoubtfulKeyIsRetiredEarly(t *testing.T) {
+	keys := workload.NewKeys("k", 1, 1000)
+	p := &workload.Process{ID: 1, Rand: rand.New(rand.NewPCG(1, 1))}
+	first := keys.Pick(p)
+	for range 100 {
+		keys.Doubt(first)
+	}
+	keys.Doubt("another")
+	more := 0
+	for keys.Pick(p) == first {
+		more++
+	}
+	if more < 5 || more > 50 {
+		t.Errorf("it got %d calls more", more)
+	}
+}
