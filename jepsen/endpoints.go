@@ -115,7 +115,7 @@ func (s *targetStage) disturb(ctx context.Context, record *history.Recorder, tel
 		return nil
 	}
 	began := time.Now()
-	for step := 1; pause(ctx, hookCalm) && time.Since(began)+hookFor < s.long; step++ {
+	for step := 1; time.Since(began)+hookCalm+hookFor < s.long && pause(ctx, hookCalm); step++ {
 		event := history.Event{Kind: history.EventFault, Name: "hook", Step: step, Detail: s.target.HookFault}
 		record.Event(event)
 		tell("fault: " + s.target.HookFault)

@@ -16,7 +16,7 @@ type Options struct {
 	Nemeses   []string          // by name, side by side; empty means none
 	Time      time.Duration     // of calls and faults; 0 means 60 s
 	Seed      uint64            // of the plan and of every process
-	Nodes     int               // 1 to 7; 0 means 3
+	Nodes     int               // 1 to 7; 0 means 3. Of a Target: as many as it has addresses
 	Dir       string            // of the run's files; made, and must not hold a run yet
 	Binary    string            // dormoused; "" builds it
 	Processes int               // of each workload; 0 means 12
@@ -47,6 +47,9 @@ func (o Options) resolve() (Options, error) {
 	if o.Nodes == 0 {
 		o.Nodes = nodesDefault
 	}
+	if o.Target != nil {
+		o.Nodes = len(o.Target.Endpoints)
+	}
 	if o.Processes == 0 {
 		o.Processes = processesDefault
 	}
@@ -62,7 +65,7 @@ func (o Options) resolve() (Options, error) {
 		_, err := nemesis.About(name)
 		wrong = append(wrong, err)
 	}
-	if o.Nodes < 1 || o.Nodes > nodesMax {
+	if o.Target == nil && (o.Nodes < 1 || o.Nodes > nodesMax) {
 		wrong = append(wrong, fmt.Errorf("a cluster of %d nodes: give 1 to %d", o.Nodes, nodesMax))
 	}
 	if o.Time < 0 || o.Processes < 0 {
