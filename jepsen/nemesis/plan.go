@@ -73,22 +73,41 @@ func (f fault) draw(seed uint64, nodes int, total time.Duration) (steps []Step, 
 	if len(fit) == 0 {
 		return nil, note
 	}
-	var deck []variant
+	deck := deck{all: fit, draw: draw}
 	for at := calm + between(draw, 0, gapMin); ; at += between(draw, gapMin, gapMax) {
-		if len(deck) == 0 {
-			deck = slices.Clone(fit)
-			draw.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
-		}
-		v := deck[0]
-		deck = deck[1:]
-		long := spread(draw, v.shortest, min(v.longest, max(v.shortest, time.Duration(share*float64(total)))))
-		if at+v.shortest > total {
+		v, ok := deck.next(total - at)
+		if !ok {
 			return steps, note
 		}
+		long := spread(draw, v.shortest, min(v.longest, max(v.shortest, time.Duration(share*float64(total)))))
 		long = min(long, total-at)
 		steps = append(steps, Step{At: at.Round(time.Millisecond), For: long.Round(time.Millisecond), Fault: f.name, Variant: v.name, Seed: draw.Uint64()})
 		at += long + v.mends
 	}
+}
+
+// deck deals variants: each once before any comes again.
+type deck struct {
+	all  []variant
+	left []variant
+	draw *rand.Rand
+}
+
+// next is the next variant that the time which is left is long enough for; not
+// ok where there is none.
+func (d *deck) next(left time.Duration) (v variant, ok bool) {
+	fits := func(v variant) bool { return v.shortest <= left }
+	i := slices.IndexFunc(d.left, fits)
+	if i < 0 {
+		d.left = slices.Clone(d.all)
+		d.draw.Shuffle(len(d.left), func(i, j int) { d.left[i], d.left[j] = d.left[j], d.left[i] })
+		if i = slices.IndexFunc(d.left, fits); i < 0 {
+			return variant{}, false
+		}
+	}
+	v = d.left[i]
+	d.left = slices.Delete(d.left, i, i+1)
+	return v, true
 }
 
 // between is a duration in the range, evenly.

@@ -209,7 +209,7 @@ func deletedBefore(h *history.History, incarnation uint64, when time.Duration) b
 	return false
 }
 
-func TestDeleteScales(t *testing.T) {
+func BenchmarkDeleteCheck(b *testing.B) {
 	all := &history.History{}
 	for key := range 60 {
 		for _, op := range deleteHistory(uint64(key), 9, 150).Ops {
@@ -217,5 +217,5 @@ func TestDeleteScales(t *testing.T) {
 			all.Ops = append(all.Ops, op)
 		}
 	}
-	scales(t, newDelete(), all)
+	scales(b, newDelete(), all)
 }

@@ -216,7 +216,7 @@ func concurrent(h *history.History, op history.Op) bool {
 	})
 }
 
-func TestHibernateScales(t *testing.T) {
+func BenchmarkHibernateCheck(b *testing.B) {
 	all := &history.History{}
 	for key := range 10 {
 		for _, op := range sleepHistory(uint64(key), 9, 800).Ops {
@@ -224,5 +224,5 @@ func TestHibernateScales(t *testing.T) {
 			all.Ops = append(all.Ops, op)
 		}
 	}
-	scales(t, newHibernate(), all)
+	scales(b, newHibernate(), all)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -103,24 +102,14 @@ func givesUp(t *testing.T, w Workload, h *history.History) {
 	}
 }
 
-// scales: at this rate, a million calls are judged within a minute. It counts
-// the processor's time, since others use the machine too.
-func scales(t *testing.T, w Workload, h *history.History) {
-	t.Helper()
-	begun := processorTime(t)
-	expect(t, judged(t, w, h), "")
-	perCall := (processorTime(t) - begun) / time.Duration(len(h.Ops))
-	t.Logf("%d calls are judged in %v each", len(h.Ops), perCall)
-	if perCall > time.Minute/1_000_000 {
-		t.Errorf("judging takes %v a call", perCall)
+// scales measures the judging of a sound history; 60 µs a call are a million
+// calls a minute.
+func scales(b *testing.B, w Workload, h *history.History) {
+	b.Helper()
+	for b.Loop() {
+		if r := w.Check(b.Context(), h); r.Verdict != check.OK {
+			b.Fatalf("%s: %+v", r.Verdict, r.Findings)
+		}
 	}
-}
-
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano())
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(h.Ops)), "ns/call")
 }

@@ -289,8 +289,8 @@ func spoilTurn(r *rand.Rand, h *history.History) string {
 	return fmt.Sprintf("%s in call %d", what, h.Ops[at].ID)
 }
 
-// TestTurnScales: a million calls take a minute at most.
-func TestTurnScales(t *testing.T) {
+// A million calls are to take a minute at most.
+func BenchmarkTurnCheck(b *testing.B) {
 	const groups, calls = 10, 800
 	all := &history.History{}
 	for group := range groups {
@@ -299,5 +299,5 @@ func TestTurnScales(t *testing.T) {
 			all.Ops = append(all.Ops, op)
 		}
 	}
-	scales(t, newTurn(), all)
+	scales(b, newTurn(), all)
 }

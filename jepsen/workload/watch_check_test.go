@@ -269,7 +269,7 @@ func known(h *history.History, names []string) bool {
 	return false
 }
 
-func TestWatchScales(t *testing.T) {
+func BenchmarkWatchCheck(b *testing.B) {
 	all := &history.History{}
 	for key := range 10 {
 		for _, op := range watchHistory(uint64(key), 8, 800).Ops {
@@ -277,5 +277,5 @@ func TestWatchScales(t *testing.T) {
 			all.Ops = append(all.Ops, op)
 		}
 	}
-	scales(t, newWatch(), all)
+	scales(b, newWatch(), all)
 }

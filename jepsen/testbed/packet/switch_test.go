@@ -133,8 +133,16 @@ func TestConnectionsFeelTheLink(t *testing.T) {
 		t.Errorf("100 ms to and fro took %v: %v", took, err)
 	}
 	p.HealAll()
-	if took, err := echo(conn, 5*time.Second); err != nil || took > 100*ms {
-		t.Errorf("a healed link took %v: %v", took, err)
+	best := time.Hour // of several: others use the machine too
+	for range 20 {
+		took, err := echo(conn, 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best = min(best, took)
+	}
+	if best >= 100*ms {
+		t.Errorf("a healed link takes %v", best)
 	}
 
 	p.set(t, "b", "a", raft, packet.Link{Cut: true}) // one way
