@@ -25,7 +25,7 @@ func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event
 		w.Scope = c.o.Scope
 	}
 	return func(yield func(agent.Event, error) bool) {
-		s := &watching{client: c, w: w, incarnation: w.Incarnation, started: w.Incarnation != 0, backoff: newBackoff(backoffFirst, backoffMost)}
+		s := &watching{client: c, w: w, incarnation: w.Incarnation, backoff: newBackoff(backoffFirst, backoffMost)}
 		for {
 			err := s.once(ctx, yield)
 			switch {
@@ -51,8 +51,7 @@ var errEnough = errors.New("the watch has ended")
 type watching struct {
 	client      *Client
 	w           agent.Watch // From is the next seq
-	incarnation uint64      // of the thread that is watched; 0 where not known
-	started     bool
+	incarnation uint64      // of the thread that is watched; 0 before it was asked for
 	held        *uint64 // the epoch that was told last, of a claim; nil before that
 	backoff     *backoff.ExponentialBackOff
 }
@@ -102,7 +101,9 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 }
 
 // same asks whether the thread is still the one that was watched before: a
-// seq says nothing about that.
+// seq says nothing about that. So nothing is watched before its incarnation is
+// known: a thread that is not there yet might come, go and come back by the
+// time that a stream breaks.
 func (s *watching) same(ctx context.Context) (bool, error) {
 	if s.w.Claim != "" { // epochs say it all
 		return true, nil
@@ -123,12 +124,13 @@ func (s *watching) same(ctx context.Context) (bool, error) {
 	case a.Err.Code != agent.CodeNotFound && a.Err.Code != agent.CodeDeleted:
 		return false, a.Err
 	}
-	if s.started && s.incarnation != 0 && s.incarnation != incarnation {
-		return false, nil
+	if s.incarnation == 0 {
+		if incarnation == 0 {
+			return false, agent.Errorf(agent.CodeNotFound, "there is no thread %s to watch", s.w.Thread)
+		}
+		s.incarnation = incarnation
 	}
-	s.started = true
-	s.incarnation = incarnation
-	return true, nil
+	return s.incarnation == incarnation, nil
 }
 
 func (s *watching) broke(l *link, err error) error {

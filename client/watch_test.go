@@ -136,6 +136,46 @@ func TestAThreadCreatedAnewEndsTheWatchOfTheOldOne(t *testing.T) {
 	})
 }
 
+// A thread that was not there when the watch asked which life of it to follow
+// comes, goes, and comes back while the node is away: no watch may begin in
+// one life and go on in the other. The harness found it (watch under disk).
+func TestAWatchThatFoundNoThreadFollowsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWires(t), newJournal()
+		j.incarnation = 0
+		f := j.fake()
+		asked := f.read
+		f.read = func(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+			defer func() { // the first life begins right after the watch looked
+				j.mu.Lock()
+				j.incarnation, j.rev = 1, 1
+				j.mu.Unlock()
+			}()
+			return asked(ctx, r)
+		}
+		stop := w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		time.AfterFunc(time.Second, func() {
+			stop()
+			j.mu.Lock()
+			j.incarnation, j.rev = 2, 9
+			j.mu.Unlock()
+			f := j.fake()
+			w.serve("a", f, f)
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var got []agent.Event
+		var last error
+		for e, err := range c.Watch(ctx, agent.Watch{Thread: "t"}) {
+			got, last = append(got, e), err
+		}
+		if len(got) != 1 || agent.CodeOf(last) != agent.CodeNotFound {
+			t.Errorf("events: %+v, the last with %v", got, last)
+		}
+	})
+}
+
 func TestWhatEndsAWatch(t *testing.T) {
 	for name, tc := range map[string]struct {
 		event agent.Event
