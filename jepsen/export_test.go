@@ -10,6 +10,9 @@ import (
 // RunCoverWith makes the cover's runs with something that makes none.
 var RunCoverWith = runCover
 
+// Level tells whether nodes stand at one place.
+var Level = level
+
 // Disturb does to a target what its hooks say, for so long.
 func Disturb(ctx context.Context, t Target, long time.Duration, record *history.Recorder) error {
 	s := &targetStage{target: t, long: long}

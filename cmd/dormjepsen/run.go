@@ -61,7 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.workloads, "workload", everything, "workloads side by side, comma-separated, or all")
-	flags.StringVar(&f.nemeses, "nemesis", "none", "faults that come and go, comma-separated, or all")
+	flags.StringVar(&f.nemeses, "nemesis", "none", "faults that come and go, comma-separated, or all; group/variant for one way of doing it, as in kill/leader")
 	flags.DurationVar(&f.time, "time", 60*time.Second, "how long calls and faults go on")
 	flags.Uint64Var(&f.seed, "seed", 0, "of the plan and of all draws; made up where none is given")
 	flags.IntVar(&f.nodes, "nodes", 3, "size of the cluster, 1 to 7")

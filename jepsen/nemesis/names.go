@@ -42,13 +42,33 @@ func all() []fault {
 	}
 }
 
+// find is the group of that name, or, of "group/variant", the group with that
+// way of doing it alone.
 func find(name string) (fault, error) {
+	group, only, one := strings.Cut(name, "/")
 	for _, f := range all() {
-		if f.name == name {
+		if f.name != group {
+			continue
+		}
+		if !one {
 			return f, nil
 		}
+		var known []string
+		for _, v := range f.variants {
+			if v.word() == only {
+				f.variants = []variant{v}
+				return f, nil
+			}
+			known = append(known, v.word())
+		}
+		return fault{}, fmt.Errorf("there is no variant %q of nemesis %s; there are %s", only, group, strings.Join(known, ", "))
 	}
 	return fault{}, fmt.Errorf("there is no nemesis %q; there are %s", name, strings.Join(Names(), ", "))
+}
+
+// word is the variant's name as the command line has it: "leader-from-nodes".
+func (v variant) word() string {
+	return strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(v.name)
 }
 
 // Names are the names of all groups.

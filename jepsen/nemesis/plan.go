@@ -39,7 +39,7 @@ func Draw(seed uint64, faults []string, nodes int, total time.Duration) (Plan, e
 		if err != nil {
 			return Plan{}, err
 		}
-		steps, note := f.draw(seed, nodes, total)
+		steps, note := f.draw(name, seed, nodes, total)
 		p.Steps = append(p.Steps, steps...)
 		if note != "" {
 			p.Notes = append(p.Notes, note)
@@ -52,11 +52,11 @@ func Draw(seed uint64, faults []string, nodes int, total time.Duration) (Plan, e
 	return p, nil
 }
 
-// draw makes the lane of one fault. Every variant that makes sense at that size
-// comes once before any comes again.
-func (f fault) draw(seed uint64, nodes int, total time.Duration) (steps []Step, note string) {
+// draw makes the lane of one fault, by the name that it was asked for. Every
+// variant that makes sense at that size comes once before any comes again.
+func (f fault) draw(lane string, seed uint64, nodes int, total time.Duration) (steps []Step, note string) {
 	name := fnv.New64a()
-	_, _ = name.Write([]byte(f.name))
+	_, _ = name.Write([]byte(lane))
 	draw := rand.New(rand.NewPCG(seed, name.Sum64()))
 	var fit []variant
 	var unfit []string

@@ -104,3 +104,27 @@ func TestUnknownNamesListTheKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestOneVariantAlone: "group/variant" is that way of doing it and no other.
+func TestOneVariantAlone(t *testing.T) {
+	for name, want := range map[string]string{
+		"partition/leader-hears-nobody":     "leader hears nobody",
+		"clock/the-leaders-jumps":           "the leader's jumps",
+		"slow-net/slow-way-back-then-a-cut": "slow way back, then a cut",
+		"kill/while-taking-a-snapshot-over": "while taking a snapshot over",
+	} {
+		p := draw(t, 1, 3, 10*time.Minute, name)
+		if len(p.Steps) == 0 {
+			t.Errorf("%s: nothing to do", name)
+		}
+		for _, s := range p.Steps {
+			if s.Variant != want {
+				t.Errorf("%s: %s comes", name, s.Variant)
+			}
+		}
+	}
+	_, err := nemesis.Draw(1, []string{"kill/softly"}, 3, time.Minute)
+	if err == nil || !strings.Contains(err.Error(), "again-and-again") {
+		t.Errorf("%v, which does not name the variants that there are", err)
+	}
+}
