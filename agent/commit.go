@@ -167,6 +167,38 @@ type ReleaseClaim struct {
 	TTL    time.Duration // of To's holding; 0 means as it was
 }
 
+// WriteMemory writes a memory, or writes it anew: its id then stands for what
+// this op says and nothing of what was there before, and it counts as the most
+// recently written one. What an agent may remember is bounded by its scope's
+// Policy; past that a write is refused as overloaded.
+type WriteMemory struct {
+	Agent         string
+	ID            string // "" means one made from the content: Validate fills it in
+	Session       string
+	Class         string // "" means MemoryEpisodic
+	Kind          string // "" means MemoryKindDefault
+	Content       string // this or Data must be there
+	Data          JSON
+	Tags          []string
+	Source        string
+	Metadata      JSON
+	Embedding     []float32     // as long as those that the agent's memories have already
+	ObservedAt    *int64        // Unix ms; nil means the log's time
+	ExpiresAt     int64         // Unix ms; 0 means never
+	TTL           time.Duration // instead of ExpiresAt; 0 means it stays
+	IfRevision    *uint64       // 0 means "must not exist"
+	IfIncarnation uint64
+}
+
+// DeleteMemory deletes a memory; a missing one is fine.
+type DeleteMemory struct {
+	Agent         string
+	ID            string
+	IfRevision    *uint64
+	IfIncarnation uint64
+	Seal          time.Duration
+}
+
 func (*PutValue) isOp()         {}
 func (*DeleteValue) isOp()      {}
 func (*PutCheckpoint) isOp()    {}
@@ -182,6 +214,8 @@ func (*DeleteScope) isOp()      {}
 func (*TakeClaim) isOp()        {}
 func (*RenewClaim) isOp()       {}
 func (*ReleaseClaim) isOp()     {}
+func (*WriteMemory) isOp()      {}
+func (*DeleteMemory) isOp()     {}
 
 // Result is what a commit that applied returns.
 type Result struct {
@@ -236,12 +270,21 @@ type ScopeResult struct{ Scope Scope }
 // stands after the op.
 type ClaimResult struct{ Claim Claim }
 
+// MemoryResult answers WriteMemory.
+type MemoryResult struct {
+	Agent, ID            string
+	Incarnation          uint64
+	Revision             uint64
+	CreatedAt, UpdatedAt int64
+}
+
 func (*ValueResult) isOpResult()      {}
 func (*CheckpointResult) isOpResult() {}
 func (*ThreadResult) isOpResult()     {}
 func (*DeleteResult) isOpResult()     {}
 func (*ScopeResult) isOpResult()      {}
 func (*ClaimResult) isOpResult()      {}
+func (*MemoryResult) isOpResult()     {}
 
 // Decided is how the state machine decided one commit: exactly one of a result
 // and an error, which is Final.

@@ -29,6 +29,13 @@ const (
 	ClaimTTLDefault     = 30 * time.Second    // a claim's, where none is named
 	ClaimTTLMin         = time.Second         // holders renew every third of it, over a network and a slow disk
 	ClaimTTLMax         = 24 * time.Hour
+	MemoryBytesMax      = 256 << 10      // one memory: content, data, metadata, tags and embedding together
+	MemoryTagsMax       = 64             // tags of one memory, and of each kind in a recall
+	EmbeddingMax        = 4096           // numbers in an embedding
+	RecallLimitDefault  = 5              // memories that a recall gives where no limit is named
+	QueryLimitDefault   = 20             // …in ModeQuery
+	RecallLimitMax      = 1000           // memories that a recall ever gives
+	RecallQueryBytesMax = 8 << 10        // a recall's query, or the text that it filters by
 	RequestTTLDefault   = 24 * time.Hour // how long answers are remembered, and how long a commit may take to apply
 	RequestTTLMax       = 7 * 24 * time.Hour
 	RequestWindowMax    = 4096           // answers remembered for one client; past it a commit is refused as overloaded

@@ -72,6 +72,15 @@ type GetClaim struct{ Claim string }
 // ListClaims lists the claims that somebody holds, in name order.
 type ListClaims struct{ Page }
 
+// GetMemory reads one memory of an agent, with its embedding.
+type GetMemory struct{ Agent, ID string }
+
+// ListMemories lists what an agent remembers, in id order.
+type ListMemories struct {
+	Agent string
+	Page
+}
+
 // Page asks for one page of a list.
 type Page struct {
 	Prefix string
@@ -94,6 +103,9 @@ func (*ListScopes) isRead()        {}
 func (*GetScope) isRead()          {}
 func (*GetClaim) isRead()          {}
 func (*ListClaims) isRead()        {}
+func (*GetMemory) isRead()         {}
+func (*ListMemories) isRead()      {}
+func (*Recall) isRead()            {}
 
 // Answers is what Reads came to: all as of Index, on node Node.
 type Answers struct {
@@ -157,6 +169,12 @@ type ClaimList struct {
 	Next  string
 }
 
+// MemoryList answers ListMemories.
+type MemoryList struct {
+	Items []Memory
+	Next  string
+}
+
 func (*Value) isFound()          {}
 func (*ValueList) isFound()      {}
 func (*Checkpoint) isFound()     {}
@@ -171,3 +189,6 @@ func (*ScopeList) isFound()      {}
 func (*Scope) isFound()          {}
 func (*Claim) isFound()          {}
 func (*ClaimList) isFound()      {}
+func (*Memory) isFound()         {}
+func (*MemoryList) isFound()     {}
+func (*Recalled) isFound()       {}

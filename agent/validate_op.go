@@ -31,12 +31,13 @@ func (t *tally) op(op Op) error {
 	case *ForkThread:
 		return t.forkThread(o)
 	case *PutScope:
-		if o.Policy.History > HistoryMax {
-			return Invalid("history", "history = %d must be at most %d", o.Policy.History, HistoryMax)
-		}
-		return nil
+		return o.Policy.Validate()
 	case *DeleteScope:
 		return nil
+	case *WriteMemory:
+		return t.writeMemory(o)
+	case *DeleteMemory:
+		return t.deleteMemory(o)
 	default:
 		return t.claimOp(op)
 	}

@@ -78,6 +78,12 @@ func validRead(read Read) error {
 		return ValidID("claim", r.Claim)
 	case *GetScope:
 		return nil
+	case *GetMemory:
+		return firstOf(ValidID("agent", r.Agent), ValidID("id", r.ID))
+	case *ListMemories:
+		return firstOf(ValidID("agent", r.Agent), validPage(r.Page))
+	case *Recall:
+		return r.validate()
 	default:
 		return Invalid("read", "there is no read here: name one")
 	}

@@ -1,0 +1,93 @@
+package agent
+
+// Recall asks for what an agent remembers. Mode says by which rule, and so
+// which of the fields are needed; the filters hold in all modes.
+type Recall struct {
+	Agent     string
+	Session   string       // "" means none
+	Within    string       // one of the Within constants; "" means WithinAgent, and WithinAll in ModeQuery
+	Mode      string       // one of the Mode constants; "" means ModeRecent
+	Query     string       // needed by all modes but ModeQuery and ModeVector
+	Embedding []float32    // needed by ModeVector and ModeHybrid: as long as those that the agent's memories have
+	Limit     uint64       // 0 means RecallLimitDefault, in ModeQuery QueryLimitDefault
+	Filter    MemoryFilter // in all modes
+	Ascending bool         // ModeQuery: oldest observation first, instead of newest
+	Metadata  JSON         // handed back with the answer
+}
+
+// MemoryFilter keeps of some memories those that match all of it. Empty fields
+// let everything through.
+type MemoryFilter struct {
+	Classes  []string // any of them
+	Kinds    []string // any of them
+	TagsAny  []string // at least one of them
+	TagsAll  []string // each of them
+	Contains string   // ModeQuery: in the content, or in the data where there is no content; any case
+	Since    *int64   // observed at or after, Unix ms
+	Until    *int64   // observed at or before
+}
+
+// The modes of a recall.
+const (
+	ModeRecent = "recent" // the last written first; the query has no effect (SEMANTICS §8.1)
+	ModeQuery  = "query"  // by the filter, in order of observation (§8.2)
+	ModeText   = "text"   // by the words of the query, best first: BM25
+	ModeVector = "vector" // by the embedding, nearest first: cosine
+	ModeHybrid = "hybrid" // by both, the ranks merged: reciprocal rank fusion
+)
+
+// RecallModes are all of them; the first is the default.
+var RecallModes = []string{ModeRecent, ModeQuery, ModeText, ModeVector, ModeHybrid}
+
+// Which sessions a recall looks at.
+const (
+	WithinAgent   = "agent"   // what belongs to no session, or to the one that is named
+	WithinSession = "session" // what belongs to the session that is named; none named: what belongs to none
+	WithinAll     = "all"     // whatever the session
+)
+
+// Filled is the recall with its defaults filled in.
+func (r Recall) Filled() Recall {
+	if r.Mode == "" {
+		r.Mode = ModeRecent
+	}
+	if r.Within == "" {
+		r.Within = WithinAgent
+		if r.Mode == ModeQuery {
+			r.Within = WithinAll
+		}
+	}
+	if r.Limit == 0 {
+		r.Limit = RecallLimitDefault
+		if r.Mode == ModeQuery {
+			r.Limit = QueryLimitDefault
+		}
+	}
+	return r
+}
+
+// Reaches tells whether the recall looks at memories of a session.
+func (r Recall) Reaches(session string) bool {
+	switch r.Within {
+	case WithinSession:
+		return session == r.Session
+	case WithinAll:
+		return true
+	default:
+		return session == "" || session == r.Session
+	}
+}
+
+// Recalled answers Recall.
+type Recalled struct {
+	Request Recall // with the defaults filled in, and without its embedding
+	Items   []RecalledMemory
+	Entries uint64 // what the agent remembers in all
+	Matched uint64 // how many of them matched: what Items are the first of
+}
+
+// RecalledMemory is a memory, and how well it matched.
+type RecalledMemory struct {
+	Memory Memory
+	Score  float64 // the more the better, comparable within one answer; 0 in the modes that do not rank
+}
