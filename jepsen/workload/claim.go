@@ -94,15 +94,12 @@ func (w *claim) Run(ctx context.Context, p *Process) {
 
 // Final reads every claim, and all that was written under it.
 func (w *claim) Final(ctx context.Context, p *Process) error {
-	for _, key := range w.keys.All() {
+	return finalReads(ctx, w.keys.All(), func(key string) error {
 		if _, err := w.get(ctx, p, key); err != nil {
-			return fmt.Errorf("read claim %s: %w", key, err)
+			return err
 		}
-		if err := w.load(ctx, p, key, 0); err != nil {
-			return fmt.Errorf("read what was written under claim %s: %w", key, err)
-		}
-	}
-	return nil
+		return w.load(ctx, p, key, 0)
+	})
 }
 
 // hold takes a claim, if it can, and lives under it for a while.

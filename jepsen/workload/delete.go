@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -72,14 +71,14 @@ func (w *deletion) Run(ctx context.Context, p *Process) {
 
 // Final reads every key.
 func (w *deletion) Final(ctx context.Context, p *Process) error {
+	var all []string
 	for _, keys := range w.keys {
-		for _, key := range keys.All() {
-			if _, err := w.get(ctx, p, key); err != nil {
-				return fmt.Errorf("read %s: %w", key, err)
-			}
-		}
+		all = append(all, keys.All()...)
 	}
-	return nil
+	return finalReads(ctx, all, func(key string) error {
+		_, err := w.get(ctx, p, key)
+		return err
+	})
 }
 
 // call makes one call to a key, of which the process knows some incarnations.

@@ -108,13 +108,13 @@ func (w *hibernate) Run(ctx context.Context, p *Process) {
 
 // Final thaws every agent whole, and lists its history.
 func (w *hibernate) Final(ctx context.Context, p *Process) error {
-	for _, key := range w.keys.All() {
-		if _, _, err := w.thaw(ctx, p, key, thawing{}); err != nil {
-			return fmt.Errorf("thaw %s: %w", key, err)
+	return finalReads(ctx, w.keys.All(), func(key string) error {
+		_, _, err := w.thaw(ctx, p, key, thawing{})
+		if err == nil {
+			w.history(ctx, p, key)
 		}
-		w.history(ctx, p, key)
-	}
-	return nil
+		return err
+	})
 }
 
 // live thaws an agent and hibernates it again, perhaps several times.

@@ -141,12 +141,10 @@ func (w *turn) Run(ctx context.Context, p *Process) {
 
 // Final reads every group whole.
 func (w *turn) Final(ctx context.Context, p *Process) error {
-	for _, key := range w.keys.All() {
-		if _, err := w.read(ctx, p, key, turnAsk{}); err != nil {
-			return fmt.Errorf("read group %s: %w", key, err)
-		}
-	}
-	return nil
+	return finalReads(ctx, w.keys.All(), func(key string) error {
+		_, err := w.read(ctx, p, key, turnAsk{})
+		return err
+	})
 }
 
 // draw makes up a commit. Given what was read, it expects some of that to be

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -160,16 +161,14 @@ func (w *watch) watch(ctx context.Context, p *Process, key string, poll watchPol
 // floor on. On the newest it waits for an entry that is yet to come.
 func (w *watch) Final(ctx context.Context, p *Process) error {
 	all := w.keys.All()
-	for i, key := range all {
+	last := all[max(0, len(all)-watchedLast):]
+	return finalReads(ctx, all, func(key string) error {
 		there, err := w.load(ctx, p, key, 0)
-		if err != nil {
-			return fmt.Errorf("read thread %s: %w", key, err)
+		if err == nil && there.Incarnation > 0 {
+			w.finish(ctx, p, key, there, slices.Contains(last, key))
 		}
-		if there.Incarnation > 0 {
-			w.finish(ctx, p, key, there, i+watchedLast >= len(all))
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 // watchedLast is on how many threads Final waits for another entry.
