@@ -68,8 +68,9 @@ type Error struct {
 	Floor        uint64 // compacted: the first seq that is still there
 	Epoch        uint64 // fenced, already_claimed: the epoch that the claim is held under; 0 where nobody holds it
 	Holder       string // …and by whom; "" where nobody holds it
-	ExpiresAt    int64  // already_claimed: when it lapses, Unix ms
+	ExpiresAt    int64  // already_claimed, session_lease_active, …: when it lapses, Unix ms; approval_expired: when it did
 	RetryAfterMS int64  // overloaded: when to come back
+	State        string // of sessions and reviews: the status that it is in
 }
 
 // Errorf makes an error that concerns no op in particular.

@@ -36,8 +36,27 @@ const (
 	QueryLimitDefault   = 20             // …in ModeQuery
 	RecallLimitMax      = 1000           // memories that a recall ever gives
 	RecallQueryBytesMax = 8 << 10        // a recall's query, or the text that it filters by
+	SessionSchemaMax    = 3              // schema version of a session that is understood; those from 1 on are
 	RequestTTLDefault   = 24 * time.Hour // how long answers are remembered, and how long a commit may take to apply
 	RequestTTLMax       = 7 * 24 * time.Hour
 	RequestWindowMax    = 4096           // answers remembered for one client; past it a commit is refused as overloaded
 	TombstoneTTL        = 48 * time.Hour // a deleted id is remembered this long: longer than the request ids that could still reach it
+)
+
+// Limits of sessions and reviews. What a session has at once is at most about
+// ReadBytesMax, so that one read answers with all of it. Of requests and
+// snapshots the oldest go first, never the newest.
+const (
+	SessionBytesMax         = 4 << 20  // spec, metadata, environment, conversation, result and failure together
+	SessionRequestBytesMax  = 1 << 20  // one request
+	SessionSnapshotBytesMax = 4 << 20  // one snapshot
+	SessionRequestsMax      = 100      // requests kept of one session
+	SessionSnapshotsMax     = 16       // snapshots kept of one session
+	SessionKeptBytesMax     = 8 << 20  // …all of these together
+	SessionQueueDefault     = 16       // claims that wait, where the session does not say
+	SessionQueueMax         = 64       // claims that ever wait for one session; past its own number a claim is overloaded
+	SessionQueueBytesMax    = 2 << 20  // …all of these together
+	SessionReviewsMax       = 64       // pending reviews of one session
+	SessionReviewsKept      = 256      // reviews of one session, with those that were decided
+	ReviewBytesMax          = 32 << 10 // one review: arguments, metadata and reason together
 )

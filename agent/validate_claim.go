@@ -1,6 +1,9 @@
 package agent
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // claimOp judges an op on a claim and adds it to the tally.
 func (t *tally) claimOp(op Op) error {
@@ -10,7 +13,7 @@ func (t *tally) claimOp(op Op) error {
 		if o.TTL == 0 {
 			o.TTL = ClaimTTLDefault
 		}
-		return firstOf(ValidID("claim", o.Claim), ValidID("holder", o.Holder), validClaimTTL(o.TTL))
+		return firstOf(CallersClaim(o.Claim), ValidID("holder", o.Holder), validClaimTTL(o.TTL))
 	case *RenewClaim:
 		t.bytes += len(o.Claim) + len(o.Holder)
 		return firstOf(validHolding(o.Claim, o.Holder, o.Epoch), validClaimTTL(o.TTL))
@@ -18,13 +21,25 @@ func (t *tally) claimOp(op Op) error {
 		t.bytes += len(o.Claim) + len(o.Holder) + len(o.To)
 		return firstOf(validHolding(o.Claim, o.Holder, o.Epoch), validNextHolder(o), validClaimTTL(o.TTL))
 	default:
-		return Invalid("op", "there is no op here: name one")
+		return t.sessionOp(op)
 	}
+}
+
+// CallersClaim judges the name of a claim that a caller takes, renews or
+// releases: those that stand for something have calls of their own.
+func CallersClaim(name string) error {
+	switch session, isSession := ClaimedSession(name); {
+	case isSession:
+		return Invalid("claim", "claim %q is the lease of session %q: claim, renew or commit the session", name, session)
+	case strings.HasPrefix(name, partitionClaimPrefix):
+		return Invalid("claim", "claim %q is the cluster's own: choose another name", name)
+	}
+	return ValidID("claim", name)
 }
 
 // validHolding judges what names a holding.
 func validHolding(claim, holder string, epoch uint64) error {
-	if err := firstOf(ValidID("claim", claim), ValidID("holder", holder)); err != nil {
+	if err := firstOf(CallersClaim(claim), ValidID("holder", holder)); err != nil {
 		return err
 	}
 	if epoch == 0 {

@@ -85,7 +85,7 @@ func validRead(read Read) error {
 	case *Recall:
 		return r.validate()
 	default:
-		return Invalid("read", "there is no read here: name one")
+		return validSessionRead(read)
 	}
 }
 
