@@ -29,12 +29,15 @@ var mayImport = map[string][]string{
 	"proto/wire":     {"agent", "proto/api"},
 	"proto/snapfile": {"proto/log"},
 
+	// What finds an agent's memories: pure, in memory.
+	"recall": {"agent"},
+
 	// The replicated state, and the group that replicates it.
 	"cluster":                   {"agent"}, // for its errors and members
 	"cluster/clustertest":       {"cluster"},
 	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
-	"fsm":                       {"agent", "proto/log", "storage"},
+	"fsm":                       {"agent", "proto/log", "recall", "storage"},
 	"store":                     {"agent", "fsm"},
 
 	// The surface of a node.
@@ -78,6 +81,8 @@ var mayImport = map[string][]string{
 // home names the only packages that may import a third-party module.
 var home = map[string][]string{
 	"github.com/anishathalye/porcupine": {"jepsen/model"},
+	"github.com/blevesearch":            {"recall"},
+	"github.com/clipperhouse/uax29/v2":  {"recall"},
 	"github.com/cockroachdb/pebble/v2":  {"storage"},
 	"github.com/hanwen/go-fuse/v2":      {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":   {"cluster/gossip", "cluster/gossip/gossiptest"},

@@ -1,0 +1,28 @@
+package recall
+
+import (
+	"slices"
+
+	"dormouse/agent"
+)
+
+// Keeps tells which memories a recall looks at, now being the log's time. What
+// its filter says of their content is not judged here.
+func Keeps(r *agent.Recall, now int64) func(*Doc) bool {
+	f := &r.Filter
+	return func(d *Doc) bool {
+		switch {
+		case d.ExpiresAt != 0 && d.ExpiresAt <= now,
+			!r.Reaches(d.Session),
+			f.Since != nil && d.ObservedAt < *f.Since,
+			f.Until != nil && d.ObservedAt > *f.Until,
+			len(f.Classes) > 0 && !slices.Contains(f.Classes, d.Class),
+			len(f.Kinds) > 0 && !slices.Contains(f.Kinds, d.Kind),
+			len(f.TagsAny) > 0 && !slices.ContainsFunc(f.TagsAny, d.tagged):
+			return false
+		}
+		return !slices.ContainsFunc(f.TagsAll, func(tag string) bool { return !d.tagged(tag) })
+	}
+}
+
+func (d *Doc) tagged(tag string) bool { return slices.Contains(d.Tags, tag) }

@@ -1,0 +1,162 @@
+package recall
+
+import (
+	"math"
+	"strings"
+)
+
+// Doc is what an index knows of a memory besides its words and its vector.
+type Doc struct {
+	ID         string
+	Order      uint64 // of its write among its agent's, from 1
+	Session    string
+	Class      string
+	Kind       string
+	Tags       []string
+	ObservedAt int64
+	ExpiresAt  int64
+}
+
+// Index holds one agent's memories. Searches may run at once, Put and Remove
+// only alone.
+type Index struct {
+	docs    []slot
+	slots   map[string]uint32 // :: id → its place in docs
+	words   map[string][]posting
+	vectors []float32 // of length 1, each dims long
+	dims    int
+	live    int // docs that are there; the other slots are dead
+	length  int // words of the live docs
+	bytes   int
+}
+
+// slot is one doc, or what a doc that went left behind.
+type slot struct {
+	Doc
+	length int32 // words
+	vector int32 // its place among the vectors; -1 where it has none
+	dead   bool
+}
+
+type posting struct{ slot, count uint32 }
+
+// What the index takes, besides the text: about, and rather too much.
+const (
+	docBytes     = 240
+	wordBytes    = 96
+	postingBytes = 12
+)
+
+// NewIndex makes an index of nothing.
+func NewIndex() *Index {
+	return &Index{slots: map[string]uint32{}, words: map[string][]posting{}}
+}
+
+// Len is how many memories there are.
+func (x *Index) Len() int { return x.live }
+
+// Bytes is about how much memory the index takes.
+func (x *Index) Bytes() int { return x.bytes }
+
+// Put adds a memory, in place of the one of that id. The vectors of one index
+// are all of one length, or missing.
+func (x *Index) Put(d Doc, text string, vector []float32) {
+	x.Remove(d.ID, math.MaxUint64)
+	if x.dead() > compactAfter && x.dead() > x.live {
+		x.compact()
+	}
+	at := uint32(len(x.docs))
+	all := documentWords(text)
+	s := slot{Doc: d, length: int32(len(all)), vector: -1}
+	if len(vector) > 0 {
+		if x.dims == 0 {
+			x.dims = len(vector)
+		}
+		s.vector = int32(len(x.vectors) / x.dims)
+		x.vectors = append(x.vectors, unit(vector)...)
+		x.bytes += 4 * len(vector)
+	}
+	x.docs = append(x.docs, s)
+	x.slots[d.ID] = at
+	x.live++
+	x.length += len(all)
+	x.bytes += docBytes + len(d.ID) + len(d.Session) + len(d.Kind)
+	for _, word := range all {
+		x.post(word, at)
+	}
+}
+
+// post counts a word of the newest doc.
+func (x *Index) post(word string, at uint32) {
+	list, known := x.words[word]
+	if n := len(list); n > 0 && list[n-1].slot == at {
+		list[n-1].count++
+		return
+	}
+	if !known {
+		word = strings.Clone(word) // it is a part of the whole text
+		x.bytes += wordBytes + len(word)
+	}
+	x.words[word] = append(list, posting{slot: at, count: 1})
+	x.bytes += postingBytes
+}
+
+// Remove takes a memory away if its order is below before.
+func (x *Index) Remove(id string, before uint64) {
+	at, ok := x.slots[id]
+	if !ok || x.docs[at].Order >= before {
+		return
+	}
+	s := &x.docs[at]
+	s.dead = true
+	s.Doc = Doc{}
+	delete(x.slots, id)
+	x.live--
+	x.length -= int(s.length)
+}
+
+func (x *Index) dead() int { return len(x.docs) - x.live }
+
+// compactAfter keeps small indexes from being compacted all the time.
+const compactAfter = 256
+
+// compact gives back what dead slots take.
+func (x *Index) compact() {
+	places := make([]uint32, len(x.docs)) // :: old place → new place
+	docs := make([]slot, 0, x.live)
+	vectors := make([]float32, 0, x.live*x.dims)
+	x.bytes = 0
+	for i, s := range x.docs {
+		if s.dead {
+			continue
+		}
+		places[i] = uint32(len(docs))
+		if s.vector >= 0 {
+			old := int(s.vector) * x.dims
+			s.vector = int32(len(vectors) / x.dims)
+			vectors = append(vectors, x.vectors[old:old+x.dims]...)
+		}
+		x.slots[s.ID] = places[i]
+		x.bytes += docBytes + len(s.ID) + len(s.Session) + len(s.Kind)
+		docs = append(docs, s)
+	}
+	for word, list := range x.words {
+		kept := list[:0]
+		for _, p := range list {
+			if !x.docs[p.slot].dead {
+				kept = append(kept, posting{slot: places[p.slot], count: p.count})
+			}
+		}
+		if len(kept) == 0 {
+			delete(x.words, word)
+			continue
+		}
+		x.words[word] = kept
+		x.bytes += wordBytes + len(word) + postingBytes*len(kept)
+	}
+	if len(vectors) == 0 {
+		x.dims = 0
+	}
+	x.docs, x.vectors = docs, vectors
+	x.bytes += 4 * len(vectors)
+}
