@@ -18,3 +18,8 @@ func Disturb(ctx context.Context, t Target, long time.Duration, record *history.
 	s := &targetStage{target: t, long: long}
 	return s.disturb(ctx, record, func(string) {})
 }
+
+// ScopeOf is the scope of a workload's keys in a run that began then.
+func ScopeOf(seed uint64, began time.Time, workload string) string {
+	return (&run{id: runID(seed, began)}).scope(workload)
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"dormouse/agent"
 	"dormouse/jepsen"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -74,6 +75,22 @@ func TestAHistoryThatWasCutShortIsJudgedAsFarAsItGoes(t *testing.T) {
 	for _, r := range run.Results {
 		if r.Verdict != check.Unknown || r.Why == "" {
 			t.Errorf("%s is %s %q", r.Check, r.Verdict, r.Why)
+		}
+	}
+}
+
+// A cluster that stands still holds the keys of the runs before.
+func TestNoTwoRunsShareAScope(t *testing.T) {
+	seen, now := map[string]bool{}, time.Now()
+	for _, seed := range []uint64{1, 11} {
+		for _, began := range []time.Time{now, now.Add(time.Microsecond)} {
+			for _, name := range someWorkloads(t) {
+				scope := jepsen.ScopeOf(seed, began, name)
+				if err := agent.ValidID("scope", scope); err != nil || seen[scope] {
+					t.Errorf("scope %s: twice %v, %v", scope, seen[scope], err)
+				}
+				seen[scope] = true
+			}
 		}
 	}
 }

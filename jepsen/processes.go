@@ -3,9 +3,12 @@ package jepsen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"dormouse/client"
 	"dormouse/jepsen/check"
@@ -91,7 +94,7 @@ func (c *casting) troupe(name string, processes int) (t troupe, err error) {
 func (c *casting) process(workloadName string, bound int) (p *workload.Process, err error) {
 	r := c.run
 	p = &workload.Process{
-		ID: c.last, Scope: "jepsen-" + workloadName, Workload: workloadName, Record: r.record,
+		ID: c.last, Scope: r.scope(workloadName), Workload: workloadName, Record: r.record,
 		Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(c.last))),
 	}
 	c.last++
@@ -106,6 +109,15 @@ func (c *casting) process(workloadName string, bound int) (p *workload.Process, 
 	}
 	c.cast.clients = append(c.cast.clients, p.Client)
 	return p, nil
+}
+
+// scope is where a workload's keys are: the run's own, since a cluster that
+// stands still holds those of the runs before.
+func (r *run) scope(workloadName string) string { return "jepsen-" + workloadName + "-" + r.id }
+
+// runID tells a run from all others on the same cluster.
+func runID(seed uint64, began time.Time) string {
+	return fmt.Sprintf("%d-%s", seed, strconv.FormatInt(began.UnixNano(), 36))
 }
 
 // turned are the addresses, with another one first for each process.

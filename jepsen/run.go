@@ -42,7 +42,7 @@ func Run(ctx context.Context, o Options) (*report.Run, error) {
 		return nil, fmt.Errorf("jepsen: %s holds a run already: name another directory", o.Dir)
 	}
 	began := time.Now()
-	r := &run{options: o}
+	r := &run{options: o, id: runID(o.Seed, began)}
 	if o.Target != nil {
 		r.stage, err = openTarget(ctx, o)
 	} else {
@@ -67,6 +67,7 @@ func Run(ctx context.Context, o Options) (*report.Run, error) {
 // run is one run that is being made.
 type run struct {
 	options Options
+	id      string // its own among all runs; its scopes end in it
 	stage   stage
 	record  *history.Recorder
 	live    atomic.Pointer[history.Recorder] // record, once the cluster stands: for what comes from other goroutines
@@ -164,7 +165,7 @@ func (r *run) header(ctx context.Context) (history.Header, error) {
 	}
 	return history.Header{
 		Workloads: o.Workloads, Nemeses: o.Nemeses, Seed: o.Seed, Nodes: o.Nodes, Time: o.Time, Started: time.Now().UTC(),
-		Command: o.command(), Build: r.stage.build(ctx), Bug: o.Bug, Plan: plan,
+		Run: r.id, Command: o.command(), Build: r.stage.build(ctx), Bug: o.Bug, Plan: plan,
 	}, nil
 }
 

@@ -85,6 +85,7 @@ type Header struct {
 	Nodes     int             `json:"nodes"`
 	Time      time.Duration   `json:"time"`
 	Started   time.Time       `json:"started"`
+	Run       string          `json:"run"`           // in the names of the scopes that it called
 	Command   string          `json:"command"`       // repeats the run
 	Build     string          `json:"build"`         // version of dormoused
 	Bug       string          `json:"bug,omitempty"` // planted, where one is
