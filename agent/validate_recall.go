@@ -16,8 +16,8 @@ func (r *Recall) validate() error {
 	filled := r.Filled()
 	if err := firstOf(
 		ValidID("agent", r.Agent),
-		oneOf("mode", filled.Mode, RecallModes...),
-		oneOf("within", filled.Within, WithinAgent, WithinSession, WithinAll),
+		among("mode", filled.Mode, RecallModes...),
+		among("within", filled.Within, WithinAgent, WithinSession, WithinAll),
 		validText("query", "recall_query_bytes_max", r.Query, RecallQueryBytesMax),
 		ValidEmbedding("embedding", r.Embedding),
 		filled.validMode(),
@@ -86,7 +86,7 @@ func validMetadata(raw JSON) error {
 	return settleMetadata(&raw)
 }
 
-func oneOf(field, text string, known ...string) error {
+func among(field, text string, known ...string) error {
 	if !slices.Contains(known, text) {
 		return Invalid(field, "%s = %q must be one of %s", field, text, strings.Join(known, ", "))
 	}
