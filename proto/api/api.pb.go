@@ -520,6 +520,19 @@ type Op struct {
 	//	*Op_TakeClaim
 	//	*Op_RenewClaim
 	//	*Op_ReleaseClaim
+	//	*Op_WriteMemory
+	//	*Op_DeleteMemory
+	//	*Op_PutSession
+	//	*Op_ClaimSession
+	//	*Op_ResumeSession
+	//	*Op_RecoverSession
+	//	*Op_CheckpointSession
+	//	*Op_CommitSession
+	//	*Op_RenewSession
+	//	*Op_CancelSession
+	//	*Op_ForkSession
+	//	*Op_DeleteSession
+	//	*Op_DecideReview
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -697,6 +710,123 @@ func (x *Op) GetReleaseClaim() *ReleaseClaim {
 	return nil
 }
 
+func (x *Op) GetWriteMemory() *WriteMemory {
+	if x != nil {
+		if x, ok := x.Op.(*Op_WriteMemory); ok {
+			return x.WriteMemory
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteMemory() *DeleteMemory {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteMemory); ok {
+			return x.DeleteMemory
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetPutSession() *PutSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PutSession); ok {
+			return x.PutSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetClaimSession() *ClaimSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ClaimSession); ok {
+			return x.ClaimSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetResumeSession() *ResumeSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ResumeSession); ok {
+			return x.ResumeSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetRecoverSession() *RecoverSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_RecoverSession); ok {
+			return x.RecoverSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetCheckpointSession() *CheckpointSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_CheckpointSession); ok {
+			return x.CheckpointSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetCommitSession() *CommitSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_CommitSession); ok {
+			return x.CommitSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetRenewSession() *RenewSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_RenewSession); ok {
+			return x.RenewSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetCancelSession() *CancelSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_CancelSession); ok {
+			return x.CancelSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetForkSession() *ForkSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ForkSession); ok {
+			return x.ForkSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteSession() *DeleteSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteSession); ok {
+			return x.DeleteSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDecideReview() *DecideReview {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DecideReview); ok {
+			return x.DecideReview
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -761,6 +891,58 @@ type Op_ReleaseClaim struct {
 	ReleaseClaim *ReleaseClaim `protobuf:"bytes,15,opt,name=release_claim,json=releaseClaim,oneof"`
 }
 
+type Op_WriteMemory struct {
+	WriteMemory *WriteMemory `protobuf:"bytes,30,opt,name=write_memory,json=writeMemory,oneof"`
+}
+
+type Op_DeleteMemory struct {
+	DeleteMemory *DeleteMemory `protobuf:"bytes,31,opt,name=delete_memory,json=deleteMemory,oneof"`
+}
+
+type Op_PutSession struct {
+	PutSession *PutSession `protobuf:"bytes,40,opt,name=put_session,json=putSession,oneof"`
+}
+
+type Op_ClaimSession struct {
+	ClaimSession *ClaimSession `protobuf:"bytes,41,opt,name=claim_session,json=claimSession,oneof"`
+}
+
+type Op_ResumeSession struct {
+	ResumeSession *ResumeSession `protobuf:"bytes,42,opt,name=resume_session,json=resumeSession,oneof"`
+}
+
+type Op_RecoverSession struct {
+	RecoverSession *RecoverSession `protobuf:"bytes,43,opt,name=recover_session,json=recoverSession,oneof"`
+}
+
+type Op_CheckpointSession struct {
+	CheckpointSession *CheckpointSession `protobuf:"bytes,44,opt,name=checkpoint_session,json=checkpointSession,oneof"`
+}
+
+type Op_CommitSession struct {
+	CommitSession *CommitSession `protobuf:"bytes,45,opt,name=commit_session,json=commitSession,oneof"`
+}
+
+type Op_RenewSession struct {
+	RenewSession *RenewSession `protobuf:"bytes,46,opt,name=renew_session,json=renewSession,oneof"`
+}
+
+type Op_CancelSession struct {
+	CancelSession *CancelSession `protobuf:"bytes,47,opt,name=cancel_session,json=cancelSession,oneof"`
+}
+
+type Op_ForkSession struct {
+	ForkSession *ForkSession `protobuf:"bytes,48,opt,name=fork_session,json=forkSession,oneof"`
+}
+
+type Op_DeleteSession struct {
+	DeleteSession *DeleteSession `protobuf:"bytes,49,opt,name=delete_session,json=deleteSession,oneof"`
+}
+
+type Op_DecideReview struct {
+	DecideReview *DecideReview `protobuf:"bytes,50,opt,name=decide_review,json=decideReview,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -790,6 +972,32 @@ func (*Op_TakeClaim) isOp_Op() {}
 func (*Op_RenewClaim) isOp_Op() {}
 
 func (*Op_ReleaseClaim) isOp_Op() {}
+
+func (*Op_WriteMemory) isOp_Op() {}
+
+func (*Op_DeleteMemory) isOp_Op() {}
+
+func (*Op_PutSession) isOp_Op() {}
+
+func (*Op_ClaimSession) isOp_Op() {}
+
+func (*Op_ResumeSession) isOp_Op() {}
+
+func (*Op_RecoverSession) isOp_Op() {}
+
+func (*Op_CheckpointSession) isOp_Op() {}
+
+func (*Op_CommitSession) isOp_Op() {}
+
+func (*Op_RenewSession) isOp_Op() {}
+
+func (*Op_CancelSession) isOp_Op() {}
+
+func (*Op_ForkSession) isOp_Op() {}
+
+func (*Op_DeleteSession) isOp_Op() {}
+
+func (*Op_DecideReview) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1764,12 +1972,14 @@ func (x *ForkThread) GetIfIncarnation() uint64 {
 }
 
 type Policy struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	History       uint64                 `protobuf:"varint,1,opt,name=history" json:"history,omitempty"`
-	KeysMax       uint64                 `protobuf:"varint,2,opt,name=keys_max,json=keysMax" json:"keys_max,omitempty"`
-	BytesMax      uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	History        uint64                 `protobuf:"varint,1,opt,name=history" json:"history,omitempty"`
+	KeysMax        uint64                 `protobuf:"varint,2,opt,name=keys_max,json=keysMax" json:"keys_max,omitempty"`
+	BytesMax       uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
+	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax" json:"memories_max,omitempty"`
+	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax" json:"memory_bytes_max,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -1819,6 +2029,20 @@ func (x *Policy) GetKeysMax() uint64 {
 func (x *Policy) GetBytesMax() uint64 {
 	if x != nil {
 		return x.BytesMax
+	}
+	return 0
+}
+
+func (x *Policy) GetMemoriesMax() uint64 {
+	if x != nil {
+		return x.MemoriesMax
+	}
+	return 0
+}
+
+func (x *Policy) GetMemoryBytesMax() uint64 {
+	if x != nil {
+		return x.MemoryBytesMax
 	}
 	return 0
 }
@@ -2177,6 +2401,9 @@ type OpResult struct {
 	//	*OpResult_Deleted
 	//	*OpResult_Scope
 	//	*OpResult_Claim
+	//	*OpResult_Memory
+	//	*OpResult_Session
+	//	*OpResult_Review
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2273,6 +2500,33 @@ func (x *OpResult) GetClaim() *Claim {
 	return nil
 }
 
+func (x *OpResult) GetMemory() *MemoryResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Memory); ok {
+			return x.Memory
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetSession() *SessionResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Session); ok {
+			return x.Session
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetReview() *Review {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Review); ok {
+			return x.Review
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2301,6 +2555,18 @@ type OpResult_Claim struct {
 	Claim *Claim `protobuf:"bytes,6,opt,name=claim,oneof"`
 }
 
+type OpResult_Memory struct {
+	Memory *MemoryResult `protobuf:"bytes,30,opt,name=memory,oneof"`
+}
+
+type OpResult_Session struct {
+	Session *SessionResult `protobuf:"bytes,40,opt,name=session,oneof"`
+}
+
+type OpResult_Review struct {
+	Review *Review `protobuf:"bytes,41,opt,name=review,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2312,6 +2578,12 @@ func (*OpResult_Deleted) isOpResult_Result() {}
 func (*OpResult_Scope) isOpResult_Result() {}
 
 func (*OpResult_Claim) isOpResult_Result() {}
+
+func (*OpResult_Memory) isOpResult_Result() {}
+
+func (*OpResult_Session) isOpResult_Result() {}
+
+func (*OpResult_Review) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2658,6 +2930,7 @@ type Error struct {
 	ExpiresAt     int64                  `protobuf:"varint,15,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	RetryAfterMs  int64                  `protobuf:"varint,16,opt,name=retry_after_ms,json=retryAfterMs" json:"retry_after_ms,omitempty"`
 	Final         bool                   `protobuf:"varint,17,opt,name=final" json:"final,omitempty"` // decided in the log: settles every attempt of its request
+	State         string                 `protobuf:"bytes,40,opt,name=state" json:"state,omitempty"`  // the status of the session or review that it is about
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2811,6 +3084,13 @@ func (x *Error) GetFinal() bool {
 	return false
 }
 
+func (x *Error) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
 type ReadRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Scope         string                 `protobuf:"bytes,1,opt,name=scope" json:"scope,omitempty"`
@@ -2898,6 +3178,13 @@ type Read struct {
 	//	*Read_GetScope
 	//	*Read_GetClaim
 	//	*Read_ListClaims
+	//	*Read_GetMemory
+	//	*Read_ListMemories
+	//	*Read_Recall
+	//	*Read_GetSession
+	//	*Read_ListSessions
+	//	*Read_GetReview
+	//	*Read_ListReviews
 	Read          isRead_Read `protobuf_oneof:"read"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3075,6 +3362,69 @@ func (x *Read) GetListClaims() *ListPage {
 	return nil
 }
 
+func (x *Read) GetGetMemory() *GetMemory {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetMemory); ok {
+			return x.GetMemory
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListMemories() *ListMemories {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListMemories); ok {
+			return x.ListMemories
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetRecall() *Recall {
+	if x != nil {
+		if x, ok := x.Read.(*Read_Recall); ok {
+			return x.Recall
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetGetSession() *GetSession {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetSession); ok {
+			return x.GetSession
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListSessions() *ListSessions {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListSessions); ok {
+			return x.ListSessions
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetGetReview() *GetReview {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetReview); ok {
+			return x.GetReview
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListReviews() *ListReviews {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListReviews); ok {
+			return x.ListReviews
+		}
+	}
+	return nil
+}
+
 type isRead_Read interface {
 	isRead_Read()
 }
@@ -3139,6 +3489,34 @@ type Read_ListClaims struct {
 	ListClaims *ListPage `protobuf:"bytes,15,opt,name=list_claims,json=listClaims,oneof"`
 }
 
+type Read_GetMemory struct {
+	GetMemory *GetMemory `protobuf:"bytes,30,opt,name=get_memory,json=getMemory,oneof"`
+}
+
+type Read_ListMemories struct {
+	ListMemories *ListMemories `protobuf:"bytes,31,opt,name=list_memories,json=listMemories,oneof"`
+}
+
+type Read_Recall struct {
+	Recall *Recall `protobuf:"bytes,32,opt,name=recall,oneof"`
+}
+
+type Read_GetSession struct {
+	GetSession *GetSession `protobuf:"bytes,40,opt,name=get_session,json=getSession,oneof"`
+}
+
+type Read_ListSessions struct {
+	ListSessions *ListSessions `protobuf:"bytes,41,opt,name=list_sessions,json=listSessions,oneof"`
+}
+
+type Read_GetReview struct {
+	GetReview *GetReview `protobuf:"bytes,42,opt,name=get_review,json=getReview,oneof"`
+}
+
+type Read_ListReviews struct {
+	ListReviews *ListReviews `protobuf:"bytes,43,opt,name=list_reviews,json=listReviews,oneof"`
+}
+
 func (*Read_GetValue) isRead_Read() {}
 
 func (*Read_ListValues) isRead_Read() {}
@@ -3168,6 +3546,20 @@ func (*Read_GetScope) isRead_Read() {}
 func (*Read_GetClaim) isRead_Read() {}
 
 func (*Read_ListClaims) isRead_Read() {}
+
+func (*Read_GetMemory) isRead_Read() {}
+
+func (*Read_ListMemories) isRead_Read() {}
+
+func (*Read_Recall) isRead_Read() {}
+
+func (*Read_GetSession) isRead_Read() {}
+
+func (*Read_ListSessions) isRead_Read() {}
+
+func (*Read_GetReview) isRead_Read() {}
+
+func (*Read_ListReviews) isRead_Read() {}
 
 type GetValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3828,6 +4220,13 @@ type Answer struct {
 	//	*Answer_Scope
 	//	*Answer_Claim
 	//	*Answer_Claims
+	//	*Answer_Memory
+	//	*Answer_Memories
+	//	*Answer_Recalled
+	//	*Answer_Session
+	//	*Answer_Sessions
+	//	*Answer_Review
+	//	*Answer_Reviews
 	Answer        isAnswer_Answer `protobuf_oneof:"answer"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4005,6 +4404,69 @@ func (x *Answer) GetClaims() *ClaimList {
 	return nil
 }
 
+func (x *Answer) GetMemory() *Memory {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Memory); ok {
+			return x.Memory
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetMemories() *MemoryList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Memories); ok {
+			return x.Memories
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetRecalled() *Recalled {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Recalled); ok {
+			return x.Recalled
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetSession() *Session {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Session); ok {
+			return x.Session
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetSessions() *SessionList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Sessions); ok {
+			return x.Sessions
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetReview() *Review {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Review); ok {
+			return x.Review
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetReviews() *ReviewList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Reviews); ok {
+			return x.Reviews
+		}
+	}
+	return nil
+}
+
 type isAnswer_Answer interface {
 	isAnswer_Answer()
 }
@@ -4069,6 +4531,34 @@ type Answer_Claims struct {
 	Claims *ClaimList `protobuf:"bytes,15,opt,name=claims,oneof"`
 }
 
+type Answer_Memory struct {
+	Memory *Memory `protobuf:"bytes,30,opt,name=memory,oneof"`
+}
+
+type Answer_Memories struct {
+	Memories *MemoryList `protobuf:"bytes,31,opt,name=memories,oneof"`
+}
+
+type Answer_Recalled struct {
+	Recalled *Recalled `protobuf:"bytes,32,opt,name=recalled,oneof"`
+}
+
+type Answer_Session struct {
+	Session *Session `protobuf:"bytes,40,opt,name=session,oneof"`
+}
+
+type Answer_Sessions struct {
+	Sessions *SessionList `protobuf:"bytes,41,opt,name=sessions,oneof"`
+}
+
+type Answer_Review struct {
+	Review *Review `protobuf:"bytes,42,opt,name=review,oneof"`
+}
+
+type Answer_Reviews struct {
+	Reviews *ReviewList `protobuf:"bytes,43,opt,name=reviews,oneof"`
+}
+
 func (*Answer_Error) isAnswer_Answer() {}
 
 func (*Answer_Value) isAnswer_Answer() {}
@@ -4098,6 +4588,20 @@ func (*Answer_Scope) isAnswer_Answer() {}
 func (*Answer_Claim) isAnswer_Answer() {}
 
 func (*Answer_Claims) isAnswer_Answer() {}
+
+func (*Answer_Memory) isAnswer_Answer() {}
+
+func (*Answer_Memories) isAnswer_Answer() {}
+
+func (*Answer_Recalled) isAnswer_Answer() {}
+
+func (*Answer_Session) isAnswer_Answer() {}
+
+func (*Answer_Sessions) isAnswer_Answer() {}
+
+func (*Answer_Review) isAnswer_Answer() {}
+
+func (*Answer_Reviews) isAnswer_Answer() {}
 
 type Value struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -6959,6 +7463,318 @@ func (x *ClaimResponse) GetClaim() *Claim {
 	return nil
 }
 
+type WriteMemoryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Write         *WriteMemory           `protobuf:"bytes,2,opt,name=write" json:"write,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WriteMemoryRequest) Reset() {
+	*x = WriteMemoryRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[95]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WriteMemoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WriteMemoryRequest) ProtoMessage() {}
+
+func (x *WriteMemoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[95]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WriteMemoryRequest.ProtoReflect.Descriptor instead.
+func (*WriteMemoryRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
+}
+
+func (x *WriteMemoryRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *WriteMemoryRequest) GetWrite() *WriteMemory {
+	if x != nil {
+		return x.Write
+	}
+	return nil
+}
+
+type DeleteMemoryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Delete        *DeleteMemory          `protobuf:"bytes,2,opt,name=delete" json:"delete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteMemoryRequest) Reset() {
+	*x = DeleteMemoryRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[96]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteMemoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteMemoryRequest) ProtoMessage() {}
+
+func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[96]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteMemoryRequest.ProtoReflect.Descriptor instead.
+func (*DeleteMemoryRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
+}
+
+func (x *DeleteMemoryRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *DeleteMemoryRequest) GetDelete() *DeleteMemory {
+	if x != nil {
+		return x.Delete
+	}
+	return nil
+}
+
+type GetMemoryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	Get           *GetMemory             `protobuf:"bytes,2,opt,name=get" json:"get,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMemoryRequest) Reset() {
+	*x = GetMemoryRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[97]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMemoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMemoryRequest) ProtoMessage() {}
+
+func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[97]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMemoryRequest.ProtoReflect.Descriptor instead.
+func (*GetMemoryRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
+}
+
+func (x *GetMemoryRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *GetMemoryRequest) GetGet() *GetMemory {
+	if x != nil {
+		return x.Get
+	}
+	return nil
+}
+
+type ListMemoriesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	List          *ListMemories          `protobuf:"bytes,2,opt,name=list" json:"list,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMemoriesRequest) Reset() {
+	*x = ListMemoriesRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[98]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMemoriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMemoriesRequest) ProtoMessage() {}
+
+func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[98]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMemoriesRequest.ProtoReflect.Descriptor instead.
+func (*ListMemoriesRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
+}
+
+func (x *ListMemoriesRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *ListMemoriesRequest) GetList() *ListMemories {
+	if x != nil {
+		return x.List
+	}
+	return nil
+}
+
+type RecallRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	Recall        *Recall                `protobuf:"bytes,2,opt,name=recall" json:"recall,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecallRequest) Reset() {
+	*x = RecallRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[99]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecallRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecallRequest) ProtoMessage() {}
+
+func (x *RecallRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[99]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecallRequest.ProtoReflect.Descriptor instead.
+func (*RecallRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
+}
+
+func (x *RecallRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *RecallRequest) GetRecall() *Recall {
+	if x != nil {
+		return x.Recall
+	}
+	return nil
+}
+
+type MemoryResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Memory        *MemoryResult          `protobuf:"bytes,2,opt,name=memory" json:"memory,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemoryResponse) Reset() {
+	*x = MemoryResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[100]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryResponse) ProtoMessage() {}
+
+func (x *MemoryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[100]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryResponse.ProtoReflect.Descriptor instead.
+func (*MemoryResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
+}
+
+func (x *MemoryResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *MemoryResponse) GetMemory() *MemoryResult {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
 type HibernateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
@@ -6970,7 +7786,7 @@ type HibernateRequest struct {
 
 func (x *HibernateRequest) Reset() {
 	*x = HibernateRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6982,7 +7798,7 @@ func (x *HibernateRequest) String() string {
 func (*HibernateRequest) ProtoMessage() {}
 
 func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6995,7 +7811,7 @@ func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HibernateRequest.ProtoReflect.Descriptor instead.
 func (*HibernateRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *HibernateRequest) GetContext() *Context {
@@ -7029,7 +7845,7 @@ type ThawRequest struct {
 
 func (x *ThawRequest) Reset() {
 	*x = ThawRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7041,7 +7857,7 @@ func (x *ThawRequest) String() string {
 func (*ThawRequest) ProtoMessage() {}
 
 func (x *ThawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7054,7 +7870,7 @@ func (x *ThawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThawRequest.ProtoReflect.Descriptor instead.
 func (*ThawRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *ThawRequest) GetView() *View {
@@ -7081,7 +7897,7 @@ type PutScopeRequest struct {
 
 func (x *PutScopeRequest) Reset() {
 	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[97]
+	mi := &file_proto_api_api_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7093,7 +7909,7 @@ func (x *PutScopeRequest) String() string {
 func (*PutScopeRequest) ProtoMessage() {}
 
 func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[97]
+	mi := &file_proto_api_api_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7106,7 +7922,7 @@ func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
 func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *PutScopeRequest) GetContext() *Context {
@@ -7132,7 +7948,7 @@ type DeleteScopeRequest struct {
 
 func (x *DeleteScopeRequest) Reset() {
 	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[98]
+	mi := &file_proto_api_api_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7144,7 +7960,7 @@ func (x *DeleteScopeRequest) String() string {
 func (*DeleteScopeRequest) ProtoMessage() {}
 
 func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[98]
+	mi := &file_proto_api_api_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7157,7 +7973,7 @@ func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *DeleteScopeRequest) GetContext() *Context {
@@ -7177,7 +7993,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[99]
+	mi := &file_proto_api_api_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7189,7 +8005,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[99]
+	mi := &file_proto_api_api_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7202,7 +8018,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *ListRequest) GetView() *View {
@@ -7229,7 +8045,7 @@ type DeleteResponse struct {
 
 func (x *DeleteResponse) Reset() {
 	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[100]
+	mi := &file_proto_api_api_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7241,7 +8057,7 @@ func (x *DeleteResponse) String() string {
 func (*DeleteResponse) ProtoMessage() {}
 
 func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[100]
+	mi := &file_proto_api_api_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7254,7 +8070,7 @@ func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
 func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *DeleteResponse) GetIndex() uint64 {
@@ -7279,7 +8095,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[101]
+	mi := &file_proto_api_api_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7291,7 +8107,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[101]
+	mi := &file_proto_api_api_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7304,7 +8120,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
 }
 
 type ClusterStatus struct {
@@ -7325,7 +8141,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[102]
+	mi := &file_proto_api_api_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7337,7 +8153,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[102]
+	mi := &file_proto_api_api_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7350,7 +8166,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -7443,7 +8259,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[103]
+	mi := &file_proto_api_api_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7455,7 +8271,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[103]
+	mi := &file_proto_api_api_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7468,7 +8284,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *Member) GetId() string {
@@ -7564,7 +8380,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[104]
+	mi := &file_proto_api_api_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7576,7 +8392,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[104]
+	mi := &file_proto_api_api_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7589,7 +8405,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{110}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -7608,7 +8424,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[105]
+	mi := &file_proto_api_api_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7620,7 +8436,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[105]
+	mi := &file_proto_api_api_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7633,7 +8449,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{111}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -7651,7 +8467,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[106]
+	mi := &file_proto_api_api_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7663,7 +8479,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[106]
+	mi := &file_proto_api_api_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7676,7 +8492,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{112}
 }
 
 type BackupChunk struct {
@@ -7688,7 +8504,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[107]
+	mi := &file_proto_api_api_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7700,7 +8516,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[107]
+	mi := &file_proto_api_api_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7713,7 +8529,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -7727,7 +8543,7 @@ var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x16proto/api/memory.proto\x1a\x17proto/api/session.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -7757,7 +8573,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\x95\b\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xb8\x0f\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -7777,7 +8593,21 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"take_claim\x18\r \x01(\v2\x1a.dormouse.api.v1.TakeClaimH\x00R\ttakeClaim\x12>\n" +
 	"\vrenew_claim\x18\x0e \x01(\v2\x1b.dormouse.api.v1.RenewClaimH\x00R\n" +
 	"renewClaim\x12D\n" +
-	"\rrelease_claim\x18\x0f \x01(\v2\x1d.dormouse.api.v1.ReleaseClaimH\x00R\freleaseClaimB\x04\n" +
+	"\rrelease_claim\x18\x0f \x01(\v2\x1d.dormouse.api.v1.ReleaseClaimH\x00R\freleaseClaim\x12A\n" +
+	"\fwrite_memory\x18\x1e \x01(\v2\x1c.dormouse.api.v1.WriteMemoryH\x00R\vwriteMemory\x12D\n" +
+	"\rdelete_memory\x18\x1f \x01(\v2\x1d.dormouse.api.v1.DeleteMemoryH\x00R\fdeleteMemory\x12>\n" +
+	"\vput_session\x18( \x01(\v2\x1b.dormouse.api.v1.PutSessionH\x00R\n" +
+	"putSession\x12D\n" +
+	"\rclaim_session\x18) \x01(\v2\x1d.dormouse.api.v1.ClaimSessionH\x00R\fclaimSession\x12G\n" +
+	"\x0eresume_session\x18* \x01(\v2\x1e.dormouse.api.v1.ResumeSessionH\x00R\rresumeSession\x12J\n" +
+	"\x0frecover_session\x18+ \x01(\v2\x1f.dormouse.api.v1.RecoverSessionH\x00R\x0erecoverSession\x12S\n" +
+	"\x12checkpoint_session\x18, \x01(\v2\".dormouse.api.v1.CheckpointSessionH\x00R\x11checkpointSession\x12G\n" +
+	"\x0ecommit_session\x18- \x01(\v2\x1e.dormouse.api.v1.CommitSessionH\x00R\rcommitSession\x12D\n" +
+	"\rrenew_session\x18. \x01(\v2\x1d.dormouse.api.v1.RenewSessionH\x00R\frenewSession\x12G\n" +
+	"\x0ecancel_session\x18/ \x01(\v2\x1e.dormouse.api.v1.CancelSessionH\x00R\rcancelSession\x12A\n" +
+	"\ffork_session\x180 \x01(\v2\x1c.dormouse.api.v1.ForkSessionH\x00R\vforkSession\x12G\n" +
+	"\x0edelete_session\x181 \x01(\v2\x1e.dormouse.api.v1.DeleteSessionH\x00R\rdeleteSession\x12D\n" +
+	"\rdecide_review\x182 \x01(\v2\x1d.dormouse.api.v1.DecideReviewH\x00R\fdecideReviewB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -7862,11 +8692,13 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"new_thread\x18\x02 \x01(\tR\tnewThread\x12\x1c\n" +
 	"\x06at_rev\x18\x03 \x01(\x04B\x05\xaa\x01\x02\b\x01R\x05atRev\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"Z\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xa7\x01\n" +
 	"\x06Policy\x12\x18\n" +
 	"\ahistory\x18\x01 \x01(\x04R\ahistory\x12\x19\n" +
 	"\bkeys_max\x18\x02 \x01(\x04R\akeysMax\x12\x1b\n" +
-	"\tbytes_max\x18\x03 \x01(\x04R\bbytesMax\";\n" +
+	"\tbytes_max\x18\x03 \x01(\x04R\bbytesMax\x12!\n" +
+	"\fmemories_max\x18\x1e \x01(\x04R\vmemoriesMax\x12(\n" +
+	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\";\n" +
 	"\bPutScope\x12/\n" +
 	"\x06policy\x18\x01 \x01(\v2\x17.dormouse.api.v1.PolicyR\x06policy\"\r\n" +
 	"\vDeleteScope\"P\n" +
@@ -7889,7 +8721,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x0eCommitResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
-	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xe3\x02\n" +
+	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\x8b\x04\n" +
 	"\bOpResult\x124\n" +
 	"\x05value\x18\x01 \x01(\v2\x1c.dormouse.api.v1.ValueResultH\x00R\x05value\x12C\n" +
 	"\n" +
@@ -7898,7 +8730,10 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06thread\x18\x03 \x01(\v2\x1d.dormouse.api.v1.ThreadResultH\x00R\x06thread\x129\n" +
 	"\adeleted\x18\x04 \x01(\v2\x1d.dormouse.api.v1.DeleteResultH\x00R\adeleted\x12.\n" +
 	"\x05scope\x18\x05 \x01(\v2\x16.dormouse.api.v1.ScopeH\x00R\x05scope\x12.\n" +
-	"\x05claim\x18\x06 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claimB\b\n" +
+	"\x05claim\x18\x06 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x127\n" +
+	"\x06memory\x18\x1e \x01(\v2\x1d.dormouse.api.v1.MemoryResultH\x00R\x06memory\x12:\n" +
+	"\asession\x18( \x01(\v2\x1e.dormouse.api.v1.SessionResultH\x00R\asession\x121\n" +
+	"\x06review\x18) \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06reviewB\b\n" +
 	"\x06result\"\x9b\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -7927,7 +8762,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\"J\n" +
 	"\fDeleteResult\x12\x18\n" +
 	"\aexisted\x18\x01 \x01(\bR\aexisted\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"\x9c\x03\n" +
+	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"\xb2\x03\n" +
 	"\x05Error\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\x12\x0e\n" +
@@ -7947,12 +8782,13 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x0f \x01(\x03R\texpiresAt\x12$\n" +
 	"\x0eretry_after_ms\x18\x10 \x01(\x03R\fretryAfterMs\x12\x14\n" +
-	"\x05final\x18\x11 \x01(\bR\x05final\"\x83\x01\n" +
+	"\x05final\x18\x11 \x01(\bR\x05final\x12\x14\n" +
+	"\x05state\x18( \x01(\tR\x05state\"\x83\x01\n" +
 	"\vReadRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xc9\a\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\x85\v\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -7973,7 +8809,17 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\tget_scope\x18\r \x01(\v2\x19.dormouse.api.v1.GetScopeH\x00R\bgetScope\x128\n" +
 	"\tget_claim\x18\x0e \x01(\v2\x19.dormouse.api.v1.GetClaimH\x00R\bgetClaim\x12<\n" +
 	"\vlist_claims\x18\x0f \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
-	"listClaimsB\x06\n" +
+	"listClaims\x12;\n" +
+	"\n" +
+	"get_memory\x18\x1e \x01(\v2\x1a.dormouse.api.v1.GetMemoryH\x00R\tgetMemory\x12D\n" +
+	"\rlist_memories\x18\x1f \x01(\v2\x1d.dormouse.api.v1.ListMemoriesH\x00R\flistMemories\x121\n" +
+	"\x06recall\x18  \x01(\v2\x17.dormouse.api.v1.RecallH\x00R\x06recall\x12>\n" +
+	"\vget_session\x18( \x01(\v2\x1b.dormouse.api.v1.GetSessionH\x00R\n" +
+	"getSession\x12D\n" +
+	"\rlist_sessions\x18) \x01(\v2\x1d.dormouse.api.v1.ListSessionsH\x00R\flistSessions\x12;\n" +
+	"\n" +
+	"get_review\x18* \x01(\v2\x1a.dormouse.api.v1.GetReviewH\x00R\tgetReview\x12A\n" +
+	"\flist_reviews\x18+ \x01(\v2\x1c.dormouse.api.v1.ListReviewsH\x00R\vlistReviewsB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
@@ -8013,7 +8859,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xb6\x06\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xbb\t\n" +
 	"\x06Answer\x12.\n" +
 	"\x05error\x18\x01 \x01(\v2\x16.dormouse.api.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
@@ -8032,7 +8878,14 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06scopes\x18\f \x01(\v2\x1a.dormouse.api.v1.ScopeListH\x00R\x06scopes\x12.\n" +
 	"\x05scope\x18\r \x01(\v2\x16.dormouse.api.v1.ScopeH\x00R\x05scope\x12.\n" +
 	"\x05claim\x18\x0e \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x124\n" +
-	"\x06claims\x18\x0f \x01(\v2\x1a.dormouse.api.v1.ClaimListH\x00R\x06claimsB\b\n" +
+	"\x06claims\x18\x0f \x01(\v2\x1a.dormouse.api.v1.ClaimListH\x00R\x06claims\x121\n" +
+	"\x06memory\x18\x1e \x01(\v2\x17.dormouse.api.v1.MemoryH\x00R\x06memory\x129\n" +
+	"\bmemories\x18\x1f \x01(\v2\x1b.dormouse.api.v1.MemoryListH\x00R\bmemories\x127\n" +
+	"\brecalled\x18  \x01(\v2\x19.dormouse.api.v1.RecalledH\x00R\brecalled\x124\n" +
+	"\asession\x18( \x01(\v2\x18.dormouse.api.v1.SessionH\x00R\asession\x12:\n" +
+	"\bsessions\x18) \x01(\v2\x1c.dormouse.api.v1.SessionListH\x00R\bsessions\x121\n" +
+	"\x06review\x18* \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06review\x127\n" +
+	"\areviews\x18+ \x01(\v2\x1b.dormouse.api.v1.ReviewListH\x00R\areviewsB\b\n" +
 	"\x06answer\"\xed\x01\n" +
 	"\x05Value\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -8253,7 +9106,25 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetClaimR\x03get\"S\n" +
 	"\rClaimResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12,\n" +
-	"\x05claim\x18\x02 \x01(\v2\x16.dormouse.api.v1.ClaimR\x05claim\"\xb2\x01\n" +
+	"\x05claim\x18\x02 \x01(\v2\x16.dormouse.api.v1.ClaimR\x05claim\"|\n" +
+	"\x12WriteMemoryRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x122\n" +
+	"\x05write\x18\x02 \x01(\v2\x1c.dormouse.api.v1.WriteMemoryR\x05write\"\x80\x01\n" +
+	"\x13DeleteMemoryRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
+	"\x06delete\x18\x02 \x01(\v2\x1d.dormouse.api.v1.DeleteMemoryR\x06delete\"k\n" +
+	"\x10GetMemoryRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12,\n" +
+	"\x03get\x18\x02 \x01(\v2\x1a.dormouse.api.v1.GetMemoryR\x03get\"s\n" +
+	"\x13ListMemoriesRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x121\n" +
+	"\x04list\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ListMemoriesR\x04list\"k\n" +
+	"\rRecallRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12/\n" +
+	"\x06recall\x18\x02 \x01(\v2\x17.dormouse.api.v1.RecallR\x06recall\"]\n" +
+	"\x0eMemoryResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x125\n" +
+	"\x06memory\x18\x02 \x01(\v2\x1d.dormouse.api.v1.MemoryResultR\x06memory\"\xb2\x01\n" +
 	"\x10HibernateRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x128\n" +
 	"\x06thread\x18\x02 \x01(\v2 .dormouse.api.v1.HibernateThreadR\x06thread\x120\n" +
@@ -8340,7 +9211,13 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05Renew\x12\".dormouse.api.v1.RenewClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12O\n" +
 	"\aRelease\x12$.dormouse.api.v1.ReleaseClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12?\n" +
 	"\x03Get\x12 .dormouse.api.v1.GetClaimRequest\x1a\x16.dormouse.api.v1.Claim\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ClaimList2\x9c\x01\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ClaimList2\xfd\x02\n" +
+	"\bMemories\x12M\n" +
+	"\x05Write\x12#.dormouse.api.v1.WriteMemoryRequest\x1a\x1f.dormouse.api.v1.MemoryResponse\x12O\n" +
+	"\x06Delete\x12$.dormouse.api.v1.DeleteMemoryRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12A\n" +
+	"\x03Get\x12!.dormouse.api.v1.GetMemoryRequest\x1a\x17.dormouse.api.v1.Memory\x12I\n" +
+	"\x04List\x12$.dormouse.api.v1.ListMemoriesRequest\x1a\x1b.dormouse.api.v1.MemoryList\x12C\n" +
+	"\x06Recall\x12\x1e.dormouse.api.v1.RecallRequest\x1a\x19.dormouse.api.v1.Recalled2\x9c\x01\n" +
 	"\x06Agents\x12S\n" +
 	"\tHibernate\x12!.dormouse.api.v1.HibernateRequest\x1a#.dormouse.api.v1.CheckpointResponse\x12=\n" +
 	"\x04Thaw\x12\x1c.dormouse.api.v1.ThawRequest\x1a\x17.dormouse.api.v1.Thawed2\xdb\x01\n" +
@@ -8368,7 +9245,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 108)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 114)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),                    // 0: dormouse.api.v1.Calls
 	(*Call)(nil),                     // 1: dormouse.api.v1.Call
@@ -8465,19 +9342,54 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*ReleaseClaimRequest)(nil),      // 92: dormouse.api.v1.ReleaseClaimRequest
 	(*GetClaimRequest)(nil),          // 93: dormouse.api.v1.GetClaimRequest
 	(*ClaimResponse)(nil),            // 94: dormouse.api.v1.ClaimResponse
-	(*HibernateRequest)(nil),         // 95: dormouse.api.v1.HibernateRequest
-	(*ThawRequest)(nil),              // 96: dormouse.api.v1.ThawRequest
-	(*PutScopeRequest)(nil),          // 97: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),       // 98: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),              // 99: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),           // 100: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),            // 101: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),            // 102: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                   // 103: dormouse.api.v1.Member
-	(*NodeRequest)(nil),              // 104: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),             // 105: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),            // 106: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),              // 107: dormouse.api.v1.BackupChunk
+	(*WriteMemoryRequest)(nil),       // 95: dormouse.api.v1.WriteMemoryRequest
+	(*DeleteMemoryRequest)(nil),      // 96: dormouse.api.v1.DeleteMemoryRequest
+	(*GetMemoryRequest)(nil),         // 97: dormouse.api.v1.GetMemoryRequest
+	(*ListMemoriesRequest)(nil),      // 98: dormouse.api.v1.ListMemoriesRequest
+	(*RecallRequest)(nil),            // 99: dormouse.api.v1.RecallRequest
+	(*MemoryResponse)(nil),           // 100: dormouse.api.v1.MemoryResponse
+	(*HibernateRequest)(nil),         // 101: dormouse.api.v1.HibernateRequest
+	(*ThawRequest)(nil),              // 102: dormouse.api.v1.ThawRequest
+	(*PutScopeRequest)(nil),          // 103: dormouse.api.v1.PutScopeRequest
+	(*DeleteScopeRequest)(nil),       // 104: dormouse.api.v1.DeleteScopeRequest
+	(*ListRequest)(nil),              // 105: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),           // 106: dormouse.api.v1.DeleteResponse
+	(*StatusRequest)(nil),            // 107: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),            // 108: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),                   // 109: dormouse.api.v1.Member
+	(*NodeRequest)(nil),              // 110: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),             // 111: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),            // 112: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),              // 113: dormouse.api.v1.BackupChunk
+	(*WriteMemory)(nil),              // 114: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),             // 115: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),               // 116: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),             // 117: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),            // 118: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),           // 119: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),        // 120: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),            // 121: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),             // 122: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),            // 123: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),              // 124: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),            // 125: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),             // 126: dormouse.api.v1.DecideReview
+	(*MemoryResult)(nil),             // 127: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),            // 128: dormouse.api.v1.SessionResult
+	(*Review)(nil),                   // 129: dormouse.api.v1.Review
+	(*GetMemory)(nil),                // 130: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),             // 131: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                   // 132: dormouse.api.v1.Recall
+	(*GetSession)(nil),               // 133: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),             // 134: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                // 135: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),              // 136: dormouse.api.v1.ListReviews
+	(*Memory)(nil),                   // 137: dormouse.api.v1.Memory
+	(*MemoryList)(nil),               // 138: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                 // 139: dormouse.api.v1.Recalled
+	(*Session)(nil),                  // 140: dormouse.api.v1.Session
+	(*SessionList)(nil),              // 141: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),               // 142: dormouse.api.v1.ReviewList
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -8505,212 +9417,263 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	8,   // 25: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 26: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 27: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 28: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 29: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 30: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	28,  // 31: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	29,  // 32: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	30,  // 33: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 34: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	33,  // 35: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	63,  // 36: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	65,  // 37: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	11,  // 38: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	56,  // 39: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	32,  // 40: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	36,  // 41: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	37,  // 42: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	38,  // 43: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	39,  // 44: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	38,  // 45: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	40,  // 46: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	41,  // 47: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	38,  // 48: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	42,  // 49: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	43,  // 50: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	44,  // 51: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	45,  // 52: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	38,  // 53: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	46,  // 54: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	47,  // 55: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
-	38,  // 56: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	49,  // 57: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	34,  // 58: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	50,  // 59: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	52,  // 60: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	53,  // 61: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	55,  // 62: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	56,  // 63: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	58,  // 64: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	60,  // 65: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	59,  // 66: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	61,  // 67: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	62,  // 68: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	64,  // 69: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	63,  // 70: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	65,  // 71: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
-	66,  // 72: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	51,  // 73: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 74: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 75: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	54,  // 76: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	57,  // 77: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	56,  // 78: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	56,  // 79: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	59,  // 80: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	53,  // 81: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	56,  // 82: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	59,  // 83: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 84: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	63,  // 85: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	65,  // 86: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
-	59,  // 87: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	65,  // 88: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	5,   // 89: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 90: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	69,  // 91: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 92: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	69,  // 93: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 94: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	69,  // 95: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 96: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	70,  // 97: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 98: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	70,  // 99: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 100: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	30,  // 101: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 102: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	69,  // 103: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 104: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	69,  // 105: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 106: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	69,  // 107: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 108: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	69,  // 109: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 110: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	70,  // 111: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 112: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	70,  // 113: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 114: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	70,  // 115: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	43,  // 116: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	70,  // 117: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	44,  // 118: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	31,  // 119: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	69,  // 120: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 121: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	69,  // 122: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 123: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	70,  // 124: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	37,  // 125: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	29,  // 126: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	69,  // 127: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
-	24,  // 128: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
-	69,  // 129: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
-	25,  // 130: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
-	69,  // 131: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
-	26,  // 132: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
-	70,  // 133: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
-	47,  // 134: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
-	65,  // 135: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	69,  // 136: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 137: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 138: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	70,  // 139: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 140: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	69,  // 141: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 142: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	69,  // 143: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	70,  // 144: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 145: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	33,  // 146: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	103, // 147: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 148: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 149: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	35,  // 150: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	67,  // 151: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	71,  // 152: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	72,  // 153: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	73,  // 154: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	74,  // 155: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	99,  // 156: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	75,  // 157: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	77,  // 158: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	78,  // 159: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	79,  // 160: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	80,  // 161: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	81,  // 162: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	82,  // 163: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	83,  // 164: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	84,  // 165: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	99,  // 166: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	86,  // 167: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	87,  // 168: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	88,  // 169: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	99,  // 170: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	90,  // 171: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	91,  // 172: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	92,  // 173: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	93,  // 174: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	99,  // 175: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	95,  // 176: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	96,  // 177: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	97,  // 178: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	98,  // 179: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	99,  // 180: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	101, // 181: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	104, // 182: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	104, // 183: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	104, // 184: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	104, // 185: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	106, // 186: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	2,   // 187: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 188: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	48,  // 189: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	68,  // 190: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	76,  // 191: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	76,  // 192: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	100, // 193: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	53,  // 194: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	55,  // 195: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	55,  // 196: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	85,  // 197: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	100, // 198: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	85,  // 199: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	85,  // 200: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	56,  // 201: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	60,  // 202: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	59,  // 203: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	61,  // 204: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	58,  // 205: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	89,  // 206: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	100, // 207: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	50,  // 208: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	52,  // 209: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	94,  // 210: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	94,  // 211: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	94,  // 212: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	65,  // 213: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	66,  // 214: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	76,  // 215: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	62,  // 216: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	63,  // 217: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	100, // 218: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	64,  // 219: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	102, // 220: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	105, // 221: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	105, // 222: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	105, // 223: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	105, // 224: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	107, // 225: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	187, // [187:226] is the sub-list for method output_type
-	148, // [148:187] is the sub-list for method input_type
-	148, // [148:148] is the sub-list for extension type_name
-	148, // [148:148] is the sub-list for extension extendee
-	0,   // [0:148] is the sub-list for field type_name
+	114, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	115, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	116, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	117, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	118, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	119, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	120, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	121, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	122, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	123, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	124, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	125, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	126, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	8,   // 38: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	8,   // 39: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	11,  // 40: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
+	15,  // 41: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
+	15,  // 42: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
+	21,  // 43: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
+	28,  // 44: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
+	29,  // 45: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
+	30,  // 46: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 47: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
+	33,  // 48: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
+	63,  // 49: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
+	65,  // 50: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
+	127, // 51: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	128, // 52: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	129, // 53: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	11,  // 54: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
+	56,  // 55: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
+	32,  // 56: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
+	36,  // 57: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	37,  // 58: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	38,  // 59: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	39,  // 60: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	38,  // 61: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	40,  // 62: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	41,  // 63: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	38,  // 64: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	42,  // 65: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	43,  // 66: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	44,  // 67: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	45,  // 68: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	38,  // 69: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	46,  // 70: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	47,  // 71: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	38,  // 72: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	130, // 73: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	131, // 74: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	132, // 75: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	133, // 76: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	134, // 77: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	135, // 78: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	136, // 79: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	49,  // 80: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	34,  // 81: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
+	50,  // 82: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	52,  // 83: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	53,  // 84: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	55,  // 85: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	56,  // 86: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
+	58,  // 87: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	60,  // 88: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	59,  // 89: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	61,  // 90: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	62,  // 91: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	64,  // 92: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	63,  // 93: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
+	65,  // 94: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
+	66,  // 95: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	137, // 96: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	138, // 97: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	139, // 98: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	140, // 99: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	141, // 100: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	129, // 101: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	142, // 102: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	51,  // 103: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	11,  // 104: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
+	11,  // 105: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
+	54,  // 106: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	57,  // 107: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
+	56,  // 108: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
+	56,  // 109: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
+	59,  // 110: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	53,  // 111: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	56,  // 112: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
+	59,  // 113: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	21,  // 114: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
+	63,  // 115: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
+	65,  // 116: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
+	59,  // 117: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	65,  // 118: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
+	5,   // 119: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
+	6,   // 120: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
+	69,  // 121: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	12,  // 122: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	69,  // 123: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	13,  // 124: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
+	69,  // 125: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	14,  // 126: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
+	70,  // 127: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 128: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
+	70,  // 129: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
+	40,  // 130: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
+	30,  // 131: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 132: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	69,  // 133: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
+	16,  // 134: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
+	69,  // 135: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
+	18,  // 136: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
+	69,  // 137: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
+	19,  // 138: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
+	69,  // 139: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
+	20,  // 140: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
+	70,  // 141: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
+	41,  // 142: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
+	70,  // 143: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
+	42,  // 144: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
+	70,  // 145: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
+	43,  // 146: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
+	70,  // 147: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
+	44,  // 148: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
+	31,  // 149: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	69,  // 150: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
+	9,   // 151: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
+	69,  // 152: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
+	10,  // 153: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
+	70,  // 154: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
+	37,  // 155: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
+	29,  // 156: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
+	69,  // 157: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
+	24,  // 158: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
+	69,  // 159: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
+	25,  // 160: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
+	69,  // 161: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
+	26,  // 162: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
+	70,  // 163: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
+	47,  // 164: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
+	65,  // 165: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
+	69,  // 166: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	114, // 167: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	69,  // 168: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	115, // 169: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	70,  // 170: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
+	130, // 171: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	70,  // 172: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
+	131, // 173: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	70,  // 174: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
+	132, // 175: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	127, // 176: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	69,  // 177: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 178: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 179: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	70,  // 180: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 181: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	69,  // 182: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 183: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	69,  // 184: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	70,  // 185: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 186: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	33,  // 187: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	109, // 188: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 189: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 190: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	35,  // 191: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	67,  // 192: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	71,  // 193: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	72,  // 194: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	73,  // 195: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	74,  // 196: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	105, // 197: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	75,  // 198: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	77,  // 199: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	78,  // 200: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	79,  // 201: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	80,  // 202: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	81,  // 203: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	82,  // 204: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	83,  // 205: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	84,  // 206: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	105, // 207: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	86,  // 208: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	87,  // 209: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	88,  // 210: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	105, // 211: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	90,  // 212: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	91,  // 213: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	92,  // 214: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	93,  // 215: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	105, // 216: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	95,  // 217: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	96,  // 218: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	97,  // 219: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	98,  // 220: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	99,  // 221: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	101, // 222: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	102, // 223: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	103, // 224: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	104, // 225: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	105, // 226: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	107, // 227: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	110, // 228: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	110, // 229: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	110, // 230: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	110, // 231: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	112, // 232: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	2,   // 233: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 234: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	48,  // 235: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	68,  // 236: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	76,  // 237: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	76,  // 238: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	106, // 239: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	53,  // 240: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	55,  // 241: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	55,  // 242: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	85,  // 243: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	106, // 244: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	85,  // 245: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	85,  // 246: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	56,  // 247: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	60,  // 248: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	59,  // 249: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	61,  // 250: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	58,  // 251: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	89,  // 252: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	106, // 253: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	50,  // 254: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	52,  // 255: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	94,  // 256: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	94,  // 257: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	94,  // 258: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	65,  // 259: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	66,  // 260: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	100, // 261: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	106, // 262: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	137, // 263: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	138, // 264: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	139, // 265: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	76,  // 266: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	62,  // 267: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	63,  // 268: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	106, // 269: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	64,  // 270: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	108, // 271: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	111, // 272: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	111, // 273: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	111, // 274: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	111, // 275: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	113, // 276: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	233, // [233:277] is the sub-list for method output_type
+	189, // [189:233] is the sub-list for method input_type
+	189, // [189:189] is the sub-list for extension type_name
+	189, // [189:189] is the sub-list for extension extendee
+	0,   // [0:189] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -8718,6 +9681,8 @@ func file_proto_api_api_proto_init() {
 	if File_proto_api_api_proto != nil {
 		return
 	}
+	file_proto_api_memory_proto_init()
+	file_proto_api_session_proto_init()
 	file_proto_api_api_proto_msgTypes[1].OneofWrappers = []any{
 		(*Call_Commit)(nil),
 		(*Call_Read)(nil),
@@ -8743,6 +9708,19 @@ func file_proto_api_api_proto_init() {
 		(*Op_TakeClaim)(nil),
 		(*Op_RenewClaim)(nil),
 		(*Op_ReleaseClaim)(nil),
+		(*Op_WriteMemory)(nil),
+		(*Op_DeleteMemory)(nil),
+		(*Op_PutSession)(nil),
+		(*Op_ClaimSession)(nil),
+		(*Op_ResumeSession)(nil),
+		(*Op_RecoverSession)(nil),
+		(*Op_CheckpointSession)(nil),
+		(*Op_CommitSession)(nil),
+		(*Op_RenewSession)(nil),
+		(*Op_CancelSession)(nil),
+		(*Op_ForkSession)(nil),
+		(*Op_DeleteSession)(nil),
+		(*Op_DecideReview)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[28].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -8751,6 +9729,9 @@ func file_proto_api_api_proto_init() {
 		(*OpResult_Deleted)(nil),
 		(*OpResult_Scope)(nil),
 		(*OpResult_Claim)(nil),
+		(*OpResult_Memory)(nil),
+		(*OpResult_Session)(nil),
+		(*OpResult_Review)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[36].OneofWrappers = []any{
 		(*Read_GetValue)(nil),
@@ -8768,6 +9749,13 @@ func file_proto_api_api_proto_init() {
 		(*Read_GetScope)(nil),
 		(*Read_GetClaim)(nil),
 		(*Read_ListClaims)(nil),
+		(*Read_GetMemory)(nil),
+		(*Read_ListMemories)(nil),
+		(*Read_Recall)(nil),
+		(*Read_GetSession)(nil),
+		(*Read_ListSessions)(nil),
+		(*Read_GetReview)(nil),
+		(*Read_ListReviews)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[49].OneofWrappers = []any{
 		(*Answer_Error)(nil),
@@ -8785,6 +9773,13 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Scope)(nil),
 		(*Answer_Claim)(nil),
 		(*Answer_Claims)(nil),
+		(*Answer_Memory)(nil),
+		(*Answer_Memories)(nil),
+		(*Answer_Recalled)(nil),
+		(*Answer_Session)(nil),
+		(*Answer_Sessions)(nil),
+		(*Answer_Review)(nil),
+		(*Answer_Reviews)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[68].OneofWrappers = []any{
 		(*WatchEvent_Entry)(nil),
@@ -8798,9 +9793,9 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   108,
+			NumMessages:   114,
 			NumExtensions: 0,
-			NumServices:   8,
+			NumServices:   9,
 		},
 		GoTypes:           file_proto_api_api_proto_goTypes,
 		DependencyIndexes: file_proto_api_api_proto_depIdxs,

@@ -255,7 +255,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Checkpoints, Threads, Values, Claims, Agents and Scopes are the typed calls: each is
+// Checkpoints, Threads, Values, Claims, Memories, Agents and Scopes are the typed calls: each is
 // a commit or a read of one thing.
 type CheckpointsClient interface {
 	Put(ctx context.Context, in *PutCheckpointRequest, opts ...grpc.CallOption) (*CheckpointResponse, error)
@@ -338,7 +338,7 @@ func (c *checkpointsClient) History(ctx context.Context, in *CheckpointHistoryRe
 // All implementations must embed UnimplementedCheckpointsServer
 // for forward compatibility.
 //
-// Checkpoints, Threads, Values, Claims, Agents and Scopes are the typed calls: each is
+// Checkpoints, Threads, Values, Claims, Memories, Agents and Scopes are the typed calls: each is
 // a commit or a read of one thing.
 type CheckpointsServer interface {
 	Put(context.Context, *PutCheckpointRequest) (*CheckpointResponse, error)
@@ -1410,6 +1410,260 @@ var Claims_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "List",
 			Handler:    _Claims_List_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "proto/api/api.proto",
+}
+
+const (
+	Memories_Write_FullMethodName  = "/dormouse.api.v1.Memories/Write"
+	Memories_Delete_FullMethodName = "/dormouse.api.v1.Memories/Delete"
+	Memories_Get_FullMethodName    = "/dormouse.api.v1.Memories/Get"
+	Memories_List_FullMethodName   = "/dormouse.api.v1.Memories/List"
+	Memories_Recall_FullMethodName = "/dormouse.api.v1.Memories/Recall"
+)
+
+// MemoriesClient is the client API for Memories service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type MemoriesClient interface {
+	Write(ctx context.Context, in *WriteMemoryRequest, opts ...grpc.CallOption) (*MemoryResponse, error)
+	Delete(ctx context.Context, in *DeleteMemoryRequest, opts ...grpc.CallOption) (*DeleteResponse, error)
+	Get(ctx context.Context, in *GetMemoryRequest, opts ...grpc.CallOption) (*Memory, error)
+	List(ctx context.Context, in *ListMemoriesRequest, opts ...grpc.CallOption) (*MemoryList, error)
+	Recall(ctx context.Context, in *RecallRequest, opts ...grpc.CallOption) (*Recalled, error)
+}
+
+type memoriesClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewMemoriesClient(cc grpc.ClientConnInterface) MemoriesClient {
+	return &memoriesClient{cc}
+}
+
+func (c *memoriesClient) Write(ctx context.Context, in *WriteMemoryRequest, opts ...grpc.CallOption) (*MemoryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MemoryResponse)
+	err := c.cc.Invoke(ctx, Memories_Write_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoriesClient) Delete(ctx context.Context, in *DeleteMemoryRequest, opts ...grpc.CallOption) (*DeleteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteResponse)
+	err := c.cc.Invoke(ctx, Memories_Delete_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoriesClient) Get(ctx context.Context, in *GetMemoryRequest, opts ...grpc.CallOption) (*Memory, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Memory)
+	err := c.cc.Invoke(ctx, Memories_Get_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoriesClient) List(ctx context.Context, in *ListMemoriesRequest, opts ...grpc.CallOption) (*MemoryList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MemoryList)
+	err := c.cc.Invoke(ctx, Memories_List_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoriesClient) Recall(ctx context.Context, in *RecallRequest, opts ...grpc.CallOption) (*Recalled, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Recalled)
+	err := c.cc.Invoke(ctx, Memories_Recall_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// MemoriesServer is the server API for Memories service.
+// All implementations must embed UnimplementedMemoriesServer
+// for forward compatibility.
+type MemoriesServer interface {
+	Write(context.Context, *WriteMemoryRequest) (*MemoryResponse, error)
+	Delete(context.Context, *DeleteMemoryRequest) (*DeleteResponse, error)
+	Get(context.Context, *GetMemoryRequest) (*Memory, error)
+	List(context.Context, *ListMemoriesRequest) (*MemoryList, error)
+	Recall(context.Context, *RecallRequest) (*Recalled, error)
+	mustEmbedUnimplementedMemoriesServer()
+}
+
+// UnimplementedMemoriesServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedMemoriesServer struct{}
+
+func (UnimplementedMemoriesServer) Write(context.Context, *WriteMemoryRequest) (*MemoryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Write not implemented")
+}
+func (UnimplementedMemoriesServer) Delete(context.Context, *DeleteMemoryRequest) (*DeleteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Delete not implemented")
+}
+func (UnimplementedMemoriesServer) Get(context.Context, *GetMemoryRequest) (*Memory, error) {
+	return nil, status.Error(codes.Unimplemented, "method Get not implemented")
+}
+func (UnimplementedMemoriesServer) List(context.Context, *ListMemoriesRequest) (*MemoryList, error) {
+	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedMemoriesServer) Recall(context.Context, *RecallRequest) (*Recalled, error) {
+	return nil, status.Error(codes.Unimplemented, "method Recall not implemented")
+}
+func (UnimplementedMemoriesServer) mustEmbedUnimplementedMemoriesServer() {}
+func (UnimplementedMemoriesServer) testEmbeddedByValue()                  {}
+
+// UnsafeMemoriesServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to MemoriesServer will
+// result in compilation errors.
+type UnsafeMemoriesServer interface {
+	mustEmbedUnimplementedMemoriesServer()
+}
+
+func RegisterMemoriesServer(s grpc.ServiceRegistrar, srv MemoriesServer) {
+	// If the following call panics, it indicates UnimplementedMemoriesServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Memories_ServiceDesc, srv)
+}
+
+func _Memories_Write_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WriteMemoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoriesServer).Write(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Memories_Write_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoriesServer).Write(ctx, req.(*WriteMemoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Memories_Delete_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteMemoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoriesServer).Delete(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Memories_Delete_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoriesServer).Delete(ctx, req.(*DeleteMemoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Memories_Get_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMemoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoriesServer).Get(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Memories_Get_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoriesServer).Get(ctx, req.(*GetMemoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Memories_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMemoriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoriesServer).List(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Memories_List_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoriesServer).List(ctx, req.(*ListMemoriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Memories_Recall_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RecallRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoriesServer).Recall(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Memories_Recall_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoriesServer).Recall(ctx, req.(*RecallRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Memories_ServiceDesc is the grpc.ServiceDesc for Memories service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Memories_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "dormouse.api.v1.Memories",
+	HandlerType: (*MemoriesServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Write",
+			Handler:    _Memories_Write_Handler,
+		},
+		{
+			MethodName: "Delete",
+			Handler:    _Memories_Delete_Handler,
+		},
+		{
+			MethodName: "Get",
+			Handler:    _Memories_Get_Handler,
+		},
+		{
+			MethodName: "List",
+			Handler:    _Memories_List_Handler,
+		},
+		{
+			MethodName: "Recall",
+			Handler:    _Memories_Recall_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -280,6 +280,19 @@ type Op struct {
 	//	*Op_TakeClaim
 	//	*Op_RenewClaim
 	//	*Op_ReleaseClaim
+	//	*Op_WriteMemory
+	//	*Op_DeleteMemory
+	//	*Op_PutSession
+	//	*Op_ClaimSession
+	//	*Op_ResumeSession
+	//	*Op_RecoverSession
+	//	*Op_CheckpointSession
+	//	*Op_CommitSession
+	//	*Op_RenewSession
+	//	*Op_CancelSession
+	//	*Op_ForkSession
+	//	*Op_DeleteSession
+	//	*Op_DecideReview
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -484,6 +497,123 @@ func (x *Op) GetReleaseClaim() *ReleaseClaim {
 	return nil
 }
 
+func (x *Op) GetWriteMemory() *WriteMemory {
+	if x != nil {
+		if x, ok := x.Op.(*Op_WriteMemory); ok {
+			return x.WriteMemory
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteMemory() *DeleteMemory {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteMemory); ok {
+			return x.DeleteMemory
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetPutSession() *PutSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PutSession); ok {
+			return x.PutSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetClaimSession() *ClaimSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ClaimSession); ok {
+			return x.ClaimSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetResumeSession() *ResumeSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ResumeSession); ok {
+			return x.ResumeSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetRecoverSession() *RecoverSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_RecoverSession); ok {
+			return x.RecoverSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetCheckpointSession() *CheckpointSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_CheckpointSession); ok {
+			return x.CheckpointSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetCommitSession() *CommitSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_CommitSession); ok {
+			return x.CommitSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetRenewSession() *RenewSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_RenewSession); ok {
+			return x.RenewSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetCancelSession() *CancelSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_CancelSession); ok {
+			return x.CancelSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetForkSession() *ForkSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ForkSession); ok {
+			return x.ForkSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteSession() *DeleteSession {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteSession); ok {
+			return x.DeleteSession
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDecideReview() *DecideReview {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DecideReview); ok {
+			return x.DecideReview
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -560,6 +690,58 @@ type Op_ReleaseClaim struct {
 	ReleaseClaim *ReleaseClaim `protobuf:"bytes,18,opt,name=release_claim,json=releaseClaim,oneof"`
 }
 
+type Op_WriteMemory struct {
+	WriteMemory *WriteMemory `protobuf:"bytes,30,opt,name=write_memory,json=writeMemory,oneof"`
+}
+
+type Op_DeleteMemory struct {
+	DeleteMemory *DeleteMemory `protobuf:"bytes,31,opt,name=delete_memory,json=deleteMemory,oneof"`
+}
+
+type Op_PutSession struct {
+	PutSession *PutSession `protobuf:"bytes,40,opt,name=put_session,json=putSession,oneof"`
+}
+
+type Op_ClaimSession struct {
+	ClaimSession *ClaimSession `protobuf:"bytes,41,opt,name=claim_session,json=claimSession,oneof"`
+}
+
+type Op_ResumeSession struct {
+	ResumeSession *ResumeSession `protobuf:"bytes,42,opt,name=resume_session,json=resumeSession,oneof"`
+}
+
+type Op_RecoverSession struct {
+	RecoverSession *RecoverSession `protobuf:"bytes,43,opt,name=recover_session,json=recoverSession,oneof"`
+}
+
+type Op_CheckpointSession struct {
+	CheckpointSession *CheckpointSession `protobuf:"bytes,44,opt,name=checkpoint_session,json=checkpointSession,oneof"`
+}
+
+type Op_CommitSession struct {
+	CommitSession *CommitSession `protobuf:"bytes,45,opt,name=commit_session,json=commitSession,oneof"`
+}
+
+type Op_RenewSession struct {
+	RenewSession *RenewSession `protobuf:"bytes,46,opt,name=renew_session,json=renewSession,oneof"`
+}
+
+type Op_CancelSession struct {
+	CancelSession *CancelSession `protobuf:"bytes,47,opt,name=cancel_session,json=cancelSession,oneof"`
+}
+
+type Op_ForkSession struct {
+	ForkSession *ForkSession `protobuf:"bytes,48,opt,name=fork_session,json=forkSession,oneof"`
+}
+
+type Op_DeleteSession struct {
+	DeleteSession *DeleteSession `protobuf:"bytes,49,opt,name=delete_session,json=deleteSession,oneof"`
+}
+
+type Op_DecideReview struct {
+	DecideReview *DecideReview `protobuf:"bytes,50,opt,name=decide_review,json=decideReview,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -595,6 +777,32 @@ func (*Op_TakeClaim) isOp_Op() {}
 func (*Op_RenewClaim) isOp_Op() {}
 
 func (*Op_ReleaseClaim) isOp_Op() {}
+
+func (*Op_WriteMemory) isOp_Op() {}
+
+func (*Op_DeleteMemory) isOp_Op() {}
+
+func (*Op_PutSession) isOp_Op() {}
+
+func (*Op_ClaimSession) isOp_Op() {}
+
+func (*Op_ResumeSession) isOp_Op() {}
+
+func (*Op_RecoverSession) isOp_Op() {}
+
+func (*Op_CheckpointSession) isOp_Op() {}
+
+func (*Op_CommitSession) isOp_Op() {}
+
+func (*Op_RenewSession) isOp_Op() {}
+
+func (*Op_CancelSession) isOp_Op() {}
+
+func (*Op_ForkSession) isOp_Op() {}
+
+func (*Op_DeleteSession) isOp_Op() {}
+
+func (*Op_DecideReview) isOp_Op() {}
 
 // Bytes tells absent from empty where a compare needs to.
 type Bytes struct {
@@ -1570,12 +1778,14 @@ func (x *ForkThread) GetIfIncarnation() uint64 {
 }
 
 type PutScope struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	History       uint64                 `protobuf:"varint,1,opt,name=history" json:"history,omitempty"`
-	KeysMax       uint64                 `protobuf:"varint,2,opt,name=keys_max,json=keysMax" json:"keys_max,omitempty"`
-	BytesMax      uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	History        uint64                 `protobuf:"varint,1,opt,name=history" json:"history,omitempty"`
+	KeysMax        uint64                 `protobuf:"varint,2,opt,name=keys_max,json=keysMax" json:"keys_max,omitempty"`
+	BytesMax       uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
+	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax" json:"memories_max,omitempty"`
+	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax" json:"memory_bytes_max,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *PutScope) Reset() {
@@ -1625,6 +1835,20 @@ func (x *PutScope) GetKeysMax() uint64 {
 func (x *PutScope) GetBytesMax() uint64 {
 	if x != nil {
 		return x.BytesMax
+	}
+	return 0
+}
+
+func (x *PutScope) GetMemoriesMax() uint64 {
+	if x != nil {
+		return x.MemoriesMax
+	}
+	return 0
+}
+
+func (x *PutScope) GetMemoryBytesMax() uint64 {
+	if x != nil {
+		return x.MemoryBytesMax
 	}
 	return 0
 }
@@ -2198,6 +2422,9 @@ type OpResult struct {
 	//	*OpResult_Deleted
 	//	*OpResult_Scope
 	//	*OpResult_Claim
+	//	*OpResult_Memory
+	//	*OpResult_Session
+	//	*OpResult_Review
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2294,6 +2521,33 @@ func (x *OpResult) GetClaim() *ClaimResult {
 	return nil
 }
 
+func (x *OpResult) GetMemory() *MemoryResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Memory); ok {
+			return x.Memory
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetSession() *SessionResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Session); ok {
+			return x.Session
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetReview() *ReviewResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Review); ok {
+			return x.Review
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2322,6 +2576,18 @@ type OpResult_Claim struct {
 	Claim *ClaimResult `protobuf:"bytes,6,opt,name=claim,oneof"`
 }
 
+type OpResult_Memory struct {
+	Memory *MemoryResult `protobuf:"bytes,30,opt,name=memory,oneof"`
+}
+
+type OpResult_Session struct {
+	Session *SessionResult `protobuf:"bytes,40,opt,name=session,oneof"`
+}
+
+type OpResult_Review struct {
+	Review *ReviewResult `protobuf:"bytes,41,opt,name=review,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2333,6 +2599,12 @@ func (*OpResult_Deleted) isOpResult_Result() {}
 func (*OpResult_Scope) isOpResult_Result() {}
 
 func (*OpResult_Claim) isOpResult_Result() {}
+
+func (*OpResult_Memory) isOpResult_Result() {}
+
+func (*OpResult_Session) isOpResult_Result() {}
+
+func (*OpResult_Review) isOpResult_Result() {}
 
 type RevisionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2728,6 +3000,7 @@ type Refusal struct {
 	Holder        string                 `protobuf:"bytes,14,opt,name=holder" json:"holder,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,15,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	RetryAfterMs  int64                  `protobuf:"varint,16,opt,name=retry_after_ms,json=retryAfterMs" json:"retry_after_ms,omitempty"`
+	State         string                 `protobuf:"bytes,40,opt,name=state" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2872,6 +3145,13 @@ func (x *Refusal) GetRetryAfterMs() int64 {
 		return x.RetryAfterMs
 	}
 	return 0
+}
+
+func (x *Refusal) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
 }
 
 // ThreadMeta is a thread's row, and a result's view of it.
@@ -3146,16 +3426,18 @@ func (x *Segment) GetTo() uint64 {
 }
 
 type ScopeRecord struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	Keys          uint64                 `protobuf:"varint,2,opt,name=keys" json:"keys,omitempty"`
-	Bytes         uint64                 `protobuf:"varint,3,opt,name=bytes" json:"bytes,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	History       uint64                 `protobuf:"varint,5,opt,name=history" json:"history,omitempty"`
-	KeysMax       uint64                 `protobuf:"varint,6,opt,name=keys_max,json=keysMax" json:"keys_max,omitempty"`
-	BytesMax      uint64                 `protobuf:"varint,7,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Name           string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Keys           uint64                 `protobuf:"varint,2,opt,name=keys" json:"keys,omitempty"`
+	Bytes          uint64                 `protobuf:"varint,3,opt,name=bytes" json:"bytes,omitempty"`
+	CreatedAt      int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	History        uint64                 `protobuf:"varint,5,opt,name=history" json:"history,omitempty"`
+	KeysMax        uint64                 `protobuf:"varint,6,opt,name=keys_max,json=keysMax" json:"keys_max,omitempty"`
+	BytesMax       uint64                 `protobuf:"varint,7,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
+	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax" json:"memories_max,omitempty"`
+	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax" json:"memory_bytes_max,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ScopeRecord) Reset() {
@@ -3233,6 +3515,20 @@ func (x *ScopeRecord) GetKeysMax() uint64 {
 func (x *ScopeRecord) GetBytesMax() uint64 {
 	if x != nil {
 		return x.BytesMax
+	}
+	return 0
+}
+
+func (x *ScopeRecord) GetMemoriesMax() uint64 {
+	if x != nil {
+		return x.MemoriesMax
+	}
+	return 0
+}
+
+func (x *ScopeRecord) GetMemoryBytesMax() uint64 {
+	if x != nil {
+		return x.MemoryBytesMax
 	}
 	return 0
 }
@@ -3410,7 +3706,7 @@ var File_proto_log_log_proto protoreflect.FileDescriptor
 
 const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\"\x95\x01\n" +
+	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x16proto/log/memory.proto\x1a\x17proto/log/session.proto\"\x95\x01\n" +
 	"\x05Batch\x12\x17\n" +
 	"\atick_ms\x18\x01 \x01(\x04R\x06tickMs\x12\x17\n" +
 	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\x12\x1f\n" +
@@ -3432,7 +3728,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xe8\t\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\x8b\x11\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -3456,7 +3752,21 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"take_claim\x18\x10 \x01(\v2\x1a.dormouse.log.v1.TakeClaimH\x00R\ttakeClaim\x12>\n" +
 	"\vrenew_claim\x18\x11 \x01(\v2\x1b.dormouse.log.v1.RenewClaimH\x00R\n" +
 	"renewClaim\x12D\n" +
-	"\rrelease_claim\x18\x12 \x01(\v2\x1d.dormouse.log.v1.ReleaseClaimH\x00R\freleaseClaimB\x04\n" +
+	"\rrelease_claim\x18\x12 \x01(\v2\x1d.dormouse.log.v1.ReleaseClaimH\x00R\freleaseClaim\x12A\n" +
+	"\fwrite_memory\x18\x1e \x01(\v2\x1c.dormouse.log.v1.WriteMemoryH\x00R\vwriteMemory\x12D\n" +
+	"\rdelete_memory\x18\x1f \x01(\v2\x1d.dormouse.log.v1.DeleteMemoryH\x00R\fdeleteMemory\x12>\n" +
+	"\vput_session\x18( \x01(\v2\x1b.dormouse.log.v1.PutSessionH\x00R\n" +
+	"putSession\x12D\n" +
+	"\rclaim_session\x18) \x01(\v2\x1d.dormouse.log.v1.ClaimSessionH\x00R\fclaimSession\x12G\n" +
+	"\x0eresume_session\x18* \x01(\v2\x1e.dormouse.log.v1.ResumeSessionH\x00R\rresumeSession\x12J\n" +
+	"\x0frecover_session\x18+ \x01(\v2\x1f.dormouse.log.v1.RecoverSessionH\x00R\x0erecoverSession\x12S\n" +
+	"\x12checkpoint_session\x18, \x01(\v2\".dormouse.log.v1.CheckpointSessionH\x00R\x11checkpointSession\x12G\n" +
+	"\x0ecommit_session\x18- \x01(\v2\x1e.dormouse.log.v1.CommitSessionH\x00R\rcommitSession\x12D\n" +
+	"\rrenew_session\x18. \x01(\v2\x1d.dormouse.log.v1.RenewSessionH\x00R\frenewSession\x12G\n" +
+	"\x0ecancel_session\x18/ \x01(\v2\x1e.dormouse.log.v1.CancelSessionH\x00R\rcancelSession\x12A\n" +
+	"\ffork_session\x180 \x01(\v2\x1c.dormouse.log.v1.ForkSessionH\x00R\vforkSession\x12G\n" +
+	"\x0edelete_session\x181 \x01(\v2\x1e.dormouse.log.v1.DeleteSessionH\x00R\rdeleteSession\x12D\n" +
+	"\rdecide_review\x182 \x01(\v2\x1d.dormouse.log.v1.DecideReviewH\x00R\fdecideReviewB\x04\n" +
 	"\x02op\"\x1d\n" +
 	"\x05Bytes\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\x92\x02\n" +
@@ -3541,11 +3851,13 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
 	"new_thread\x18\x02 \x01(\tR\tnewThread\x12\x1c\n" +
 	"\x06at_rev\x18\x03 \x01(\x04B\x05\xaa\x01\x02\b\x01R\x05atRev\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\\\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xa9\x01\n" +
 	"\bPutScope\x12\x18\n" +
 	"\ahistory\x18\x01 \x01(\x04R\ahistory\x12\x19\n" +
 	"\bkeys_max\x18\x02 \x01(\x04R\akeysMax\x12\x1b\n" +
-	"\tbytes_max\x18\x03 \x01(\x04R\bbytesMax\"\r\n" +
+	"\tbytes_max\x18\x03 \x01(\x04R\bbytesMax\x12!\n" +
+	"\fmemories_max\x18\x1e \x01(\x04R\vmemoriesMax\x12(\n" +
+	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\"\r\n" +
 	"\vDeleteScope\"\x95\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
@@ -3585,7 +3897,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
 	"\aresults\x18\x03 \x03(\v2\x19.dormouse.log.v1.OpResultR\aresults\x129\n" +
-	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\xf0\x02\n" +
+	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\x9e\x04\n" +
 	"\bOpResult\x127\n" +
 	"\x05value\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultH\x00R\x05value\x12A\n" +
 	"\n" +
@@ -3594,7 +3906,10 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x06thread\x18\x03 \x01(\v2\x1d.dormouse.log.v1.ThreadResultH\x00R\x06thread\x129\n" +
 	"\adeleted\x18\x04 \x01(\v2\x1d.dormouse.log.v1.DeleteResultH\x00R\adeleted\x124\n" +
 	"\x05scope\x18\x05 \x01(\v2\x1c.dormouse.log.v1.ScopeResultH\x00R\x05scope\x124\n" +
-	"\x05claim\x18\x06 \x01(\v2\x1c.dormouse.log.v1.ClaimResultH\x00R\x05claimB\b\n" +
+	"\x05claim\x18\x06 \x01(\v2\x1c.dormouse.log.v1.ClaimResultH\x00R\x05claim\x127\n" +
+	"\x06memory\x18\x1e \x01(\v2\x1d.dormouse.log.v1.MemoryResultH\x00R\x06memory\x12:\n" +
+	"\asession\x18( \x01(\v2\x1e.dormouse.log.v1.SessionResultH\x00R\asession\x127\n" +
+	"\x06review\x18) \x01(\v2\x1d.dormouse.log.v1.ReviewResultH\x00R\x06reviewB\b\n" +
 	"\x06result\"\xd7\x01\n" +
 	"\x0eRevisionResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -3626,7 +3941,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
 	"claimed_at\x18\x05 \x01(\x03R\tclaimedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"\x88\x03\n" +
+	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"\x9e\x03\n" +
 	"\aRefusal\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\x12\x0e\n" +
@@ -3645,7 +3960,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x06holder\x18\x0e \x01(\tR\x06holder\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\x0f \x01(\x03R\texpiresAt\x12$\n" +
-	"\x0eretry_after_ms\x18\x10 \x01(\x03R\fretryAfterMs\"\xbc\x03\n" +
+	"\x0eretry_after_ms\x18\x10 \x01(\x03R\fretryAfterMs\x12\x14\n" +
+	"\x05state\x18( \x01(\tR\x05state\"\xbc\x03\n" +
 	"\n" +
 	"ThreadMeta\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
@@ -3675,7 +3991,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aSegment\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\x04R\x02to\"\xbc\x01\n" +
+	"\x02to\x18\x03 \x01(\x04R\x02to\"\x89\x02\n" +
 	"\vScopeRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04keys\x18\x02 \x01(\x04R\x04keys\x12\x14\n" +
@@ -3684,7 +4000,9 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"created_at\x18\x04 \x01(\x03R\tcreatedAt\x12\x18\n" +
 	"\ahistory\x18\x05 \x01(\x04R\ahistory\x12\x19\n" +
 	"\bkeys_max\x18\x06 \x01(\x04R\akeysMax\x12\x1b\n" +
-	"\tbytes_max\x18\a \x01(\x04R\bbytesMax\"\x93\x02\n" +
+	"\tbytes_max\x18\a \x01(\x04R\bbytesMax\x12!\n" +
+	"\fmemories_max\x18\x1e \x01(\x04R\vmemoriesMax\x12(\n" +
+	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\"\x93\x02\n" +
 	"\x0eSnapshotHeader\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -3715,47 +4033,63 @@ func file_proto_log_log_proto_rawDescGZIP() []byte {
 
 var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_proto_log_log_proto_goTypes = []any{
-	(*Batch)(nil),            // 0: dormouse.log.v1.Batch
-	(*Commit)(nil),           // 1: dormouse.log.v1.Commit
-	(*Fence)(nil),            // 2: dormouse.log.v1.Fence
-	(*Op)(nil),               // 3: dormouse.log.v1.Op
-	(*Bytes)(nil),            // 4: dormouse.log.v1.Bytes
-	(*PutValue)(nil),         // 5: dormouse.log.v1.PutValue
-	(*DeleteValue)(nil),      // 6: dormouse.log.v1.DeleteValue
-	(*Pointer)(nil),          // 7: dormouse.log.v1.Pointer
-	(*PutCheckpoint)(nil),    // 8: dormouse.log.v1.PutCheckpoint
-	(*PatchCheckpoint)(nil),  // 9: dormouse.log.v1.PatchCheckpoint
-	(*DeleteCheckpoint)(nil), // 10: dormouse.log.v1.DeleteCheckpoint
-	(*Draft)(nil),            // 11: dormouse.log.v1.Draft
-	(*AppendThread)(nil),     // 12: dormouse.log.v1.AppendThread
-	(*HibernateThread)(nil),  // 13: dormouse.log.v1.HibernateThread
-	(*DeleteThread)(nil),     // 14: dormouse.log.v1.DeleteThread
-	(*CompactThread)(nil),    // 15: dormouse.log.v1.CompactThread
-	(*ForkThread)(nil),       // 16: dormouse.log.v1.ForkThread
-	(*PutScope)(nil),         // 17: dormouse.log.v1.PutScope
-	(*DeleteScope)(nil),      // 18: dormouse.log.v1.DeleteScope
-	(*Member)(nil),           // 19: dormouse.log.v1.Member
-	(*PutMember)(nil),        // 20: dormouse.log.v1.PutMember
-	(*RemoveMember)(nil),     // 21: dormouse.log.v1.RemoveMember
-	(*SetFeatureLevel)(nil),  // 22: dormouse.log.v1.SetFeatureLevel
-	(*TakeClaim)(nil),        // 23: dormouse.log.v1.TakeClaim
-	(*RenewClaim)(nil),       // 24: dormouse.log.v1.RenewClaim
-	(*ReleaseClaim)(nil),     // 25: dormouse.log.v1.ReleaseClaim
-	(*Outcome)(nil),          // 26: dormouse.log.v1.Outcome
-	(*OpResult)(nil),         // 27: dormouse.log.v1.OpResult
-	(*RevisionResult)(nil),   // 28: dormouse.log.v1.RevisionResult
-	(*ThreadResult)(nil),     // 29: dormouse.log.v1.ThreadResult
-	(*EntryStamp)(nil),       // 30: dormouse.log.v1.EntryStamp
-	(*DeleteResult)(nil),     // 31: dormouse.log.v1.DeleteResult
-	(*ScopeResult)(nil),      // 32: dormouse.log.v1.ScopeResult
-	(*ClaimResult)(nil),      // 33: dormouse.log.v1.ClaimResult
-	(*Refusal)(nil),          // 34: dormouse.log.v1.Refusal
-	(*ThreadMeta)(nil),       // 35: dormouse.log.v1.ThreadMeta
-	(*ForkPoint)(nil),        // 36: dormouse.log.v1.ForkPoint
-	(*Segment)(nil),          // 37: dormouse.log.v1.Segment
-	(*ScopeRecord)(nil),      // 38: dormouse.log.v1.ScopeRecord
-	(*SnapshotHeader)(nil),   // 39: dormouse.log.v1.SnapshotHeader
-	(*SnapshotFile)(nil),     // 40: dormouse.log.v1.SnapshotFile
+	(*Batch)(nil),             // 0: dormouse.log.v1.Batch
+	(*Commit)(nil),            // 1: dormouse.log.v1.Commit
+	(*Fence)(nil),             // 2: dormouse.log.v1.Fence
+	(*Op)(nil),                // 3: dormouse.log.v1.Op
+	(*Bytes)(nil),             // 4: dormouse.log.v1.Bytes
+	(*PutValue)(nil),          // 5: dormouse.log.v1.PutValue
+	(*DeleteValue)(nil),       // 6: dormouse.log.v1.DeleteValue
+	(*Pointer)(nil),           // 7: dormouse.log.v1.Pointer
+	(*PutCheckpoint)(nil),     // 8: dormouse.log.v1.PutCheckpoint
+	(*PatchCheckpoint)(nil),   // 9: dormouse.log.v1.PatchCheckpoint
+	(*DeleteCheckpoint)(nil),  // 10: dormouse.log.v1.DeleteCheckpoint
+	(*Draft)(nil),             // 11: dormouse.log.v1.Draft
+	(*AppendThread)(nil),      // 12: dormouse.log.v1.AppendThread
+	(*HibernateThread)(nil),   // 13: dormouse.log.v1.HibernateThread
+	(*DeleteThread)(nil),      // 14: dormouse.log.v1.DeleteThread
+	(*CompactThread)(nil),     // 15: dormouse.log.v1.CompactThread
+	(*ForkThread)(nil),        // 16: dormouse.log.v1.ForkThread
+	(*PutScope)(nil),          // 17: dormouse.log.v1.PutScope
+	(*DeleteScope)(nil),       // 18: dormouse.log.v1.DeleteScope
+	(*Member)(nil),            // 19: dormouse.log.v1.Member
+	(*PutMember)(nil),         // 20: dormouse.log.v1.PutMember
+	(*RemoveMember)(nil),      // 21: dormouse.log.v1.RemoveMember
+	(*SetFeatureLevel)(nil),   // 22: dormouse.log.v1.SetFeatureLevel
+	(*TakeClaim)(nil),         // 23: dormouse.log.v1.TakeClaim
+	(*RenewClaim)(nil),        // 24: dormouse.log.v1.RenewClaim
+	(*ReleaseClaim)(nil),      // 25: dormouse.log.v1.ReleaseClaim
+	(*Outcome)(nil),           // 26: dormouse.log.v1.Outcome
+	(*OpResult)(nil),          // 27: dormouse.log.v1.OpResult
+	(*RevisionResult)(nil),    // 28: dormouse.log.v1.RevisionResult
+	(*ThreadResult)(nil),      // 29: dormouse.log.v1.ThreadResult
+	(*EntryStamp)(nil),        // 30: dormouse.log.v1.EntryStamp
+	(*DeleteResult)(nil),      // 31: dormouse.log.v1.DeleteResult
+	(*ScopeResult)(nil),       // 32: dormouse.log.v1.ScopeResult
+	(*ClaimResult)(nil),       // 33: dormouse.log.v1.ClaimResult
+	(*Refusal)(nil),           // 34: dormouse.log.v1.Refusal
+	(*ThreadMeta)(nil),        // 35: dormouse.log.v1.ThreadMeta
+	(*ForkPoint)(nil),         // 36: dormouse.log.v1.ForkPoint
+	(*Segment)(nil),           // 37: dormouse.log.v1.Segment
+	(*ScopeRecord)(nil),       // 38: dormouse.log.v1.ScopeRecord
+	(*SnapshotHeader)(nil),    // 39: dormouse.log.v1.SnapshotHeader
+	(*SnapshotFile)(nil),      // 40: dormouse.log.v1.SnapshotFile
+	(*WriteMemory)(nil),       // 41: dormouse.log.v1.WriteMemory
+	(*DeleteMemory)(nil),      // 42: dormouse.log.v1.DeleteMemory
+	(*PutSession)(nil),        // 43: dormouse.log.v1.PutSession
+	(*ClaimSession)(nil),      // 44: dormouse.log.v1.ClaimSession
+	(*ResumeSession)(nil),     // 45: dormouse.log.v1.ResumeSession
+	(*RecoverSession)(nil),    // 46: dormouse.log.v1.RecoverSession
+	(*CheckpointSession)(nil), // 47: dormouse.log.v1.CheckpointSession
+	(*CommitSession)(nil),     // 48: dormouse.log.v1.CommitSession
+	(*RenewSession)(nil),      // 49: dormouse.log.v1.RenewSession
+	(*CancelSession)(nil),     // 50: dormouse.log.v1.CancelSession
+	(*ForkSession)(nil),       // 51: dormouse.log.v1.ForkSession
+	(*DeleteSession)(nil),     // 52: dormouse.log.v1.DeleteSession
+	(*DecideReview)(nil),      // 53: dormouse.log.v1.DecideReview
+	(*MemoryResult)(nil),      // 54: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),     // 55: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),      // 56: dormouse.log.v1.ReviewResult
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -3778,32 +4112,48 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	23, // 17: dormouse.log.v1.Op.take_claim:type_name -> dormouse.log.v1.TakeClaim
 	24, // 18: dormouse.log.v1.Op.renew_claim:type_name -> dormouse.log.v1.RenewClaim
 	25, // 19: dormouse.log.v1.Op.release_claim:type_name -> dormouse.log.v1.ReleaseClaim
-	4,  // 20: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 21: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 22: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 23: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 24: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 25: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 26: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	34, // 27: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 28: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 29: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 30: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 31: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 32: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	33, // 33: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	7,  // 34: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	35, // 35: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 36: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	38, // 37: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	36, // 38: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	37, // 39: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	40, // 40: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	41, // [41:41] is the sub-list for method output_type
-	41, // [41:41] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	41, // 20: dormouse.log.v1.Op.write_memory:type_name -> dormouse.log.v1.WriteMemory
+	42, // 21: dormouse.log.v1.Op.delete_memory:type_name -> dormouse.log.v1.DeleteMemory
+	43, // 22: dormouse.log.v1.Op.put_session:type_name -> dormouse.log.v1.PutSession
+	44, // 23: dormouse.log.v1.Op.claim_session:type_name -> dormouse.log.v1.ClaimSession
+	45, // 24: dormouse.log.v1.Op.resume_session:type_name -> dormouse.log.v1.ResumeSession
+	46, // 25: dormouse.log.v1.Op.recover_session:type_name -> dormouse.log.v1.RecoverSession
+	47, // 26: dormouse.log.v1.Op.checkpoint_session:type_name -> dormouse.log.v1.CheckpointSession
+	48, // 27: dormouse.log.v1.Op.commit_session:type_name -> dormouse.log.v1.CommitSession
+	49, // 28: dormouse.log.v1.Op.renew_session:type_name -> dormouse.log.v1.RenewSession
+	50, // 29: dormouse.log.v1.Op.cancel_session:type_name -> dormouse.log.v1.CancelSession
+	51, // 30: dormouse.log.v1.Op.fork_session:type_name -> dormouse.log.v1.ForkSession
+	52, // 31: dormouse.log.v1.Op.delete_session:type_name -> dormouse.log.v1.DeleteSession
+	53, // 32: dormouse.log.v1.Op.decide_review:type_name -> dormouse.log.v1.DecideReview
+	4,  // 33: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 34: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 35: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 36: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 37: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 38: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 39: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	34, // 40: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 41: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 42: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 43: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 44: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 45: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	33, // 46: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	54, // 47: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	55, // 48: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	56, // 49: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	7,  // 50: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	35, // 51: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 52: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	38, // 53: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	36, // 54: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	37, // 55: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	40, // 56: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	57, // [57:57] is the sub-list for method output_type
+	57, // [57:57] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -3811,6 +4161,8 @@ func file_proto_log_log_proto_init() {
 	if File_proto_log_log_proto != nil {
 		return
 	}
+	file_proto_log_memory_proto_init()
+	file_proto_log_session_proto_init()
 	file_proto_log_log_proto_msgTypes[3].OneofWrappers = []any{
 		(*Op_PutValue)(nil),
 		(*Op_DeleteValue)(nil),
@@ -3830,6 +4182,19 @@ func file_proto_log_log_proto_init() {
 		(*Op_TakeClaim)(nil),
 		(*Op_RenewClaim)(nil),
 		(*Op_ReleaseClaim)(nil),
+		(*Op_WriteMemory)(nil),
+		(*Op_DeleteMemory)(nil),
+		(*Op_PutSession)(nil),
+		(*Op_ClaimSession)(nil),
+		(*Op_ResumeSession)(nil),
+		(*Op_RecoverSession)(nil),
+		(*Op_CheckpointSession)(nil),
+		(*Op_CommitSession)(nil),
+		(*Op_RenewSession)(nil),
+		(*Op_CancelSession)(nil),
+		(*Op_ForkSession)(nil),
+		(*Op_DeleteSession)(nil),
+		(*Op_DecideReview)(nil),
 	}
 	file_proto_log_log_proto_msgTypes[27].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -3838,6 +4203,9 @@ func file_proto_log_log_proto_init() {
 		(*OpResult_Deleted)(nil),
 		(*OpResult_Scope)(nil),
 		(*OpResult_Claim)(nil),
+		(*OpResult_Memory)(nil),
+		(*OpResult_Session)(nil),
+		(*OpResult_Review)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
