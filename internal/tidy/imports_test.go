@@ -58,6 +58,14 @@ var mayImport = map[string][]string{
 	"importer":    {"agent"}, // transcripts in, and what is stored against them
 	"cmd/dormctl": {"agent", "client", "importer", "proto/snapfile"},
 
+	// The benchmark too. cmd/dormbench, which drives the peers with their own
+	// client libraries, and bench/etcd are modules of their own.
+	"bench/load":     nil,
+	"bench/usage":    nil,
+	"bench/system":   nil,
+	"bench/dormouse": {"agent", "bench/load", "client"},
+	"bench/report":   {"bench/load"},
+
 	// The harness sees only the public contract.
 	"jepsen/history": nil,
 	"jepsen/check":   {"jepsen/history"},
@@ -80,19 +88,20 @@ var mayImport = map[string][]string{
 
 // home names the only packages that may import a third-party module.
 var home = map[string][]string{
-	"github.com/anishathalye/porcupine": {"jepsen/model"},
-	"github.com/blevesearch":            {"recall"},
-	"github.com/clipperhouse/uax29/v2":  {"recall"},
-	"github.com/cockroachdb/pebble/v2":  {"storage"},
-	"github.com/hanwen/go-fuse/v2":      {"jepsen/testbed/disk"},
-	"github.com/hashicorp/memberlist":   {"cluster/gossip", "cluster/gossip/gossiptest"},
-	"github.com/hashicorp/raft":         {"cluster", "fsm"},
-	"github.com/hashicorp/raft-boltdb":  {"cluster"},
-	"github.com/hashicorp/raft-wal":     {"cluster"},
-	"github.com/vishvananda/netlink":    {"jepsen/testbed/packet"},
-	"github.com/vishvananda/netns":      {"jepsen/testbed/packet"},
-	"gonum.org/v1/plot":                 {"jepsen/report"},
-	"google.golang.org/grpc":            {"client", "cluster/peer", "jepsen", "node", "proto/api", "proto/peer", "server/grpc"},
+	"github.com/HdrHistogram/hdrhistogram-go": {"bench/load"},
+	"github.com/anishathalye/porcupine":       {"jepsen/model"},
+	"github.com/blevesearch":                  {"recall"},
+	"github.com/clipperhouse/uax29/v2":        {"recall"},
+	"github.com/cockroachdb/pebble/v2":        {"storage"},
+	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
+	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
+	"github.com/hashicorp/raft":               {"cluster", "fsm"},
+	"github.com/hashicorp/raft-boltdb":        {"cluster"},
+	"github.com/hashicorp/raft-wal":           {"cluster"},
+	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
+	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
+	"gonum.org/v1/plot":                       {"bench/report", "jepsen/report"},
+	"google.golang.org/grpc":                  {"client", "cluster/peer", "jepsen", "node", "proto/api", "proto/peer", "server/grpc"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -1,0 +1,205 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// CallersMax is how many callers there may be.
+const CallersMax = 1024
+
+// Options say how a workload is run.
+type Options struct {
+	Workload Workload
+	Callers  int           // 1 to CallersMax
+	Warmup   time.Duration // not measured
+	Duration time.Duration // measured
+	Agents   int           // 0 leaves it to the workload
+	Prefix   string        // of the agents' names
+	Stored   bool          // the agents stand already: read what their threads are at instead of writing them
+
+	Window   func(opens bool)     // told at both ends of what is measured; nil means nobody is
+	Answered func(at time.Time)   // told of each answer, from many goroutines; nil means nobody is
+	Progress func(what string)    // told what goes on; nil means nobody is
+	Failed   func(err error) bool // asked about a failed call: true goes on; nil means that the first failure ends the run
+}
+
+// Result is what was measured.
+type Result struct {
+	Workload string  `json:"workload"`
+	Callers  int     `json:"callers"`
+	Agents   int     `json:"agents"`
+	Seconds  float64 `json:"seconds"`
+	Ops      int64   `json:"ops"`
+	Rate     float64 `json:"ops_per_second"`
+	Errors   int64   `json:"errors"`
+	Latency
+}
+
+// The phases of a run.
+const (
+	warming int32 = iota
+	measuring
+	over
+)
+
+// Run runs a workload until its time is up or ctx ends. Calls that are answered
+// between the two ends of the window count, whenever they began. It returns
+// once no caller is left running.
+func Run(ctx context.Context, d Driver, o Options) (Result, error) {
+	if err := o.valid(); err != nil {
+		return Result{}, err
+	}
+	agents := o.Agents
+	if agents == 0 {
+		agents = o.Workload.agents(o.Callers)
+	}
+	callers := newCallers(o.Callers, agents, o.Prefix)
+	if err := prepare(ctx, d, o, callers); err != nil {
+		return Result{}, fmt.Errorf("prepare %s: %w", o.Workload.Name, err)
+	}
+	r := &run{o: o, d: d, seen: newLatencies()}
+	took, err := r.play(ctx, callers)
+	if err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", o.Workload.Name, err)
+	}
+	latency, ops := r.seen.merged()
+	return Result{
+		Workload: o.Workload.Name, Callers: o.Callers, Agents: max(agents, o.Callers), Seconds: took.Seconds(),
+		Ops: ops, Rate: float64(ops) / took.Seconds(), Errors: r.errors.Load(), Latency: latency,
+	}, nil
+}
+
+func (o *Options) valid() error {
+	switch {
+	case o.Workload.call == nil:
+		return errors.New("there is no such workload")
+	case o.Callers < 1 || o.Callers > CallersMax:
+		return fmt.Errorf("%d callers: use 1 to %d", o.Callers, CallersMax)
+	case o.Duration <= 0 || o.Warmup < 0:
+		return fmt.Errorf("a warm-up of %v and a duration of %v: the one may not be negative, the other must be positive", o.Warmup, o.Duration)
+	case o.Agents < 0:
+		return fmt.Errorf("%d agents: use a positive number", o.Agents)
+	case o.Prefix == "":
+		return errors.New("the agents need a prefix")
+	}
+	return nil
+}
+
+// run is the state that the callers of one run share.
+type run struct {
+	o      Options
+	d      Driver
+	phase  atomic.Int32
+	errors atomic.Int64
+	seen   *latencies
+}
+
+// play has the callers call, and returns how long the window was.
+func (r *run) play(ctx context.Context, callers []*caller) (time.Duration, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	var left sync.WaitGroup
+	for _, c := range callers {
+		left.Go(func() {
+			if err := r.repeat(ctx, c); err != nil {
+				end(err)
+			}
+		})
+	}
+	r.tell("warming up")
+	pause(ctx, r.o.Warmup)
+	r.tell("measuring")
+	r.window(true)
+	r.phase.Store(measuring)
+	began := time.Now()
+	pause(ctx, r.o.Duration)
+	r.phase.Store(over)
+	took := time.Since(began)
+	r.window(false)
+	why := context.Cause(ctx)
+	end(nil)
+	left.Wait()
+	return took, why
+}
+
+// repeat calls until the run is over.
+func (r *run) repeat(ctx context.Context, c *caller) error {
+	for r.phase.Load() != over && ctx.Err() == nil {
+		began := time.Now()
+		err := r.o.Workload.call(ctx, r.d, c)
+		now := time.Now()
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil // cut off at the end
+		case err != nil && (r.o.Failed == nil || !r.o.Failed(err)):
+			return err
+		case err != nil:
+			r.errors.Add(1)
+			continue
+		}
+		if r.o.Answered != nil {
+			r.o.Answered(now)
+		}
+		if r.phase.Load() == measuring {
+			r.seen.add(c.number, now.Sub(began))
+		}
+	}
+	return nil
+}
+
+func (r *run) window(opens bool) {
+	if r.o.Window != nil {
+		r.o.Window(opens)
+	}
+}
+
+func (r *run) tell(what string) {
+	if r.o.Progress != nil {
+		r.o.Progress(what)
+	}
+}
+
+// pause waits for d or the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// preparers is how many callers write at once what a workload starts from.
+const preparers = 256
+
+// prepare writes what the workload starts from, or looks at what stands.
+func prepare(ctx context.Context, d Driver, o Options, callers []*caller) error {
+	w := o.Workload
+	look := o.Stored && w.threads
+	write := !o.Stored && w.stored.checkpoint > 0
+	if !look && !write {
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(preparers)
+	for _, c := range callers {
+		for _, t := range c.agents {
+			if ctx.Err() != nil {
+				break
+			}
+			if look {
+				g.Go(func() error { return d.Look(ctx, t) })
+			} else {
+				g.Go(func() error { return store(ctx, d, t, w.stored) })
+			}
+		}
+	}
+	return g.Wait()
+}

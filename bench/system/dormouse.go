@@ -1,0 +1,142 @@
+package system
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// startDormouse starts nodes with their defaults, and waits until all vote.
+func startDormouse(ctx context.Context, s *System, o Options) error {
+	binary := filepath.Join(o.Bin, "dormoused")
+	if _, err := os.Stat(binary); err != nil {
+		return &AbsentError{s.Name, "there is no " + binary + ": run make build"}
+	}
+	version, err := exec.CommandContext(ctx, binary, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("ask %s for its version: %w", binary, err)
+	}
+	s.Version = strings.TrimSpace(strings.TrimPrefix(string(version), "dormoused "))
+	const each = 4 // HTTP, gRPC, Raft, gossip
+	ports, err := freePorts(each * o.Nodes)
+	if err != nil {
+		return err
+	}
+	for n := range o.Nodes {
+		name, mine := fmt.Sprintf("n%d", n+1), ports[each*n:]
+		command := []string{
+			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn",
+			"--http-addr", local(mine[0]), "--grpc-addr", local(mine[1]), "--raft-addr", local(mine[2]), "--gossip-addr", local(mine[3]),
+		}
+		if n == 0 {
+			command = append(command, "--bootstrap")
+		} else {
+			command = append(command, "--join", local(ports[2]))
+		}
+		p, err := launch(spec{
+			command: append(command, o.Extra...), dir: filepath.Join(o.Dir, name), log: filepath.Join(o.Dir, name+".log"),
+		})
+		if err != nil {
+			return err
+		}
+		s.Nodes = append(s.Nodes, p)
+		s.HTTP = append(s.HTTP, "http://"+local(mine[0]))
+		s.Endpoints = append(s.Endpoints, local(mine[1]))
+	}
+	return s.await(ctx, func(ctx context.Context) error { return s.allVote(ctx, o.Nodes) })
+}
+
+func (s *System) allVote(ctx context.Context, nodes int) error {
+	for _, url := range s.HTTP {
+		if err := Ready(ctx, url); err != nil {
+			return err
+		}
+		status, err := Look(ctx, url)
+		if err != nil {
+			return err
+		}
+		voters := 0
+		for _, m := range status.Members {
+			if m.Voter {
+				voters++
+			}
+		}
+		if status.Leader == "" || voters != nodes {
+			return fmt.Errorf("%d of %d nodes vote, and %q leads", voters, nodes, status.Leader)
+		}
+	}
+	return nil
+}
+
+// Leader is the number of the node that leads, from 0, as the first that
+// answers knows it.
+func (s *System) Leader(ctx context.Context) (int, error) {
+	err := errors.New("it has no nodes")
+	for _, url := range s.HTTP {
+		var status Status
+		if status, err = Look(ctx, url); err != nil {
+			continue
+		}
+		var n int
+		if _, err = fmt.Sscanf(status.Leader, "n%d", &n); err == nil {
+			return n - 1, nil
+		}
+	}
+	return 0, fmt.Errorf("find the leader of %s: %w", s.Name, err)
+}
+
+// Status is what is of use in a node's view of its cluster.
+type Status struct {
+	Leader       string `json:"leader"`
+	AppliedIndex uint64 `json:"applied_index"`
+	Members      []struct {
+		ID    string `json:"id"`
+		Voter bool   `json:"voter"`
+	} `json:"members"`
+}
+
+// Look asks the node at a base URL for its view.
+func Look(ctx context.Context, url string) (Status, error) {
+	var s Status
+	raw, err := get(ctx, url+"/v1/cluster")
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return s, fmt.Errorf("status of %s: %w", url, err)
+	}
+	return s, nil
+}
+
+// Ready asks the node at a base URL whether it serves.
+func Ready(ctx context.Context, url string) error {
+	_, err := get(ctx, url+"/readyz")
+	return err
+}
+
+func get(ctx context.Context, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", url, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", url, err)
+	}
+	defer func() { _ = response.Body.Close() }() // it was read
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", url, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("ask %s: %s", url, response.Status)
+	}
+	return body, nil
+}
