@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
 )
@@ -58,7 +56,7 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 	case *agent.ClaimList:
 		out.Answer = &apipb.Answer_Claims{Claims: claimListToProto(f)}
 	default:
-		panic(fmt.Sprintf("wire: answer %T has no wire format", f))
+		sessionAnswerToProto(out, f)
 	}
 }
 
@@ -139,7 +137,7 @@ func threadAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
 	case *apipb.Answer_Thawed:
 		return thawedFromProto(f.Thawed)
 	default:
-		return nil, noAnswer()
+		return sessionAnswerFromProto(a)
 	}
 }
 

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
 )
@@ -20,7 +18,7 @@ func claimOpToProto(out *apipb.Op, op agent.Op) {
 			Claim: op.Claim, Holder: op.Holder, Epoch: op.Epoch, To: op.To, TtlMs: millis(op.TTL),
 		}}
 	default:
-		panic(fmt.Sprintf("wire: op %T has no wire format", op))
+		sessionOpToProto(out, op)
 	}
 }
 
@@ -41,6 +39,8 @@ func claimOpFromProto(op *apipb.Op) (agent.Op, error) {
 			ttl, err := duration("ttl_ms", c.TtlMs)
 			return &agent.ReleaseClaim{Claim: c.Claim, Holder: c.Holder, Epoch: c.Epoch, To: c.To, TTL: ttl}, err
 		}
+	default:
+		return sessionOpFromProto(op)
 	}
 	return nil, noKind()
 }

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
 )
@@ -54,7 +52,7 @@ func readToProto(out *apipb.Read, read agent.Read) {
 	case *agent.ListClaims:
 		out.Read = &apipb.Read_ListClaims{ListClaims: pageToProto(r.Page)}
 	default:
-		panic(fmt.Sprintf("wire: read %T has no wire format", read))
+		sessionReadToProto(out, read)
 	}
 }
 
@@ -120,7 +118,7 @@ func readFromProto(read *apipb.Read) agent.Read {
 	case *apipb.Read_ListClaims:
 		return &agent.ListClaims{Page: pageFromProto(r.ListClaims)}
 	default:
-		return nil
+		return sessionReadFromProto(read)
 	}
 }
 

@@ -43,6 +43,10 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 		out.Result = &apipb.OpResult_Scope{Scope: scopeToProto(&r.Scope)}
 	case *agent.ClaimResult:
 		out.Result = &apipb.OpResult_Claim{Claim: claimToProto(&r.Claim)}
+	case *agent.SessionResult:
+		out.Result = &apipb.OpResult_Session{Session: sessionResultToProto(r)}
+	case *agent.ReviewResult:
+		out.Result = &apipb.OpResult_Review{Review: reviewToProto(&r.Review)}
 	default:
 		panic(fmt.Sprintf("wire: result %T has no wire format", res))
 	}
@@ -124,6 +128,14 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 			return nil, err
 		}
 		return &agent.ClaimResult{Claim: *claim}, nil
+	case *apipb.OpResult_Session:
+		if o.Session != nil {
+			return sessionResultFromProto(o.Session), nil
+		}
+	case *apipb.OpResult_Review:
+		if o.Review != nil {
+			return &agent.ReviewResult{Review: *reviewFromProto(o.Review)}, nil
+		}
 	}
 	return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")
 }

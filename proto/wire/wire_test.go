@@ -105,6 +105,58 @@ var ops = []func(*rapid.T) agent.Op{
 	},
 }
 
+// spans gives what is a time to live a whole number of milliseconds.
+func spans(t *rapid.T, drafts []agent.ReviewDraft) {
+	for i := range drafts {
+		drafts[i].TTL, drafts[i].EscalateAfter = millis(t), millis(t)
+	}
+}
+
+var sessionOps = []func(*rapid.T) agent.Op{
+	func(t *rapid.T) agent.Op { return make1[agent.PutSession](t) },
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.ClaimSession](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.ResumeSession](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.RecoverSession](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.CheckpointSession](t)
+		o.TTL = millis(t)
+		spans(t, o.Reviews)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.CommitSession](t)
+		spans(t, o.Reviews)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.RenewSession](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.CancelSession](t) },
+	func(t *rapid.T) agent.Op { return make1[agent.ForkSession](t) },
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.DeleteSession](t)
+		o.Seal = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.DecideReview](t) },
+}
+
+func init() { ops = append(ops, sessionOps...) }
+
 func TestEveryOpIsTried(t *testing.T) {
 	fields := (&apipb.Op{}).ProtoReflect().Descriptor().Oneofs().ByName("op").Fields().Len()
 	if fields != len(ops) {
@@ -151,6 +203,8 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.OpResult { return make1[agent.DeleteResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ScopeResult](t) },
 		func(t *rapid.T) agent.OpResult { return &agent.ClaimResult{Claim: claim(t)} },
+		func(t *rapid.T) agent.OpResult { return make1[agent.SessionResult](t) },
+		func(t *rapid.T) agent.OpResult { return make1[agent.ReviewResult](t) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := agent.Result{Index: rapid.Uint64().Draw(t, "index"), Time: rapid.Int64().Draw(t, "time")}
@@ -182,6 +236,10 @@ func TestEveryReadSurvivesTheWire(t *testing.T) {
 		func(*rapid.T) agent.Read { return &agent.GetScope{} },
 		func(t *rapid.T) agent.Read { return make1[agent.GetClaim](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListClaims](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetSession](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListSessions](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetReview](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListReviews](t) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := agent.Reads{
@@ -236,6 +294,10 @@ func TestEveryAnswerSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.Found {
 			return &agent.ClaimList{Items: []agent.Claim{claim(t)}, Next: rapid.String().Draw(t, "next")}
 		},
+		func(t *rapid.T) agent.Found { return make1[agent.Session](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.SessionList](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.Review](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.ReviewList](t) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a := agent.Answers{

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+func sessionReadToProto(out *apipb.Read, read agent.Read) {
+	switch r := read.(type) {
+	case *agent.GetSession:
+		out.Read = &apipb.Read_GetSession{GetSession: &apipb.GetSession{Session: r.Session}}
+	case *agent.ListSessions:
+		out.Read = &apipb.Read_ListSessions{ListSessions: &apipb.ListSessions{
+			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Status: string(r.Status),
+			OwnerId: r.Owner, AgentId: r.AgentID, Recoverable: r.Recoverable,
+		}}
+	case *agent.GetReview:
+		out.Read = &apipb.Read_GetReview{GetReview: &apipb.GetReview{Review: r.Review}}
+	case *agent.ListReviews:
+		out.Read = &apipb.Read_ListReviews{ListReviews: &apipb.ListReviews{
+			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Status: string(r.Status),
+			Before: r.Before, Assignee: r.Assignee, Session: r.Session,
+		}}
+	default:
+		panic(fmt.Sprintf("wire: read %T has no wire format", read))
+	}
+}
+
+// sessionReadFromProto gives nil where there is no read.
+func sessionReadFromProto(read *apipb.Read) agent.Read {
+	switch r := read.GetRead().(type) {
+	case *apipb.Read_GetSession:
+		return &agent.GetSession{Session: r.GetSession.GetSession()}
+	case *apipb.Read_ListSessions:
+		l := r.ListSessions
+		return &agent.ListSessions{
+			Page:   agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
+			Status: agent.SessionStatus(l.GetStatus()), Owner: l.GetOwnerId(), AgentID: l.GetAgentId(), Recoverable: l.GetRecoverable(),
+		}
+	case *apipb.Read_GetReview:
+		return &agent.GetReview{Review: r.GetReview.GetReview()}
+	case *apipb.Read_ListReviews:
+		l := r.ListReviews
+		return &agent.ListReviews{
+			Page:   agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
+			Status: agent.ReviewStatus(l.GetStatus()), Before: l.GetBefore(), Assignee: l.GetAssignee(), Session: l.GetSession(),
+		}
+	default:
+		return nil
+	}
+}
+
+func sessionAnswerToProto(out *apipb.Answer, found agent.Found) {
+	switch f := found.(type) {
+	case *agent.Session:
+		out.Answer = &apipb.Answer_Session{Session: sessionToProto(f)}
+	case *agent.SessionList:
+		out.Answer = &apipb.Answer_Sessions{Sessions: sessionListToProto(f)}
+	case *agent.Review:
+		out.Answer = &apipb.Answer_Review{Review: reviewToProto(f)}
+	case *agent.ReviewList:
+		out.Answer = &apipb.Answer_Reviews{Reviews: &apipb.ReviewList{Items: reviewsToProto(f.Items), Next: f.Next}}
+	default:
+		panic(fmt.Sprintf("wire: answer %T has no wire format", found))
+	}
+}
+
+func sessionAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
+	switch f := a.GetAnswer().(type) {
+	case *apipb.Answer_Session:
+		return sessionFromProto(f.Session)
+	case *apipb.Answer_Sessions:
+		return sessionListFromProto(f.Sessions), nil
+	case *apipb.Answer_Review:
+		return reviewFromProto(f.Review), nil
+	case *apipb.Answer_Reviews:
+		return &agent.ReviewList{Items: reviewsFromProto(f.Reviews.GetItems()), Next: f.Reviews.GetNext()}, nil
+	default:
+		return nil, noAnswer()
+	}
+}
