@@ -66,7 +66,8 @@ func (o CoverOptions) resolve() (CoverOptions, error) {
 
 // RunCover makes every run of a cover that has not ended yet, one after the
 // other, and returns all that have, in the cover's order. When ctx ends, the run
-// that is under way does not count.
+// that is under way does not count. One that could not be made is told, too,
+// with why it Failed; it has not ended, and the next time it is tried again.
 func RunCover(ctx context.Context, o CoverOptions) ([]CoverDone, error) { return runCover(ctx, o, Run) }
 
 func runCover(ctx context.Context, o CoverOptions, make runner) (ended []CoverDone, err error) {
@@ -96,7 +97,10 @@ func runCover(ctx context.Context, o CoverOptions, make runner) (ended []CoverDo
 		if err != nil {
 			return ended, err
 		}
-		if err := state.add(done); err != nil {
+		if done.Failed == "" {
+			err = state.add(done)
+		}
+		if err != nil {
 			return ended, err
 		}
 		ended = append(ended, done)
@@ -123,10 +127,7 @@ func (o CoverOptions) one(ctx context.Context, r CoverRun, make runner) (CoverDo
 	if err != nil {
 		done.Failed = err.Error()
 	} else {
-		done.Verdict = run.Verdict
-		for _, result := range run.Results {
-			done.Ops += result.Ops
-		}
+		done.Verdict, done.Ops = run.Verdict, run.Judged()
 	}
 	if done.Verdict == check.OK {
 		// What the nodes kept is of use where something is wrong.

@@ -61,7 +61,9 @@ func (s *coverState) read() error {
 		if err := json.Unmarshal(bytes.TrimSpace(line), &d); err != nil || d.Key == "" {
 			return fmt.Errorf("line %d is no ended run: move the file away to begin anew", n)
 		}
-		s.done[d.Key] = d
+		if d.Failed == "" { // as older covers wrote; it is to be tried again
+			s.done[d.Key] = d
+		}
 		whole += int64(len(line))
 	}
 	if err := s.file.Truncate(whole); err != nil {

@@ -71,7 +71,7 @@ func (a *app) cover(ctx context.Context, o jepsen.CoverOptions) error {
 			p.line(name + "  could not run: " + done.Failed)
 			return nil
 		}
-		p.line(fmt.Sprintf("%s  %s, %d calls judged, took %v", name, done.Verdict, report.NewDocument(run).Judged(), done.Took.Round(time.Second)))
+		p.line(fmt.Sprintf("%s  %s, %d calls judged, took %v", name, done.Verdict, run.Judged(), done.Took.Round(time.Second)))
 		return keep(run)
 	}
 	ended, err := a.runCover(ctx, o)
@@ -85,6 +85,7 @@ func (a *app) cover(ctx context.Context, o jepsen.CoverOptions) error {
 		parts = append(parts, endedPart(done))
 	}
 	s := sum(parts, runs)
+	s.Bars = s.bars()
 	if err := a.conclude(s); err != nil {
 		return err
 	}

@@ -57,34 +57,50 @@ func (a *app) playPart(ctx context.Context, p *progress, dir, binary string, lon
 
 // summary is what several runs came to.
 type summary struct {
-	Verdict check.Verdict `json:"verdict"`
-	Runs    int           `json:"runs"` // that were to be made
-	Made    int           `json:"made"`
-	Judged  int           `json:"judged"` // calls
-	Lost    int           `json:"leaders_lost"`
-	Alone   int           `json:"leaders_lost_alone"` // of these, where the fault met the leader alone
-	Median  time.Duration `json:"leader_loss_median"` // of these, until the next commit
-	Parts   []outcome     `json:"parts"`
+	Verdict    check.Verdict `json:"verdict"`
+	Runs       int           `json:"runs"`       // that were to be made
+	Made       int           `json:"made"`       // those that could not be are not among them
+	Violations int           `json:"violations"` // runs that found one
+	Unknown    int           `json:"unknown"`    // runs that could not decide
+	Judged     int           `json:"judged"`     // calls
+	Lost       int           `json:"leaders_lost"`
+	Alone      int           `json:"leaders_lost_alone"` // of these, where the fault met the leader alone
+	Median     time.Duration `json:"leader_loss_median"` // of these, until the next commit
+
+	RollingCalls   int `json:"rolling_calls"`   // in rolling restarts, by clients that may go to any node
+	RollingRefused int `json:"rolling_refused"` // of these, for good
+
+	Bars  []bar     `json:"bars,omitempty"` // of a full cover
+	Parts []outcome `json:"parts"`
 }
 
 // sum sums up the outcomes of so many runs that were to be made.
 func sum(parts []outcome, runs int) summary {
-	s := summary{Verdict: check.OK, Runs: runs, Made: len(parts), Parts: parts}
+	s := summary{Verdict: check.OK, Runs: runs, Parts: parts}
 	var losses []report.Loss
 	for _, o := range parts {
-		switch v := o.verdict(); {
-		case v == check.Violation:
-			s.Verdict = check.Violation
-		case v != check.OK && s.Verdict == check.OK:
-			s.Verdict = check.Unknown
-		}
-		if o.Result.Run == nil {
+		if o.Error != "" || o.Result.Run == nil {
 			continue
+		}
+		s.Made++
+		switch o.verdict() {
+		case check.OK:
+		case check.Violation:
+			s.Violations++
+		default:
+			s.Unknown++
 		}
 		s.Judged += o.Result.Judged()
 		losses = append(losses, o.Result.Losses...)
+		for _, r := range o.Result.Results {
+			s.RollingCalls += r.Counts[check.CountRollingCalls]
+			s.RollingRefused += r.Counts[check.CountRollingRefused]
+		}
 	}
-	if s.Made < s.Runs && s.Verdict == check.OK {
+	switch {
+	case s.Violations > 0:
+		s.Verdict = check.Violation
+	case s.Unknown > 0 || s.Made < s.Runs:
 		s.Verdict = check.Unknown
 	}
 	waits := report.Waits(losses)
@@ -125,7 +141,11 @@ func (s summary) table() string {
 	if s.Alone > 0 {
 		text += fmt.Sprintf(" (where the fault met the leader alone, %d: silence until the next commit, median %v)", s.Alone, s.Median.Round(10*time.Millisecond))
 	}
-	return text + "\n"
+	text += "\n"
+	if s.Bars != nil {
+		text += s.scorecard(time.Now())
+	}
+	return text
 }
 
 // why is the reason of a verdict that is not ok, in a line.

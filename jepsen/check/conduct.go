@@ -19,6 +19,13 @@ const (
 	VariantRolling = "rolling restart"
 )
 
+// Counts of Liveness: of calls in rolling restarts by clients that may go to
+// any node, and of those among them that did not get through.
+const (
+	CountRollingCalls   = "calls in rolling restarts"
+	CountRollingRefused = "refused in rolling restarts"
+)
+
 // exits: a process ends only where a fault ends it, and in the way that the
 // fault says.
 func (t *timeline) exits(broken *findings, counts map[string]int) {
@@ -74,15 +81,19 @@ func (t *timeline) codes(broken *findings) {
 
 // rolling: while the nodes are restarted one after the other, in order and with
 // nothing else going on, a client that may go to any node gets every call through.
-func (t *timeline) rolling(broken *findings) {
+func (t *timeline) rolling(broken *findings, counts map[string]int) {
 	for _, w := range t.windows {
 		alone := !t.during(w.From, w.To, func(other Window) bool { return other.Step != w.Step })
 		if w.Name != faultTransfer || w.Variant != VariantRolling || !alone {
 			continue
 		}
 		for _, op := range t.Ops {
-			away := op.Code == "unavailable" || op.Code == "overloaded" || op.Outcome == history.Unknown
-			if away && op.Node == "" && op.Code != "" && op.Invoke >= w.From && op.Invoke <= w.To && op.Workload != PulseWorkload {
+			if op.Node != "" || op.Workload == PulseWorkload || op.Invoke < w.From || op.Invoke > w.To {
+				continue
+			}
+			counts[CountRollingCalls]++
+			if op.Code == "unavailable" || op.Code == "overloaded" || op.Code != "" && op.Outcome == history.Unknown {
+				counts[CountRollingRefused]++
 				broken.add("refused in a rolling restart", op.Key, fmt.Sprintf("%s on %s did not get through: %s", op.Call, op.Key, op.Detail), op)
 			}
 		}

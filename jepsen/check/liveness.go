@@ -48,7 +48,7 @@ func Liveness(h *history.History) Result {
 	run.growth(&broken)
 	run.exits(&broken, r.Counts)
 	run.codes(&broken)
-	run.rolling(&broken)
+	run.rolling(&broken, r.Counts)
 	run.notes(&broken)
 	if len(commits) == 0 && len(broken.list) == 0 {
 		r.Verdict, r.Why = Unknown, "no commit was ever acknowledged to the process that measures liveness"

@@ -104,6 +104,19 @@ func TestARunWithoutItsRestIsNotCalledLive(t *testing.T) {
 	}
 }
 
+func TestCallsInRollingRestartsAreCounted(t *testing.T) {
+	s := newStory(t)
+	s.fault(2, 15, 18, "transfer", check.VariantRolling)
+	s.call(14, "", "unavailable")
+	s.call(16, "", "")
+	s.call(16, "", "unavailable")
+	s.call(16, "n2", "unavailable")
+	counts := check.Liveness(&s.h).Counts
+	if calls, refused := counts[check.CountRollingCalls], counts[check.CountRollingRefused]; calls != 2 || refused != 1 {
+		t.Errorf("%d of %d calls were refused, want 1 of 2", refused, calls)
+	}
+}
+
 func TestRecoveryIsMeasuredFromFaultAndFromHealing(t *testing.T) {
 	s := newStory(t)
 	r := check.Recoveries(&s.h)

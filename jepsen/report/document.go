@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -53,17 +52,6 @@ func NewDocument(run *Run) Document {
 		})
 	}
 	return d
-}
-
-// Judged is how many calls the run's workloads judged.
-func (d Document) Judged() int {
-	n := 0
-	for _, r := range d.Results {
-		if slices.Contains(d.Header.Workloads, r.Check) {
-			n += r.Ops
-		}
-	}
-	return n
 }
 
 // ReadDocument reads what Write wrote into a run's directory.

@@ -5,6 +5,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"dormouse/jepsen/check"
@@ -28,4 +29,16 @@ type Run struct {
 	Took        time.Duration    `json:"took"`              // from the first process started to the last check
 	Interrupted bool             `json:"interrupted,omitempty"`
 	History     *history.History `json:"-"`
+}
+
+// Judged is how many calls the run's workloads judged: not the pulse, nor what
+// every run owes.
+func (r *Run) Judged() int {
+	n := 0
+	for _, result := range r.Results {
+		if slices.Contains(r.Header.Workloads, result.Check) {
+			n += result.Ops
+		}
+	}
+	return n
 }

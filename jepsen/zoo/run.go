@@ -85,15 +85,15 @@ func (o Options) look(ctx context.Context, s Specimen) Result {
 		planted.Plant(s.Bug)
 		defer planted.Plant("")
 	}
-	name := string(s.Bug)
-	if name == "" {
-		name = "sound"
+	out.Dir = fresh(filepath.Join(o.Dir, s.name()))
+	binary := o.Binary
+	if s.clocks() {
+		binary = "" // its nodes need clocks of their own, which a run builds in
 	}
-	out.Dir = fresh(filepath.Join(o.Dir, name))
 	began := time.Now()
 	run, err := jepsen.Run(ctx, jepsen.Options{
 		Workloads: s.Workloads, Nemeses: s.Nemeses, Nodes: s.Nodes, Time: s.Time, Seed: s.Seed,
-		Dir: out.Dir, Binary: o.Binary, Bug: string(s.Bug), Progress: o.Progress,
+		Dir: out.Dir, Binary: binary, Bug: string(s.Bug), Progress: o.named(s),
 	})
 	out.Took = time.Since(began)
 	if err != nil {
@@ -105,6 +105,19 @@ func (o Options) look(ctx context.Context, s Specimen) Result {
 	// The history and the page tell all; what the nodes kept is large.
 	out.Err = errors.Join(report.Write(run), os.RemoveAll(filepath.Join(out.Dir, "nodes")))
 	return out
+}
+
+// named is Progress that tells of which bug each line is.
+func (o Options) named(s Specimen) func(line string) {
+	return func(line string) { o.Progress(s.name() + "  " + line) }
+}
+
+// name is the bug's; a build without one is sound.
+func (s Specimen) name() string {
+	if s.Bug == "" {
+		return "sound"
+	}
+	return string(s.Bug)
 }
 
 // fresh is dir, or the first of dir.2, dir.3, … that is not there.

@@ -51,3 +51,14 @@ func TestUnknownBugsListTheKnownOnes(t *testing.T) {
 		t.Errorf("%v, %v", one, err)
 	}
 }
+
+func TestProgressNamesTheBug(t *testing.T) {
+	var told []string
+	o := zoo.Options{Progress: func(line string) { told = append(told, line) }}
+	for _, s := range []zoo.Specimen{{Bug: planted.MapOrder}, {}} {
+		zoo.Named(o, s)("judging")
+	}
+	if want := []string{string(planted.MapOrder) + "  judging", "sound  judging"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}

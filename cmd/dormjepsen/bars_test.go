@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/report"
+)
+
+// ran is a run that judged so many calls, lost leaders for so long each, and
+// refused so many of 100 calls in rolling restarts.
+func ran(verdict check.Verdict, judged, refused int, lost ...time.Duration) outcome {
+	out := outcome{Name: "r", Result: report.Document{Run: &report.Run{
+		Header: history.Header{Workloads: []string{"set"}}, Verdict: verdict,
+		Results: []check.Result{
+			{Check: "set", Ops: judged},
+			{Check: "liveness", Ops: 1 << 30, Counts: map[string]int{check.CountRollingCalls: 100, check.CountRollingRefused: refused}},
+		},
+	}}}
+	for _, took := range lost {
+		out.Result.Losses = append(out.Result.Losses, report.Loss{Took: took, Alone: true})
+	}
+	return out
+}
+
+func TestBarsAreHeldAgainstAllRunsTogether(t *testing.T) {
+	noRun := outcome{Name: "f", Error: errors.ErrUnsupported.Error()}
+	for name, c := range map[string]struct {
+		parts    []outcome
+		verdicts [3]check.Verdict // calls, loss, rolling
+		line     string
+	}{
+		"held": {
+			[]outcome{ran(check.OK, 600_000, 0, time.Second, 9*time.Second), ran(check.OK, 400_000, 0, 3*time.Second)},
+			[3]check.Verdict{check.OK, check.OK, check.OK}, "| 2 of 2 | 1000000 | 0 | 0 | 3s | 0 |",
+		},
+		"missed": {
+			[]outcome{ran(check.Violation, 999_999, 2, 4*time.Second), ran(check.Unknown, 0, 1)},
+			[3]check.Verdict{check.Unknown, check.Violation, check.Violation}, "| 2 of 2 | 999999 | 1 | 1 | 4s | 3 |",
+		},
+		"nothing measured": {
+			[]outcome{noRun},
+			[3]check.Verdict{check.Unknown, check.Unknown, check.Unknown}, "| 0 of 1 | 0 | 0 | 0 | - | 0 |",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sum(c.parts, len(c.parts))
+			s.Bars = s.bars()
+			for i, b := range s.Bars {
+				if b.Verdict != c.verdicts[i] {
+					t.Errorf("%s is %s: %s, want %s", b.Bar, b.Is, b.Verdict, c.verdicts[i])
+				}
+			}
+			if text := s.table(); !strings.Contains(text, c.line) {
+				t.Errorf("no %q in\n%s", c.line, text)
+			}
+		})
+	}
+	if s := sum([]outcome{ran(check.OK, 1, 0), noRun}, 2); s.Verdict != check.Unknown || s.Made != 1 {
+		t.Errorf("with a run that could not be made it is %s, %d made", s.Verdict, s.Made)
+	}
+}
