@@ -8,22 +8,25 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// compaction says when the log is cut, and how much of it stays for followers
+// Compaction says when the log is cut, and how much of it stays for followers
 // that lag; one that needs more is sent a snapshot. It goes by bytes first,
-// since entries differ by a factor of 80,000 in size.
-type compaction struct {
-	snapshotBytes   int64  // a snapshot is due after so many bytes of log,
-	snapshotEntries uint64 // or after so many entries, which a restart replays
+// since entries differ by a factor of 80,000 in size. Bytes are counted to the
+// nearest 64 KiB or so.
+type Compaction struct {
+	SnapshotBytes   int64  // a snapshot is due after so many bytes of log,
+	SnapshotEntries uint64 // or after so many entries, which a restart replays
 
-	trailingBytes    int64  // what stays in the log behind a snapshot
-	trailingBytesMax int64  // what stays while a follower is catching up
-	trailingEntries  uint64 // bounds the former by count, too, for tiny entries
+	TrailingBytes   int64  // what stays in the log behind a snapshot
+	TrailingEntries uint64 // bounds the former by count, too, for tiny entries
 }
 
-var defaultCompaction = compaction{
-	snapshotBytes: 256 << 20, snapshotEntries: 100_000,
-	trailingBytes: 64 << 20, trailingBytesMax: 256 << 20, trailingEntries: 100_000,
+// DefaultCompaction bounds a restart's replay to some seconds.
+func DefaultCompaction() Compaction {
+	return Compaction{SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000}
 }
+
+// trailingBytesMax is what stays while a follower is catching up.
+func (c Compaction) trailingBytesMax() int64 { return max(c.SnapshotBytes, c.TrailingBytes) }
 
 const (
 	compactEvery = 2 * time.Second
@@ -46,10 +49,10 @@ func (g *Group) compact(ctx context.Context) error {
 
 func (g *Group) snapshotDue() bool {
 	since, _ := g.stores.logBytes()
-	if since >= g.keep.snapshotBytes {
+	if since >= g.keep.SnapshotBytes {
 		return true
 	}
-	return g.machine.Applied() >= g.stores.newest.index()+g.keep.snapshotEntries
+	return g.machine.Applied() >= g.stores.newest.index()+g.keep.SnapshotEntries
 }
 
 // cutLog takes a snapshot; raft then cuts the log down to what trails.
@@ -67,7 +70,7 @@ func (g *Group) cutLog(ctx context.Context) error {
 	return err
 }
 
-// trailing is how many entries stay: about trailingBytes of them, and more
+// trailing is how many entries stay: about TrailingBytes of them, and more
 // while a follower needs older ones, lest the log runs away from it.
 func (g *Group) trailing() uint64 {
 	slowest, behind := g.followed.slowest()
@@ -77,13 +80,13 @@ func (g *Group) trailing() uint64 {
 // trailing is that of a log which ends at last, where the slowest of those that
 // answer, if any, has applied slowest; newest tells how many entries make up so
 // many bytes.
-func (c compaction) trailing(last, slowest uint64, answered bool, newest func(bytes int64) uint64) uint64 {
-	keep := min(max(newest(c.trailingBytes), 1), c.trailingEntries)
+func (c Compaction) trailing(last, slowest uint64, answered bool, newest func(bytes int64) uint64) uint64 {
+	keep := min(max(newest(c.TrailingBytes), 1), c.TrailingEntries)
 	if !answered {
 		return keep
 	}
 	if lag := last - min(slowest, last); lag > keep {
-		keep = max(keep, min(lag+lagMax, newest(c.trailingBytesMax)))
+		keep = max(keep, min(lag+lagMax, newest(c.trailingBytesMax())))
 	}
 	return keep
 }

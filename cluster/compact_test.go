@@ -20,7 +20,9 @@ func (n *node) logSpan() uint64 {
 func TestTheLogIsCutAndALateFollowerGetsASnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t)
-		l.opened = func(g *cluster.Group) { g.Compaction(100, 10) }
+		l.tweak = func(o *cluster.Options) {
+			o.Compaction = cluster.Compaction{SnapshotBytes: 1 << 20, SnapshotEntries: 100, TrailingBytes: 64 << 10, TrailingEntries: 10}
+		}
 		l.found("n1", "n2", "n3")
 		leader := l.leader()
 		late := l.others(leader)[0]

@@ -11,11 +11,6 @@ import (
 
 func (g *Group) Raft() *raft.Raft { return g.raft }
 
-func (g *Group) Compaction(snapshotEntries, trailingEntries uint64) {
-	g.keep.snapshotEntries, g.keep.trailingEntries = snapshotEntries, trailingEntries
-	g.keep.trailingBytesMax = 0
-}
-
 const (
 	BatchBytesMax    = batchBytesMax
 	BatchCommitsMax  = batchCommitsMax

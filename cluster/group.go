@@ -41,7 +41,7 @@ type Group struct {
 	observed chan raft.Observation
 	followed *followed
 	foreign  foreign
-	keep     compaction
+	keep     Compaction
 	stuck    atomic.Bool // this node leads though its disk is nearly full: nobody took over
 
 	mu      sync.Mutex
@@ -60,7 +60,7 @@ func Open(o Options) (*Group, error) {
 	g := &Group{
 		o: o, logger: o.Logger.Named("cluster"), machine: o.Machine, peers: o.Peers, metrics: newMetrics(),
 		ready: new(atomic.Pointer[readiness]), turned: make(chan struct{}),
-		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), keep: defaultCompaction,
+		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), keep: o.Compaction,
 	}
 	if snapshotBug() {
 		g.keep = hurriedCompaction
@@ -164,7 +164,7 @@ func (g *Group) raftConfig() *raft.Config {
 	// Compaction is ours: raft's own counts entries where it should count bytes.
 	c.SnapshotThreshold = math.MaxUint64
 	c.SnapshotInterval = 24 * time.Hour
-	c.TrailingLogs = g.keep.trailingEntries
+	c.TrailingLogs = g.keep.TrailingEntries
 	return c
 }
 

@@ -79,6 +79,7 @@ type Options struct {
 	// DiskReserve is how many bytes must be free for this node to take writes;
 	// 0 means what suits the disk.
 	DiskReserve int64
+	Compaction  Compaction // when the log is cut; zero means DefaultCompaction
 }
 
 // Timing is how quickly a group notices that its leader is gone.
@@ -116,6 +117,9 @@ func (o *Options) fill() error {
 	}
 	if o.Timing == (Timing{}) {
 		o.Timing = DefaultTiming()
+	}
+	if o.Compaction == (Compaction{}) {
+		o.Compaction = DefaultCompaction()
 	}
 	if o.Fatal == nil {
 		o.Fatal = func(error) {}

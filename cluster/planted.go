@@ -43,10 +43,7 @@ func snapshotBug() bool {
 	return planted.Is(planted.NoSnapshotTerm) || planted.Is(planted.SnapshotAfterApply) || planted.Is(planted.DedupeLostInSnapshot)
 }
 
-var hurriedCompaction = compaction{
-	snapshotBytes: 64 << 10, snapshotEntries: 200,
-	trailingBytes: 8 << 10, trailingBytesMax: 16 << 10, trailingEntries: 16,
-}
+var hurriedCompaction = Compaction{SnapshotBytes: 64 << 10, SnapshotEntries: 200, TrailingBytes: 8 << 10, TrailingEntries: 16}
 
 // optimistMax is how long an optimist waits for an answer.
 const optimistMax = 100 * time.Millisecond

@@ -4,7 +4,7 @@ import "testing"
 
 // HAZARDS S7: a follower that catches up must not be outrun by the log.
 func TestTheLogWaitsForAFollowerThatCatchesUp(t *testing.T) {
-	c := compaction{trailingBytes: 1000, trailingBytesMax: 50_000, trailingEntries: 500}
+	c := Compaction{SnapshotBytes: 50_000, TrailingBytes: 1000, TrailingEntries: 500}
 	newest := func(bytes int64) uint64 { return uint64(bytes / 10) } // entries of ten bytes
 	for name, row := range map[string]struct {
 		slowest  uint64

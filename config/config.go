@@ -56,6 +56,11 @@ type Raft struct {
 	CAFile       string `yaml:"ca_file"`
 	LogStore     string `yaml:"log_store"`     // wal or bolt
 	AcceptDamage bool   `yaml:"accept_damage"` // start, and vote, although the log ends below what this node has acknowledged
+
+	SnapshotBytes   int64 `yaml:"snapshot_bytes"`   // a snapshot is due after so many bytes of log,
+	SnapshotEntries int64 `yaml:"snapshot_entries"` // or after so many entries, which a restart replays
+	TrailingBytes   int64 `yaml:"trailing_bytes"`   // of log that stays behind a snapshot, for followers that lag,
+	TrailingEntries int64 `yaml:"trailing_entries"` // and of entries at most
 }
 
 // Listen is the address of the stream between nodes.
@@ -98,10 +103,13 @@ type Log struct {
 // Default is the configuration that a node starts from.
 func Default() Config {
 	return Config{
-		Node:    Node{StopTimeout: 20 * time.Second},
-		HTTP:    Listen{Addr: "127.0.0.1:7600"},
-		GRPC:    Listen{Addr: "127.0.0.1:7601"},
-		Raft:    Raft{Addr: "127.0.0.1:7602", LogStore: "wal"},
+		Node: Node{StopTimeout: 20 * time.Second},
+		HTTP: Listen{Addr: "127.0.0.1:7600"},
+		GRPC: Listen{Addr: "127.0.0.1:7601"},
+		Raft: Raft{
+			Addr: "127.0.0.1:7602", LogStore: "wal",
+			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
+		},
 		Gossip:  Gossip{Addr: "127.0.0.1:7603"},
 		Cluster: Cluster{Join: []string{}, Timing: "default"},
 		Storage: Storage{CacheBytes: 256 << 20},

@@ -44,10 +44,13 @@ func TestDefaultsOfADevNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Config{
-		Node:    config.Node{ID: "dev", DataDir: "./dormouse-data", Dev: true, StopTimeout: 20 * time.Second},
-		HTTP:    config.Listen{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600"},
-		GRPC:    config.Listen{Addr: "127.0.0.1:7601", Advertise: "127.0.0.1:7601"},
-		Raft:    config.Raft{Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal"},
+		Node: config.Node{ID: "dev", DataDir: "./dormouse-data", Dev: true, StopTimeout: 20 * time.Second},
+		HTTP: config.Listen{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600"},
+		GRPC: config.Listen{Addr: "127.0.0.1:7601", Advertise: "127.0.0.1:7601"},
+		Raft: config.Raft{
+			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal",
+			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
+		},
 		Gossip:  config.Gossip{Addr: "127.0.0.1:7603", Advertise: "127.0.0.1:7603"},
 		Cluster: config.Cluster{Bootstrap: true, Join: []string{}, Timing: "default"},
 		Storage: config.Storage{CacheBytes: 256 << 20},
@@ -182,6 +185,11 @@ func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
 		{"no cache", sources{yaml: ok + "storage:\n  cache_bytes: 0\n"}, "storage.cache_bytes is 0: use 1048576 to"},
 		{"a size with a unit", sources{yaml: ok + "storage:\n  cache_bytes: 64MiB\n"}, "storage.cache_bytes: not a whole number"},
 		{"a negative reserve", sources{yaml: ok + "limits:\n  disk_reserve_bytes: -1\n"}, "limits.disk_reserve_bytes is -1"},
+		{"snapshots without end", sources{yaml: ok + "raft:\n  snapshot_bytes: 1000\n"}, "raft.snapshot_bytes is 1000: use 65536 to"},
+		{"a log without end", sources{env: []string{"DORMOUSE_NODE__ID=n1", "DORMOUSE_RAFT__SNAPSHOT_BYTES=2000000000000"}}, "raft.snapshot_bytes is 2000000000000"},
+		{"snapshots of nothing", sources{yaml: ok + "raft:\n  snapshot_entries: 0\n"}, "raft.snapshot_entries is 0: use 100 to"},
+		{"a log that keeps less than can be counted", sources{yaml: ok + "raft:\n  trailing_bytes: 1\n"}, "raft.trailing_bytes is 1: use 65536 to"},
+		{"a log that keeps nothing", sources{yaml: ok + "raft:\n  trailing_entries: 0\n"}, "raft.trailing_entries is 0: use 1 to"},
 		{"stopping in no time", sources{args: []string{"--dev", "--stop-timeout", "1ms"}}, "use 1s to 10m0s"},
 		{"a duration without a unit", sources{yaml: ok + "  stop_timeout: soon\n"}, "node.stop_timeout: not a duration"},
 		{"a boolean that is none", sources{yaml: ok + "  insecure: perhaps\n"}, "node.insecure: write true or false"},

@@ -20,6 +20,10 @@ const (
 	cacheBytesMin       = 1 << 20
 	cacheBytesMax       = 1 << 40
 	diskReserveBytesMax = 1 << 40
+	logBytesMin         = 64 << 10 // the log's bytes are counted no finer
+	logBytesMax         = 1 << 40
+	snapshotEntriesMin  = 100 // a snapshot is a flush: not one for a handful of writes
+	logEntriesMax       = 100_000_000
 )
 
 // checks gathers problems, so that one run shows all of them.
@@ -35,6 +39,10 @@ func (c Config) validate() error {
 	c.validateAddresses(&v)
 	c.validateCluster(&v)
 	oneOf(&v, "raft.log_store", c.Raft.LogStore, "wal", "bolt")
+	between(&v, "raft.snapshot_bytes", c.Raft.SnapshotBytes, logBytesMin, logBytesMax)
+	between(&v, "raft.snapshot_entries", c.Raft.SnapshotEntries, snapshotEntriesMin, logEntriesMax)
+	between(&v, "raft.trailing_bytes", c.Raft.TrailingBytes, logBytesMin, logBytesMax)
+	between(&v, "raft.trailing_entries", c.Raft.TrailingEntries, 1, logEntriesMax)
 	oneOf(&v, "log.level", c.Log.Level, "trace", "debug", "info", "warn", "error")
 	oneOf(&v, "log.format", c.Log.Format, "text", "json")
 	between(&v, "storage.cache_bytes", c.Storage.CacheBytes, cacheBytesMin, cacheBytesMax)

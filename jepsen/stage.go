@@ -92,11 +92,17 @@ const nodesDir = "nodes"
 // bugVariable names the planted bug to a binary that was built for it.
 const bugVariable = "DORMOUSE_PLANTED_BUG"
 
+// settings are those of all nodes. Their logs are cut early and keep little, so
+// that faults meet snapshots, and a node that was away is sent one.
 func settings(o Options) map[string]string {
-	if o.Bug == "" {
-		return nil
+	s := map[string]string{
+		"DORMOUSE_RAFT__SNAPSHOT_BYTES": "1048576", "DORMOUSE_RAFT__SNAPSHOT_ENTRIES": "200",
+		"DORMOUSE_RAFT__TRAILING_BYTES": "65536", "DORMOUSE_RAFT__TRAILING_ENTRIES": "20",
 	}
-	return map[string]string{bugVariable: o.Bug}
+	if o.Bug != "" {
+		s[bugVariable] = o.Bug
+	}
+	return s
 }
 
 // diskFor is the kind of disk that can do what the faults need.

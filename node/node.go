@@ -151,7 +151,7 @@ func (n *Node) openGroup() error {
 			WantVote: true, Version: version.String(), FeatureLevelMax: featureLevelMax,
 		},
 		Bootstrap: c.Cluster.Bootstrap, Join: c.Cluster.Join, Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim, DiskReserve: c.Limits.DiskReserveBytes,
-		Logger: n.logger, Timing: timing(c), AcceptDamage: c.Raft.AcceptDamage,
+		Logger: n.logger, Timing: timing(c), Compaction: compaction(c), AcceptDamage: c.Raft.AcceptDamage,
 	})
 	return fault("open the Raft group", err, codeFailed)
 }

@@ -53,6 +53,13 @@ func timing(c config.Config) cluster.Timing {
 	}
 }
 
+func compaction(c config.Config) cluster.Compaction {
+	return cluster.Compaction{
+		SnapshotBytes: c.Raft.SnapshotBytes, SnapshotEntries: uint64(c.Raft.SnapshotEntries),
+		TrailingBytes: c.Raft.TrailingBytes, TrailingEntries: uint64(c.Raft.TrailingEntries),
+	}
+}
+
 // dir is a directory of the node's own; "" where nothing is kept on disk.
 func dir(c config.Config, name string) string {
 	if c.Node.Ephemeral {
