@@ -230,6 +230,9 @@ func TestAHistoryIsExportedAndJudgedAgain(t *testing.T) {
 	if _, errs, code := c.run("edn", "d", "--to", "d/out.edn"); code != exitOK {
 		t.Errorf("exit %d: %s", code, errs)
 	}
+	if out, errs, code := c.run("edn", "d", "--list-append"); code != exitFailed || !strings.Contains(errs, "append workload was not in the run") || out != "" {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
 	out, errs, code = c.run("check", filepath.Join("d", report.HistoryName), "--page", "again.html")
 	if code != exitUnknown || !strings.Contains(out, "register") { // there is hardly anything to judge
 		t.Errorf("exit %d: %s%s", code, out, errs)
