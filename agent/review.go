@@ -6,7 +6,7 @@ import "time"
 // answered once, or expires.
 type Review struct {
 	ID          string
-	Incarnation uint64
+	Incarnation uint64 // of its session
 	Session     string
 	RequestID   string
 	InterruptID string

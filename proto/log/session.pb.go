@@ -1409,7 +1409,8 @@ type SessionRow struct {
 	PendingReviews       uint64                 `protobuf:"varint,24,opt,name=pending_reviews,json=pendingReviews" json:"pending_reviews,omitempty"`
 	Reviews              uint64                 `protobuf:"varint,25,opt,name=reviews" json:"reviews,omitempty"` // kept, those that were decided too
 	Lineage              *SessionLineage        `protobuf:"bytes,26,opt,name=lineage" json:"lineage,omitempty"`
-	Turn                 *TurnStart             `protobuf:"bytes,27,opt,name=turn" json:"turn,omitempty"` // of a turn that can be rolled back
+	Turn                 *TurnStart             `protobuf:"bytes,27,opt,name=turn" json:"turn,omitempty"`                                // of a turn that can be rolled back
+	ReviewsEnd           uint64                 `protobuf:"varint,28,opt,name=reviews_end,json=reviewsEnd" json:"reviews_end,omitempty"` // the ordinal that the next review gets
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -1633,6 +1634,13 @@ func (x *SessionRow) GetTurn() *TurnStart {
 	return nil
 }
 
+func (x *SessionRow) GetReviewsEnd() uint64 {
+	if x != nil {
+		return x.ReviewsEnd
+	}
+	return 0
+}
+
 type SessionLease struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Owner         string                 `protobuf:"bytes,1,opt,name=owner" json:"owner,omitempty"`
@@ -1847,6 +1855,7 @@ type TurnStart struct {
 	CheckpointRevision    uint64                 `protobuf:"varint,4,opt,name=checkpoint_revision,json=checkpointRevision" json:"checkpoint_revision,omitempty"`
 	ThreadIncarnation     uint64                 `protobuf:"varint,5,opt,name=thread_incarnation,json=threadIncarnation" json:"thread_incarnation,omitempty"` // 0 where there was none
 	ThreadRev             uint64                 `protobuf:"varint,6,opt,name=thread_rev,json=threadRev" json:"thread_rev,omitempty"`
+	ReviewsEnd            uint64                 `protobuf:"varint,7,opt,name=reviews_end,json=reviewsEnd" json:"reviews_end,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
 }
@@ -1919,6 +1928,13 @@ func (x *TurnStart) GetThreadIncarnation() uint64 {
 func (x *TurnStart) GetThreadRev() uint64 {
 	if x != nil {
 		return x.ThreadRev
+	}
+	return 0
+}
+
+func (x *TurnStart) GetReviewsEnd() uint64 {
+	if x != nil {
+		return x.ReviewsEnd
 	}
 	return 0
 }
@@ -2010,7 +2026,7 @@ func (x *SessionBody) GetFailure() []byte {
 
 type ReviewRow struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Incarnation   uint64                 `protobuf:"varint,1,opt,name=incarnation" json:"incarnation,omitempty"`
+	Incarnation   uint64                 `protobuf:"varint,1,opt,name=incarnation" json:"incarnation,omitempty"` // of its session
 	Session       string                 `protobuf:"bytes,2,opt,name=session" json:"session,omitempty"`
 	Request       string                 `protobuf:"bytes,3,opt,name=request" json:"request,omitempty"`
 	Interrupt     string                 `protobuf:"bytes,4,opt,name=interrupt" json:"interrupt,omitempty"`
@@ -2029,6 +2045,7 @@ type ReviewRow struct {
 	DecidedAt     int64                  `protobuf:"varint,17,opt,name=decided_at,json=decidedAt" json:"decided_at,omitempty"`
 	Decided       []byte                 `protobuf:"bytes,18,opt,name=decided" json:"decided,omitempty"`
 	Note          string                 `protobuf:"bytes,19,opt,name=note" json:"note,omitempty"`
+	Ordinal       uint64                 `protobuf:"varint,20,opt,name=ordinal" json:"ordinal,omitempty"` // among its session's
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2194,6 +2211,13 @@ func (x *ReviewRow) GetNote() string {
 		return x.Note
 	}
 	return ""
+}
+
+func (x *ReviewRow) GetOrdinal() uint64 {
+	if x != nil {
+		return x.Ordinal
+	}
+	return 0
 }
 
 type SessionResult struct {
@@ -2693,7 +2717,7 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
 	"turn_state\x18\a \x01(\fR\tturnState\x12\x1a\n" +
 	"\bmetadata\x18\b \x01(\fR\bmetadata\x12\x0e\n" +
-	"\x02at\x18\t \x01(\x03R\x02at\"\xba\a\n" +
+	"\x02at\x18\t \x01(\x03R\x02at\"\xdb\a\n" +
 	"\n" +
 	"SessionRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -2728,7 +2752,9 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\x0fpending_reviews\x18\x18 \x01(\x04R\x0ependingReviews\x12\x18\n" +
 	"\areviews\x18\x19 \x01(\x04R\areviews\x129\n" +
 	"\alineage\x18\x1a \x01(\v2\x1f.dormouse.log.v1.SessionLineageR\alineage\x12.\n" +
-	"\x04turn\x18\x1b \x01(\v2\x1a.dormouse.log.v1.TurnStartR\x04turn\"[\n" +
+	"\x04turn\x18\x1b \x01(\v2\x1a.dormouse.log.v1.TurnStartR\x04turn\x12\x1f\n" +
+	"\vreviews_end\x18\x1c \x01(\x04R\n" +
+	"reviewsEnd\"[\n" +
 	"\fSessionLease\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x1f\n" +
@@ -2744,7 +2770,7 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x1a\n" +
-	"\bsnapshot\x18\x04 \x01(\tR\bsnapshot\"\x96\x02\n" +
+	"\bsnapshot\x18\x04 \x01(\tR\bsnapshot\"\xb7\x02\n" +
 	"\tTurnStart\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\tR\x06status\x12;\n" +
 	"\tsnapshots\x18\x02 \x03(\v2\x1d.dormouse.log.v1.KeptSnapshotR\tsnapshots\x125\n" +
@@ -2752,14 +2778,16 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\x13checkpoint_revision\x18\x04 \x01(\x04R\x12checkpointRevision\x12-\n" +
 	"\x12thread_incarnation\x18\x05 \x01(\x04R\x11threadIncarnation\x12\x1d\n" +
 	"\n" +
-	"thread_rev\x18\x06 \x01(\x04R\tthreadRev\"\xd4\x01\n" +
+	"thread_rev\x18\x06 \x01(\x04R\tthreadRev\x12\x1f\n" +
+	"\vreviews_end\x18\a \x01(\x04R\n" +
+	"reviewsEnd\"\xd4\x01\n" +
 	"\vSessionBody\x12\x12\n" +
 	"\x04spec\x18\x01 \x01(\fR\x04spec\x12\x1a\n" +
 	"\bmetadata\x18\x02 \x01(\fR\bmetadata\x12 \n" +
 	"\venvironment\x18\x03 \x01(\fR\venvironment\x12A\n" +
 	"\fconversation\x18\x04 \x01(\v2\x1d.dormouse.log.v1.ConversationR\fconversation\x12\x16\n" +
 	"\x06result\x18\x05 \x01(\fR\x06result\x12\x18\n" +
-	"\afailure\x18\x06 \x01(\fR\afailure\"\xad\x04\n" +
+	"\afailure\x18\x06 \x01(\fR\afailure\"\xc7\x04\n" +
 	"\tReviewRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x18\n" +
@@ -2786,7 +2814,8 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
 	"decided_at\x18\x11 \x01(\x03R\tdecidedAt\x12\x18\n" +
 	"\adecided\x18\x12 \x01(\fR\adecided\x12\x12\n" +
-	"\x04note\x18\x13 \x01(\tR\x04note\"\x98\x04\n" +
+	"\x04note\x18\x13 \x01(\tR\x04note\x12\x18\n" +
+	"\aordinal\x18\x14 \x01(\x04R\aordinal\"\x98\x04\n" +
 	"\rSessionResult\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
