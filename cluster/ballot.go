@@ -21,6 +21,9 @@ var (
 	// errMayNotVote answers votes while this node's log lacks what it acknowledged.
 	errMayNotVote = errors.New("this node's log is incomplete: it may not vote until it has caught up")
 
+	// errAstray answers votes while another process may have this node's.
+	errAstray = errors.New("this node is known by another address: it may not vote until that is settled")
+
 	// errTermBack answers a term that would go back.
 	errTermBack = errors.New("the term would go back")
 )
@@ -36,6 +39,8 @@ type ballot struct {
 	mayVote func() bool
 	latch   *latch
 	end     func() // ends raft's main thread, on which it is called; nil where the caller is not raft
+
+	astray atomic.Bool // the log knows this node by another address; see astray.go
 
 	beat  sync.Mutex    // held by the guard around a heartbeat, and while the term grows
 	term  atomic.Uint64 // the highest that was saved
@@ -63,6 +68,9 @@ func (s *ballot) SetUint64(key []byte, value uint64) error {
 	case keyLastVoteTerm:
 		if !s.mayVote() {
 			return errMayNotVote
+		}
+		if s.astray.Load() {
+			return errAstray
 		}
 		if err := s.StableStore.SetUint64(key, value); err != nil {
 			return err

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -39,9 +40,14 @@ func (c Clock) Until(tick uint64, wall int64, now time.Time) (time.Duration, boo
 	return c.c.until(tick, wall, now)
 }
 
+// WhoIsAt tells what g finds at addr when it looks for itself.
+func (g *Group) WhoIsAt(ctx context.Context, addr string) string {
+	return [...]string{unsure: "unsure", vacant: "vacant", oneself: "oneself", twin: "twin"}[g.whoIsAt(ctx, addr, g.id.incarnation, g.id.run)]
+}
+
 // Hello encodes a handshake.
 func Hello(kind byte, cluster, node, incarnation, text string) []byte {
-	return hello{kind, cluster, node, incarnation, text}.encode()
+	return hello{kind: kind, cluster: cluster, node: node, incarnation: incarnation, text: text}.encode()
 }
 
 // ReadHello decodes one, and encodes it again.

@@ -112,9 +112,12 @@ func (g *Group) openState() error {
 		return fmt.Errorf("look for state: %w", err)
 	}
 	g.empty = !has
+	g.stores.ballot.astray.Store(has) // until raft has read where its log says that this node is
 	if err := g.openRaft(); err != nil {
 		return err
 	}
+	at := g.knownAt()
+	g.stores.ballot.astray.Store(at != "" && at != g.Addr())
 	if err := g.healable(); err != nil {
 		return errors.Join(err, g.raft.Shutdown().Error())
 	}

@@ -117,9 +117,12 @@ func (g *guard) refuse(rpc raft.RPC) error {
 		if !g.stores.mayVote() {
 			return errMayNotVote
 		}
+		if g.stores.ballot.astray.Load() {
+			return errAstray
+		}
 	case *raft.TimeoutNowRequest: // skips the pre-vote
-		if !g.stores.mayStand() {
-			return errMayNotStand
+		if err := g.mayStand(); err != nil {
+			return err
 		}
 	case *raft.AppendEntriesRequest:
 		for _, entry := range request.Entries {
@@ -214,18 +217,29 @@ func (g *guard) beat(rpc raft.RPC, handle func(raft.RPC)) bool {
 	return true
 }
 
-// RequestVote implements raft.Transport.
-func (g *guard) RequestVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+// mayStand is nil where this node may ask for votes.
+func (g *guard) mayStand() error {
+	if g.stores.ballot.astray.Load() {
+		return errAstray
+	}
 	if !g.stores.mayStand() {
 		return errMayNotStand
+	}
+	return nil
+}
+
+// RequestVote implements raft.Transport.
+func (g *guard) RequestVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+	if err := g.mayStand(); err != nil {
+		return err
 	}
 	return g.Transport.RequestVote(id, target, args, resp)
 }
 
 // RequestPreVote implements raft.WithPreVote.
 func (g *guard) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	if !g.stores.mayStand() {
-		return errMayNotStand
+	if err := g.mayStand(); err != nil {
+		return err
 	}
 	asker, ok := g.Transport.(raft.WithPreVote)
 	if !ok {

@@ -12,13 +12,13 @@ import (
 
 // A handshake is one message each way, before anything else on a connection:
 //
-//	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ text
+//	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ run ‖ text
 //
-// where each of the last four is a length of two bytes, big-endian, and so many
+// where each of the last five is a length of two bytes, big-endian, and so many
 // bytes. The dialer speaks first. The answer's text says why it refuses.
 const (
 	helloMagic   = "DRMS"
-	helloVersion = 1
+	helloVersion = 2
 	helloBytes   = 1024 // the longest field; refused past it, before it is read
 
 	kindRaft = 'R'
@@ -36,7 +36,13 @@ type hello struct {
 	cluster     string
 	node        string
 	incarnation string
+	run         string // which process of that life
 	text        string
+}
+
+// fields are the strings of h, in the order in which they travel.
+func (h *hello) fields() []*string {
+	return []*string{&h.cluster, &h.node, &h.incarnation, &h.run, &h.text}
 }
 
 // Identity says who is at the other end of a connection that has shaken hands.
@@ -66,8 +72,8 @@ var errOtherCluster = errors.New("another cluster")
 
 func (h hello) encode() []byte {
 	b := append([]byte(helloMagic), helloVersion, h.kind)
-	for _, s := range []string{h.cluster, h.node, h.incarnation, h.text} {
-		s = s[:min(len(s), helloBytes)]
+	for _, field := range h.fields() {
+		s := (*field)[:min(len(*field), helloBytes)]
 		b = binary.BigEndian.AppendUint16(b, uint16(len(s)))
 		b = append(b, s...)
 	}
@@ -86,7 +92,7 @@ func readHello(r io.Reader) (hello, error) {
 		return hello{}, fmt.Errorf("%w: the other side speaks version %d, this node %d", ErrHandshake, v, helloVersion)
 	}
 	h := hello{kind: head[len(helloMagic)+1]}
-	for _, field := range []*string{&h.cluster, &h.node, &h.incarnation, &h.text} {
+	for _, field := range h.fields() {
 		var size [2]byte
 		if _, err := io.ReadFull(r, size[:]); err != nil {
 			return hello{}, fmt.Errorf("%w: %w", ErrHandshake, err)

@@ -26,6 +26,7 @@ const storesFormat = 1
 type identity struct {
 	node        string
 	incarnation string // random, minted with the data directory
+	run         string // random, minted with each process
 	stable      raft.StableStore
 
 	mu      sync.Mutex
@@ -41,7 +42,7 @@ func loadIdentity(node string, stable raft.StableStore) (*identity, error) {
 	if err := checkFormat(stable); err != nil {
 		return nil, err
 	}
-	id := &identity{node: node, stable: stable}
+	id := &identity{node: node, run: uuid.NewString(), stable: stable}
 	switch owner, err := stableGet(stable, keyNode); {
 	case err != nil:
 		return nil, err

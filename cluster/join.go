@@ -45,6 +45,9 @@ func (g *Group) belong(ctx context.Context) error {
 		if g.wasRemoved() {
 			return ErrRemoved
 		}
+		if err := g.findItself(ctx); err != nil {
+			return err
+		}
 		changed := g.LeaderChanged()
 		answer := g.askToJoin(ctx)
 		if answer.Refused == ErrRemoved.Error() { // it comes over the wire as text
@@ -76,6 +79,7 @@ func (g *Group) belong(ctx context.Context) error {
 
 // stay takes what the leader accepted, and watches for being removed.
 func (g *Group) stay(ctx context.Context, cluster string) error {
+	g.stores.ballot.astray.Store(false)
 	if g.id.clusterID() == "" {
 		if err := g.id.adopt(cluster); err != nil {
 			return fmt.Errorf("join: %w", err)
@@ -92,8 +96,12 @@ func (g *Group) stay(ctx context.Context, cluster string) error {
 		// leader's to replicate to any more, and one without a vote never asks
 		// for others'. Its answer is in the handshake, or in the refusal.
 		if id, _ := g.Leader(); id == "" && time.Since(g.LastContact()) > quietMax {
-			if g.askToJoin(ctx).Refused == ErrRemoved.Error() {
+			switch answer := g.askToJoin(ctx); answer.Refused {
+			case "":
+			case ErrRemoved.Error():
 				g.leftBehind()
+			default: // it was cut off, and another has its place
+				return fmt.Errorf("%w: %s", ErrRefused, answer.Refused)
 			}
 		}
 	}
@@ -120,7 +128,7 @@ func (g *Group) askToJoin(ctx context.Context) JoinResponse {
 	request := JoinRequest{
 		Node: g.o.NodeID, Incarnation: g.id.incarnation, RaftAddr: g.Addr(),
 		GRPCAddr: self.GRPCAddr, HTTPAddr: self.HTTPAddr, GossipAddr: self.GossipAddr, WantVote: self.WantVote,
-		Version: self.Version, FeatureLevelMax: self.FeatureLevelMax, Empty: g.empty, ClusterID: g.id.clusterID(),
+		Version: self.Version, FeatureLevelMax: self.FeatureLevelMax, Empty: g.empty, ClusterID: g.id.clusterID(), Run: g.id.run,
 	}
 	if g.IsLeader() {
 		return g.HandleJoin(ctx, request)
@@ -288,12 +296,18 @@ func (g *Group) admit(ctx context.Context, r JoinRequest) (JoinResponse, error) 
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
 	}
 	old, known := g.member(r.Node)
+	var why string
+	var err error
+	if known && old.Incarnation != r.Incarnation {
+		why, err = g.bury(ctx, old, r)
+	} else {
+		why, err = g.relocate(ctx, r)
+	}
+	if why != "" || err != nil {
+		return JoinResponse{Refused: why}, err
+	}
 	switch {
-	case known && old.Incarnation != r.Incarnation:
-		if why, err := g.bury(ctx, old, r); why != "" || err != nil {
-			return JoinResponse{Refused: why}, err
-		}
-	case known:
+	case known && old.Incarnation == r.Incarnation:
 		row.WantVote = old.WantVote // an operator's decision stands
 	case g.isVoter(r.Node):
 		row.WantVote = true // the founder
@@ -346,8 +360,8 @@ func (g *Group) bury(ctx context.Context, old agent.Member, r JoinRequest) (refu
 }
 
 // place makes raft replicate to the node at addr, without a vote where it is
-// new, and without touching the one it has. A new address is set in place, so
-// that a voter stays one: taking it out and in again could cost the quorum.
+// new, and without touching the one it has. A new address is set in place; for
+// when that takes the vote first, see relocate.
 // (raft 1.7.3 reads the old one without a lock while it does; only to log it.)
 func (g *Group) place(ctx context.Context, node, addr string) error {
 	server, known := g.servers()[node]

@@ -40,6 +40,7 @@ type JoinRequest struct {
 	FeatureLevelMax uint32
 	Empty           bool   // its data directory held no state when it started
 	ClusterID       string // "" where it knows none yet
+	Run             string // which process asks: minted with each start
 }
 
 // JoinResponse answers a JoinRequest: accepted, or go elsewhere, or refused.

@@ -65,6 +65,7 @@ type conn struct {
 	net.Conn
 	stream *stream
 	peer   Identity
+	run    string // the process at the other end
 	once   sync.Once
 }
 
@@ -190,7 +191,7 @@ func (s *stream) welcome(c *conn) (kind byte, err error) {
 		return 0, err
 	}
 	verdict, why := s.id.judge(h, s.removed)
-	answer := hello{kind: verdict, cluster: s.id.clusterID(), node: s.id.node, incarnation: s.id.incarnation, text: why}
+	answer := s.hello(verdict, why)
 	if _, err := c.Write(answer.encode()); err != nil {
 		return 0, err
 	}
@@ -199,6 +200,11 @@ func (s *stream) welcome(c *conn) (kind byte, err error) {
 	}
 	c.peer = Identity{ClusterID: h.cluster, Node: h.node, Incarnation: h.incarnation}
 	return h.kind, c.SetDeadline(time.Time{})
+}
+
+// hello is what this node says of itself.
+func (s *stream) hello(kind byte, text string) hello {
+	return hello{kind: kind, cluster: s.id.clusterID(), node: s.id.node, incarnation: s.id.incarnation, run: s.id.run, text: text}
 }
 
 // dial connects to addr and shakes hands.
@@ -235,8 +241,7 @@ func (s *stream) introduce(c *conn, addr string, kind byte) error {
 	if err := c.SetDeadline(time.Now().Add(handshakeMax)); err != nil {
 		return err
 	}
-	h := hello{kind: kind, cluster: s.id.clusterID(), node: s.id.node, incarnation: s.id.incarnation}
-	if _, err := c.Write(h.encode()); err != nil {
+	if _, err := c.Write(s.hello(kind, "").encode()); err != nil {
 		return err
 	}
 	answer, err := readHello(c)
@@ -249,7 +254,7 @@ func (s *stream) introduce(c *conn, addr string, kind byte) error {
 	if want := s.expect(addr); kind == kindRaft && want != "" && want != answer.node {
 		return fmt.Errorf("%w: %s is the address of node %s, but node %s answers there", ErrHandshake, addr, want, answer.node)
 	}
-	c.peer = Identity{ClusterID: answer.cluster, Node: answer.node, Incarnation: answer.incarnation}
+	c.peer, c.run = Identity{ClusterID: answer.cluster, Node: answer.node, Incarnation: answer.incarnation}, answer.run
 	return c.SetDeadline(time.Time{})
 }
 

@@ -80,7 +80,7 @@ func TestStrangersAreShownTheDoor(t *testing.T) {
 		}{
 			{"garbage", "", []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")},
 			{"a newer version", "", append([]byte("DRMS\x63R"), make([]byte, 8)...)},
-			{"an endless field", "", []byte("DRMS\x01R\xff\xff")},
+			{"an endless field", "", []byte("DRMS\x02R\xff\xff")},
 			{"raft without a cluster", "no part in raft", cluster.Hello('R', "", "x", "i", "")},
 			{"raft of another cluster", "x belongs to cluster other", cluster.Hello('R', "other", "x", "i", "")},
 			{"an unknown kind", "unknown kind", cluster.Hello('Q', mine, "x", "i", "")},
@@ -203,7 +203,7 @@ func TestTCPCarriesAGroup(t *testing.T) {
 func FuzzHandshake(f *testing.F) {
 	f.Add(cluster.Hello('R', "cluster", "node", "incarnation", ""))
 	f.Add(cluster.Hello('X', "", "n", "", "refused"))
-	f.Add([]byte("DRMS\x01P\x00"))
+	f.Add([]byte("DRMS\x02P\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		again, err := cluster.ReadHello(b)
 		if err == nil && !bytes.HasPrefix(b, again) {

@@ -8,10 +8,12 @@ package clustertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -193,7 +195,7 @@ func (h *Host) connect(addr string) (net.Conn, error) {
 	defer h.net.mu.Unlock()
 	l, ok := h.net.listeners[addr]
 	if !ok {
-		return nil, dialError(addr, fmt.Errorf("connection refused"))
+		return nil, dialError(addr, syscall.ECONNREFUSED)
 	}
 	there, back := newWire(h.net, h.name, hostOf(addr)), newWire(h.net, hostOf(addr), h.name)
 	mine := &conn{net: h.net, in: back, out: there, local: address(h.name), remote: address(addr)}
@@ -201,7 +203,7 @@ func (h *Host) connect(addr string) (net.Conn, error) {
 	select {
 	case l.backlog <- theirs:
 	default:
-		return nil, dialError(addr, fmt.Errorf("connection refused: backlog full"))
+		return nil, dialError(addr, errors.New("the backlog is full"))
 	}
 	h.net.conns[mine], h.net.conns[theirs] = struct{}{}, struct{}{}
 	return mine, nil

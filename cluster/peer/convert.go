@@ -33,7 +33,7 @@ func joinRequestToProto(r cluster.JoinRequest) *peerpb.JoinRequest {
 	return &peerpb.JoinRequest{
 		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GrpcAddr: r.GRPCAddr, HttpAddr: r.HTTPAddr,
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
-		Empty: r.Empty, ClusterId: r.ClusterID,
+		Empty: r.Empty, ClusterId: r.ClusterID, Run: r.Run,
 	}
 }
 
@@ -41,7 +41,7 @@ func joinRequestFromProto(r *peerpb.JoinRequest) cluster.JoinRequest {
 	return cluster.JoinRequest{
 		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GRPCAddr: r.GrpcAddr, HTTPAddr: r.HttpAddr,
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
-		Empty: r.Empty, ClusterID: r.ClusterId,
+		Empty: r.Empty, ClusterID: r.ClusterId, Run: r.Run,
 	}
 }
 

@@ -290,6 +290,7 @@ type JoinRequest struct {
 	FeatureLevelMax uint32                 `protobuf:"varint,9,opt,name=feature_level_max,json=featureLevelMax" json:"feature_level_max,omitempty"`
 	Empty           bool                   `protobuf:"varint,10,opt,name=empty" json:"empty,omitempty"`                         // its data directory holds no state
 	ClusterId       string                 `protobuf:"bytes,11,opt,name=cluster_id,json=clusterId" json:"cluster_id,omitempty"` // "" where it knows none yet
+	Run             string                 `protobuf:"bytes,12,opt,name=run" json:"run,omitempty"`                              // which process asks: minted with each start
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -397,6 +398,13 @@ func (x *JoinRequest) GetEmpty() bool {
 func (x *JoinRequest) GetClusterId() string {
 	if x != nil {
 		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *JoinRequest) GetRun() string {
+	if x != nil {
+		return x.Run
 	}
 	return ""
 }
@@ -631,7 +639,7 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	" \x01(\rR\x05chain\x12*\n" +
 	"\x11feature_level_max\x18\v \x01(\rR\x0ffeatureLevelMax\x12\x18\n" +
 	"\aversion\x18\f \x01(\tR\aversion\x12\x18\n" +
-	"\aremoved\x18\r \x01(\bR\aremoved\"\xd3\x02\n" +
+	"\aremoved\x18\r \x01(\bR\aremoved\"\xe5\x02\n" +
 	"\vJoinRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -646,7 +654,8 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\x05empty\x18\n" +
 	" \x01(\bR\x05empty\x12\x1d\n" +
 	"\n" +
-	"cluster_id\x18\v \x01(\tR\tclusterId\"\xbf\x01\n" +
+	"cluster_id\x18\v \x01(\tR\tclusterId\x12\x10\n" +
+	"\x03run\x18\f \x01(\tR\x03run\"\xbf\x01\n" +
 	"\fJoinResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
