@@ -13,6 +13,9 @@ import (
 // wrong, and so does the stable store with a vote (HAZARDS S1). So every entry
 // and every value carries a checksum of our own, which raft never sees.
 
+// boltStableBucket is where raft-boltdb keeps a stable store.
+const boltStableBucket = "conf"
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // sealMagic opens the eight bytes that sealed entries carry at the end of
@@ -29,6 +32,7 @@ const (
 type checkedLogs struct {
 	raft.LogStore
 	check func(entry []byte) error // of commands; nil checks none
+	place string                   // where the log is, in words
 	latch *latch
 }
 
@@ -57,7 +61,7 @@ func (s checkedLogs) GetLog(index uint64, log *raft.Log) error {
 		err = s.checkEntry(&stored)
 	}
 	if err != nil {
-		return s.latch.poison(fmt.Errorf("log entry %d is %w on disk (%w): %s", index, ErrDamaged, err, rebuild))
+		return s.latch.poison(fmt.Errorf("log entry %d in %s is %w (%w): %s", index, s.place, ErrDamaged, err, rebuild))
 	}
 	*log = stored
 	return nil
@@ -129,11 +133,32 @@ func (s checkedStable) Get(key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	value, err := openValue(key, sealed)
+	if err != nil {
+		return nil, s.latch.poison(fmt.Errorf("%s is %w on disk (%w): %s", key, ErrDamaged, err, rebuild))
+	}
+	return value, nil
+}
+
+func openValue(key, sealed []byte) ([]byte, error) {
 	rest := len(sealed) - crc32.Size
 	if rest < 0 || valueSum(key, sealed[:rest]) != binary.LittleEndian.Uint32(sealed[rest:]) {
-		return nil, s.latch.poison(fmt.Errorf("%s is %w on disk (%w): %s", key, ErrDamaged, errSum, rebuild))
+		return nil, errSum
 	}
 	return sealed[:rest:rest], nil
+}
+
+// checkSealed is checkBolt's word on what raft-boltdb keeps: of the stable
+// store's values it opens all, also those under a key that went bad, which
+// nobody would ask for.
+func checkSealed(bucket, key, value []byte) error {
+	if string(bucket) != boltStableBucket {
+		return nil
+	}
+	if _, err := openValue(key, value); err != nil {
+		return fmt.Errorf("%.40q: %w", key, err)
+	}
+	return nil
 }
 
 func (s checkedStable) SetUint64(key []byte, value uint64) error {

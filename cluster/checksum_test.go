@@ -245,17 +245,19 @@ func TestACommandThatWentBadInMemoryIsNotStored(t *testing.T) {
 // A flipped bit in a vote would let a node vote twice.
 func TestAFlippedBitInTheStableStoreIsFound(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := mustDiskStores(t, dir, "")
+	s, e := mustDiskStores(t, dir, "")
 	if err := s.stable.Set([]byte("LastVoteCand"), []byte("candidate-number-one")); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	flip(t, dir, "candidate-number-one")
-	s, e := mustDiskStores(t, dir, "")
+	flip(t, dir, "candidate-number-one") // under its feet: the file is mapped
 	if got, err := s.stable.Get([]byte("LastVoteCand")); err == nil {
 		t.Errorf("got %q and no error", got)
 	}
 	e.once(t, "LastVoteCand is damaged")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := diskStores(t, dir, "", nil); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "LastVoteCand") {
+		t.Errorf("opened again: %v", err)
+	}
 }

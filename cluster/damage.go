@@ -21,9 +21,9 @@ func (g *Group) healable() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: the log ends at entry %d, and this node has acknowledged entries up to %d; it is the only voter, so no other node has them: "+
+	return fmt.Errorf("%w: the log in %s ends at entry %d, and this node has acknowledged entries up to %d; it is the only voter, so no other node has them: "+
 		"keep a copy of the data directory, then restore a backup, or start it once with --accept-damage to go on without what is lost",
-		ErrDamaged, g.stores.mark.reach.Load(), g.stores.mark.mark.Load())
+		ErrDamaged, g.o.Dir, g.stores.mark.reach.Load(), g.stores.mark.mark.Load())
 }
 
 // accept brings the log to the state where an operator has accepted that the

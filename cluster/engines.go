@@ -35,23 +35,27 @@ var keyLogStore = []byte("dormouse/log-store")
 
 // engines are the stores that others wrote, as they come.
 type engines struct {
-	dir, kind string
-	logger    hclog.Logger
-	logs      raft.LogStore
-	stable    raft.StableStore
-	closers   []func() error // in the order of opening
+	dir, kind    string
+	segmentBytes int
+	logger       hclog.Logger
+	logs         raft.LogStore
+	stable       raft.StableStore
+	closers      []func() error // in the order of opening
 }
 
-// openEngines opens the stores in dir, or makes new ones in memory.
-func openEngines(dir, kind string, logger hclog.Logger) (*engines, error) {
-	if kind == "" {
-		kind = logStoreWAL
+// openEngines opens the stores in o.dir, or makes new ones in memory.
+func openEngines(o storesOptions) (*engines, error) {
+	e := &engines{dir: o.dir, kind: o.kind, segmentBytes: o.segmentBytes, logger: o.logger}
+	if e.kind == "" {
+		e.kind = logStoreWAL
 	}
-	if kind != logStoreWAL && kind != logStoreBolt {
-		return nil, fmt.Errorf("log store %q: want %s or %s", kind, logStoreWAL, logStoreBolt)
+	if e.kind != logStoreWAL && e.kind != logStoreBolt {
+		return nil, fmt.Errorf("log store %q: want %s or %s", e.kind, logStoreWAL, logStoreBolt)
 	}
-	e := &engines{dir: dir, kind: kind, logger: logger}
-	if dir == "" {
+	if e.segmentBytes == 0 {
+		e.segmentBytes = walSegmentBytes
+	}
+	if o.dir == "" {
 		e.logs, e.stable = raft.NewInmemStore(), raft.NewInmemStore()
 		return e, nil
 	}
@@ -93,6 +97,14 @@ func (e *engines) logPath(kind string) string {
 	return filepath.Join(e.dir, "wal")
 }
 
+// place is where the log is, in words.
+func (e *engines) place() string {
+	if e.dir == "" {
+		return "memory"
+	}
+	return e.logPath(e.kind)
+}
+
 func (e *engines) openLog(kind string) (raft.LogStore, error) {
 	path := e.logPath(kind)
 	if kind == logStoreBolt {
@@ -112,8 +124,11 @@ func (e *engines) openLog(kind string) (raft.LogStore, error) {
 	case planted.Is(planted.FsyncAfterAck):
 		return openLate(path)
 	}
-	logs, err := wal.Open(path, wal.WithSegmentSize(walSegmentBytes), wal.WithLogger(e.logger.Named("wal")))
+	files := newWALFiles(path)
+	meta := &walMeta{files: files}
+	logs, err := wal.Open(path, wal.WithSegmentFiler(files), wal.WithMetaStore(meta), wal.WithSegmentSize(e.segmentBytes), wal.WithLogger(e.logger.Named("wal")))
 	if err != nil {
+		_ = meta.Close() // it was only read; raft-wal leaves it open
 		return nil, damage(err, "open the log in %s", path)
 	}
 	e.closers = append(e.closers, logs.Close)
@@ -124,8 +139,11 @@ func (e *engines) openLog(kind string) (raft.LogStore, error) {
 // could hold. The free list is not written with every commit: it is found
 // again at the start, and its cost grows with the file (HAZARDS S5).
 func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
-	// bbolt trusts what it reads: of a damaged file it may make a panic, and,
-	// mapped as it is, a fault.
+	if err := checkBolt(path, checkSealed); err != nil {
+		return nil, damage(err, "open %s", path)
+	}
+	// What the check has no word for may still end in a panic or, mapped as the
+	// file is, in a fault.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -145,8 +163,9 @@ func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
 }
 
 // claim makes sure that this directory's log is of our kind, and that its
-// stable store is the one that belongs to it.
-func (e *engines) claim(stable raft.StableStore) error {
+// stable store is the one that belongs to it. state is how far the state and
+// the snapshots go: where they hold anything, so did the stable store.
+func (e *engines) claim(stable raft.StableStore, state uint64) error {
 	if e.dir == "" {
 		return nil
 	}
@@ -161,8 +180,8 @@ func (e *engines) claim(stable raft.StableStore) error {
 	switch {
 	case string(was) == e.kind:
 		return nil
-	case len(was) == 0 && last > 0:
-		return fmt.Errorf("%w: %s holds a log but not its stable.db, which knows how this node voted: %s", ErrDamaged, e.dir, rebuild)
+	case len(was) == 0 && max(last, state) > 0:
+		return fmt.Errorf("%w: %s is lost, which knows how this node voted: its log ends at entry %d and its state at %d: %s", ErrDamaged, filepath.Join(e.dir, "stable.db"), last, state, rebuild)
 	case len(was) > 0:
 		if err := e.checkOther(string(was)); err != nil {
 			return err

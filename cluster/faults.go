@@ -16,8 +16,8 @@ var (
 	// newer format.
 	ErrForeign = errors.New("not this node's data")
 
-	// ErrDamaged: the log or the stable store is damaged below what this node
-	// has acknowledged.
+	// ErrDamaged: the log or the stable store is not as this node left it, and
+	// more than what a crash explains.
 	ErrDamaged = errors.New("damaged")
 
 	// ErrDisk: the disk does not do what it is for.
@@ -31,11 +31,11 @@ var (
 )
 
 // damage is err as ErrDamaged, unless it is the operating system that speaks:
-// then what is on the disk may be whole.
+// then what is on the disk may be whole. That a file is not there is damage.
 func damage(err error, format string, args ...any) error {
 	said := fmt.Errorf(format, args...)
 	var system syscall.Errno
-	if errors.As(err, &system) {
+	if errors.As(err, &system) && system != syscall.ENOENT {
 		return fmt.Errorf("%w: %w", said, err)
 	}
 	return fmt.Errorf("%w: %w: %w: %s", said, ErrDamaged, err, rebuild)

@@ -113,6 +113,7 @@ func absent(err error) bool {
 // latchedLogs is a log store whose first failure is its last.
 type latchedLogs struct {
 	engine raft.LogStore
+	place  string // where the log is, in words
 	latch  *latch
 }
 
@@ -138,10 +139,13 @@ func (s latchedLogs) GetLog(index uint64, log *raft.Log) error {
 	return s.latch.read(fmt.Sprintf("read log entry %d", index), func() (err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("%w: it cannot be decoded (%v): %s", ErrDamaged, p, rebuild)
+				err = damage(fmt.Errorf("it cannot be decoded: %v", p), "in %s", s.place)
 			}
 		}()
-		return s.engine.GetLog(index, log)
+		if err = s.engine.GetLog(index, log); err != nil && !absent(err) {
+			return damage(err, "in %s", s.place)
+		}
+		return err
 	})
 }
 

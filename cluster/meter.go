@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"sync"
@@ -61,12 +62,21 @@ func (s *meteredLogs) load() error {
 	s.start(first - 1)
 	for index := first; index <= last; index++ {
 		var log raft.Log
-		if err := s.GetLog(index, &log); err != nil {
+		if err := within(s, index, &log); err != nil {
 			return fmt.Errorf("check the log: entry %d of %d to %d: %w", index, first, last, err)
 		}
 		s.count(&log)
 	}
 	return nil
+}
+
+// within reads an entry between the log's first and its last.
+func within(logs raft.LogStore, index uint64, log *raft.Log) error {
+	err := logs.GetLog(index, log)
+	if errors.Is(err, raft.ErrLogNotFound) {
+		return fmt.Errorf("%w: log entry %d is missing: %s", ErrDamaged, index, rebuild)
+	}
+	return err
 }
 
 // start makes an empty log's end known: the entry before its first.

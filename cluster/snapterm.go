@@ -81,7 +81,7 @@ func (s snapTerm) reconcile() error {
 		return nil
 	}
 	var log raft.Log
-	if err := s.LogStore.GetLog(at.Index, &log); err != nil {
+	if err := within(s.LogStore, at.Index, &log); err != nil {
 		return err
 	}
 	if log.Term != at.Term {

@@ -21,6 +21,7 @@ const rebuild = "where other nodes have this node's data, move its data director
 type storesOptions struct {
 	dir          string                   // "" keeps everything in memory
 	kind         string                   // wal or bolt; "" means wal
+	segmentBytes int                      // of a wal's segment; 0 means walSegmentBytes
 	check        func(entry []byte) error // frame and checksum of a command entry; nil checks none
 	snapshots    raft.SnapshotStore
 	applied      func() uint64 // what the state machine has applied; nil means what raft has handed to it
@@ -78,7 +79,7 @@ func openStores(o storesOptions) (*stores, error) {
 	if o.logger == nil {
 		o.logger = hclog.NewNullLogger()
 	}
-	engines, err := openEngines(o.dir, o.kind, o.logger)
+	engines, err := openEngines(o)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +112,13 @@ func (s *stores) stack(o storesOptions) error {
 	if err := selfTest(checked); err != nil {
 		return err
 	}
-	logs := checkedLogs{LogStore: latchedLogs{engine: s.engines.logs, latch: s.latch}, check: o.check, latch: s.latch}
-	if err := s.engines.claim(checked); err != nil {
+	place := s.engines.place()
+	logs := checkedLogs{LogStore: latchedLogs{engine: s.engines.logs, place: place, latch: s.latch}, check: o.check, place: place, latch: s.latch}
+	state := s.newest.index()
+	if o.applied != nil {
+		state = max(state, o.applied())
+	}
+	if err := s.engines.claim(checked, state); err != nil {
 		return err
 	}
 	s.meter = &meteredLogs{LogStore: logs}

@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	walfs "github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/metadb"
+	filer "github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/types"
+)
+
+// walMeta is raft-wal's list of its segments, looked at before it is believed.
+//
+// Raft-wal begins a new log where the list is gone, and removes each segment
+// that the list does not name: of a list that is damaged, or older than the
+// segments, it makes the loss of the log. Its own order of writing is list,
+// then segment, so that a crash never leaves a segment which the list had no
+// number for.
+type walMeta struct {
+	metadb.BoltMetaDB
+	files types.SegmentFiler
+}
+
+// Load implements types.MetaStore.
+func (m *walMeta) Load(dir string) (state types.PersistentState, err error) {
+	path := filepath.Join(dir, metadb.FileName)
+	defer func() { // it takes for granted what is in the file, if not how
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: %v", path, p)
+		}
+	}()
+	segments, err := m.files.List()
+	if err != nil {
+		return state, fmt.Errorf("list the segments in %s: %w", dir, err)
+	}
+	if len(segments) > 0 {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return state, fmt.Errorf("%s is missing, which lists the %d segments that are there", path, len(segments))
+		}
+	}
+	if err := checkBolt(path, func(_, _, _ []byte) error { return nil }); err != nil {
+		return state, fmt.Errorf("%s: %w", path, err)
+	}
+	if state, err = m.BoltMetaDB.Load(dir); err != nil {
+		return state, fmt.Errorf("%s: %w", path, err)
+	}
+	for id, base := range segments {
+		if id >= state.NextSegmentID {
+			return state, fmt.Errorf("%s is older than segment %s: what it said last is lost", path, filer.FileName(types.SegmentInfo{ID: id, BaseIndex: base}))
+		}
+	}
+	return state, nil
+}
+
+// walFiles are raft-wal's segments, which say by name what they fail with.
+type walFiles struct {
+	types.SegmentFiler
+	dir string
+}
+
+func newWALFiles(dir string) walFiles {
+	return walFiles{SegmentFiler: filer.NewFiler(dir, walfs.New()), dir: dir}
+}
+
+func (f walFiles) path(info types.SegmentInfo) string {
+	return filepath.Join(f.dir, filer.FileName(info))
+}
+
+// Open implements types.SegmentFiler.
+func (f walFiles) Open(info types.SegmentInfo) (types.SegmentReader, error) {
+	reader, err := f.SegmentFiler.Open(info)
+	if err != nil {
+		return nil, fmt.Errorf("segment %s: %w", f.path(info), err)
+	}
+	return namedSegment{SegmentReader: reader, path: f.path(info)}, nil
+}
+
+// RecoverTail implements types.SegmentFiler.
+func (f walFiles) RecoverTail(info types.SegmentInfo) (types.SegmentWriter, error) {
+	writer, err := f.SegmentFiler.RecoverTail(info)
+	if err != nil {
+		return nil, fmt.Errorf("segment %s: %w", f.path(info), err)
+	}
+	return writer, nil
+}
+
+// namedSegment is a segment that nothing is appended to any more.
+type namedSegment struct {
+	types.SegmentReader
+	path string
+}
+
+// GetLog implements types.SegmentReader.
+func (s namedSegment) GetLog(index uint64) (*types.PooledBuffer, error) {
+	raw, err := s.SegmentReader.GetLog(index)
+	if err != nil && err != types.ErrNotFound { //nolint:errorlint // raft-wal compares it so
+		return nil, fmt.Errorf("segment %s: %w", s.path, err)
+	}
+	return raw, err
+}
