@@ -32,7 +32,7 @@ func (o *overlay) showCheckpoints(engine *storage.Engine) error {
 }
 
 // spoil makes an engine what its snapshot would be, had that been made wrong:
-// for planted.DedupeLostInSnapshot and planted.SnapshotAfterApply.
+// for planted.DedupeLostInSnapshot and planted.SnapshotRunsAhead.
 func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {
 	b := engine.NewBatch()
 	defer b.Close()
@@ -41,6 +41,7 @@ func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {
 			b.DeleteRange([]byte(kind), []byte(after(kind)))
 		}
 	} else {
+		header.Index++
 		headerProgress(header).write(b)
 	}
 	return engine.Commit(b)

@@ -134,7 +134,7 @@ func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generati
 	if err != nil {
 		return nil, err
 	}
-	if planted.Is(planted.DedupeLostInSnapshot) || planted.Is(planted.SnapshotAfterApply) {
+	if planted.Is(planted.DedupeLostInSnapshot) || planted.Is(planted.SnapshotRunsAhead) {
 		if err := spoil(g.engine, header); err != nil {
 			return nil, err
 		}

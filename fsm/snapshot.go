@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -74,10 +73,6 @@ func (h *home) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error) {
 		return nil, err
 	}
 	c := &cut{home: h, dir: h.temporary("cut"), gen: g, header: header}
-	if planted.Is(planted.SnapshotAfterApply) && header != nil {
-		c.header.ClusterId = cluster
-		return c, nil // Persist has the engine's checkpoint made
-	}
 	if err := g.engine.Checkpoint(c.dir); err != nil {
 		return nil, err
 	}
@@ -131,11 +126,6 @@ func (c *cut) name() error {
 // Persist implements raft.FSMSnapshot: into our own store by a rename,
 // elsewhere as a stream.
 func (c *cut) Persist(to raft.SnapshotSink) error {
-	if planted.Is(planted.SnapshotAfterApply) {
-		if err := c.gen.engine.Checkpoint(c.dir); err != nil {
-			return fmt.Errorf("persist snapshot: %w", err)
-		}
-	}
 	if err := c.name(); err != nil {
 		return fmt.Errorf("persist snapshot: %w", err)
 	}

@@ -50,7 +50,8 @@ const (
 
 // Snapshots that are not the state at their index.
 const (
-	SnapshotAfterApply   Bug = "snapshot-after-apply"
+	SnapshotRunsAhead    Bug = "snapshot-runs-ahead"
+	SnapshotAfterApply       = SnapshotRunsAhead // until nothing names it so
 	DedupeLostInSnapshot Bug = "dedupe-lost-in-snapshot"
 )
 
@@ -109,7 +110,7 @@ var about = map[Bug]string{
 	UnguardedHeartbeat: "heartbeats raise the term under a leader's feet (hashicorp/raft#695)",
 	NoSnapshotTerm:     "a log of another term stands in the way of a snapshot (hashicorp/raft#697)",
 
-	SnapshotAfterApply:   "a snapshot holds entries after the index that it names",
+	SnapshotRunsAhead:    "a snapshot names an index one past what it holds",
 	DedupeLostInSnapshot: "snapshots leave out the answers to requests",
 
 	NoDedupe:              "a request that comes again applies again",

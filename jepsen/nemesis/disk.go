@@ -9,7 +9,7 @@ import (
 )
 
 var failing = fault{
-	name: "disk", about: "disks whose sync fails, that are full, slow, or hang: the node ends itself rather than go on",
+	name: "disk", about: "disks whose sync fails, that are full, slow, or hang, the leader's also while it is cut off: the node ends itself rather than go on",
 	needs: []testbed.Capability{testbed.CanDisk},
 	variants: []variant{
 		{name: "a sync fails once", nodesMin: 1, shortest: 2 * time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: sicken(endsItself, func(_ *act, d *disk.Disk) { d.FailSync(true) })},
@@ -18,6 +18,7 @@ var failing = fault{
 		{name: "slow", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: sicken(runsOn, func(a *act, d *disk.Disk) { d.Slow(a.millis(5, 500)) })},
 		{name: "hangs", nodesMin: 1, shortest: 15 * time.Second, longest: 20 * time.Second, mends: 2 * time.Second, begin: sicken(endsItself, func(_ *act, d *disk.Disk) { d.Hang(true) })},
 		{name: "hangs for a moment", nodesMin: 1, shortest: 500 * time.Millisecond, longest: 5 * time.Second, mends: 2 * time.Second, begin: sicken(runsOn, func(_ *act, d *disk.Disk) { d.Hang(true) })},
+		{name: "a leader hangs, cut off", nodesMin: 3, shortest: 5 * time.Second, longest: 8 * time.Second, mends: 2 * time.Second, begin: forget},
 	},
 }
 
@@ -55,6 +56,31 @@ func sicken(expect ending, do func(a *act, d *disk.Disk)) func(ctx context.Conte
 			return a.run(ctx, h)
 		}, nil
 	}
+}
+
+// forget hangs the leader's disk and cuts it off from the nodes, for less than
+// makes it end itself: its raft waits for the disk and does not notice that the
+// others have a new leader, while clients of its own still ask it. Without a
+// network that can be cut it hangs only.
+func forget(ctx context.Context, a *act) (undo, error) {
+	h := a.leader(ctx)
+	release, err := a.claim(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("%s", h.Name())
+	h.Disk().Hang(true)
+	if a.wires != nil {
+		a.cut([]string{h.Name()}, a.others(h), testbed.AllPorts)
+	}
+	return func(ctx context.Context) error {
+		defer release()
+		h.Disk().Heal()
+		if a.wires != nil {
+			a.wires.lift(a.N)
+		}
+		return a.run(ctx, h)
+	}, nil
 }
 
 // settleMax is how long a node may take to end once its disk answers again:

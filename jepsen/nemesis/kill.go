@@ -121,7 +121,10 @@ func killInInstall(ctx context.Context, a *act) (undo, error) {
 	broken := a.kill(h)
 	stop := a.background(ctx, func(ctx context.Context) {
 		writing := a.background(ctx, a.flood(bulky))
-		a.snapshotOf(ctx, a.leader(ctx))
+		// What trails behind the first may still have what it missed.
+		for range 3 {
+			a.snapshotOf(ctx, a.leader(ctx))
+		}
 		writing()
 		for range 3 {
 			if broken != nil || ctx.Err() != nil {

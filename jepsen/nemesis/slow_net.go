@@ -9,7 +9,7 @@ import (
 )
 
 var slowing = fault{
-	name: "slow-net", about: "networks that delay, jitter, lose, double, reorder and garble, or whose way back to the leader takes more than a second",
+	name: "slow-net", about: "networks that delay, jitter, lose, double, reorder and garble, that let a follower lag, or whose way back to the leader takes more than a second",
 	needs: []testbed.Capability{testbed.CanPartition},
 	variants: []variant{
 		blurring("delay", 1, func(a *act) testbed.Link { return testbed.Link{Delay: a.millis(10, 200)} }),
@@ -24,6 +24,7 @@ var slowing = fault{
 				Duplicate: a.percent(1, 10), Reorder: a.percent(1, 10), Corrupt: a.percent(1, 5),
 			}
 		}),
+		{name: "a follower lags", nodesMin: 3, shortest: 3 * time.Second, longest: 15 * time.Second, begin: lag},
 		{name: "slow way back", nodesMin: 3, shortest: 4 * time.Second, longest: 15 * time.Second, begin: slowReturn},
 		{name: "slow way back, then a cut", nodesMin: 3, shortest: 6 * time.Second, longest: 15 * time.Second, begin: slowThenCut},
 	},
@@ -55,6 +56,17 @@ func blurring(name string, nodesMin int, link func(a *act) testbed.Link) variant
 func describe(l testbed.Link) string {
 	return fmt.Sprintf("%v±%v later, %.0f %% lost, %.0f %% doubled, %.0f %% out of order, %.0f %% garbled",
 		l.Delay, l.Jitter, 100*l.Loss, 100*l.Duplicate, 100*l.Reorder, 100*l.Corrupt)
+}
+
+// lag has a follower hear the other nodes late, by less than makes it stand for
+// election, while clients reach it at once: what it knows is old, and is asked
+// for.
+func lag(ctx context.Context, a *act) (undo, error) {
+	h := a.follower(ctx)
+	l := testbed.Link{Delay: a.millis(50, 250)}
+	a.begins("%s hears the others %v late", h.Name(), l.Delay)
+	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
+	return a.lift(), nil
 }
 
 // slowReturn delays what the others send to the leader by more than a lease:

@@ -19,6 +19,7 @@ import (
 type turn struct {
 	keys    *Keys
 	commits atomic.Int64 // made so far; numbers them
+	readers readers
 }
 
 // What a group holds. Names within it are short, as histories are long.
@@ -122,6 +123,12 @@ func (p *turnPointer) String() string {
 }
 
 func (w *turn) Run(ctx context.Context, p *Process) {
+	if w.readers.include(p) {
+		w.readers.run(ctx, p, func(ctx context.Context) {
+			_, _ = w.read(ctx, p, w.keys.Pick(p), turnAsk{Tail: turnTail})
+		})
+		return
+	}
 	for pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch p.Rand.IntN(6) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"dormouse/internal/planted"
+	"dormouse/jepsen/nemesis"
+	"dormouse/jepsen/testbed"
 )
 
 // Specimen is a planted bug, and the run that finds it.
@@ -56,4 +58,9 @@ var Sound = Specimen{Workloads: []string{"turn"}, Nemeses: []string{"kill", "par
 func (s Specimen) sound() Specimen {
 	s.Bug, s.Check = "", ""
 	return s
+}
+
+// clocks tells whether any of the faults is one of clocks.
+func (s Specimen) clocks() bool {
+	return slices.ContainsFunc(s.Nemeses, func(name string) bool { return slices.Contains(nemesis.Needs(name), testbed.CanClock) })
 }

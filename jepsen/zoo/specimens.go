@@ -22,17 +22,26 @@ const (
 	watch     = "watch"
 	kill      = "kill"
 	deletes   = "delete"
+	set       = "set"
+	lagging   = "slow-net/a-follower-lags"
 )
 
 // specimens is the zoo.
 var specimens = []Specimen{
 	// Reads.
 	{Bug: planted.FollowerLocalRead, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn, Quick: true},
-	{Bug: planted.ReadDoesNotWait, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn},
+	{Bug: planted.LeaderLocalRead, Workloads: []string{turn}, Nemeses: []string{"disk/a-leader-hangs-cut-off"}, Time: long, Seed: 1, Check: turn},
+	{Bug: planted.ReadDoesNotWait, Workloads: []string{turn}, Nemeses: []string{lagging}, Time: some, Seed: 1, Check: turn},
+	{Bug: planted.BarrierJoinsSentRound, Workloads: []string{turn}, Nemeses: []string{lagging}, Time: some, Seed: 1, Check: turn},
 	{Bug: planted.VerifyLeaderRead, Workloads: []string{turn}, Nemeses: []string{kill}, Nodes: 1, Time: long, Seed: 1, Check: turn},
 	{Bug: planted.NewLeaderServesEarly, Workloads: []string{turn}, Nemeses: []string{kill}, Nodes: 1, Time: long, Seed: 1, Check: turn},
 	{Bug: planted.StaleThaw, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate, Quick: true},
 	{Bug: planted.ThawPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
+
+	// Disks and majorities.
+	{Bug: planted.NoFsync, Workloads: []string{set}, Nemeses: []string{"power"}, Nodes: 1, Time: long, Seed: 1, Check: "liveness"},
+	{Bug: planted.FsyncAfterAck, Workloads: []string{set}, Nemeses: []string{"power"}, Nodes: 1, Time: long, Seed: 1, Check: set},
+	{Bug: planted.AckedBeforeCommit, Workloads: []string{set}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: set},
 
 	// The state machine.
 	{Bug: planted.MapOrder, Workloads: []string{turn}, Time: short, Seed: 1, Check: "convergence", Quick: true},
@@ -45,6 +54,8 @@ var specimens = []Specimen{
 	{Bug: planted.SealIgnored, Workloads: []string{deletes}, Time: short, Seed: 1, Check: deletes},
 	{Bug: planted.CompactionForgetsRev, Workloads: []string{watch}, Time: short, Seed: 1, Check: watch},
 	{Bug: planted.CompactionPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
+	{Bug: planted.DuplicateEntryIDs, Workloads: []string{"append"}, Nodes: 1, Time: short, Seed: 1, Check: "append"},
+	{Bug: planted.WatchWokenEarly, Workloads: []string{watch}, Time: 40 * time.Second, Seed: 1, Check: watch},
 	{Bug: planted.WatchFollowsNewLife, Workloads: []string{watch}, Time: some, Seed: 1, Check: watch},
 
 	// Claims.
@@ -52,7 +63,12 @@ var specimens = []Specimen{
 	{Bug: planted.FenceCheckedEarly, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim},
 	{Bug: planted.EpochReused, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim},
 
+	{Bug: planted.WallClockTicks, Workloads: []string{claim}, Nemeses: []string{"clock/the-leaders-jumps"}, Time: 30 * time.Second, Seed: 1, Check: claim},
+
 	// Outcomes and members.
+	{Bug: planted.UnknownAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-hears-nobody"}, Time: long, Seed: 1, Check: set},
+	{Bug: planted.WatchSkipsOnReconnect, Workloads: []string{watch}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: watch, Client: true},
+	{Bug: planted.WatchRepeatsOnReconnect, Workloads: []string{watch}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: watch, Client: true},
 	{Bug: planted.NoDedupe, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: turn},
 	{Bug: planted.RetryWithFreshID, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: turn, Client: true},
 	{Bug: planted.TimeoutAsRefused, Workloads: []string{turn}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: turn, Client: true},
