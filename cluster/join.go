@@ -364,6 +364,7 @@ func (g *Group) bury(ctx context.Context, old agent.Member, r JoinRequest) (refu
 // when that takes the vote first, see relocate.
 // (raft 1.7.3 reads the old one without a lock while it does; only to log it.)
 func (g *Group) place(ctx context.Context, node, addr string) error {
+	g.stream.refused.note(addr, false, time.Now()) // it will have this node within a moment
 	server, known := g.servers()[node]
 	if known && string(server.Address) == addr {
 		return nil

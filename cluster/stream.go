@@ -44,6 +44,8 @@ type stream struct {
 	gone     func()                   // told when the other side says that this node was removed
 	foreign  func(addr, why string)   // told when the other side belongs to another cluster
 	logger   hclog.Logger
+	refused  refusals // who would not have this node
+	told     told     // whom this node would not have
 
 	raft, peers *incoming
 	greeting    chan struct{} // a token each, of greetingMax
@@ -77,6 +79,15 @@ func (c *conn) Close() error {
 		c.stream.mu.Unlock()
 	})
 	return c.Conn.Close()
+}
+
+// caller is who is at the other end, in as few words as tell callers apart.
+func (c *conn) caller() string {
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	if err != nil {
+		host = c.RemoteAddr().String()
+	}
+	return host + " " + c.peer.Node
 }
 
 // address is an address as its owner wrote it.
@@ -163,7 +174,9 @@ func (s *stream) track(c net.Conn) (*conn, bool) {
 func (s *stream) greet(c *conn) {
 	kind, err := s.welcome(c)
 	if err != nil {
-		s.logger.Warn("refused a connection", "from", c.RemoteAddr(), "error", err)
+		if leftOut, due := s.told.say(c.caller(), time.Now()); due {
+			s.logger.Warn("refused a connection", "from", c.RemoteAddr(), "error", err, "not-logged-since-the-last", leftOut)
+		}
 		_ = c.Close()
 		return
 	}
@@ -190,6 +203,7 @@ func (s *stream) welcome(c *conn) (kind byte, err error) {
 	if err != nil {
 		return 0, err
 	}
+	c.peer, c.run = Identity{ClusterID: h.cluster, Node: h.node, Incarnation: h.incarnation}, h.run
 	verdict, why := s.id.judge(h, s.removed)
 	answer := s.hello(verdict, why)
 	if _, err := c.Write(answer.encode()); err != nil {
@@ -198,7 +212,6 @@ func (s *stream) welcome(c *conn) (kind byte, err error) {
 	if verdict != verdictWelcome {
 		return 0, fmt.Errorf("%w: %s", ErrHandshake, why)
 	}
-	c.peer = Identity{ClusterID: h.cluster, Node: h.node, Incarnation: h.incarnation}
 	return h.kind, c.SetDeadline(time.Time{})
 }
 
@@ -213,6 +226,7 @@ func (s *stream) dial(ctx context.Context, addr string, kind byte) (net.Conn, er
 	defer cancel()
 	raw, err := s.network.Dial(ctx, addr)
 	if err != nil {
+		s.refused.note(addr, false, time.Now()) // it is down, or away
 		return nil, fmt.Errorf("dial %s: %w", addr, err)
 	}
 	c, ok := s.track(raw)
@@ -221,6 +235,9 @@ func (s *stream) dial(ctx context.Context, addr string, kind byte) (net.Conn, er
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	err = s.introduce(c, addr, kind)
+	if kind == kindRaft {
+		s.refused.note(addr, errors.Is(err, ErrHandshake), time.Now())
+	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -313,16 +330,23 @@ type raftLayer struct{ *incoming }
 
 // Dial connects to another node's raft. It keeps trying for reachMax, so that a
 // node that comes back is found at once: raft itself waits longer after each
-// failure, up to 10 s, and fails at once where a connection is refused.
+// failure, up to 10 s, and fails at once where a connection is refused. A node
+// that answers and will not have this one is asked less and less often.
 func (l raftLayer) Dial(addr raft.ServerAddress, _ time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.stream.dialing, reachMax)
 	defer cancel()
+	err := fmt.Errorf("dial %s: %w: it refused this node a moment ago", addr, ErrHandshake)
 	for {
-		c, err := l.stream.dial(ctx, string(addr), kindRaft)
-		if err == nil || errors.Is(err, ErrRemoved) || errors.Is(err, errOtherCluster) {
-			return c, err
+		wait := l.stream.refused.wait(string(addr), time.Now())
+		if wait == 0 {
+			var c net.Conn
+			c, err = l.stream.dial(ctx, string(addr), kindRaft)
+			if err == nil || errors.Is(err, ErrRemoved) || errors.Is(err, errOtherCluster) {
+				return c, err
+			}
+			wait = reachRetry
 		}
-		again := time.NewTimer(reachRetry)
+		again := time.NewTimer(wait)
 		select {
 		case <-again.C:
 		case <-ctx.Done():
