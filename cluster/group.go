@@ -32,6 +32,7 @@ type Group struct {
 	stores   *stores
 	stream   *stream
 	raft     *raft.Raft
+	guard    *guard
 	lead     *leadership
 	proposer *proposer
 	ready    *atomic.Pointer[readiness]
@@ -142,7 +143,7 @@ func (g *Group) openRaft() error {
 		return errors.Join(fmt.Errorf("start raft: %w", err), guard.Close())
 	}
 	guard.attach(r)
-	g.raft, g.lead.raft = r, r
+	g.guard, g.raft, g.lead.raft = guard, r, r
 	g.proposer = &proposer{
 		machine: g.machine, apply: r.Apply, term: g.ready, writable: g.writable, fatal: g.o.Fatal,
 		logger: g.logger, metrics: g.metrics, wake: make(chan struct{}, 1), abandoned: make(chan struct{}),
@@ -270,7 +271,8 @@ func (g *Group) DialPeer(ctx context.Context, addr string) (net.Conn, error) {
 }
 
 // Ready is nil where this node can serve: it leads and is ready, or it follows
-// a leader closely.
+// a leader closely. How far that one is, it says itself: the entries that a
+// node does not have yet are not in its own idea of what is committed.
 func (g *Group) Ready() error {
 	switch {
 	case g.id.isRemoved():
@@ -281,7 +283,8 @@ func (g *Group) Ready() error {
 		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet")
 	}
 	id, _ := g.Leader()
-	behind := int64(g.raft.CommitIndex()) - int64(g.raft.AppliedIndex())
+	committed := g.guard.committed.Load()
+	behind := int64(committed) - int64(g.raft.AppliedIndex())
 	switch contact := time.Since(g.raft.LastContact()); {
 	case id == "":
 		return agent.Errorf(agent.CodeUnavailable, "no leader is known")
@@ -289,6 +292,8 @@ func (g *Group) Ready() error {
 		return agent.Errorf(agent.CodeUnavailable, "this node has won an election and is not ready to lead yet")
 	case contact > 3*g.o.Timing.Heartbeat:
 		return agent.Errorf(agent.CodeUnavailable, "no word from the leader for %v", contact.Round(time.Millisecond))
+	case committed == 0:
+		return agent.Errorf(agent.CodeUnavailable, "the leader has not told yet how far it is")
 	case behind > lagMax:
 		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", behind)
 	}

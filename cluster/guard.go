@@ -46,6 +46,10 @@ type guard struct {
 	unappliedMax int64        // unappliedBytesMax, save in tests
 
 	offThread, onThread atomic.Int64 // heartbeats
+
+	// committed is how far the log is committed, by what leaders have said since
+	// this process began. Raft keeps only as much of it as this node has.
+	committed atomic.Uint64
 }
 
 // newGuard wraps t, which Close closes too. It starts goroutines that end in
@@ -95,6 +99,7 @@ func (g *guard) take(rpc raft.RPC) {
 		g.forward(rpc)
 		return
 	}
+	g.committed.Store(max(g.committed.Load(), request.LeaderCommitIndex)) // pump alone writes it
 	vouched := request.PrevLogEntry + uint64(len(request.Entries))
 	request.LeaderCommitIndex = min(request.LeaderCommitIndex, vouched)
 	switch {
