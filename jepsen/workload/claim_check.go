@@ -31,6 +31,7 @@ func (*claim) Check(ctx context.Context, h *history.History) check.Result {
 		if err := c.load(); err != nil {
 			return err
 		}
+		kept := len(f.kept)
 		c.place()
 		c.judgeEpochs()
 		c.judgeFence()
@@ -38,6 +39,7 @@ func (*claim) Check(ctx context.Context, h *history.History) check.Result {
 		if !c.disordered {
 			c.judgeCalls()
 		}
+		c.draw(f.kept[kept:])
 		return nil
 	})
 }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -86,7 +87,15 @@ func TestClaimFindsEachWrong(t *testing.T) {
 		{"a list that is too short", "entries missing", script{take(1, 10, 16, 1), write(1, 30, "a", 16, 0, 2), ok(3, 50, 60, "load", "c", 0, fencedSeen{Rev: 1, Index: 2})}, nil},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newClaim(), c.calls.history(c.events...)), c.rule) })
+		t.Run(c.name, func(t *testing.T) {
+			r := judged(t, newClaim(), c.calls.history(c.events...))
+			expect(t, r, c.rule)
+			for _, f := range r.Findings {
+				if !bytes.Contains(f.Picture, []byte("<html")) {
+					t.Errorf("the picture of %q has %d bytes: %s", f.Rule, len(f.Picture), f.Detail)
+				}
+			}
+		})
 	}
 	givesUp(t, newClaim(), cases[0].calls.history())
 }
