@@ -52,7 +52,7 @@ type watching struct {
 	client      *Client
 	w           agent.Watch // From is the next seq
 	incarnation uint64      // of the thread that is watched; 0 before it was asked for
-	held        *uint64 // the epoch that was told last, of a claim; nil before that
+	held        *uint64     // the epoch that was told last, of a claim; nil before that
 	backoff     *backoff.ExponentialBackOff
 }
 

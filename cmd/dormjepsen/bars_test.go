@@ -36,15 +36,18 @@ func TestBarsAreHeldAgainstAllRunsTogether(t *testing.T) {
 	}{
 		"held": {
 			[]outcome{ran(check.OK, 600_000, 0, time.Second, 9*time.Second), ran(check.OK, 400_000, 0, 3*time.Second)},
-			[3]check.Verdict{check.OK, check.OK, check.OK}, "| 2 of 2 | 1000000 | 0 | 0 | 3s | 0 |",
+			[3]check.Verdict{check.OK, check.OK, check.OK},
+			"| 2 of 2 | 1000000 | 0 | 0 | 3s | 0 |",
 		},
 		"missed": {
 			[]outcome{ran(check.Violation, 999_999, 2, 4*time.Second), ran(check.Unknown, 0, 1)},
-			[3]check.Verdict{check.Unknown, check.Violation, check.Violation}, "| 2 of 2 | 999999 | 1 | 1 | 4s | 3 |",
+			[3]check.Verdict{check.Unknown, check.Violation, check.Violation},
+			"| 2 of 2 | 999999 | 1 | 1 | 4s | 3 |",
 		},
 		"nothing measured": {
 			[]outcome{noRun},
-			[3]check.Verdict{check.Unknown, check.Unknown, check.Unknown}, "| 0 of 1 | 0 | 0 | 0 | - | 0 |",
+			[3]check.Verdict{check.Unknown, check.Unknown, check.Unknown},
+			"| 0 of 1 | 0 | 0 | 0 | - | 0 |",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
