@@ -113,7 +113,8 @@ type DeleteThread struct {
 	Seal          time.Duration
 }
 
-// CompactThread forgets the entries below BeforeSeq; rev and head stay. A
+// CompactThread forgets the entries below BeforeSeq, which is at least 1; rev
+// and head stay. A
 // BeforeSeq past a live pointer or a fork's is refused with conflict.
 type CompactThread struct {
 	Thread        string

@@ -242,6 +242,9 @@ func (t *tally) compactThread(o *CompactThread) error {
 	if err := firstOf(ValidID("thread", o.Thread), settle("summary", &o.Summary)); err != nil {
 		return err
 	}
+	if o.BeforeSeq == 0 {
+		return Invalid("before_seq", "before_seq must be at least 1: name the first seq that stays")
+	}
 	if len(o.Summary) > EntryBytesMax {
 		return TooLarge("summary", "entry_bytes_max", len(o.Summary), EntryBytesMax)
 	}

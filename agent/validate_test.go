@@ -142,9 +142,10 @@ func TestCommitIsJudgedAtEachLimit(t *testing.T) {
 		{"hibernate that would wrap around", ops(&agent.HibernateThread{Thread: "t", FromSeq: 1<<64 - 1, Rev: 0, Entries: make([]agent.Draft, 1)}), invalid(0, "rev")},
 		{"hibernate, entry at fault", ops(&agent.HibernateThread{Thread: "t", Rev: 1, Entries: []agent.Draft{{Payload: agent.JSON("1")}}}), invalid(0, "entries[0].payload")},
 		{"delete thread, seal past it", ops(&agent.DeleteThread{Thread: "t", Seal: agent.SealMax + 1}), invalid(0, "seal")},
-		{"summary at the limit", ops(&agent.CompactThread{Thread: "t", Summary: object(agent.EntryBytesMax)}), refusal{}},
-		{"summary past it", ops(&agent.CompactThread{Thread: "t", Summary: object(agent.EntryBytesMax + 1)}), tooLarge(0, "summary")},
-		{"summary not an object", ops(&agent.CompactThread{Thread: "t", Summary: agent.JSON("1")}), invalid(0, "summary")},
+		{"summary at the limit", ops(&agent.CompactThread{Thread: "t", BeforeSeq: 1, Summary: object(agent.EntryBytesMax)}), refusal{}},
+		{"summary past it", ops(&agent.CompactThread{Thread: "t", BeforeSeq: 1, Summary: object(agent.EntryBytesMax + 1)}), tooLarge(0, "summary")},
+		{"summary not an object", ops(&agent.CompactThread{Thread: "t", BeforeSeq: 1, Summary: agent.JSON("1")}), invalid(0, "summary")},
+		{"compact nothing", ops(good, &agent.CompactThread{Thread: "t"}), invalid(1, "before_seq")},
 		{"fork", ops(&agent.ForkThread{Thread: "t", NewThread: "u"}), refusal{}},
 		{"fork into itself", ops(&agent.ForkThread{Thread: "t", NewThread: "t"}), invalid(0, "new_thread")},
 		{"fork into nothing", ops(&agent.ForkThread{Thread: "t"}), invalid(0, "new_thread")},
@@ -214,7 +215,7 @@ func TestValidateSettlesJSON(t *testing.T) {
 	escaped := &agent.PutCheckpoint{Key: "k", State: agent.JSON(`{"\u005f_thread__":1,"x":{"__thread__":"inside stays"}}`)}
 	patch := &agent.PatchCheckpoint{Key: "k", Patch: agent.JSON(`{"__thread__":null,"a":null}`)}
 	appended := &agent.AppendThread{Thread: "t", Metadata: agent.JSON("null"), Entries: []agent.Draft{{Payload: agent.JSON("{ }"), Refs: agent.JSON("null")}}}
-	commit := ops(put, none, escaped, patch, appended, &agent.CompactThread{Thread: "t", Summary: agent.JSON("null")})
+	commit := ops(put, none, escaped, patch, appended, &agent.CompactThread{Thread: "t", BeforeSeq: 1, Summary: agent.JSON("null")})
 	if err := commit.Validate(); err != nil {
 		t.Fatal(err)
 	}

@@ -13,15 +13,21 @@ func (a *app) threadsWatch() *cobra.Command {
 	var from uint64
 	cmd := &cobra.Command{
 		Use: "watch THREAD", Short: "Show entries as they come, until interrupted", Args: exactly("THREAD"),
-		Long: `watch shows each entry from --from on once and in order, one a line, and goes on
+		Long: `watch shows each entry from --from on, or from the first that is left, once and in order, one a line, and goes on
 with new ones. It ends when the thread is deleted, or compacted past --from.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+				if !cmd.Flags().Changed("from") {
+					var err error
+					if from, err = a.floor(ctx, s, args[0]); err != nil {
+						return err
+					}
+				}
 				return a.watch(ctx, s, args[0], from)
 			})
 		},
 	}
-	cmd.Flags().Uint64Var(&from, "from", 0, "first seq")
+	cmd.Flags().Uint64Var(&from, "from", 0, "first seq (default the first that is left)")
 	return cmd
 }
 
@@ -66,6 +72,22 @@ func (a *app) tail(ctx context.Context, s store, thread string, last uint64) (ne
 		}
 	}
 	return found.Thread.Rev, nil
+}
+
+// floor is the first seq that is left of a thread; 0 where there is no thread
+// yet.
+func (a *app) floor(ctx context.Context, s store, thread string) (uint64, error) {
+	short, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	found, err := find[*agent.Entries](short, a, s, &agent.LoadEntries{Thread: thread, Limit: 1})
+	switch agent.CodeOf(err) {
+	case "":
+		return found.Thread.Floor, nil
+	case agent.CodeNotFound:
+		return 0, nil
+	default:
+		return 0, err
+	}
 }
 
 // watch shows entries from a seq on until ctx ends.

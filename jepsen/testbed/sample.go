@@ -36,7 +36,11 @@ func (b *Bed) Sample(ctx context.Context, host string) (Sample, error) {
 	if err != nil {
 		return Sample{}, fmt.Errorf("sample %s: %w", host, err)
 	}
-	s := Sample{Leader: status.Leader, Term: status.Term, Commit: status.CommitIndex, Applied: status.AppliedIndex, Chain: status.Chain}
+	chain, err := strconv.ParseUint(status.Chain, 16, 32)
+	if err != nil {
+		return Sample{}, fmt.Errorf("sample %s: its chain: %w", host, err)
+	}
+	s := Sample{Leader: status.Leader, Term: status.Term, Commit: status.CommitIndex, Applied: status.AppliedIndex, Chain: uint32(chain)}
 	metrics := readMetrics(page)
 	s.Goroutines = int(metrics["go_goroutines"])
 	s.Installs = int(metrics["raft_rpc_installSnapshot_count"])

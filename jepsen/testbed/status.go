@@ -18,7 +18,7 @@ type Status struct {
 	Term         uint64   `json:"term"`
 	CommitIndex  uint64   `json:"commit_index"`
 	AppliedIndex uint64   `json:"applied_index"`
-	Chain        uint32   `json:"chain"` // over all batches up to AppliedIndex
+	Chain        string   `json:"chain"` // over all batches up to AppliedIndex, in hex
 	Members      []Member `json:"members"`
 }
 

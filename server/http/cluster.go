@@ -2,6 +2,7 @@ package rest
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"dormouse/agent"
@@ -35,7 +36,7 @@ type clusterStatus struct {
 	Term         uint64   `json:"term"`
 	CommitIndex  uint64   `json:"commit_index"`
 	AppliedIndex uint64   `json:"applied_index"`
-	Chain        uint32   `json:"chain" doc:"Over all batches up to applied_index: equal on equal nodes"`
+	Chain        string   `json:"chain" doc:"Over all batches up to applied_index, in hex: equal on equal nodes"`
 	FeatureLevel uint32   `json:"feature_level"`
 	Version      string   `json:"version"`
 	Members      []member `json:"members" nullable:"false"`
@@ -44,7 +45,7 @@ type clusterStatus struct {
 func clusterStatusOf(s agent.ClusterStatus) clusterStatus {
 	out := clusterStatus{
 		ClusterID: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term,
-		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: s.Chain,
+		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: fmt.Sprintf("%08x", s.Chain),
 		FeatureLevel: s.FeatureLevel, Version: s.Version, Members: make([]member, len(s.Members)),
 	}
 	for i, m := range s.Members {

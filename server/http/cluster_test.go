@@ -19,7 +19,7 @@ func TestTheClusterIsShownAndChanged(t *testing.T) {
 	k := newKit(t)
 	got := k.call("GET", "/v1/cluster", "")
 	members := got.ok(200)
-	got.want(members, map[string]any{"cluster_id": "c1", "leader": "n1", "term": 3.0, "commit_index": 8.0, "applied_index": 7.0})
+	got.want(members, map[string]any{"cluster_id": "c1", "leader": "n1", "term": 3.0, "commit_index": 8.0, "applied_index": 7.0, "chain": "0000beef"})
 	member := members["members"].([]any)[0].(map[string]any)
 	got.want(member, map[string]any{"id": "n1", "voter": true, "status": "alive", "applied_index": 7.0})
 	if member["addresses"].(map[string]any)["http"] != "127.0.0.1:7600" || got.Header().Get("Dormouse-Index") != "7" {

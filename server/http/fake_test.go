@@ -320,7 +320,7 @@ func (f *fake) Status(context.Context) (agent.ClusterStatus, error) {
 		return agent.ClusterStatus{}, f.readFault
 	}
 	return agent.ClusterStatus{
-		ClusterID: "c1", Node: "n1", Leader: "n1", Term: 3, CommitIndex: 8, AppliedIndex: 7,
+		ClusterID: "c1", Node: "n1", Leader: "n1", Term: 3, CommitIndex: 8, AppliedIndex: 7, Chain: 0xbeef,
 		Members: []agent.MemberStatus{{Member: agent.Member{ID: "n1", HTTPAddr: "127.0.0.1:7600"}, Voter: true, Leader: true, Status: "alive", AppliedIndex: 7}},
 	}, nil
 }
