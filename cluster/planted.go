@@ -40,7 +40,7 @@ func (g *Group) unheard(row agent.Member) bool {
 // snapshotBug tells whether the planted bug shows only where snapshots are
 // taken, which a minute's writes are too few for.
 func snapshotBug() bool {
-	return planted.Is(planted.NoSnapshotTerm) || planted.Is(planted.SnapshotAfterApply) || planted.Is(planted.DedupeLostInSnapshot)
+	return planted.Is(planted.NoSnapshotTerm) || planted.Is(planted.SnapshotRunsAhead) || planted.Is(planted.DedupeLostInSnapshot)
 }
 
 var hurriedCompaction = Compaction{SnapshotBytes: 64 << 10, SnapshotEntries: 200, TrailingBytes: 8 << 10, TrailingEntries: 16}

@@ -51,7 +51,6 @@ const (
 // Snapshots that are not the state at their index.
 const (
 	SnapshotRunsAhead    Bug = "snapshot-runs-ahead"
-	SnapshotAfterApply       = SnapshotRunsAhead // until nothing names it so
 	DedupeLostInSnapshot Bug = "dedupe-lost-in-snapshot"
 )
 

@@ -23,7 +23,10 @@ const (
 	kill      = "kill"
 	deletes   = "delete"
 	set       = "set"
+	power     = "power"
 	lagging   = "slow-net/a-follower-lags"
+
+	installing = "kill/while-taking-a-snapshot-over"
 )
 
 // specimens is the zoo.
@@ -39,9 +42,13 @@ var specimens = []Specimen{
 	{Bug: planted.ThawPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
 
 	// Disks and majorities.
-	{Bug: planted.NoFsync, Workloads: []string{set}, Nemeses: []string{"power"}, Nodes: 1, Time: long, Seed: 1, Check: "liveness"},
-	{Bug: planted.FsyncAfterAck, Workloads: []string{set}, Nemeses: []string{"power"}, Nodes: 1, Time: long, Seed: 1, Check: set},
+	{Bug: planted.NoFsync, Workloads: []string{set}, Nemeses: []string{power}, Nodes: 1, Time: long, Seed: 1, Check: "liveness"},
+	{Bug: planted.FsyncAfterAck, Workloads: []string{set}, Nemeses: []string{power}, Nodes: 1, Time: long, Seed: 1, Check: set},
 	{Bug: planted.AckedBeforeCommit, Workloads: []string{set}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: set},
+
+	// Snapshots.
+	{Bug: planted.SnapshotRunsAhead, Workloads: []string{turn}, Nemeses: []string{installing}, Time: 30 * time.Second, Seed: 1, Check: "liveness"},
+	{Bug: planted.DedupeLostInSnapshot, Workloads: []string{"dedupe"}, Nemeses: []string{installing}, Time: 40 * time.Second, Seed: 1, Check: "dedupe"},
 
 	// The state machine.
 	{Bug: planted.MapOrder, Workloads: []string{turn}, Time: short, Seed: 1, Check: "convergence", Quick: true},
