@@ -45,11 +45,13 @@ func (t *timeline) exits(broken *findings, counts map[string]int) {
 	}
 }
 
-// explained tells whether one of the ways begins how a process ended.
+// explained tells whether one of the ways is how a process ended: all that
+// detail says, or all before the colon. So no exit code stands for a longer one.
 func explained(ways []string, detail string) bool {
 	return slices.ContainsFunc(ways, func(way string) bool {
 		way = strings.TrimSpace(way)
-		return way == "any" || strings.HasPrefix(detail, way)
+		how, _, _ := strings.Cut(detail, ":")
+		return way == "any" || way == detail || way == how
 	})
 }
 

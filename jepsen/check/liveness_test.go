@@ -18,9 +18,13 @@ func TestWhatIsNotLiveIsFound(t *testing.T) {
 		rule string
 		do   func(s *story)
 	}{
-		"no commit after the healing":        {"no recovery", func(s *story) { s.silence(13, 60) }},
-		"the first commit comes late":        {"slow recovery", func(s *story) { s.silence(13, 31) }},
-		"a process ends by itself":           {"unexplained exit", func(s *story) { s.exit(25, "n2", "exit code 2: panic") }},
+		"no commit after the healing": {"no recovery", func(s *story) { s.silence(13, 60) }},
+		"the first commit comes late": {"slow recovery", func(s *story) { s.silence(13, 31) }},
+		"a process ends by itself":    {"unexplained exit", func(s *story) { s.exit(25, "n2", "exit code 2: panic") }},
+		"a fault ends a process by a longer code": {"unexplained exit", func(s *story) {
+			s.note(15, "n2", check.NoteMayExit, "exit code 1")
+			s.exit(16, "n2", "exit code 10: more")
+		}},
 		"a fault ends a process otherwise":   {"unexplained exit", func(s *story) { s.exit(11, "n1", "exit code 1") }},
 		"an internal error":                  {"unexplained internal", func(s *story) { s.call(5, "n1", "internal") }},
 		"a corrupt answer":                   {"unexplained corrupt", func(s *story) { s.call(5, "", "corrupt") }},
