@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
-.PHONY: help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills jepsen-smoke jepsen-selftest jepsen-full
+.PHONY: bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills jepsen-smoke jepsen-selftest jepsen-full
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,7 @@ build: ## build the binaries into bin/
 	go build -o bin/dormoused ./cmd/node
 	go build -o bin/dormctl ./cmd/dormctl
 	go build -o bin/dormjepsen ./cmd/dormjepsen
+	cd cmd/dormbench && go build -o ../../bin/dormbench .
 
 test: ## unit tests, invariants on, order shuffled; no root, no network
 	go test -tags invariants -shuffle on ./...
@@ -43,6 +44,16 @@ bench: build ## benchmarks of the append, apply and read paths; compared with be
 	@mkdir -p bin
 	go test -run '^$$' -bench . -benchmem -count $(or $(COUNT),5) ./agent ./fsm ./storage ./client ./node > bin/bench.new
 	@if [ -f bench/baseline.txt ]; then go tool benchstat bench/baseline.txt bin/bench.new; else go tool benchstat bin/bench.new; fi
+
+bench-build: build ## build what bench-peers needs besides: etcd's server, embedded (a module of its own)
+	cd bench/etcd && go build -o ../../bin/dormbench-etcd .
+
+bench-peers: bench-build ## side by side with etcd, PostgreSQL and Redis, into bench/results (hours; ROUNDS=1 DURATION=3s TRIALS=none for a look)
+	bin/dormbench peers --rounds $(or $(ROUNDS),3) --duration $(or $(DURATION),5s) --trials $(or $(TRIALS),all) $(PEERS)
+
+bench-check: ## vet and test the benchmark's own modules
+	cd cmd/dormbench && go vet ./... && go test ./...
+	cd bench/etcd && go vet ./...
 
 import-under-kills: build ## the main job: import while nodes are killed, then verify through each node
 	scripts/import_under_kills.sh

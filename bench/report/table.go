@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // Grid is a table of text.
@@ -29,7 +30,9 @@ func (g *Grid) writer() table.Writer {
 // Text is the table for a terminal.
 func (g *Grid) Text() string {
 	w := g.writer()
-	w.SetStyle(table.StyleLight)
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	w.SetStyle(style)
 	return w.Render() + "\n"
 }
 

@@ -40,8 +40,11 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 		} else {
 			command = append(command, "--join", local(ports[2]))
 		}
+		if n < len(o.Profile) {
+			command = append(command, "--pprof-addr", o.Profile[n])
+		}
 		p, err := launch(spec{
-			command: append(command, o.Extra...), dir: filepath.Join(o.Dir, name), log: filepath.Join(o.Dir, name+".log"),
+			command: command, dir: filepath.Join(o.Dir, name), log: filepath.Join(o.Dir, name+".log"),
 		})
 		if err != nil {
 			return err
@@ -50,7 +53,25 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 		s.HTTP = append(s.HTTP, "http://"+local(mine[0]))
 		s.Endpoints = append(s.Endpoints, local(mine[1]))
 	}
-	return s.await(ctx, func(ctx context.Context) error { return s.allVote(ctx, o.Nodes) })
+	if err := s.Await(ctx, func(ctx context.Context) error { return s.allVote(ctx, o.Nodes) }); err != nil {
+		return err
+	}
+	switch s.Name {
+	case DormouseHTTP:
+		for i, base := range s.HTTP {
+			s.Endpoints[i] = strings.TrimPrefix(base, "http://")
+		}
+	case DormouseFollow: // the client stays with the first
+		leader, err := s.Leader(ctx)
+		if err != nil {
+			return err
+		}
+		first, last := 0, len(s.Endpoints)-1
+		if leader == first {
+			s.Endpoints[first], s.Endpoints[last] = s.Endpoints[last], s.Endpoints[first]
+		}
+	}
+	return nil
 }
 
 func (s *System) allVote(ctx context.Context, nodes int) error {

@@ -43,7 +43,7 @@ func startEtcd(ctx context.Context, s *System, o Options) error {
 		s.Nodes = append(s.Nodes, p)
 		s.Endpoints = append(s.Endpoints, local(ports[2*n]))
 	}
-	return s.await(ctx, func(ctx context.Context) error {
+	return s.Await(ctx, func(ctx context.Context) error {
 		for _, endpoint := range s.Endpoints {
 			if _, err := get(ctx, "http://"+endpoint+"/health"); err != nil {
 				return err

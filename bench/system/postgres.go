@@ -61,7 +61,7 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 		return err
 	}
 	s.Nodes, s.Endpoints = []*Process{p}, []string{local(ports[0])}
-	return s.await(ctx, func(ctx context.Context) error {
+	return s.Await(ctx, func(ctx context.Context) error {
 		out, err := exec.CommandContext(ctx, filepath.Join(bin, "pg_isready"), "-h", "127.0.0.1", "-p", strconv.Itoa(ports[0])).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))

@@ -41,7 +41,7 @@ func startRedis(ctx context.Context, s *System, o Options) error {
 		return err
 	}
 	s.Nodes, s.Endpoints = []*Process{p}, []string{local(ports[0])}
-	return s.await(ctx, func(ctx context.Context) error { return answers(ctx, s.Endpoints[0]) })
+	return s.Await(ctx, func(ctx context.Context) error { return answers(ctx, s.Endpoints[0]) })
 }
 
 // redisVersion finds the number in "Redis server v=7.0.15 sha=…".

@@ -8,15 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 )
 
+// NodesDefault is how many nodes a system that replicates has.
+const NodesDefault = 3
+
 // Options say where a system runs.
 type Options struct {
-	Dir   string   // for its data: made, and removed at Close
-	Bin   string   // where dormoused and dormbench-etcd are
-	Nodes int      // of those that replicate; 0 means 3
-	Extra []string // further arguments of each dormoused; empty means none
+	Dir     string   // for its data: made, and removed at Close
+	Bin     string   // where dormoused and dormbench-etcd are
+	Nodes   int      // of those that replicate; 0 means NodesDefault
+	Profile []string // addresses where each dormoused serves its profiles; empty means that none does
 }
 
 // System is one that runs.
@@ -39,23 +44,45 @@ func (e *AbsentError) Error() string { return fmt.Sprintf("%s is not here: %s", 
 
 // The systems.
 const (
-	Dormouse       = "dormouse"        // three nodes, over gRPC
-	DormouseHTTP   = "dormouse-http"   // the same over HTTP
-	DormouseFollow = "dormouse-follow" // the same over gRPC, the client at a follower
-	Etcd           = "etcd"            // three nodes
-	Postgres       = "postgres"        // one server
-	Redis          = "redis"           // one server
+	Dormouse       = "dormouse"
+	DormouseHTTP   = "dormouse-http"
+	DormouseFollow = "dormouse-follow"
+	Etcd           = "etcd"
+	Postgres       = "postgres"
+	Redis          = "redis"
 )
 
-// starters start each system; Start has made the directory.
-var starters = map[string]func(context.Context, *System, Options) error{
-	Dormouse: startDormouse, DormouseHTTP: startDormouse, DormouseFollow: startDormouse,
-	Etcd: startEtcd, Postgres: startPostgres, Redis: startRedis,
+// kinds are all systems, in the order in which they are shown. start is called
+// once the directory stands.
+var kinds = []struct {
+	name, what string
+	start      func(context.Context, *System, Options) error
+}{
+	{Dormouse, "three nodes, through the Go client", startDormouse},
+	{DormouseHTTP, "three nodes, over HTTP", startDormouse},
+	{DormouseFollow, "three nodes, through the Go client at a follower", startDormouse},
+	{Etcd, "three nodes of etcd", startEtcd},
+	{Postgres, "one PostgreSQL server, synchronous_commit on", startPostgres},
+	{Redis, "one Redis server, appendfsync always", startRedis},
 }
 
-// Names are those that Start knows, in the order in which they are shown.
+// Names are those that Start knows.
 func Names() []string {
-	return []string{Dormouse, DormouseHTTP, DormouseFollow, Etcd, Postgres, Redis}
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// What describes a system; "" where there is none of that name.
+func What(name string) string {
+	for _, k := range kinds {
+		if k.name == name {
+			return k.what
+		}
+	}
+	return ""
 }
 
 // readyMax is how long a system may take until it serves.
@@ -64,13 +91,20 @@ const readyMax = time.Minute
 // Start starts a system with empty data and returns once it serves. The error
 // is an *AbsentError where the machine does not have it; nothing is left
 // running then.
-func Start(ctx context.Context, name string, o Options) (_ *System, err error) {
-	start, ok := starters[name]
-	if !ok {
+func Start(ctx context.Context, name string, o Options) (*System, error) {
+	known := slices.Index(Names(), name)
+	if known < 0 {
 		return nil, fmt.Errorf("there is no system %q", name)
 	}
 	if o.Nodes == 0 {
-		o.Nodes = 3
+		o.Nodes = NodesDefault
+	}
+	var err error
+	if o.Bin, err = filepath.Abs(o.Bin); err == nil { // processes run elsewhere
+		o.Dir, err = filepath.Abs(o.Dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find where %s is to run: %w", name, err)
 	}
 	// Others than us may have to pass: PostgreSQL does not run as root.
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
@@ -79,7 +113,7 @@ func Start(ctx context.Context, name string, o Options) (_ *System, err error) {
 	s := &System{Name: name, dir: o.Dir}
 	ctx, cancel := context.WithTimeout(ctx, readyMax)
 	defer cancel()
-	if err := start(ctx, s, o); err != nil {
+	if err := kinds[known].start(ctx, s, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -105,8 +139,8 @@ func (s *System) Close() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
-// await tries until it works, or until ctx or one of the processes ends.
-func (s *System) await(ctx context.Context, try func(context.Context) error) error {
+// Await tries until it works, or until ctx or one of the processes ends.
+func (s *System) Await(ctx context.Context, try func(context.Context) error) error {
 	const every = 50 * time.Millisecond
 	for {
 		err := try(ctx)
@@ -115,7 +149,7 @@ func (s *System) await(ctx context.Context, try func(context.Context) error) err
 		}
 		for _, p := range s.Nodes {
 			if !p.Running() {
-				return fmt.Errorf("%s ended before it served: %s", s.Name, p.LastWords())
+				return fmt.Errorf("a node of %s has ended: %s", s.Name, p.LastWords())
 			}
 		}
 		select {

@@ -31,7 +31,7 @@ const examples = `  dormoused --dev                        one node, to try thin
 
 // command is the command line of the daemon.
 func (p process) command() *cobra.Command {
-	var file string
+	var file, pprofAddr string
 	var printConfig bool
 	root := &cobra.Command{
 		Use:           "dormoused",
@@ -50,7 +50,11 @@ func (p process) command() *cobra.Command {
 			if printConfig {
 				return c.Print(p.stdout)
 			}
-			return p.serve(cmd.Context(), c)
+			profiles, err := listenProfiles(pprofAddr)
+			if err != nil {
+				return err
+			}
+			return profiles.during(cmd.Context(), func(ctx context.Context) error { return p.serve(ctx, c) })
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -58,6 +62,7 @@ func (p process) command() *cobra.Command {
 	root.SetVersionTemplate("dormoused {{.Version}}\n")
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file with settings")
 	root.Flags().BoolVar(&printConfig, "print-config", false, "print what the settings come to, and exit")
+	root.Flags().StringVar(&pprofAddr, "pprof-addr", "", "address of loopback to serve Go's profiles at, for debugging (default off)")
 	config.Flags(root.Flags())
 	root.AddCommand(p.restoreCommand(&file))
 	return root

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/bench/report"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	var results string
+	var strict bool
+	cmd := &cobra.Command{
+		Use: "report", Short: "Show a comparison again, and draw its tables and plots anew", Args: exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			d, err := report.Read(results)
+			if err != nil {
+				return &usageError{err}
+			}
+			if err := errors.Join(report.Write(d, results), a.show(d)); err != nil {
+				return err
+			}
+			for _, v := range report.Judge(d) {
+				if strict && v.Outcome != report.Pass {
+					return errors.New("not every bar was reached")
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&results, "results", "bench/results", "directory of the comparison")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail unless every bar was reached")
+	return cmd
+}
+
+// show prints a comparison: what was measured, and the bars.
+func (a *app) show(d *report.Document) error {
+	verdicts := report.Judge(d)
+	text := report.Measured(d).Text()
+	if len(d.Trials) > 0 {
+		text += report.Tried(d).Text()
+	}
+	return a.print(struct {
+		*report.Document
+		Bars []report.Verdict `json:"bars"`
+	}{d, verdicts}, text+report.Bars(verdicts).Text())
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The forms of output.
+const (
+	outputTable = "table"
+	outputJSON  = "json"
+)
+
+// root is the whole command line.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "dormbench",
+		Short: "Measure Dormouse side by side with its peers",
+		Long: "dormbench runs workloads in a closed loop against Dormouse, etcd, PostgreSQL and Redis: the same generator, the same payloads, " +
+			"every write flushed to disk before it is acknowledged.\n\n" + exitTable,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+			}
+			return usagef("there is no command %q", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if !slices.Contains([]string{outputTable, outputJSON}, a.output) {
+				return usagef("--output is %q: use table or json", a.output)
+			}
+			return nil
+		},
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.PersistentFlags().StringVarP(&a.output, "output", "o", outputTable, "table or json")
+	root.AddCommand(a.runCommand(), a.peersCommand(), a.trialCommand(), a.reportCommand(), a.listCommand(), a.versionCommand())
+	return root
+}
+
+// exactly demands one argument for each name.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		wanted := "no arguments"
+		if len(names) > 0 {
+			wanted = strings.Join(names, " ")
+		}
+		return usagef("%s takes %s, not %q", cmd.CommandPath(), wanted, args)
+	}
+}
+
+// print writes a result in the form that was asked for.
+func (a *app) print(document any, table string) error {
+	if a.output == outputJSON {
+		if err := json.NewEncoder(a.stdout).Encode(document); err != nil {
+			return fmt.Errorf("write the result as JSON: %w", err)
+		}
+		return nil
+	}
+	if _, err := io.WriteString(a.stdout, table); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}

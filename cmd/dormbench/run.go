@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/bench/load"
+	"dormouse/bench/report"
+	"dormouse/bench/system"
+)
+
+// runFlags is what the command line says of one run.
+type runFlags struct {
+	system, workload string
+	callers          int
+	duration, warmup time.Duration
+	endpoints        []string
+	pids             []int
+	agents           int
+	prefix           string
+	stored           bool
+	connections      int
+	cpuProfile       string
+	serverProfiles   string
+	home             homeFlags
+}
+
+// homeFlags say where what we start finds its binaries and keeps its data.
+type homeFlags struct{ bin, dir string }
+
+func (h *homeFlags) define(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&h.bin, "bin", "bin", "directory of dormoused and dormbench-etcd")
+	cmd.Flags().StringVar(&h.dir, "dir", os.TempDir(), "directory for the systems' data, which is removed at the end; its disk is what is measured")
+}
+
+// fresh is an empty directory for a system's data. Others than us must be able
+// to pass.
+func (h *homeFlags) fresh() (string, error) {
+	dir, err := os.MkdirTemp(h.dir, "dormbench-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make a directory for the data: %w", err)
+	}
+	return dir, nil
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "run", Short: "Run one workload on one system", Args: exactly(),
+		Long: `run has so many callers make one workload's calls, each as soon as the last is
+answered, and measures them for a while after a warm-up. Without --endpoints it
+starts the system itself, with empty data, and ends it again.
+
+Workloads:
+` + workloadList(),
+		Example: `  dormbench run --system dormouse --workload put-1k --callers 256
+  dormbench run --system dormouse --workload put-1k --callers 256 --cpuprofile load.pprof --server-profiles profiles
+  dormbench run --system etcd --workload turn --endpoints 127.0.0.1:2379 --pids 4711`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			workload, err := f.check()
+			if err != nil {
+				return err
+			}
+			return a.runOne(cmd.Context(), &f, workload)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.system, "system", system.Dormouse, strings.Join(system.Names(), ", "))
+	flags.StringVar(&f.workload, "workload", "put-1k", "what the callers do")
+	flags.IntVar(&f.callers, "callers", 64, "how many at once, 1 to 1024")
+	flags.DurationVar(&f.duration, "duration", 10*time.Second, "how long to measure")
+	flags.DurationVar(&f.warmup, "warmup", 3*time.Second, "how long before that not to")
+	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "addresses of a system that stands")
+	flags.IntSliceVar(&f.pids, "pids", nil, "with --endpoints: its server processes, whose use is then measured")
+	flags.IntVar(&f.agents, "agents", 0, "how many agents (0 leaves it to the workload)")
+	flags.StringVar(&f.prefix, "prefix", "", "of the agents' names (default one of this run's own)")
+	flags.BoolVar(&f.stored, "stored", false, "the agents of --prefix stand already: write none beforehand")
+	flags.IntVar(&f.connections, "connections", 0, "of the generator to the system (0 gives each what serves it best)")
+	flags.StringVar(&f.cpuProfile, "cpuprofile", "", "file for the generator's CPU profile, of the time that is measured")
+	flags.StringVar(&f.serverProfiles, "server-profiles", "", "directory for the CPU profile of each dormoused that run starts")
+	f.home.define(cmd)
+	return cmd
+}
+
+func workloadList() string {
+	var b strings.Builder
+	for _, w := range load.Workloads {
+		fmt.Fprintf(&b, "  %-16s %s\n", w.Name, w.What)
+	}
+	return b.String()
+}
+
+// check judges what the command line says.
+func (f *runFlags) check() (load.Workload, error) {
+	workload, ok := load.ByName(f.workload)
+	switch {
+	case !slices.Contains(system.Names(), f.system):
+		return workload, usagef("--system is %q: use one of %s", f.system, strings.Join(system.Names(), ", "))
+	case !ok:
+		return workload, usagef("--workload is %q: see dormbench list", f.workload)
+	case f.callers < 1 || f.callers > load.CallersMax:
+		return workload, usagef("--callers is %d: use 1 to %d", f.callers, load.CallersMax)
+	case f.duration <= 0 || f.warmup < 0:
+		return workload, usagef("--duration must be positive, and --warmup may not be negative")
+	case f.agents < 0 || f.connections < 0:
+		return workload, usagef("--agents and --connections may not be negative")
+	case f.stored && f.prefix == "":
+		return workload, usagef("--stored needs the --prefix of the agents that stand")
+	case len(f.pids) > 0 && len(f.endpoints) == 0:
+		return workload, usagef("--pids goes with --endpoints")
+	case f.serverProfiles != "" && (len(f.endpoints) > 0 || !strings.HasPrefix(f.system, system.Dormouse)):
+		return workload, usagef("--server-profiles is for a dormouse that run starts itself")
+	}
+	return workload, nil
+}
+
+// runOne makes the run, on a system of its own where none was named.
+func (a *app) runOne(ctx context.Context, f *runFlags, workload load.Workload) (err error) {
+	var profile profiler
+	if len(f.endpoints) == 0 {
+		dir, err := f.home.fresh()
+		if err != nil {
+			return err
+		}
+		o := system.Options{Dir: dir, Bin: f.home.bin}
+		if f.serverProfiles != "" {
+			if o.Profile, err = profile.reserve(f.serverProfiles); err != nil {
+				return err
+			}
+		}
+		s, err := system.Start(ctx, f.system, o)
+		if err != nil {
+			return errors.Join(err, os.RemoveAll(dir))
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		f.endpoints, f.pids = s.Endpoints, s.PIDs()
+	}
+	profile.file, profile.time = f.cpuProfile, f.duration
+	bar := a.newProgress("measuring "+f.workload+" on "+f.system, f.warmup+f.duration)
+	defer bar.end()
+	cell, err := measure(ctx, f, workload, &profile, bar)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	return a.print(cell, report.Measured(&report.Document{Cells: []report.Cell{cell}}).Text())
+}
+
+// measure makes the run on a system that stands.
+func measure(ctx context.Context, f *runFlags, workload load.Workload, profile *profiler, bar *progress) (cell report.Cell, err error) {
+	d, err := open(ctx, f.system, f.endpoints, f.connections, f.callers)
+	if err != nil {
+		return cell, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if f.prefix == "" {
+		f.prefix = fmt.Sprintf("%s-%x", f.workload, time.Now().UnixNano())
+	}
+	m := meter{pids: f.pids}
+	o := load.Options{
+		Workload: workload, Callers: f.callers, Warmup: f.warmup, Duration: f.duration,
+		Agents: f.agents, Prefix: f.prefix, Stored: f.stored, Progress: bar.tell,
+		Window: func(opens bool) {
+			m.window(opens)
+			profile.window(opens)
+		},
+	}
+	result, err := load.Run(ctx, d, o)
+	if err != nil {
+		return cell, err
+	}
+	cell = report.Cell{System: f.system, Round: 1, Result: result}
+	return cell, errors.Join(m.fill(&cell), profile.wait())
+}
+
+// profileName is the file of a node's profile.
+func profileName(dir string, node int) string {
+	return filepath.Join(dir, fmt.Sprintf("n%d.pprof", node+1))
+}

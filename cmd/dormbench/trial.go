@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"dormouse/bench/load"
+	"dormouse/bench/report"
+	"dormouse/bench/system"
+)
+
+// trials are what is measured beside the workloads.
+var trials = []struct {
+	name, what string
+	run        func(*stage, context.Context) ([]report.Trial, error)
+}{
+	{report.TrialFailover, "kill -9 of the leader under load: how long no write is acknowledged", (*stage).failover},
+	{report.TrialGrowth, "put, append and get with many agents, against 10,000; and a node's memory then", (*stage).growth},
+	{report.TrialThread, "append at entry 100,000 of a thread, against entry 100", (*stage).thread},
+	{report.TrialCatchUp, "a follower that was away takes a snapshot and catches up", (*stage).catchUp},
+	{report.TrialCold, "a node that was killed starts on much data, with nothing of it in memory", (*stage).coldStart},
+}
+
+// trialNames is what the command line says, with its words for many resolved.
+func trialNames(given []string) ([]string, error) {
+	var all []string
+	for _, t := range trials {
+		all = append(all, t.name)
+	}
+	switch {
+	case slices.Equal(given, []string{everything}):
+		return all, nil
+	case slices.Equal(given, []string{nothing}):
+		return nil, nil
+	}
+	for _, name := range given {
+		if !slices.Contains(all, name) {
+			return nil, usagef("there is no trial %q: use %s, %s or %s", name, strings.Join(all, ", "), everything, nothing)
+		}
+	}
+	return given, nil
+}
+
+// sizeFlags say how large the trials are.
+type sizeFlags struct {
+	agents      int
+	coldMiB     int
+	catchUpMiB  int
+	threadRevs  int
+	failoverFor time.Duration
+}
+
+func (s *sizeFlags) define(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&s.agents, "agents", 1_000_000, "growth: how many agents")
+	cmd.Flags().IntVar(&s.coldMiB, "cold-mib", 10<<10, "cold-start: MiB of data on the node's disk")
+	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB that are written while the follower is away")
+	cmd.Flags().IntVar(&s.threadRevs, "thread-entries", 100_000, "thread: entries of the long thread")
+	cmd.Flags().DurationVar(&s.failoverFor, "failover-for", 15*time.Second, "failover: how long to look on after the kill")
+}
+
+func (s *sizeFlags) check() error {
+	if s.agents < agentsFew || s.coldMiB < 1 || s.catchUpMiB < 1 || s.threadRevs < entriesFew || s.failoverFor <= 0 {
+		return usagef("--agents must be at least %d, --thread-entries %d, and the other sizes positive", agentsFew, entriesFew)
+	}
+	return nil
+}
+
+func (a *app) trialCommand() *cobra.Command {
+	st := &stage{systems: []string{system.Dormouse, system.Etcd}}
+	cmd := &cobra.Command{
+		Use: "trial NAME", Short: "Make one trial once: failover, growth, thread, catch-up or cold-start", Args: exactly("NAME"),
+		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := trialNames(args); err != nil {
+				return err
+			}
+			if st.duration <= 0 || st.warmup < 0 {
+				return usagef("--duration must be positive, and --warmup may not be negative")
+			}
+			if err := st.size.check(); err != nil {
+				return err
+			}
+			found, err := a.try(cmd.Context(), args[0], st)
+			if err != nil {
+				return err
+			}
+			return a.print(found, report.Tried(&report.Document{Trials: found}).Text())
+		},
+	}
+	cmd.Flags().DurationVar(&st.duration, "duration", 5*time.Second, "how long each measurement takes")
+	cmd.Flags().DurationVar(&st.warmup, "warmup", 2*time.Second, "how long before each one it is not measured")
+	st.size.define(cmd)
+	st.home.define(cmd)
+	return cmd
+}
+
+// stage is what trials are made with.
+type stage struct {
+	a                *app
+	systems          []string
+	duration, warmup time.Duration
+	size             sizeFlags
+	home             homeFlags
+}
+
+// try makes a trial once.
+func (a *app) try(ctx context.Context, name string, st *stage) ([]report.Trial, error) {
+	st.a = a
+	for _, t := range trials {
+		if t.name != name {
+			continue
+		}
+		found, err := t.run(st, ctx)
+		if err != nil {
+			return nil, fmt.Errorf("trial %s: %w", name, err)
+		}
+		for i := range found {
+			found[i].Round = 1
+		}
+		return found, nil
+	}
+	return nil, usagef("there is no trial %q", name)
+}
+
+// with starts a system, does something with it, and ends it.
+func (st *stage) with(ctx context.Context, name string, nodes int, do func(*system.System, load.Driver) error) (err error) {
+	dir, err := st.home.fresh()
+	if err != nil {
+		return err
+	}
+	s, err := system.Start(ctx, name, system.Options{Dir: dir, Bin: st.home.bin, Nodes: nodes})
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	d, err := open(ctx, name, s.Endpoints, 0, load.CallersMax)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return do(s, d)
+}
+
+// fill writes a population, and shows how far it has got.
+func (st *stage) fill(ctx context.Context, d load.Driver, f load.Fill) error {
+	bar := st.a.newCount("writing agents", f.Agents, "agents")
+	defer bar.end()
+	f.Progress = bar.add
+	return f.Write(ctx, d)
+}
+
+// rate measures a workload on agents that stand.
+func (st *stage) rate(ctx context.Context, s *system.System, workload, prefix string, agents, callers int) (report.Cell, error) {
+	w, _ := load.ByName(workload)
+	f := &runFlags{
+		system: s.Name, workload: workload, callers: callers, duration: st.duration, warmup: st.warmup,
+		endpoints: s.Endpoints, pids: s.PIDs(), agents: agents, prefix: prefix, stored: true,
+	}
+	bar := st.a.newProgress("measuring "+workload, f.warmup+f.duration)
+	defer bar.end()
+	return measure(ctx, f, w, &profiler{}, bar)
+}
+
+// roomFor fails where the disk has less than so many MiB free.
+func (st *stage) roomFor(mib int) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(st.home.dir, &fs); err != nil {
+		return fmt.Errorf("look how much room %s has: %w", st.home.dir, err)
+	}
+	if free := int64(fs.Bavail) * fs.Bsize >> 20; free < int64(mib) {
+		return fmt.Errorf("%s has %d MiB free, and it takes %d: name another --dir, or make it smaller", st.home.dir, free, mib)
+	}
+	return nil
+}

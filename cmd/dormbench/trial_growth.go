@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"dormouse/bench/load"
+	"dormouse/bench/report"
+	"dormouse/bench/system"
+)
+
+// Sizes of the trials of growth.
+const (
+	agentsFew     = 10_000
+	entriesFew    = 100
+	growthCallers = 256
+	threadCallers = 16
+	putBytes      = 1 << 10
+	mibPerAgents  = 100_000 // and node: so many agents take less than a GiB
+)
+
+// growth compares a store of many agents with one of few, each with a
+// checkpoint of 1 KiB and a thread.
+func (st *stage) growth(ctx context.Context) ([]report.Trial, error) {
+	if err := st.roomFor((st.size.agents/mibPerAgents + 1) * system.NodesDefault << 10); err != nil {
+		return nil, err
+	}
+	rates := map[string][]float64{} // :: workload → with few, with many
+	var memory report.Trial
+	for _, agents := range []int{agentsFew, st.size.agents} {
+		err := st.with(ctx, system.Dormouse, 0, func(s *system.System, d load.Driver) error {
+			if err := st.fill(ctx, d, load.Fill{Prefix: "agent", Agents: agents, Checkpoint: putBytes, Entries: 1}); err != nil {
+				return err
+			}
+			for _, workload := range []string{"put-1k", "append-300", "get-1k"} {
+				cell, err := st.rate(ctx, s, workload, "agent", agents, growthCallers)
+				if err != nil {
+					return err
+				}
+				rates[workload] = append(rates[workload], cell.Rate)
+				memory = report.Trial{
+					Name: report.TrialMemory, System: s.Name, Value: max(memory.Value, float64(cell.Memory)/(1<<20)), Unit: "MiB",
+					Note: fmt.Sprintf("the largest node, resident, after each of the workloads on %d agents", agents),
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	found := []report.Trial{memory}
+	for _, workload := range slices.Sorted(maps.Keys(rates)) {
+		few, many := rates[workload][0], rates[workload][1]
+		found = append(found, report.Trial{
+			Name: report.TrialGrowth + " " + workload, System: system.Dormouse, Value: many / few, Unit: "×",
+			Note: fmt.Sprintf("%.0f ops/s on %d agents, %.0f on %d, %d callers", few, agentsFew, many, st.size.agents, growthCallers),
+		})
+	}
+	return found, nil
+}
+
+// thread compares appends to long threads with appends to short ones, in one
+// store.
+func (st *stage) thread(ctx context.Context) ([]report.Trial, error) {
+	var rates []float64
+	err := st.with(ctx, system.Dormouse, 0, func(s *system.System, d load.Driver) error {
+		for _, entries := range []int{entriesFew, st.size.threadRevs} {
+			prefix := fmt.Sprintf("thread-%d", entries)
+			if err := st.fill(ctx, d, load.Fill{Prefix: prefix, Agents: threadCallers, Checkpoint: putBytes, Entries: entries}); err != nil {
+				return err
+			}
+			cell, err := st.rate(ctx, s, "append-300", prefix, threadCallers, threadCallers)
+			if err != nil {
+				return err
+			}
+			rates = append(rates, cell.Rate)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []report.Trial{{
+		Name: report.TrialThread, System: system.Dormouse, Value: rates[1] / rates[0], Unit: "×",
+		Note: fmt.Sprintf("%.0f ops/s from entry %d on, %.0f from entry %d, %d threads and callers", rates[0], entriesFew, rates[1], st.size.threadRevs, threadCallers),
+	}}, nil
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dormouse/bench/load"
+	"dormouse/bench/report"
+	"dormouse/bench/system"
+)
+
+const (
+	failoverCallers = 64
+	failoverAfter   = 4 * time.Second // of load
+	retryPause      = 5 * time.Millisecond
+	fillBytes       = 16 << 10 // of a checkpoint that is there to take room
+	fillAgents      = 4096     // written between two looks at the disk
+)
+
+// leads finds out which node leads.
+func leads(ctx context.Context, s *system.System, d load.Driver) (int, error) {
+	if e, ok := d.(*etcd); ok {
+		return e.leader(ctx, s.Endpoints)
+	}
+	return s.Leader(ctx)
+}
+
+// failover kills the leader of each system that has one.
+func (st *stage) failover(ctx context.Context) ([]report.Trial, error) {
+	var found []report.Trial
+	for _, name := range []string{system.Dormouse, system.Etcd} {
+		if !slices.Contains(st.systems, name) {
+			continue
+		}
+		var gap silence
+		err := st.with(ctx, name, 0, func(s *system.System, d load.Driver) error {
+			return st.killUnderLoad(ctx, s, d, &gap)
+		})
+		var absent *system.AbsentError
+		if errors.As(err, &absent) {
+			st.a.tell("skipped: %v", err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, report.Trial{
+			Name: report.TrialFailover, System: name, Value: gap.longest.Seconds(), Unit: "s",
+			Note: fmt.Sprintf("the longest time without an acknowledged write from the kill on, %d callers", failoverCallers),
+		})
+	}
+	return found, nil
+}
+
+func (st *stage) killUnderLoad(ctx context.Context, s *system.System, d load.Driver, gap *silence) error {
+	leader, err := leads(ctx, s, d)
+	if err != nil {
+		return err
+	}
+	w, _ := load.ByName("put-1k")
+	var killing sync.WaitGroup
+	var failed error
+	_, err = load.Run(ctx, d, load.Options{
+		Workload: w, Callers: failoverCallers, Warmup: failoverAfter, Duration: st.size.failoverFor, Prefix: "failover",
+		Answered: gap.answered,
+		Failed: func(error) bool { // the callers go on, though not at once: they must not keep the election from the CPU
+			time.Sleep(retryPause)
+			return true
+		},
+		Window: func(opens bool) {
+			if !opens {
+				gap.ends(time.Now())
+				return
+			}
+			killing.Go(func() {
+				gap.begins(time.Now())
+				failed = s.Nodes[leader].Kill()
+			})
+		},
+	})
+	killing.Wait()
+	return errors.Join(err, failed)
+}
+
+// silence is the longest time without an answer, from an instant on.
+type silence struct {
+	mu      sync.Mutex
+	last    time.Time // the latest answer, or the beginning; zero before that; guarded by mu
+	longest time.Duration
+	over    bool // guarded by mu
+}
+
+func (s *silence) begins(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = at
+}
+
+func (s *silence) answered(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last.IsZero() || s.over || at.Before(s.last) {
+		return
+	}
+	s.longest = max(s.longest, at.Sub(s.last))
+	s.last = at
+}
+
+func (s *silence) ends(at time.Time) {
+	s.answered(at)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+}
+
+// catchUp measures how long a follower that was away takes until it has what
+// the leader had when it came back. More was written than the log keeps, so it
+// needs a snapshot.
+func (st *stage) catchUp(ctx context.Context) (found []report.Trial, err error) {
+	if err := st.roomFor(4 * st.size.catchUpMiB * system.NodesDefault); err != nil {
+		return nil, err
+	}
+	err = st.with(ctx, system.Dormouse, 0, func(s *system.System, d load.Driver) error {
+		leader, err := s.Leader(ctx)
+		if err != nil {
+			return err
+		}
+		away := (leader + 1) % len(s.Nodes)
+		if err := s.Nodes[away].Stop(); err != nil {
+			return err
+		}
+		f := load.Fill{Prefix: "fill", Agents: st.size.catchUpMiB << 20 / fillBytes, Checkpoint: fillBytes}
+		if err := st.fill(ctx, d, f); err != nil {
+			return err
+		}
+		status, err := system.Look(ctx, s.HTTP[leader])
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		if s.Nodes[away], err = s.Nodes[away].Restart(); err != nil {
+			return err
+		}
+		err = s.Await(ctx, func(ctx context.Context) error {
+			now, err := system.Look(ctx, s.HTTP[away])
+			if err == nil && now.AppliedIndex < status.AppliedIndex {
+				err = fmt.Errorf("it has applied %d of %d", now.AppliedIndex, status.AppliedIndex)
+			}
+			return err
+		})
+		took := time.Since(began)
+		found = []report.Trial{{
+			Name: report.TrialCatchUp, System: s.Name, Value: took.Seconds(), Unit: "s",
+			Note: fmt.Sprintf("from its start until it had all, %d MiB behind: %.0f MiB/s", st.size.catchUpMiB, float64(st.size.catchUpMiB)/took.Seconds()),
+		}}
+		return err
+	})
+	return found, err
+}
+
+// coldStart measures how long a node alone takes from its start until it has
+// answered a read, on so much data and with a cold page cache. It was killed
+// before, so what its log has past its state is replayed.
+func (st *stage) coldStart(ctx context.Context) (found []report.Trial, err error) {
+	if err := st.roomFor(3 * st.size.coldMiB); err != nil {
+		return nil, err
+	}
+	err = st.with(ctx, system.Dormouse, 1, func(s *system.System, d load.Driver) error {
+		size, err := st.fillDisk(ctx, s, d)
+		if err != nil {
+			return err
+		}
+		if err := s.Nodes[0].Kill(); err != nil {
+			return err
+		}
+		if err := forget(s.Nodes[0].Dir); err != nil {
+			return err
+		}
+		began := time.Now()
+		if s.Nodes[0], err = s.Nodes[0].Restart(); err != nil {
+			return err
+		}
+		if err := s.Await(ctx, func(ctx context.Context) error { return system.Ready(ctx, s.HTTP[0]) }); err != nil {
+			return err
+		}
+		ready := time.Since(began)
+		if _, err := d.Get(ctx, "fill-00000000"); err != nil {
+			return err
+		}
+		found = []report.Trial{{
+			Name: report.TrialCold, System: s.Name, Value: time.Since(began).Seconds(), Unit: "s",
+			Note: fmt.Sprintf("from its start to its first answer, %.1f GiB on disk; ready after %.2f s", float64(size)/(1<<30), ready.Seconds()),
+		}}
+		return nil
+	})
+	return found, err
+}
+
+// fillDisk writes agents until the node's directory is large enough.
+func (st *stage) fillDisk(ctx context.Context, s *system.System, d load.Driver) (size int64, err error) {
+	bar := st.a.newCount("filling the disk", st.size.coldMiB, "MiB")
+	defer bar.end()
+	for first := 0; ; first += fillAgents {
+		before := size
+		if size, err = sizeOf(s.Nodes[0].Dir); err != nil || size >= int64(st.size.coldMiB)<<20 {
+			return size, err
+		}
+		bar.add(int((size - before) >> 20))
+		f := load.Fill{Prefix: "fill", First: first, Agents: fillAgents, Checkpoint: fillBytes}
+		if err := f.Write(ctx, d); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// sizeOf is how much room the files under dir take; a file with several names
+// counts once.
+func sizeOf(dir string) (int64, error) {
+	var sum int64
+	seen := map[uint64]bool{} // :: inode
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		var s unix.Stat_t
+		if err == nil && e.Type().IsRegular() {
+			err = unix.Lstat(path, &s)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it has gone since
+		}
+		if err == nil && !seen[s.Ino] {
+			seen[s.Ino] = true
+			sum += s.Blocks * 512
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look how large %s is: %w", dir, err)
+	}
+	return sum, nil
+}
+
+// forget has the kernel drop what it keeps in memory of the files under dir.
+func forget(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // it was only looked at
+		if err := unix.Fdatasync(int(f.Fd())); err != nil {
+			return err
+		}
+		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+	})
+	if err != nil {
+		return fmt.Errorf("drop %s from memory: %w", dir, err)
+	}
+	return nil
+}

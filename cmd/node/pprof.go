@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"net/netip"
+	"time"
+)
+
+// profiles serves net/http/pprof, for those who look where a node's time goes.
+// It is off unless asked for, and only this machine can reach it: what it tells
+// is no one else's business, and a profile costs.
+type profiles struct {
+	listener net.Listener
+	server   *http.Server
+}
+
+// listenProfiles takes the address; nil where it is "".
+func listenProfiles(addr string) (*profiles, error) {
+	if addr == "" {
+		return nil, nil //nolint:nilnil // not asked for is an answer
+	}
+	at, err := netip.ParseAddrPort(addr)
+	if err != nil || !at.Addr().IsLoopback() {
+		return nil, &usageError{fmt.Errorf("--pprof-addr is %q: use an address of loopback, such as 127.0.0.1:7609", addr)}
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen for profiles: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index) // and the profiles that it names
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	const headerTimeout = 10 * time.Second
+	return &profiles{listener, &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}}, nil
+}
+
+// during serves profiles while run runs.
+func (p *profiles) during(ctx context.Context, run func(context.Context) error) error {
+	if p == nil {
+		return run(ctx)
+	}
+	served := make(chan error, 1)
+	go func() { served <- p.server.Serve(p.listener) }()
+	err := run(ctx)
+	closed := p.server.Close()
+	if why := <-served; !errors.Is(why, http.ErrServerClosed) {
+		closed = errors.Join(closed, why)
+	}
+	return errors.Join(err, closed)
+}
