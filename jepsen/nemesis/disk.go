@@ -58,10 +58,10 @@ func sicken(expect ending, do func(a *act, d *disk.Disk)) func(ctx context.Conte
 	}
 }
 
-// forget hangs the leader's disk and cuts it off from the nodes, for less than
-// makes it end itself: its raft waits for the disk and does not notice that the
-// others have a new leader, while clients of its own still ask it. Without a
-// network that can be cut it hangs only.
+// forget hangs what the leader writes, while what it has can be read, and cuts
+// it off from the nodes, for less than makes it end itself: its raft waits for
+// the disk and does not notice that the others have a new leader, while clients
+// of its own still ask it. Without a network that can be cut it hangs only.
 func forget(ctx context.Context, a *act) (undo, error) {
 	h := a.leader(ctx)
 	release, err := a.claim(ctx, h)
@@ -69,7 +69,7 @@ func forget(ctx context.Context, a *act) (undo, error) {
 		return nil, err
 	}
 	a.begins("%s", h.Name())
-	h.Disk().Hang(true)
+	h.Disk().Slow(time.Minute)
 	if a.wires != nil {
 		a.cut([]string{h.Name()}, a.others(h), testbed.AllPorts)
 	}
