@@ -47,6 +47,7 @@ const (
 // ReadBytesMax, so that one read answers with all of it. Of requests and
 // snapshots the oldest go first, never the newest.
 const (
+	SessionIDBytesMax       = IDBytesMax - len(sessionClaimPrefix)
 	SessionBytesMax         = 4 << 20  // spec, metadata, environment, conversation, result and failure together
 	SessionRequestBytesMax  = 1 << 20  // one request
 	SessionSnapshotBytesMax = 4 << 20  // one snapshot

@@ -16,6 +16,14 @@ const (
 // it and the lease's epoch as its fence applies only while the lease stands.
 func SessionClaim(session string) string { return sessionClaimPrefix + session }
 
+// ValidSessionID is ValidID for a session's: its lease's name must be an id too.
+func ValidSessionID(field, id string) error {
+	if len(id) > SessionIDBytesMax {
+		return TooLarge(field, "session_id_bytes_max", len(id), SessionIDBytesMax)
+	}
+	return ValidID(field, id)
+}
+
 // ClaimedSession is the session whose lease a claim is.
 func ClaimedSession(claim string) (session string, ok bool) {
 	return strings.CutPrefix(claim, sessionClaimPrefix)

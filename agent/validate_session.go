@@ -34,7 +34,7 @@ func (t *tally) sessionOp(op Op) error {
 		return t.forkSession(o)
 	case *DeleteSession:
 		t.bytes += len(o.Session)
-		return firstOf(ValidID("session", o.Session), validSpan("seal", o.Seal, SealMax))
+		return firstOf(ValidSessionID("session", o.Session), validSpan("seal", o.Seal, SealMax))
 	case *DecideReview:
 		return t.decideReview(o)
 	default:
@@ -58,7 +58,7 @@ func (t *tally) contents(field string, bound int, limit string, parts ...JSON) e
 func (t *tally) putSession(o *PutSession) error {
 	t.bytes += len(o.Session) + len(o.AgentID) + len(o.Thread) + len(o.Checkpoint)
 	if err := firstOf(
-		ValidID("session", o.Session),
+		ValidSessionID("session", o.Session),
 		ValidID("agent_id", o.AgentID),
 		optionalID("thread", o.Thread),
 		optionalID("checkpoint", o.Checkpoint),
@@ -177,14 +177,14 @@ func (t *tally) runner(session, owner string, ttl *time.Duration) error {
 	if *ttl == 0 {
 		*ttl = ClaimTTLDefault
 	}
-	return firstOf(ValidID("session", session), ValidID("owner_id", owner), validClaimTTL(*ttl))
+	return firstOf(ValidSessionID("session", session), ValidID("owner_id", owner), validClaimTTL(*ttl))
 }
 
 // lease judges what names a lease. It may be missing: the state machine knows
 // whether it is needed.
 func (t *tally) lease(session, lease, owner string) error {
 	t.bytes += len(session) + len(lease) + len(owner)
-	return firstOf(ValidID("session", session), optionalID("lease_id", lease), optionalID("owner_id", owner))
+	return firstOf(ValidSessionID("session", session), optionalID("lease_id", lease), optionalID("owner_id", owner))
 }
 
 func (t *tally) request(r *SessionRequest) error {
@@ -233,7 +233,7 @@ func (t *tally) commitSession(o *CommitSession) error {
 func (t *tally) forkSession(o *ForkSession) error {
 	t.bytes += len(o.Session) + len(o.NewSession) + len(o.Snapshot)
 	if err := firstOf(
-		ValidID("session", o.Session), ValidID("new_session", o.NewSession), optionalID("snapshot", o.Snapshot),
+		ValidSessionID("session", o.Session), ValidSessionID("new_session", o.NewSession), optionalID("snapshot", o.Snapshot),
 	); err != nil {
 		return err
 	}

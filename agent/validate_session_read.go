@@ -4,7 +4,7 @@ package agent
 func validSessionRead(read Read) error {
 	switch r := read.(type) {
 	case *GetSession:
-		return ValidID("session", r.Session)
+		return ValidSessionID("session", r.Session)
 	case *ListSessions:
 		return r.validate()
 	case *GetReview:

@@ -1,0 +1,127 @@
+package fsm
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (r reader) review(q *agent.GetReview) (agent.Found, error) {
+	row, err := readReview(r.View, r.scope, q.Review)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, notFound("review", q.Review)
+	}
+	review := r.shown(q.Review, row)
+	return &review, nil
+}
+
+// shown is a review as of the view: one that has expired is so, swept or not.
+func (r reader) shown(id string, row *logpb.ReviewRow) agent.Review {
+	review := decodeReview(id, row)
+	if review.Status == agent.ReviewPending && expired(review.ExpiresAt, r.progress.wall) {
+		review.Status, review.DecidedAt = agent.ReviewExpired, review.ExpiresAt
+	}
+	return review
+}
+
+func (r reader) listReviews(q *agent.ListReviews) (agent.Found, error) {
+	if q.Session != "" {
+		return r.sessionReviews(q)
+	}
+	status := q.Status
+	if status == "" {
+		status = agent.ReviewPending
+	}
+	prefix := idKey(kindReviewStatus, r.scope, string(status))
+	if q.Assignee != "" {
+		prefix = idKey(kindReviewAssignee, r.scope, q.Assignee) + string(status) + separator
+	}
+	upper := after(prefix)
+	if q.Before > 0 {
+		upper = prefix + encodeNumber(uint64(q.Before))
+	}
+	list := &agent.ReviewList{}
+	var err error
+	list.Next, err = r.eachPlace(prefix, upper, q.Page, func(key string, _ []byte) (bool, error) {
+		if len(key) < len(prefix)+8 {
+			return false, nil
+		}
+		return r.addReview(list, strings.TrimSuffix(key[len(prefix)+8:], separator), status)
+	})
+	return list, err
+}
+
+// sessionReviews lists one session's reviews, in the order in which they were
+// asked for.
+func (r reader) sessionReviews(q *agent.ListReviews) (agent.Found, error) {
+	prefix := idKey(kindReviewSession, r.scope, q.Session)
+	list := &agent.ReviewList{}
+	var err error
+	list.Next, err = r.eachPlace(prefix, after(prefix), q.Page, func(_ string, id []byte) (bool, error) {
+		return r.addReview(list, string(id), q.Status)
+	})
+	return list, err
+}
+
+// addReview adds a review to a list, if it is of a status; "" means any.
+func (r reader) addReview(list *agent.ReviewList, id string, status agent.ReviewStatus) (added bool, err error) {
+	row, err := readReview(r.View, r.scope, id)
+	if err != nil || row == nil {
+		return false, err
+	}
+	review := r.shown(id, row)
+	if status != "" && review.Status != status {
+		return false, nil
+	}
+	list.Items = append(list.Items, review)
+	return true, nil
+}
+
+// eachPlace visits the rows of a page of reviews, whose Next is what follows
+// the prefix in the key of its last one, in hex: it holds a number.
+func (r reader) eachPlace(
+	prefix, upper string, page agent.Page, visit func(key string, value []byte) (added bool, err error),
+) (next string, err error) {
+	lower := prefix
+	if page.After != "" {
+		place, err := hex.DecodeString(page.After)
+		if err != nil {
+			return "", agent.Invalid("after", "after = %q is no Next of a page of reviews", page.After)
+		}
+		lower = prefix + string(place) + "\x00"
+	}
+	if lower >= upper {
+		return "", nil
+	}
+	cursor, err := r.view.Scan([]byte(lower), []byte(upper))
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if closeErr := cursor.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	limit := min(orDefault(page.Limit, agent.ListLimitDefault), agent.ListLimitMax)
+	for last, items, size := "", uint64(0), 0; cursor.Next(); {
+		key := string(cursor.Key())
+		if items == limit || size > agent.ReadBytesMax-agent.ReviewBytesMax {
+			return last, nil
+		}
+		added, err := visit(key, cursor.Value())
+		if err != nil {
+			return "", err
+		}
+		last = hex.EncodeToString([]byte(key[len(prefix):]))
+		if added {
+			items++
+			size += agent.ReviewBytesMax
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,300 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// sessionReader shows sessions as of a moment: to an op, or in a view.
+type sessionReader struct {
+	rows    rowReader
+	scope   string
+	opening opening
+	now     progress
+}
+
+func (r reader) sessions() (sessionReader, error) {
+	o, err := readOpening(r.view)
+	return sessionReader{rows: r.View, scope: r.scope, opening: o, now: r.progress}, err
+}
+
+// lease is the lease of the turn that a session runs, nil where it runs none;
+// over tells that it has ended, so that the turn is to be recovered.
+func (r sessionReader) lease(id string, row *logpb.SessionRow) (lease *agent.Lease, over bool, err error) {
+	held := row.Lease
+	if held == nil {
+		return nil, false, nil
+	}
+	lease = &agent.Lease{
+		LeaseID: agent.LeaseID(held.Epoch), Owner: held.Owner, RequestID: row.Request, Epoch: held.Epoch, AcquiredAt: held.AcquiredAt,
+	}
+	name := agent.SessionClaim(id)
+	raw, err := r.rows.get(idKey(kindClaim, r.scope, name))
+	if err != nil {
+		return nil, false, err
+	}
+	if raw != nil {
+		claim, err := decodeClaimRow(name, raw)
+		if err != nil {
+			return nil, false, err
+		}
+		if claim.Epoch == held.Epoch {
+			lease.ExpiresAt = standing(name, claim, r.opening, r.now).ExpiresAt
+			return lease, lapsed(claim, r.opening, r.now.tick), nil
+		}
+	}
+	when, err := r.rows.get(idKey(kindSessionRecoverable, r.scope, id))
+	lease.ExpiresAt = int64(decodeNumber(when))
+	return lease, true, err
+}
+
+// row is a session without its contents.
+func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, error) {
+	lease, over, err := r.lease(id, row)
+	return agent.SessionRow{
+		ID: id, Incarnation: row.Incarnation, Revision: row.Revision, Mode: agent.SessionMode(row.Mode),
+		Busy: agent.BusyPolicy(row.Busy), AgentID: row.Agent, Status: agent.SessionStatus(row.Status),
+		RequestID: row.Request, Lease: lease, Recoverable: over,
+		RequestCount: uint64(len(row.RequestSizes)), SnapshotCount: uint64(len(row.Snapshots)), QueueLength: uint64(len(row.QueueSizes)),
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}, err
+}
+
+func (r reader) session(q *agent.GetSession) (agent.Found, error) {
+	raw, err := r.get(idKey(kindSession, r.scope, q.Session))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("session", q.Session)
+	}
+	row, err := decodeSessionRow(q.Session, raw)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := r.sessions()
+	if err != nil {
+		return nil, err
+	}
+	return sessions.whole(q.Session, row)
+}
+
+// whole is a session with all that is kept of it.
+func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, error) {
+	body, err := sessionBody(r.rows, r.scope, id)
+	if err != nil {
+		return nil, err
+	}
+	s := &agent.Session{
+		SchemaVersion: row.SchemaVersion, Spec: body.Spec, Metadata: body.Metadata, Environment: body.Environment,
+		QueueMax: row.QueueMax, Thread: row.Thread, Checkpoint: row.Checkpoint, Result: body.Result,
+	}
+	if s.SessionRow, err = r.row(id, row); err != nil {
+		return nil, err
+	}
+	if c := decodeConversation(body.Conversation); c != nil {
+		s.Conversation = *c
+	}
+	if s.Status == agent.SessionFailed || s.Status == agent.SessionCancelled {
+		s.Failure = body.Failure
+	}
+	if l := row.Lineage; l != nil {
+		s.Lineage = &agent.Lineage{Session: l.Session, Incarnation: l.Incarnation, Revision: l.Revision, Snapshot: l.Snapshot}
+	}
+	if s.Requests, err = r.requests(kindSessionRequest, id, row.RequestsEnd, len(row.RequestSizes)); err != nil {
+		return nil, err
+	}
+	if s.Queue, err = r.requests(kindSessionQueue, id, row.QueueEnd, len(row.QueueSizes)); err != nil {
+		return nil, err
+	}
+	for _, k := range row.Snapshots {
+		p := &logpb.SessionSnapshot{}
+		if err := r.numbered(kindSessionSnapshot, id, k.Ordinal, p); err != nil {
+			return nil, err
+		}
+		s.Snapshots = append(s.Snapshots, decodeSessionSnapshot(p))
+	}
+	if s.Status == agent.SessionWaiting || s.Mode == agent.SessionModeClassic {
+		s.PendingReviews, err = r.pendingReviews(id, row)
+	}
+	return s, err
+}
+
+// requests are the last n requests below an ordinal.
+func (r sessionReader) requests(kind, id string, end uint64, n int) (all []agent.SessionRequest, err error) {
+	for ordinal := end - uint64(n); ordinal < end; ordinal++ {
+		p := &logpb.SessionRequest{}
+		if err := r.numbered(kind, id, ordinal, p); err != nil {
+			return nil, err
+		}
+		all = append(all, *decodeSessionRequest(p))
+	}
+	return all, nil
+}
+
+// numbered reads one of a session's numbered rows, which must be there.
+func (r sessionReader) numbered(kind, id string, ordinal uint64, into proto.Message) error {
+	raw, err := r.rows.get(ordinalKey(kind, r.scope, id, ordinal))
+	if err != nil {
+		return err
+	}
+	if raw == nil {
+		return fmt.Errorf("session %q lacks a row, number %d of its kind", id, ordinal)
+	}
+	if err := proto.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("decode row %d of session %q: %w", ordinal, id, err)
+	}
+	return nil
+}
+
+func (r sessionReader) pendingReviews(id string, row *logpb.SessionRow) (all []agent.Review, err error) {
+	left := row.PendingReviews
+	for ordinal := row.ReviewsEnd; left > 0 && ordinal > 0; ordinal-- {
+		name, err := r.rows.get(ordinalKey(kindReviewSession, r.scope, id, ordinal-1))
+		if err != nil {
+			return nil, err
+		}
+		if name == nil {
+			continue
+		}
+		review, err := readReview(r.rows, r.scope, string(name))
+		if err != nil {
+			return nil, err
+		}
+		if pending(review) {
+			all = append(all, decodeReview(string(name), review))
+			left--
+		}
+	}
+	slices.Reverse(all)
+	return all, nil
+}
+
+func (r reader) listSessions(q *agent.ListSessions) (agent.Found, error) {
+	sessions, err := r.sessions()
+	if err != nil {
+		return nil, err
+	}
+	list := &agent.SessionList{}
+	add := func(id string, raw []byte) (int, error) {
+		row, err := decodeSessionRow(id, raw)
+		if err != nil {
+			return 0, err
+		}
+		item, err := sessions.row(id, row)
+		list.Items = append(list.Items, item)
+		return len(id) + len(raw), err
+	}
+	if q.Recoverable {
+		list.Next, err = r.recoverable(sessions, q.Page, add)
+		return list, err
+	}
+	prefix, visit := scopeKey(kindSession, r.scope), add
+	if index := sessionIndex(r.scope, q); index != "" {
+		prefix, visit = index, func(id string, _ []byte) (int, error) {
+			raw, err := r.get(idKey(kindSession, r.scope, id))
+			if err != nil {
+				return 0, err
+			}
+			return add(id, raw)
+		}
+	}
+	list.Next, err = r.eachInPage(prefix, q.Page, visit)
+	return list, err
+}
+
+// sessionIndex is what begins the keys of an index's rows that a list is of; ""
+// where it is of all sessions.
+func sessionIndex(scope string, q *agent.ListSessions) string {
+	switch {
+	case q.Status != "":
+		return idKey(kindSessionStatus, scope, string(q.Status))
+	case q.Owner != "":
+		return idKey(kindSessionOwner, scope, q.Owner)
+	case q.AgentID != "":
+		return idKey(kindSessionAgent, scope, q.AgentID)
+	}
+	return ""
+}
+
+// recoverable lists the sessions whose lease has ended: those whose claim has
+// been cleared away, and those in the claims' queue whose time has come but
+// which no entry has cleared yet: few, since every entry clears some.
+func (r reader) recoverable(sessions sessionReader, page agent.Page, add func(id string, raw []byte) (int, error)) (next string, err error) {
+	ids, err := r.unswept(sessions, page)
+	if err != nil {
+		return "", err
+	}
+	limit := min(orDefault(page.Limit, agent.ListLimitDefault), agent.ListLimitMax)
+	page.Limit = agent.ListLimitMax
+	more, err := r.eachInPage(scopeKey(kindSessionRecoverable, r.scope), page, func(id string, _ []byte) (int, error) {
+		ids = append(ids, id)
+		return 1, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	slices.Sort(ids)
+	for i, id := range slices.Compact(ids) {
+		if uint64(i) == limit {
+			return next, nil
+		}
+		raw, err := r.get(idKey(kindSession, r.scope, id))
+		if err != nil {
+			return "", err
+		}
+		if _, err := add(id, raw); err != nil {
+			return "", err
+		}
+		next = id
+	}
+	return more, nil
+}
+
+// unswept are the sessions of a page whose lease has lapsed, though its claim
+// is still there.
+func (r reader) unswept(sessions sessionReader, page agent.Page) (ids []string, err error) {
+	cursor, err := r.view.Scan([]byte(kindDueClaim), []byte(kindDueClaim+encodeNumber(later(r.progress.tick, 1))))
+	if err != nil {
+		return nil, err
+	}
+	var due []string
+	for cursor.Next() {
+		_, rest, _ := splitDue(string(cursor.Key()))
+		scope, claim, _ := strings.Cut(rest, separator)
+		id, ok := agent.ClaimedSession(claim)
+		if ok && scope == r.scope && strings.HasPrefix(id, page.Prefix) && id > page.After {
+			due = append(due, id)
+		}
+	}
+	if err := cursor.Close(); err != nil {
+		return nil, err
+	}
+	for _, id := range due {
+		raw, err := r.get(idKey(kindSession, r.scope, id))
+		if err != nil {
+			return nil, err
+		}
+		if raw == nil {
+			continue
+		}
+		row, err := decodeSessionRow(id, raw)
+		if err != nil {
+			return nil, err
+		}
+		if _, over, err := sessions.lease(id, row); err != nil || !over {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}

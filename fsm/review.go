@@ -1,0 +1,205 @@
+package fsm
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// A review is a row, which the indexes find by deadline, by assignee and by
+// session. It goes with its session.
+
+// review is the review of an id, or nil.
+func (c *commit) review(id string) (*logpb.ReviewRow, error) {
+	if err := agent.ValidID("review", id); err != nil {
+		return nil, err
+	}
+	return readReview(c.rows, c.scope, id)
+}
+
+func readReview(rows rowReader, scope, id string) (*logpb.ReviewRow, error) {
+	raw, err := rows.get(idKey(kindReview, scope, id))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	row := &logpb.ReviewRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode review %q: %w", id, err)
+	}
+	return row, nil
+}
+
+func pending(row *logpb.ReviewRow) bool { return row.Status == string(agent.ReviewPending) }
+
+// reviewDue is when something happens to a review by itself; 0 means never.
+func reviewDue(row *logpb.ReviewRow) int64 {
+	switch {
+	case !pending(row):
+		return 0
+	case row.EscalateAt != 0 && !row.Escalated:
+		return row.EscalateAt
+	default:
+		return row.ExpiresAt
+	}
+}
+
+func reviewPlaces(scope, id string, row *logpb.ReviewRow) []string {
+	place := reviewPlace(row.ExpiresAt, id) + separator
+	places := []string{idKey(kindReviewStatus, scope, row.Status) + place}
+	if row.Assignee != "" {
+		places = append(places, idKey(kindReviewAssignee, scope, row.Assignee)+row.Status+separator+place)
+	}
+	return places
+}
+
+// changeReview lets change work on a review's row, and moves it to where the
+// changed one stands. A new one has no status yet.
+func (c *commit) changeReview(id string, row *logpb.ReviewRow, change func()) error {
+	key := idKey(kindReview, c.scope, id)
+	if row.Status != "" {
+		c.unplaceReview(id, row)
+	}
+	change()
+	for _, place := range reviewPlaces(c.scope, id, row) {
+		c.rows.set(place, indexed)
+	}
+	c.expireAt(reviewDue(row), key)
+	return c.setSessionRow(key, row)
+}
+
+func (c *commit) unplaceReview(id string, row *logpb.ReviewRow) {
+	for _, place := range reviewPlaces(c.scope, id, row) {
+		c.rows.remove(place)
+	}
+	c.unexpire(reviewDue(row), idKey(kindReview, c.scope, id))
+}
+
+// askReviews makes the reviews that a turn asks for.
+func (c *commit) askReviews(s *session, drafts []agent.ReviewDraft) error {
+	for i := range drafts {
+		if err := c.askReview(s, &drafts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) askReview(s *session, d *agent.ReviewDraft) error {
+	for _, optional := range []string{d.Assignee, d.EscalateTo} {
+		if optional != "" {
+			if err := agent.ValidID("assignee", optional); err != nil {
+				return err
+			}
+		}
+	}
+	old, err := c.review(d.ID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case old != nil && old.Session == s.id:
+		return nil // asked again, as a turn does that is taken up again: it stands
+	case old != nil:
+		return agent.Errorf(agent.CodeAlreadyExists, "review %q is another session's: choose another id", d.ID)
+	case s.row.PendingReviews >= agent.SessionReviewsMax:
+		return agent.TooLarge("reviews", "session_reviews_max", int(s.row.PendingReviews)+1, agent.SessionReviewsMax)
+	}
+	if s.row.Reviews >= agent.SessionReviewsKept {
+		if err := c.forgetReview(s); err != nil {
+			return err
+		}
+	}
+	row := &logpb.ReviewRow{
+		Incarnation: s.row.Incarnation, Session: s.id, Request: orDefaultWord(d.RequestID, s.row.Request), Interrupt: d.InterruptID,
+		Operation: d.Operation, Arguments: orEmptyObject(d.Arguments), Reason: d.Reason, Metadata: orEmptyObject(d.Metadata),
+		Assignee: d.Assignee, EscalateTo: d.EscalateTo, CreatedAt: c.progress.wall, Ordinal: s.row.ReviewsEnd,
+		ExpiresAt: c.deadline(d.TTL.Milliseconds()), EscalateAt: c.deadline(d.EscalateAfter.Milliseconds()),
+	}
+	s.row.PendingReviews++
+	s.row.Reviews++
+	s.row.ReviewsEnd++
+	c.grow(0, reviewBytes(row))
+	c.rows.set(ordinalKey(kindReviewSession, c.scope, s.id, row.Ordinal), []byte(d.ID))
+	return c.changeReview(d.ID, row, func() { row.Status = string(agent.ReviewPending) })
+}
+
+// reviewBytes is what a review counts for; its answer counts for nothing.
+func reviewBytes(row *logpb.ReviewRow) int64 {
+	return int64(len(row.Operation) + len(row.Arguments) + len(row.Reason) + len(row.Metadata))
+}
+
+// eachReview visits a session's reviews from an ordinal on, oldest first, until
+// visit says that it is enough.
+func (c *commit) eachReview(s *session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
+	prefix := idKey(kindReviewSession, c.scope, s.id)
+	keys, _, err := c.rows.keys(prefix+encodeNumber(from), after(prefix), agent.SessionReviewsKept+1)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		id, err := c.rows.get(key)
+		if err != nil {
+			return err
+		}
+		row, err := readReview(c.rows, c.scope, string(id))
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return fmt.Errorf("session %q names review %q, which is not there", s.id, id)
+		}
+		if more, err := visit(string(id), row); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetReview lets go of the oldest review of a session that is not pending.
+func (c *commit) forgetReview(s *session) error {
+	return c.eachReview(s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
+		if pending(row) {
+			return true, nil
+		}
+		c.dropReview(s, id, row)
+		return false, nil
+	})
+}
+
+func (c *commit) dropReview(s *session, id string, row *logpb.ReviewRow) {
+	c.unplaceReview(id, row)
+	c.rows.remove(idKey(kindReview, c.scope, id))
+	c.rows.remove(ordinalKey(kindReviewSession, c.scope, s.id, row.Ordinal))
+	c.grow(0, -reviewBytes(row))
+	s.row.Reviews--
+	if pending(row) {
+		s.row.PendingReviews--
+	}
+}
+
+func (c *commit) dropReviews(s *session) error {
+	return c.eachReview(s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
+		c.dropReview(s, id, row)
+		return true, nil
+	})
+}
+
+// withdrawReviews closes what is pending from an ordinal on: the session goes
+// on without an answer.
+func (c *commit) withdrawReviews(s *session, from uint64) error {
+	if s.row.PendingReviews == 0 {
+		return nil
+	}
+	return c.eachReview(s, from, func(id string, row *logpb.ReviewRow) (bool, error) {
+		if !pending(row) {
+			return true, nil
+		}
+		s.row.PendingReviews--
+		return true, c.changeReview(id, row, func() {
+			row.Status, row.DecidedAt = string(agent.ReviewWithdrawn), c.progress.wall
+		})
+	})
+}

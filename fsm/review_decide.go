@@ -1,0 +1,126 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// decisions are the statuses that answers lead to.
+var decisions = map[agent.ReviewDecision]agent.ReviewStatus{
+	agent.DecideApprove: agent.ReviewApproved,
+	agent.DecideDeny:    agent.ReviewDenied,
+	agent.DecideEdit:    agent.ReviewEdited,
+}
+
+func (c *commit) decideReview(op *agent.DecideReview) (agent.OpResult, error) {
+	row, err := c.review(op.Review)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, notFound("review", op.Review)
+	}
+	status, ok := decisions[op.Decision]
+	if !ok {
+		return nil, agent.Invalid("decision", "%q is no decision", op.Decision)
+	}
+	if err := c.mayDecide(op, row); err != nil {
+		return nil, err
+	}
+	if err := c.closeReview(op.Review, row, status, func() {
+		row.DecidedBy, row.Note = op.By, op.Note
+		if status == agent.ReviewEdited {
+			row.Decided = op.Arguments
+		}
+	}); err != nil {
+		return nil, err
+	}
+	return &agent.ReviewResult{Review: decodeReview(op.Review, row)}, nil
+}
+
+// mayDecide lets one answer through, in time. A review expires at its deadline,
+// whether that has been swept or not.
+func (c *commit) mayDecide(op *agent.DecideReview, row *logpb.ReviewRow) error {
+	e := agent.Errorf(agent.CodeReviewDecided, "review %q is %s, since %d, by %q", op.Review, row.Status, row.DecidedAt, row.DecidedBy)
+	switch {
+	case row.Status == string(agent.ReviewExpired), pending(row) && expired(row.ExpiresAt, c.progress.wall):
+		e = agent.Errorf(agent.CodeApprovalExpired, "review %q expired at %d, now it is %d", op.Review, row.ExpiresAt, c.progress.wall)
+		e.ExpiresAt = row.ExpiresAt
+	case !pending(row):
+		e.Holder = row.DecidedBy
+	case op.InterruptID != "" && op.InterruptID != row.Interrupt:
+		e = agent.Errorf(agent.CodeApprovalMismatch, "review %q is of interrupt %q, not of %q", op.Review, row.Interrupt, op.InterruptID)
+	default:
+		return nil
+	}
+	e.State = row.Status
+	return e
+}
+
+// closeReview gives a pending review its answer, records that in the session's
+// thread, and lets a session that waited for nothing else go on.
+func (c *commit) closeReview(id string, row *logpb.ReviewRow, status agent.ReviewStatus, fill func()) error {
+	if err := c.changeReview(id, row, func() {
+		row.Status, row.DecidedAt = string(status), c.progress.wall
+		fill()
+	}); err != nil {
+		return err
+	}
+	s, err := c.session(row.Session)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return fmt.Errorf("review %q is of session %q, which is not there", id, row.Session)
+	}
+	s.row.PendingReviews--
+	review := decodeReview(id, row)
+	denied := status == agent.ReviewDenied || status == agent.ReviewExpired
+	switch {
+	case s.status() != agent.SessionWaiting:
+	case s.classic() && denied:
+		if err := c.failSession(s, review); err != nil {
+			return err
+		}
+	case s.row.PendingReviews == 0:
+		s.row.Status = string(agent.SessionHibernated)
+	}
+	if err := c.storeSession(s); err != nil {
+		return err
+	}
+	if s.row.Thread == "" {
+		return nil
+	}
+	return c.note(s.row.Thread, review.DecisionEntry())
+}
+
+// failSession is what a denial does in classic mode.
+func (c *commit) failSession(s *session, review agent.Review) error {
+	body, err := sessionBody(c.rows, c.scope, s.id)
+	if err != nil {
+		return err
+	}
+	body.Failure = review.DecisionEntry().Payload
+	s.row.Status = string(agent.SessionFailed)
+	if err := c.closeRequest(s, agent.RequestFailed); err != nil {
+		return err
+	}
+	return c.storeSessionBody(s, body)
+}
+
+// dueReview handles a review whose time has come: it expires, or is escalated.
+func (c *commit) dueReview(id string, when int64) error {
+	row, err := readReview(c.rows, c.scope, id)
+	if err != nil || row == nil || reviewDue(row) != when {
+		return err
+	}
+	if expired(row.ExpiresAt, c.progress.wall) {
+		return c.closeReview(id, row, agent.ReviewExpired, func() {})
+	}
+	return c.changeReview(id, row, func() {
+		row.Escalated = true
+		row.Assignee = orDefaultWord(row.EscalateTo, row.Assignee)
+	})
+}

@@ -1,0 +1,222 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// session is a session while a commit works on it: its row is the commit's to
+// change, and to store.
+type session struct {
+	id     string
+	row    *logpb.SessionRow
+	places []string // its rows in the indexes, as they are stored
+	epoch  uint64   // of its lease, as it is stored
+}
+
+// session is the session of an id, or nil.
+func (c *commit) session(id string) (*session, error) {
+	if err := agent.ValidSessionID("session", id); err != nil {
+		return nil, err
+	}
+	raw, err := c.rows.get(idKey(kindSession, c.scope, id))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	row, err := decodeSessionRow(id, raw)
+	if err != nil {
+		return nil, err
+	}
+	return &session{id: id, row: row, places: sessionPlaces(c.scope, id, row), epoch: row.GetLease().GetEpoch()}, nil
+}
+
+// theSession is the session of an id, which must be there.
+func (c *commit) theSession(id string) (*session, error) {
+	s, err := c.session(id)
+	if err == nil && s == nil {
+		err = notFound("session", id)
+	}
+	return s, err
+}
+
+func (s *session) incarnation() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.row.Incarnation
+}
+
+func (s *session) classic() bool { return s.row.Mode == string(agent.SessionModeClassic) }
+
+func (s *session) status() agent.SessionStatus { return agent.SessionStatus(s.row.Status) }
+
+func (s *session) running() bool { return s.status() == agent.SessionRunning }
+
+func decodeSessionRow(id string, raw []byte) (*logpb.SessionRow, error) {
+	row := &logpb.SessionRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode session %q: %w", id, err)
+	}
+	return row, nil
+}
+
+// sessionPlaces are the rows by which a session is found.
+func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
+	places := []string{
+		indexKey(kindSessionStatus, scope, row.Status, id),
+		indexKey(kindSessionAgent, scope, row.Agent, id),
+	}
+	if row.Lease != nil {
+		places = append(places, indexKey(kindSessionOwner, scope, row.Lease.Owner, id))
+	}
+	return places
+}
+
+// newSession is a session that is not there yet.
+func (c *commit) newSession(id string) *session {
+	c.grow(1, 0)
+	return &session{id: id, row: &logpb.SessionRow{
+		Incarnation: c.mint(), Status: string(agent.SessionNew), CreatedAt: c.progress.wall,
+	}}
+}
+
+// storeSession writes a session's next revision, and where it is found.
+func (c *commit) storeSession(s *session) error {
+	s.row.Revision++
+	s.row.UpdatedAt = c.progress.wall
+	raw, err := deterministic.Marshal(s.row)
+	if err != nil {
+		return fmt.Errorf("encode session %q: %w", s.id, err)
+	}
+	key := idKey(kindSession, c.scope, s.id)
+	c.rows.set(key, raw)
+	c.touch(key)
+	places := sessionPlaces(c.scope, s.id, s.row)
+	for _, place := range s.places {
+		if !slices.Contains(places, place) {
+			c.rows.remove(place)
+		}
+	}
+	for _, place := range places {
+		if !slices.Contains(s.places, place) {
+			c.rows.set(place, indexed)
+		}
+	}
+	if epoch := s.row.GetLease().GetEpoch(); epoch != s.epoch {
+		c.rows.remove(idKey(kindSessionRecoverable, c.scope, s.id))
+		s.epoch = epoch
+	}
+	s.places = places
+	return nil
+}
+
+// stored writes a session and is what its op answers.
+func (c *commit) stored(s *session) (*agent.SessionResult, error) {
+	if err := c.storeSession(s); err != nil {
+		return nil, err
+	}
+	row, err := c.sessions().row(s.id, s.row)
+	return &agent.SessionResult{Session: row}, err
+}
+
+// sessions shows sessions as of this op.
+func (c *commit) sessions() sessionReader {
+	return sessionReader{rows: c.rows, scope: c.scope, opening: c.opening, now: c.progress}
+}
+
+// sessionBody reads a session's body, which is the commit's to change.
+func sessionBody(rows rowReader, scope, id string) (*logpb.SessionBody, error) {
+	raw, err := rows.get(idKey(kindSessionBody, scope, id))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("session %q has no body", id)
+	}
+	body := &logpb.SessionBody{}
+	if err := proto.Unmarshal(raw, body); err != nil {
+		return nil, fmt.Errorf("decode the body of session %q: %w", id, err)
+	}
+	return body, nil
+}
+
+// storeSessionBody writes a body, within its bound: parts that were written at
+// different times may be too much together.
+func (c *commit) storeSessionBody(s *session, body *logpb.SessionBody) error {
+	size := len(body.Spec) + len(body.Metadata) + len(body.Environment) + len(body.Result) + len(body.Failure) +
+		len(body.Conversation.GetAgentState()) + len(body.Conversation.GetContextState())
+	if size > agent.SessionBytesMax {
+		return agent.TooLarge("session", "session_bytes_max", size, agent.SessionBytesMax)
+	}
+	raw, err := deterministic.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode the body of session %q: %w", s.id, err)
+	}
+	c.rows.set(idKey(kindSessionBody, c.scope, s.id), raw)
+	c.grow(0, int64(size)-int64(s.row.BodySize))
+	s.row.BodySize = uint64(size)
+	s.row.ContinuationRevision = body.Conversation.GetContinuationRevision()
+	return nil
+}
+
+func (c *commit) deleteSession(op *agent.DeleteSession) (agent.OpResult, error) {
+	s, err := c.session(op.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameIncarnation(op.Session, op.IfIncarnation, s.incarnation()); err != nil {
+		return nil, err
+	}
+	if s == nil {
+		if err := revisionMatches(op.Session, op.IfRevision, 0); err != nil {
+			return nil, err
+		}
+		return c.deleteMissing(kindSessionTombstone, op.Session, op.Seal)
+	}
+	if err := revisionMatches(op.Session, op.IfRevision, s.row.Revision); err != nil {
+		return nil, err
+	}
+	if err := c.dropSession(s); err != nil {
+		return nil, err
+	}
+	return &agent.DeleteResult{Existed: true, Incarnation: s.row.Incarnation},
+		c.bury(kindSessionTombstone, s.id, s.row.Incarnation, op.Seal)
+}
+
+// dropSession removes a session with all that is its own.
+func (c *commit) dropSession(s *session) error {
+	if err := c.endTurn(s); err != nil {
+		return err
+	}
+	if err := c.dropReviews(s); err != nil {
+		return err
+	}
+	key := idKey(kindSession, c.scope, s.id)
+	c.rows.remove(key)
+	c.touch(key)
+	c.rows.remove(idKey(kindSessionBody, c.scope, s.id))
+	c.rows.remove(idKey(kindSessionRecoverable, c.scope, s.id))
+	for _, place := range s.places {
+		c.rows.remove(place)
+	}
+	for _, kind := range []string{kindSessionRequest, kindSessionSnapshot, kindSessionQueue} {
+		prefix := idKey(kind, c.scope, s.id)
+		if err := c.rows.removeRange(prefix, after(prefix)); err != nil {
+			return err
+		}
+	}
+	c.grow(-1, -int64(s.row.BodySize+keptBytes(s.row)+sum(s.row.QueueSizes)))
+	return nil
+}
+
+func sum(sizes []uint64) (total uint64) {
+	for _, size := range sizes {
+		total += size
+	}
+	return total
+}

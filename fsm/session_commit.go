@@ -1,0 +1,268 @@
+package fsm
+
+import (
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// commitSession ends a turn: with a result, a failure, or where it is to be
+// taken up again.
+func (c *commit) commitSession(op *agent.CommitSession) (agent.OpResult, error) {
+	s, err := c.theSession(op.Session)
+	if err != nil {
+		return nil, err
+	}
+	if !s.classic() {
+		if _, err := c.underLease(s, op.LeaseID, op.Owner); err != nil {
+			return nil, err
+		}
+	}
+	if err := commitMatches(s, op); err != nil {
+		return nil, err
+	}
+	for i := range op.Snapshots {
+		if err := c.addSnapshot(s, &op.Snapshots[i]); err != nil {
+			return nil, err
+		}
+	}
+	if pauses(op.Status) && !s.resumable() {
+		return nil, missingSnapshot(s, "cannot be paused without a snapshot to resume it from")
+	}
+	if err := c.commitBody(s, op); err != nil {
+		return nil, err
+	}
+	if err := c.askReviews(s, op.Reviews); err != nil {
+		return nil, err
+	}
+	if outcome := outcomeOf(op.Status); outcome != agent.RequestOpen {
+		if err := c.closeRequest(s, outcome); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.endTurn(s); err != nil {
+		return nil, err
+	}
+	if err := c.settle(s, op.Status); err != nil {
+		return nil, err
+	}
+	return c.stored(s)
+}
+
+// commitMatches holds what a commit says to the session and its turn.
+func commitMatches(s *session, op *agent.CommitSession) error {
+	switch op.Status {
+	case agent.SessionHibernated, agent.SessionWaiting, agent.SessionFinished, agent.SessionFailed, agent.SessionCancelled:
+	default:
+		return agent.Invalid("status", "a turn does not end as %q", op.Status)
+	}
+	match := ours(op.AgentID, s.row.Agent) && (s.classic() || ours(op.RequestID, s.row.Request))
+	for i := range op.Snapshots {
+		given := &op.Snapshots[i]
+		match = match && ours(given.AgentID, s.row.Agent) && (s.classic() || ours(given.RequestID, s.row.Request))
+	}
+	if match {
+		return nil
+	}
+	return agent.Errorf(agent.CodeCommitMismatch, "the commit is of agent %q and request %q, or its snapshots are of others; the turn of session %q is of %q and %q",
+		op.AgentID, op.RequestID, s.id, s.row.Agent, s.row.Request)
+}
+
+// resumable tells whether the turn that runs could be taken up again: whether
+// it has made a snapshot.
+func (s *session) resumable() bool {
+	k := newestSnapshot(s.row)
+	return k != nil && (s.classic() || k.RequestOrdinal == s.row.RequestOrdinal)
+}
+
+func pauses(status agent.SessionStatus) bool {
+	return status == agent.SessionHibernated || status == agent.SessionWaiting
+}
+
+func outcomeOf(status agent.SessionStatus) agent.RequestOutcome {
+	switch status {
+	case agent.SessionFinished:
+		return agent.RequestFinished
+	case agent.SessionFailed:
+		return agent.RequestFailed
+	case agent.SessionCancelled:
+		return agent.RequestCancelled
+	case agent.SessionNew, agent.SessionRunning, agent.SessionHibernated, agent.SessionWaiting:
+	}
+	return agent.RequestOpen
+}
+
+// commitBody writes what a commit replaces of the session's body, if it
+// replaces any.
+func (c *commit) commitBody(s *session, op *agent.CommitSession) error {
+	failed := op.Status == agent.SessionFailed || op.Status == agent.SessionCancelled
+	if op.Result == nil && op.Environment == nil && op.Conversation == nil && !failed {
+		return nil
+	}
+	body, err := sessionBody(c.rows, c.scope, s.id)
+	if err != nil {
+		return err
+	}
+	if body.Conversation, err = c.nextConversation(s, op.Conversation, body.Conversation, op.Status); err != nil {
+		return err
+	}
+	if op.Result != nil {
+		body.Result = op.Result
+	}
+	if op.Environment != nil {
+		body.Environment = op.Environment
+	}
+	if failed {
+		body.Failure = op.Failure
+	}
+	return c.storeSessionBody(s, body)
+}
+
+// settle gives a session that does not run its status. It waits exactly where
+// reviews are pending; with any other status those are withdrawn, but by a
+// failure in classic mode.
+func (c *commit) settle(s *session, status agent.SessionStatus) error {
+	if pauses(status) {
+		status = agent.SessionHibernated
+		if s.row.PendingReviews > 0 {
+			status = agent.SessionWaiting
+		}
+		s.row.Status = string(status)
+		return nil
+	}
+	s.row.Status = string(status)
+	if s.classic() && status == agent.SessionFailed {
+		return nil
+	}
+	return c.withdrawReviews(s, 0)
+}
+
+func (c *commit) cancelSession(op *agent.CancelSession) (agent.OpResult, error) {
+	s, err := c.theSession(op.Session)
+	if err != nil {
+		return nil, err
+	}
+	if op.LeaseID != "" {
+		if _, err := c.underLease(s, op.LeaseID, op.Owner); err != nil {
+			return nil, err
+		}
+	}
+	if want := op.IfRevision; want != nil && *want != s.row.Revision {
+		return nil, staleRevision(s.id, *want, s.row.Revision)
+	}
+	if s.running() || pauses(s.status()) {
+		if err := c.closeRequest(s, agent.RequestCancelled); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.endTurn(s); err != nil {
+		return nil, err
+	}
+	if err := c.clearQueue(s); err != nil {
+		return nil, err
+	}
+	body, err := sessionBody(c.rows, c.scope, s.id)
+	if err != nil {
+		return nil, err
+	}
+	body.Failure = op.Reason
+	if err := c.storeSessionBody(s, body); err != nil {
+		return nil, err
+	}
+	if err := c.settle(s, agent.SessionCancelled); err != nil {
+		return nil, err
+	}
+	return c.stored(s)
+}
+
+// forkSession makes another session of one that does not run.
+func (c *commit) forkSession(op *agent.ForkSession) (agent.OpResult, error) {
+	source, err := c.theSession(op.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameIncarnation(op.Session, op.IfIncarnation, source.row.Incarnation); err != nil {
+		return nil, err
+	}
+	if want := op.IfRevision; want != nil && *want != source.row.Revision {
+		return nil, staleRevision(source.id, *want, source.row.Revision)
+	}
+	if source.running() {
+		return nil, c.leaseRefusal(source, agent.CodeSessionAlreadyRunning, "runs: fork it once its turn has ended")
+	}
+	old, err := c.session(op.NewSession)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil {
+		e := agent.Errorf(agent.CodeAlreadyExists, "session %q exists already", op.NewSession)
+		e.Revision = old.row.Revision
+		return nil, e
+	}
+	if err := c.enter(kindSessionTombstone, op.NewSession, 0, 0); err != nil {
+		return nil, err
+	}
+	fork := c.newSession(op.NewSession)
+	if err := c.copySession(fork, source, op.Snapshot); err != nil {
+		return nil, err
+	}
+	return c.stored(fork)
+}
+
+// copySession fills a fork: its source's body, requests, and snapshots up to
+// the one it is forked at, which it can be resumed from. Thread and checkpoint
+// stay the source's.
+func (c *commit) copySession(fork, source *session, snapshot string) error {
+	from, to := source.row, fork.row
+	to.Mode, to.Busy, to.Agent, to.QueueMax, to.SchemaVersion = from.Mode, from.Busy, from.Agent, from.QueueMax, from.SchemaVersion
+	to.Request, to.RequestOrdinal, to.RequestsEnd, to.SnapshotsEnd = from.Request, from.RequestOrdinal, from.RequestsEnd, from.SnapshotsEnd
+	snapshots := from.Snapshots
+	if snapshot != "" {
+		for len(snapshots) > 0 && snapshots[len(snapshots)-1].Id != snapshot {
+			snapshots = snapshots[:len(snapshots)-1]
+		}
+		if len(snapshots) == 0 {
+			return missingSnapshot(source, "has no snapshot "+snapshot)
+		}
+	}
+	body, err := sessionBody(c.rows, c.scope, source.id)
+	if err != nil {
+		return err
+	}
+	if err := c.storeSessionBody(fork, body); err != nil {
+		return err
+	}
+	first := from.RequestsEnd - uint64(len(from.RequestSizes))
+	for i, size := range from.RequestSizes {
+		if err := c.copyRow(kindSessionRequest, source, fork, first+uint64(i), size); err != nil {
+			return err
+		}
+	}
+	for _, k := range snapshots {
+		if err := c.copyRow(kindSessionSnapshot, source, fork, k.Ordinal, k.Size); err != nil {
+			return err
+		}
+	}
+	to.RequestSizes, to.Snapshots = from.RequestSizes, snapshots
+	to.Lineage = &logpb.SessionLineage{Session: source.id, Incarnation: from.Incarnation, Revision: from.Revision}
+	to.Status = from.Status
+	newest := newestSnapshot(to)
+	if newest == nil {
+		return nil
+	}
+	to.Lineage.Snapshot = newest.Id
+	if snapshot != "" || pauses(source.status()) {
+		to.Status = string(agent.SessionHibernated)
+		to.Request, to.RequestOrdinal = newest.Request, newest.RequestOrdinal
+	}
+	return nil
+}
+
+func (c *commit) copyRow(kind string, source, fork *session, ordinal, size uint64) error {
+	raw, err := c.rows.get(ordinalKey(kind, c.scope, source.id, ordinal))
+	if err != nil {
+		return err
+	}
+	c.rows.set(ordinalKey(kind, c.scope, fork.id, ordinal), raw)
+	c.grow(0, int64(size))
+	return nil
+}

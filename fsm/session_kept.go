@@ -1,0 +1,175 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// A session's requests and snapshots are rows of their own, so that a claim or
+// a checkpoint does not write the whole conversation again. The session's row
+// knows how large they are.
+
+// keptBytes are the bytes of a session's requests and snapshots.
+func keptBytes(row *logpb.SessionRow) uint64 {
+	return sum(row.RequestSizes) + snapshotBytes(everySnapshot(row))
+}
+
+func snapshotBytes(snapshots []*logpb.KeptSnapshot) (total uint64) {
+	for _, k := range snapshots {
+		total += k.Size
+	}
+	return total
+}
+
+// everySnapshot are the snapshots whose rows there are: those that a rollback
+// would bring back too.
+func everySnapshot(row *logpb.SessionRow) []*logpb.KeptSnapshot {
+	all := slices.Clone(row.Snapshots)
+	for _, k := range row.GetTurn().GetSnapshots() {
+		if !keeps(row.Snapshots, k.Ordinal) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+func keeps(snapshots []*logpb.KeptSnapshot, ordinal uint64) bool {
+	return slices.ContainsFunc(snapshots, func(k *logpb.KeptSnapshot) bool { return k.Ordinal == ordinal })
+}
+
+// addRequest makes a request the session's newest, which the turn answers.
+func (c *commit) addRequest(s *session, r *logpb.SessionRequest) error {
+	r.At, r.Outcome = c.progress.wall, string(agent.RequestOpen)
+	s.row.Request, s.row.RequestOrdinal = r.Id, s.row.RequestsEnd
+	s.row.RequestsEnd++
+	size := requestBytes(r)
+	s.row.RequestSizes = append(s.row.RequestSizes, size)
+	c.grow(0, int64(size))
+	if err := c.setSessionRow(ordinalKey(kindSessionRequest, c.scope, s.id, s.row.RequestOrdinal), r); err != nil {
+		return err
+	}
+	c.trim(s)
+	return nil
+}
+
+// requestBytes is what a request counts for. What became of it counts for
+// nothing, so that it does not change.
+func requestBytes(r *logpb.SessionRequest) uint64 {
+	return uint64(len(r.Id) + len(r.Input) + len(r.Metadata) + len(r.Owner))
+}
+
+func (c *commit) setSessionRow(key string, row proto.Message) error {
+	raw, err := deterministic.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("encode a row of a session: %w", err)
+	}
+	c.rows.set(key, raw)
+	return nil
+}
+
+// closeRequest notes what became of the request that the turn answers. It may
+// have been trimmed away.
+func (c *commit) closeRequest(s *session, outcome agent.RequestOutcome) error {
+	if s.row.Request == "" {
+		return nil
+	}
+	key := ordinalKey(kindSessionRequest, c.scope, s.id, s.row.RequestOrdinal)
+	raw, err := c.rows.get(key)
+	if err != nil || raw == nil {
+		return err
+	}
+	r := &logpb.SessionRequest{}
+	if err := proto.Unmarshal(raw, r); err != nil {
+		return fmt.Errorf("decode request %q of session %q: %w", s.row.Request, s.id, err)
+	}
+	r.Outcome = string(outcome)
+	return c.setSessionRow(key, r)
+}
+
+// addSnapshot makes a snapshot the session's newest, in place of one of the
+// same id.
+func (c *commit) addSnapshot(s *session, given *agent.SessionSnapshot) error {
+	if err := agent.ValidID("snapshot_id", given.ID); err != nil {
+		return err
+	}
+	p := encodeSessionSnapshot(given)
+	p.Agent, p.Request = orDefaultWord(p.Agent, s.row.Agent), orDefaultWord(p.Request, s.row.Request)
+	p.At = c.progress.wall
+	for i, k := range s.row.Snapshots {
+		if k.Id == p.Id {
+			s.row.Snapshots = slices.Delete(slices.Clone(s.row.Snapshots), i, i+1)
+			c.dropSnapshot(s, k)
+			break
+		}
+	}
+	kept := &logpb.KeptSnapshot{
+		Ordinal: s.row.SnapshotsEnd, Id: p.Id, Request: p.Request, RequestOrdinal: s.row.RequestOrdinal,
+		Size: uint64(len(p.Id) + len(p.Agent) + len(p.Request) + len(p.TurnState) + len(p.Metadata) + len(p.CursorMetadata)),
+	}
+	s.row.SnapshotsEnd++
+	s.row.Snapshots = append(s.row.Snapshots, kept)
+	c.grow(0, int64(kept.Size))
+	if err := c.setSessionRow(ordinalKey(kindSessionSnapshot, c.scope, s.id, kept.Ordinal), p); err != nil {
+		return err
+	}
+	c.trim(s)
+	return nil
+}
+
+// dropSnapshot removes the row of a snapshot that the session has let go of,
+// unless a rollback would bring it back.
+func (c *commit) dropSnapshot(s *session, k *logpb.KeptSnapshot) {
+	if keeps(s.row.GetTurn().GetSnapshots(), k.Ordinal) {
+		return
+	}
+	c.rows.remove(ordinalKey(kindSessionSnapshot, c.scope, s.id, k.Ordinal))
+	c.grow(0, -int64(k.Size))
+}
+
+// newestSnapshot is the newest of a session's snapshots, or nil.
+func newestSnapshot(row *logpb.SessionRow) *logpb.KeptSnapshot {
+	if n := len(row.Snapshots); n > 0 {
+		return row.Snapshots[n-1]
+	}
+	return nil
+}
+
+// trim lets go of the oldest requests and snapshots, down to what a session
+// may keep; the newest of each stays.
+func (c *commit) trim(s *session) {
+	row := s.row
+	for len(row.RequestSizes) > agent.SessionRequestsMax {
+		c.dropOldestRequest(s)
+	}
+	for len(row.Snapshots) > agent.SessionSnapshotsMax {
+		c.dropOldestSnapshot(s)
+	}
+	for sum(row.RequestSizes)+snapshotBytes(row.Snapshots) > agent.SessionKeptBytesMax {
+		switch {
+		case len(row.Snapshots) > 1:
+			c.dropOldestSnapshot(s)
+		case len(row.RequestSizes) > 1:
+			c.dropOldestRequest(s)
+		default:
+			return
+		}
+	}
+}
+
+func (c *commit) dropOldestRequest(s *session) {
+	oldest := s.row.RequestsEnd - uint64(len(s.row.RequestSizes))
+	c.rows.remove(ordinalKey(kindSessionRequest, c.scope, s.id, oldest))
+	c.grow(0, -int64(s.row.RequestSizes[0]))
+	s.row.RequestSizes = s.row.RequestSizes[1:]
+}
+
+func (c *commit) dropOldestSnapshot(s *session) {
+	oldest := s.row.Snapshots[0]
+	s.row.Snapshots = s.row.Snapshots[1:]
+	c.dropSnapshot(s, oldest)
+}

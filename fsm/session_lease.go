@@ -1,0 +1,131 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"time"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// A session's lease is the claim SessionClaim(id), held by its owner: so it
+// lapses as claims do, and fences any commit. The session's row says under
+// which epoch it runs, though the claim may have ended: then it is recoverable.
+
+// beginLease begins a turn for an owner, under a new epoch.
+func (c *commit) beginLease(s *session, owner string, ttl time.Duration) error {
+	if err := validOwner(owner, ttl); err != nil {
+		return err
+	}
+	result, err := c.beginHolding(agent.SessionClaim(s.id), owner, ttl)
+	if err != nil {
+		return err
+	}
+	epoch := result.(*agent.ClaimResult).Claim.Epoch //nolint:forcetypeassert // beginHolding answers with nothing else
+	s.row.Lease = &logpb.SessionLease{Owner: owner, Epoch: epoch, AcquiredAt: c.progress.wall}
+	s.row.Status = string(agent.SessionRunning)
+	return nil
+}
+
+func validOwner(owner string, ttl time.Duration) error {
+	if err := agent.ValidID("owner_id", owner); err != nil {
+		return err
+	}
+	if ttl < agent.ClaimTTLMin || ttl > agent.ClaimTTLMax {
+		return agent.Invalid("ttl", "ttl = %v must be from %v to %v", ttl, agent.ClaimTTLMin, agent.ClaimTTLMax)
+	}
+	return nil
+}
+
+// underLease is the claim of the lease that a caller names, which must be the
+// session's and stand. It is judged before all else that the caller says.
+func (c *commit) underLease(s *session, lease, owner string) (*logpb.ClaimRow, error) {
+	held := s.row.Lease
+	if held == nil || held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner {
+		return nil, c.leaseRefusal(s, agent.CodeStaleSessionLease, "is not leased to %q as %q", owner, lease)
+	}
+	row, err := c.claim(c.scope, agent.SessionClaim(s.id))
+	if err != nil {
+		return nil, err
+	}
+	if row == nil || row.Epoch != held.Epoch {
+		return nil, c.leaseRefusal(s, agent.CodeSessionLeaseExpired,
+			"was leased to %q as %q, which has expired: recover the session", owner, lease)
+	}
+	return row, nil
+}
+
+// leaseRefusal refuses for the sake of a lease, and tells of the one that the
+// session has.
+func (c *commit) leaseRefusal(s *session, code agent.Code, format string, args ...any) error {
+	e := agent.Errorf(code, "session %q "+format, append([]any{s.id}, args...)...)
+	e.State = s.row.Status
+	lease, _, err := c.sessions().lease(s.id, s.row)
+	if err != nil {
+		return err
+	}
+	if lease != nil {
+		e.Epoch, e.Holder, e.ExpiresAt = lease.Epoch, lease.Owner, lease.ExpiresAt
+	}
+	return e
+}
+
+// armLease gives a lease its full ttl again, or another one.
+func (c *commit) armLease(s *session, row *logpb.ClaimRow, ttl time.Duration) error {
+	if ttl != 0 {
+		if err := validOwner(row.Holder, ttl); err != nil {
+			return err
+		}
+		row.TtlMs = millis(ttl)
+	}
+	_, err := c.armClaim(agent.SessionClaim(s.id), row)
+	return err
+}
+
+// endLease gives up the session's lease, whether it stands or has lapsed.
+func (c *commit) endLease(s *session) error {
+	if s.row.Lease == nil {
+		return nil
+	}
+	s.row.Lease = nil
+	name := agent.SessionClaim(s.id)
+	row, err := c.claimRow(c.scope, name)
+	if err != nil || row == nil {
+		return err
+	}
+	c.dropClaim(name, row)
+	return nil
+}
+
+// leaseLapsed notes that a claim has been cleared away, which was lapsed: if it
+// was a session's lease, that is to be recovered now.
+func (c *commit) leaseLapsed(claim string, epoch uint64) error {
+	id, ok := agent.ClaimedSession(claim)
+	if !ok {
+		return nil
+	}
+	s, err := c.session(id)
+	if err != nil || s == nil || s.row.GetLease().GetEpoch() != epoch {
+		return err
+	}
+	c.rows.set(idKey(kindSessionRecoverable, c.scope, id), lapsedAt(c.progress.wall))
+	c.touch(idKey(kindSession, c.scope, id))
+	return nil
+}
+
+func lapsedAt(wall int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(max(wall, 0))) }
+
+func (c *commit) renewSession(op *agent.RenewSession) (agent.OpResult, error) {
+	s, err := c.theSession(op.Session)
+	if err != nil {
+		return nil, err
+	}
+	row, err := c.underLease(s, op.LeaseID, op.Owner)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.armLease(s, row, op.TTL); err != nil {
+		return nil, err
+	}
+	return c.stored(s)
+}

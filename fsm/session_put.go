@@ -1,0 +1,183 @@
+package fsm
+
+import (
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (c *commit) putSession(op *agent.PutSession) (agent.OpResult, error) {
+	s, err := c.session(op.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := validPutSession(op); err != nil {
+		return nil, err
+	}
+	if err := c.enter(kindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
+		return nil, err
+	}
+	if err := mayPut(op, s); err != nil {
+		return nil, err
+	}
+	body := &logpb.SessionBody{}
+	if s == nil {
+		s = c.newSession(op.Session)
+		s.row.Mode = orDefaultWord(string(op.Mode), string(agent.SessionModeLease))
+	} else if body, err = sessionBody(c.rows, c.scope, s.id); err != nil {
+		return nil, err
+	}
+	if err := c.fillSession(s, op, body); err != nil {
+		return nil, err
+	}
+	if op.IfRevision != nil {
+		s.row.Revision = max(s.row.Revision, *op.IfRevision)
+	}
+	return c.stored(s)
+}
+
+// validPutSession judges what the door has judged before: an entry may come
+// from elsewhere.
+func validPutSession(op *agent.PutSession) error {
+	if err := agent.ValidID("agent_id", op.AgentID); err != nil {
+		return err
+	}
+	for field, id := range map[string]string{"thread": op.Thread, "checkpoint": op.Checkpoint} {
+		if id != "" {
+			if err := agent.ValidID(field, id); err != nil {
+				return err
+			}
+		}
+	}
+	switch op.Status {
+	case "", agent.SessionNew, agent.SessionHibernated, agent.SessionFinished, agent.SessionFailed, agent.SessionCancelled:
+	default:
+		return agent.Invalid("status", "a session is not put as %q", op.Status)
+	}
+	if op.SchemaVersion > agent.SessionSchemaMax {
+		return agent.Errorf(agent.CodeUnsupportedSchema, "schema version %d is newer than this store", op.SchemaVersion)
+	}
+	if op.Request != nil {
+		return agent.ValidID("request.id", op.Request.ID)
+	}
+	return nil
+}
+
+// mayPut holds a put to what is there; s is nil where there is nothing.
+func mayPut(op *agent.PutSession, s *session) error {
+	classic := op.Mode == agent.SessionModeClassic
+	if s == nil {
+		if op.IfRevision != nil && *op.IfRevision != 0 {
+			return staleRevision(op.Session, *op.IfRevision, 0)
+		}
+		return policyFits(op, classic)
+	}
+	classic = s.classic()
+	switch {
+	case op.IfRevision == nil && !classic, op.IfRevision != nil && *op.IfRevision == 0:
+		e := agent.Errorf(agent.CodeAlreadyExists, "session %q exists, at revision %d: name that revision to write over it", s.id, s.row.Revision)
+		e.Revision = s.row.Revision
+		return e
+	case op.Mode != "" && classic != (op.Mode == agent.SessionModeClassic):
+		return agent.Invalid("mode", "session %q is in %s mode, which a put does not change", s.id, s.row.Mode)
+	case s.row.Lease != nil:
+		e := agent.Errorf(agent.CodeSessionLeaseRequired, "session %q is leased to %q: commit under the lease", s.id, s.row.Lease.Owner)
+		e.Epoch, e.Holder, e.Revision = s.row.Lease.Epoch, s.row.Lease.Owner, s.row.Revision
+		return e
+	case op.IfRevision != nil && *op.IfRevision < s.row.Revision:
+		return staleRevision(s.id, *op.IfRevision, s.row.Revision)
+	}
+	return policyFits(op, classic)
+}
+
+// policyFits refuses what a session of its mode cannot do.
+func policyFits(op *agent.PutSession, classic bool) error {
+	if classic && op.Busy != "" && op.Busy != agent.BusyReject {
+		return agent.Invalid("busy", "busy = %q needs leases: leave the classic mode, or reject", op.Busy)
+	}
+	if !classic && op.Request != nil {
+		return agent.Invalid("request", "a request is put in classic mode only: claim the session with it")
+	}
+	return nil
+}
+
+func staleRevision(id string, given, stored uint64) error {
+	e := agent.Errorf(agent.CodeStaleSessionRevision, "session %q is at revision %d, not at %d: read it again", id, stored, given)
+	e.Revision = stored
+	return e
+}
+
+// fillSession makes the session what a put says, but for its revision.
+func (c *commit) fillSession(s *session, op *agent.PutSession, body *logpb.SessionBody) error {
+	status := op.Status
+	if status == "" {
+		status = s.status()
+	}
+	conversation, err := c.nextConversation(s, op.Conversation, body.Conversation, status)
+	if err != nil {
+		return err
+	}
+	row := s.row
+	row.Agent, row.Thread, row.Checkpoint = op.AgentID, op.Thread, op.Checkpoint
+	row.Busy = orDefaultWord(string(op.Busy), string(agent.BusyReject))
+	row.SchemaVersion = orDefault(op.SchemaVersion, agent.SessionSchemaMax)
+	row.QueueMax = min(orDefault(op.QueueMax, agent.SessionQueueDefault), agent.SessionQueueMax)
+	next := &logpb.SessionBody{
+		Spec: orEmptyObject(op.Spec), Metadata: orEmptyObject(op.Metadata), Environment: orEmptyObject(op.Environment),
+		Conversation: conversation, Result: op.Result, Failure: op.Failure,
+	}
+	if op.Request != nil && op.Result == nil {
+		next.Result = body.Result
+	}
+	if err := c.storeSessionBody(s, next); err != nil {
+		return err
+	}
+	if op.Request != nil {
+		request := encodeSessionRequest(op.Request)
+		request.Owner = ""
+		if err := c.addRequest(s, request); err != nil {
+			return err
+		}
+		s.row.Status = string(agent.SessionRunning)
+		return nil
+	}
+	if op.Status == "" {
+		return nil
+	}
+	return c.settle(s, op.Status)
+}
+
+// nextConversation holds a conversation to the one that is stored: only a turn
+// that finishes may carry it on, and by one. In classic mode anything goes.
+func (c *commit) nextConversation(
+	s *session, given *agent.Conversation, stored *logpb.Conversation, status agent.SessionStatus,
+) (*logpb.Conversation, error) {
+	if given == nil {
+		if stored == nil {
+			stored = encodeConversation(&agent.Conversation{})
+			stored.AgentState, stored.ContextState = orEmptyObject(nil), orEmptyObject(nil)
+		}
+		return stored, nil
+	}
+	next := encodeConversation(given)
+	next.AgentState, next.ContextState = orEmptyObject(next.AgentState), orEmptyObject(next.ContextState)
+	now, then := s.row.ContinuationRevision, given.ContinuationRevision
+	if s.classic() || stored == nil || then == now || status == agent.SessionFinished && then == now+1 {
+		return next, nil
+	}
+	expected := now
+	if status == agent.SessionFinished {
+		expected++
+	}
+	e := agent.Errorf(agent.CodeInvalidConversation,
+		"the conversation of session %q is at continuation revision %d: a session that is %s goes on to %d, not to %d",
+		s.id, now, status, expected, then)
+	e.Revision = now
+	return nil, e
+}
+
+func orDefaultWord(word, otherwise string) string {
+	if word == "" {
+		return otherwise
+	}
+	return word
+}

@@ -1,0 +1,86 @@
+package fsm
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// queueRetryMS is a guess: a place frees up when a turn ends.
+const queueRetryMS = 1000
+
+// enqueue lets a request wait, and tells its place, from 1.
+func (c *commit) enqueue(s *session, op *agent.ClaimSession) (place uint64, err error) {
+	r := encodeSessionRequest(op.Request)
+	r.Owner, r.At, r.Outcome = op.Owner, c.progress.wall, string(agent.RequestOpen)
+	size := requestBytes(r)
+	switch waiting := uint64(len(s.row.QueueSizes)); {
+	case waiting >= s.row.QueueMax:
+		return 0, queueFull(s, "queue_max", s.row.QueueMax)
+	case sum(s.row.QueueSizes)+size > agent.SessionQueueBytesMax:
+		return 0, queueFull(s, "session_queue_bytes_max", agent.SessionQueueBytesMax)
+	}
+	key := ordinalKey(kindSessionQueue, c.scope, s.id, s.row.QueueEnd)
+	s.row.QueueEnd++
+	s.row.QueueSizes = append(s.row.QueueSizes, size)
+	c.grow(0, int64(size))
+	return uint64(len(s.row.QueueSizes)), c.setSessionRow(key, r)
+}
+
+func queueFull(s *session, limit string, bound uint64) error {
+	e := agent.Errorf(agent.CodeOverloaded, "the queue of session %q is full: %s = %d", s.id, limit, bound)
+	e.Limit, e.RetryAfterMS = fmt.Sprintf("%s=%d", limit, bound), queueRetryMS
+	return e
+}
+
+// nextRequest is what a turn that begins now is to answer: what has waited
+// longest, or else what its claim brings. A request that comes while others
+// wait goes behind them.
+func (c *commit) nextRequest(s *session, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
+	if len(s.row.QueueSizes) == 0 {
+		if op.Request == nil {
+			e := agent.Errorf(agent.CodeSessionQueueEmpty, "no request waits for session %q: claim it with one", s.id)
+			e.State = s.row.Status
+			return nil, 0, e
+		}
+		r = encodeSessionRequest(op.Request)
+		r.Owner = op.Owner
+		return r, 0, nil
+	}
+	if r, err = c.dequeue(s); err != nil {
+		return nil, 0, err
+	}
+	r.Owner = op.Owner
+	if op.Request != nil {
+		queued, err = c.enqueue(s, op)
+	}
+	return r, queued, err
+}
+
+func (c *commit) dequeue(s *session) (*logpb.SessionRequest, error) {
+	key := ordinalKey(kindSessionQueue, c.scope, s.id, s.row.QueueEnd-uint64(len(s.row.QueueSizes)))
+	raw, err := c.rows.get(key)
+	if err != nil {
+		return nil, err
+	}
+	r := &logpb.SessionRequest{}
+	if err := proto.Unmarshal(raw, r); err != nil || raw == nil {
+		return nil, fmt.Errorf("decode the head of the queue of session %q: %w", s.id, err)
+	}
+	c.rows.remove(key)
+	c.grow(0, -int64(s.row.QueueSizes[0]))
+	s.row.QueueSizes = s.row.QueueSizes[1:]
+	return r, nil
+}
+
+func (c *commit) clearQueue(s *session) error {
+	for len(s.row.QueueSizes) > 0 {
+		if _, err := c.dequeue(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
