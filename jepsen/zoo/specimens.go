@@ -33,7 +33,7 @@ const (
 var specimens = []Specimen{
 	// Reads.
 	{Bug: planted.FollowerLocalRead, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn, Quick: true},
-	{Bug: planted.LeaderLocalRead, Workloads: []string{turn}, Nemeses: []string{"disk/a-leader-hangs-cut-off"}, Time: long, Seed: 1, Check: turn},
+	{Bug: planted.LeaderLocalRead, Workloads: []string{turn}, Nemeses: []string{"disk/a-leader-hangs-cut-off"}, Time: 45 * time.Second, Seed: 1, Check: turn},
 	{Bug: planted.ReadDoesNotWait, Workloads: []string{turn}, Nemeses: []string{lagging}, Time: some, Seed: 1, Check: turn},
 	{Bug: planted.BarrierJoinsSentRound, Workloads: []string{turn}, Nemeses: []string{lagging}, Time: some, Seed: 1, Check: turn},
 	{Bug: planted.VerifyLeaderRead, Workloads: []string{turn}, Nemeses: []string{kill}, Nodes: 1, Time: long, Seed: 1, Check: turn},
@@ -47,7 +47,7 @@ var specimens = []Specimen{
 	{Bug: planted.AckedBeforeCommit, Workloads: []string{set}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: set},
 
 	// Snapshots.
-	{Bug: planted.SnapshotRunsAhead, Workloads: []string{turn}, Nemeses: []string{installing}, Time: 30 * time.Second, Seed: 1, Check: "liveness"},
+	{Bug: planted.SnapshotRunsAhead, Workloads: []string{turn}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: "liveness"},
 	{Bug: planted.DedupeLostInSnapshot, Workloads: []string{"dedupe"}, Nemeses: []string{installing}, Time: 40 * time.Second, Seed: 1, Check: "dedupe"},
 
 	// The state machine.
