@@ -216,6 +216,10 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 		return c.putScope(op)
 	case *agent.DeleteScope:
 		return c.deleteScope(alone)
+	case *agent.WriteMemory:
+		return c.writeMemory(op)
+	case *agent.DeleteMemory:
+		return c.deleteMemory(op)
 	case *agent.TakeClaim:
 		return c.takeClaim(op)
 	case *agent.RenewClaim:
@@ -223,6 +227,6 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 	case *agent.ReleaseClaim:
 		return c.releaseClaim(op)
 	default:
-		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
+		return c.sessionOp(op)
 	}
 }

@@ -129,6 +129,22 @@ var genOps = []*rapid.Generator[agent.Op]{
 	}),
 	rapid.Just(agent.Op(&agent.DeleteScope{})),
 	rapid.Custom(func(t *rapid.T) agent.Op {
+		return &agent.WriteMemory{
+			Agent: genID.Draw(t, "agent"), ID: genID.Draw(t, "id"), Session: genText.Draw(t, "session"), Class: genText.Draw(t, "class"),
+			Kind: genText.Draw(t, "kind"), Content: genText.Draw(t, "content"), Data: genJSON.Draw(t, "data"),
+			Tags: rapid.SliceOfN(genText, 0, 3).Draw(t, "tags"), Source: genText.Draw(t, "source"), Metadata: genJSON.Draw(t, "metadata"),
+			Embedding: rapid.SliceOfN(rapid.Float32(), 0, 3).Draw(t, "embedding"), ObservedAt: optional(t, genTime, "observed"),
+			ExpiresAt: genTime.Draw(t, "expires"), TTL: genTTL.Draw(t, "ttl"), IfRevision: optional(t, genNumber, "if_revision"),
+			IfIncarnation: genNumber.Draw(t, "inc"),
+		}
+	}),
+	rapid.Custom(func(t *rapid.T) agent.Op {
+		return &agent.DeleteMemory{
+			Agent: genID.Draw(t, "agent"), ID: genID.Draw(t, "id"), IfRevision: optional(t, genNumber, "if_revision"),
+			IfIncarnation: genNumber.Draw(t, "inc"), Seal: genTTL.Draw(t, "seal"),
+		}
+	}),
+	rapid.Custom(func(t *rapid.T) agent.Op {
 		return &agent.TakeClaim{Claim: genID.Draw(t, "claim"), Holder: genID.Draw(t, "holder"), TTL: genTTL.Draw(t, "ttl")}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.Op {
@@ -145,7 +161,10 @@ var genOps = []*rapid.Generator[agent.Op]{
 }
 
 var genPolicy = rapid.Custom(func(t *rapid.T) agent.Policy {
-	return agent.Policy{History: genNumber.Draw(t, "history"), KeysMax: genNumber.Draw(t, "keys"), BytesMax: genNumber.Draw(t, "bytes")}
+	return agent.Policy{
+		History: genNumber.Draw(t, "history"), KeysMax: genNumber.Draw(t, "keys"), BytesMax: genNumber.Draw(t, "bytes"),
+		MemoriesMax: genNumber.Draw(t, "memories"), MemoryBytesMax: genNumber.Draw(t, "memory bytes"),
+	}
 })
 
 var genCommit = rapid.Custom(func(t *rapid.T) agent.Commit {

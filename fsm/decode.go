@@ -97,9 +97,15 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 		}, nil
 	case *logpb.Op_PutScope:
 		o := p.PutScope
-		return &agent.PutScope{Policy: agent.Policy{History: o.History, KeysMax: o.KeysMax, BytesMax: o.BytesMax}}, nil
+		return &agent.PutScope{Policy: agent.Policy{
+			History: o.History, KeysMax: o.KeysMax, BytesMax: o.BytesMax, MemoriesMax: o.MemoriesMax, MemoryBytesMax: o.MemoryBytesMax,
+		}}, nil
 	case *logpb.Op_DeleteScope:
 		return &agent.DeleteScope{}, nil
+	case *logpb.Op_WriteMemory:
+		return decodeWriteMemory(p.WriteMemory), nil
+	case *logpb.Op_DeleteMemory:
+		return decodeDeleteMemory(p.DeleteMemory), nil
 	default:
 		return decodeClaimOp(op)
 	}
@@ -117,7 +123,7 @@ func decodeClaimOp(op *logpb.Op) (agent.Op, error) {
 		o := p.ReleaseClaim
 		return &agent.ReleaseClaim{Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TTL: duration(o.TtlMs)}, nil
 	default:
-		return nil, fmt.Errorf("op of type %T is not an agent's", op.Op)
+		return decodeSessionOp(op)
 	}
 }
 

@@ -80,6 +80,8 @@ func opsBytes(ops []agent.Op) int {
 			size += draftsBytes(o.Entries) + len(o.Metadata)
 		case *agent.CompactThread:
 			size += len(o.Summary)
+		case *agent.WriteMemory:
+			size += o.Size()
 		}
 	}
 	return size
@@ -135,9 +137,14 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 	case *agent.PutScope:
 		return &logpb.Op{Op: &logpb.Op_PutScope{PutScope: &logpb.PutScope{
 			History: o.Policy.History, KeysMax: o.Policy.KeysMax, BytesMax: o.Policy.BytesMax,
+			MemoriesMax: o.Policy.MemoriesMax, MemoryBytesMax: o.Policy.MemoryBytesMax,
 		}}}, nil
 	case *agent.DeleteScope:
 		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}, nil
+	case *agent.WriteMemory:
+		return &logpb.Op{Op: &logpb.Op_WriteMemory{WriteMemory: encodeWriteMemory(o)}}, nil
+	case *agent.DeleteMemory:
+		return &logpb.Op{Op: &logpb.Op_DeleteMemory{DeleteMemory: encodeDeleteMemory(o)}}, nil
 	default:
 		return encodeClaimOp(op)
 	}
@@ -158,7 +165,7 @@ func encodeClaimOp(op agent.Op) (*logpb.Op, error) {
 			Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TtlMs: millis(o.TTL),
 		}}}, nil
 	default:
-		return nil, fmt.Errorf("op of type %T has no place in the log", op)
+		return encodeSessionOp(op)
 	}
 }
 

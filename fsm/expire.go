@@ -3,6 +3,7 @@ package fsm
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"dormouse/agent"
 	"dormouse/storage"
@@ -154,7 +155,7 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 // dueRow handles the wall queue: data that has expired, or a tombstone. A row
 // that was written anew since, or went with its scope, has another time.
 func (b *batch) dueRow(when uint64, row string) (int, error) {
-	kind, scope, id, ok := splitID(row)
+	kind, scope, id, ok := splitDueRow(row)
 	if !ok {
 		return 0, fmt.Errorf("the wall queue holds %q, which names no row", row)
 	}
@@ -168,7 +169,11 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 		err = c.expireValue(id, int64(when))
 	case kindCheckpoint:
 		err = c.expireCheckpoint(id, int64(when))
-	case kindValueTombstone, kindCheckpointTombstone, kindThreadTombstone:
+	case kindMemory:
+		err = c.expireMemory(id, int64(when))
+	case kindReview:
+		err = c.dueReview(id, int64(when))
+	case kindValueTombstone, kindCheckpointTombstone, kindThreadTombstone, kindMemoryTombstone, kindSessionTombstone:
 		err = c.expireTombstone(row, int64(when))
 	default:
 		err = fmt.Errorf("the wall queue holds %q, which is of no kind that expires", row)
@@ -180,6 +185,16 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 		c.scopes[scope] = c.record
 	}
 	return 0, nil
+}
+
+// splitDueRow takes the name of a row apart that expires. The id of a memory's
+// is its agent's, a NUL and its own.
+func splitDueRow(row string) (kind, scope, id string, ok bool) {
+	if strings.HasPrefix(row, kindMemory) || strings.HasPrefix(row, kindMemoryTombstone) {
+		scope, name, id, ok := splitMemory(row)
+		return row[:1], scope, name + separator + id, ok
+	}
+	return splitID(row)
 }
 
 // expireAt queues a row to go at a wall time; 0 means never.

@@ -24,4 +24,11 @@ const (
 	KindSystem   = kindSystem
 	KindClaim    = kindClaim
 	KindDueClaim = kindDueClaim
+
+	KindMemoryTombstone = kindMemoryTombstone
 )
+
+// MemoryKinds are the kinds of the rows that memories leave, tombstones apart.
+var MemoryKinds = []string{
+	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone,
+}

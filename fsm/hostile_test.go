@@ -1,6 +1,7 @@
 package fsm_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/hashicorp/raft"
@@ -44,6 +45,8 @@ func FuzzApply(f *testing.F) {
 		&agent.CompactThread{Thread: "t", BeforeSeq: 1}, &agent.DeleteThread{Thread: "t", Seal: 1e9},
 		&agent.HibernateThread{Thread: "t", Rev: 1, Entries: drafts(`{}`)}, &agent.PutScope{Policy: agent.Policy{KeysMax: 1}},
 		&agent.DeleteValue{Key: "v"}, &agent.DeleteCheckpoint{Key: "c"},
+		&agent.WriteMemory{Agent: "a", ID: "m", Session: "s", Content: "x", Tags: []string{"t"}, Embedding: []float32{1}, TTL: 1e9},
+		&agent.DeleteMemory{Agent: "a", ID: "m"},
 		&agent.TakeClaim{Claim: "c", Holder: "h"}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1},
 		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1, To: "i"},
 	}
@@ -96,7 +99,7 @@ func (h hostile) drafts() (out []*logpb.Draft) {
 }
 
 func (h hostile) op() *logpb.Op {
-	switch rapid.IntRange(0, 18).Draw(h.T, "op") {
+	switch rapid.IntRange(0, 21).Draw(h.T, "op") {
 	case 0:
 		return &logpb.Op{Op: &logpb.Op_PutValue{PutValue: &logpb.PutValue{
 			Key: h.id(), Bytes: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(), IfAbsent: rapid.Bool().Draw(h.T, "absent"), IfIncarnation: h.number(),
@@ -129,16 +132,33 @@ func (h hostile) op() *logpb.Op {
 	case 10:
 		return &logpb.Op{Op: &logpb.Op_ForkThread{ForkThread: &logpb.ForkThread{Thread: h.id(), NewThread: h.id(), AtRev: h.maybe()}}}
 	case 11:
-		return &logpb.Op{Op: &logpb.Op_PutScope{PutScope: &logpb.PutScope{History: h.number(), KeysMax: h.number()}}}
+		return &logpb.Op{Op: &logpb.Op_PutScope{PutScope: &logpb.PutScope{
+			History: h.number(), KeysMax: h.number(), MemoriesMax: h.number(), MemoryBytesMax: h.number(),
+		}}}
 	case 12:
 		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}
 	case 13:
 		return &logpb.Op{Op: &logpb.Op_PutMember{PutMember: &logpb.PutMember{Member: &logpb.Member{Id: h.id(), Incarnation: h.id()}}}}
 	case 14:
 		return &logpb.Op{Op: &logpb.Op_RemoveMember{RemoveMember: &logpb.RemoveMember{Id: h.id(), Incarnation: h.id()}}}
+	case 15, 16:
+		return h.memoryOp()
 	default:
 		return h.claimOp()
 	}
+}
+
+func (h hostile) memoryOp() *logpb.Op {
+	if rapid.IntRange(0, 3).Draw(h.T, "delete") == 0 {
+		return &logpb.Op{Op: &logpb.Op_DeleteMemory{DeleteMemory: &logpb.DeleteMemory{
+			Agent: h.id(), Id: h.id(), IfRevision: h.maybe(), IfIncarnation: h.number(), SealMs: h.number(),
+		}}}
+	}
+	return &logpb.Op{Op: &logpb.Op_WriteMemory{WriteMemory: &logpb.WriteMemory{
+		Agent: h.id(), Id: h.id(), Session: h.id(), Class: "no class", Content: string(h.bytes()[:0]), Data: h.bytes(), Metadata: h.bytes(),
+		Embedding:  rapid.SampledFrom([][]float32{nil, nil, {1}, {0}, {1, 2}, {float32(math.NaN())}}).Draw(h.T, "embedding"),
+		ObservedAt: (*int64)(nil), ExpiresAt: int64(h.number()), TtlMs: h.number(), IfRevision: h.maybe(), IfIncarnation: h.number(),
+	}}}
 }
 
 func (h hostile) ttl() uint64 {

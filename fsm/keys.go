@@ -42,12 +42,13 @@ const (
 )
 
 // scopedKinds are the kinds that go with their scope.
-var scopedKinds = []string{
+var scopedKinds = append([]string{
 	kindValue, kindValueBytes, kindValueTombstone,
 	kindCheckpoint, kindCheckpointHistory, kindCheckpointBody, kindCheckpointTombstone,
 	kindThread, kindEntry, kindEntryID, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
 	kindClaim,
-}
+	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone, kindMemoryTombstone,
+}, sessionKinds...)
 
 const separator = "\x00"
 

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
+	"dormouse/recall"
 	"dormouse/storage"
 )
 
@@ -48,6 +49,7 @@ type Machine struct {
 
 	waiters waiters
 	watches watches
+	recalls *recall.Cache // guarded by mu; replaced by adopt
 }
 
 // adopt makes a generation's engine the machine's own in place of the one that
@@ -79,6 +81,7 @@ func (m *Machine) adopt(g *generation) error {
 	m.mu.Lock()
 	old := m.gen
 	m.gen, m.progress, m.due, m.opening = g, done, next, opened
+	m.recalls = recall.NewCache(recallBytesMax) // the state may be another one
 	m.members, m.removed, m.level = roster.members, roster.removed, roster.level
 	m.mu.Unlock()
 

@@ -57,6 +57,10 @@ func (m *model) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code)
 		return m.forkThread(op, got)
 	case *agent.CompactThread:
 		return m.compactThread(op)
+	case *agent.WriteMemory:
+		return m.writeMemory(op, got)
+	case *agent.DeleteMemory:
+		return m.deleteMemory(op)
 	case *agent.TakeClaim:
 		return m.takeClaim(op, got)
 	case *agent.RenewClaim:
@@ -139,7 +143,7 @@ func (g *generator) op(t *rapid.T) agent.Op {
 	thread, checkpoint, value := g.model.threads[key], g.model.current(key), g.model.values[key]
 	g.n++
 	text := fmt.Sprintf(`{"n":%d}`, g.n)
-	switch rapid.IntRange(0, 17).Draw(t, "op") {
+	switch rapid.IntRange(0, 20).Draw(t, "op") {
 	case 0:
 		op := &agent.PutValue{
 			Key: key, Bytes: []byte(text), TTL: ttls.Draw(t, "ttl"), IfRevision: near(t, value.Revision),
@@ -177,6 +181,8 @@ func (g *generator) op(t *rapid.T) agent.Op {
 		return g.hibernate(t, key, thread)
 	case 10, 11, 12, 13:
 		return g.claimOp(t, key)
+	case 14, 15, 16:
+		return g.memoryOp(t, key)
 	default:
 		op := &agent.AppendThread{
 			Thread: key, Entries: g.drafts(t, 3), ExpectedRev: near(t, thread.Rev), IfIncarnation: incarnation(t, thread.Incarnation),
@@ -264,7 +270,8 @@ func describe(c agent.Commit) (out string) {
 // sameState compares all that can be read with the model.
 func sameState(t *rapid.T, r *subject, m *model) {
 	t.Helper()
-	want := agent.Scope{Keys: uint64(len(m.values) + len(m.checkpoints) + len(m.threads) + len(m.claims))}
+	want := agent.Scope{Keys: uint64(len(m.values) + len(m.checkpoints) + len(m.threads) + len(m.claims) + len(m.memories))}
+	want.Bytes = sameMemories(t, r, m)
 	for _, key := range []string{"a", "b", "c"} {
 		v, found := m.values[key]
 		same(t, r, &agent.GetValue{Key: key}, &v, found)

@@ -20,7 +20,9 @@ type model struct {
 	checkpoints map[string][]agent.Checkpoint // all revisions, oldest first
 	threads     map[string]modelThread
 	claims      map[string]modelClaim
-	sealed      map[string]int64 // :: noun/id → until
+	memories    map[string]agent.Memory // :: agent/id → the memory
+	written     []string                // of memories, the last written last
+	sealed      map[string]int64        // :: noun/id → until
 	answers     map[uint64]agent.Decided
 	low         uint64
 }
@@ -33,13 +35,14 @@ type modelThread struct {
 func newModel() *model {
 	return &model{
 		values: map[string]agent.Value{}, checkpoints: map[string][]agent.Checkpoint{}, threads: map[string]modelThread{},
-		claims: map[string]modelClaim{}, sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
+		claims: map[string]modelClaim{}, memories: map[string]agent.Memory{}, sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
 	}
 }
 
 func (m *model) clone() *model {
 	c := *m
 	c.values, c.checkpoints, c.threads = maps.Clone(m.values), maps.Clone(m.checkpoints), maps.Clone(m.threads)
+	c.memories, c.written = maps.Clone(m.memories), slices.Clone(m.written)
 	c.claims, c.sealed, c.answers = maps.Clone(m.claims), maps.Clone(m.sealed), maps.Clone(m.answers)
 	return &c
 }
@@ -57,6 +60,7 @@ func (t modelThread) headAt(rev uint64) agent.Head {
 func (m *model) expire(now int64) {
 	m.now = now
 	maps.DeleteFunc(m.values, func(_ string, v agent.Value) bool { return v.ExpiresAt != 0 && v.ExpiresAt <= now })
+	maps.DeleteFunc(m.memories, func(_ string, v agent.Memory) bool { return v.ExpiresAt != 0 && v.ExpiresAt <= now })
 	maps.DeleteFunc(m.checkpoints, func(_ string, c []agent.Checkpoint) bool {
 		at := c[len(c)-1].ExpiresAt
 		return at != 0 && at <= now

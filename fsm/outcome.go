@@ -68,6 +68,10 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		return &logpb.OpResult{Result: &logpb.OpResult_Deleted{Deleted: &logpb.DeleteResult{
 			Existed: r.Existed, Incarnation: r.Incarnation,
 		}}}, nil
+	case *agent.MemoryResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Memory{Memory: &logpb.MemoryResult{
+			Agent: r.Agent, Id: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		}}}, nil
 	case *agent.ScopeResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Scope{Scope: &logpb.ScopeResult{Scope: encodeScope(r.Scope)}}}, nil
 	case *agent.ClaimResult:
@@ -75,6 +79,10 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		return &logpb.OpResult{Result: &logpb.OpResult_Claim{Claim: &logpb.ClaimResult{
 			Name: v.Name, Holder: v.Holder, Epoch: v.Epoch, TtlMs: millis(v.TTL), ClaimedAt: v.ClaimedAt, ExpiresAt: v.ExpiresAt,
 		}}}, nil
+	case *agent.SessionResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Session{Session: encodeSessionResult(r)}}, nil
+	case *agent.ReviewResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Review{Review: &logpb.ReviewResult{Id: r.Review.ID, Review: encodeReview(&r.Review)}}}, nil
 	default:
 		return nil, fmt.Errorf("result of type %T has no place in the log", r)
 	}
@@ -105,6 +113,11 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		return r, nil
 	case *logpb.OpResult_Deleted:
 		return &agent.DeleteResult{Existed: p.Deleted.Existed, Incarnation: p.Deleted.Incarnation}, nil
+	case *logpb.OpResult_Memory:
+		v := p.Memory
+		return &agent.MemoryResult{
+			Agent: v.Agent, ID: v.Id, Incarnation: v.Incarnation, Revision: v.Revision, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
+		}, nil
 	case *logpb.OpResult_Scope:
 		return &agent.ScopeResult{Scope: decodeScope(p.Scope.Scope)}, nil
 	case *logpb.OpResult_Claim:
@@ -112,6 +125,10 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		return &agent.ClaimResult{Claim: agent.Claim{
 			Name: v.Name, Holder: v.Holder, Epoch: v.Epoch, TTL: duration(v.TtlMs), ClaimedAt: v.ClaimedAt, ExpiresAt: v.ExpiresAt,
 		}}, nil
+	case *logpb.OpResult_Session:
+		return decodeSessionResult(p.Session), nil
+	case *logpb.OpResult_Review:
+		return &agent.ReviewResult{Review: decodeReview(p.Review.GetId(), p.Review.GetReview())}, nil
 	default:
 		return nil, fmt.Errorf("result of type %T is unknown", p)
 	}
@@ -150,13 +167,17 @@ func encodeScope(s agent.Scope) *logpb.ScopeRecord {
 	return &logpb.ScopeRecord{
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
 		History: s.Policy.History, KeysMax: s.Policy.KeysMax, BytesMax: s.Policy.BytesMax,
+		MemoriesMax: s.Policy.MemoriesMax, MemoryBytesMax: s.Policy.MemoryBytesMax,
 	}
 }
 
 func decodeScope(p *logpb.ScopeRecord) agent.Scope {
 	return agent.Scope{
 		Name: p.GetName(), Keys: p.GetKeys(), Bytes: p.GetBytes(), CreatedAt: p.GetCreatedAt(),
-		Policy: agent.Policy{History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax()},
+		Policy: agent.Policy{
+			History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
+			MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(),
+		},
 	}
 }
 
@@ -168,7 +189,7 @@ func encodeRefusal(e *agent.Error) *logpb.Refusal {
 		Code: string(e.Code), Detail: e.Detail, Op: int32(e.Op), Field: e.Field, Limit: e.Limit,
 		Rev: e.Rev, Head: e.Head, Thread: e.Thread, Revision: e.Revision, Seq: e.Seq,
 		Incarnation: e.Incarnation, Floor: e.Floor, Epoch: e.Epoch, Holder: e.Holder,
-		ExpiresAt: e.ExpiresAt, RetryAfterMs: e.RetryAfterMS,
+		ExpiresAt: e.ExpiresAt, RetryAfterMs: e.RetryAfterMS, State: e.State,
 	}
 }
 
@@ -178,6 +199,6 @@ func decodeRefusal(p *logpb.Refusal) *agent.Error {
 		Code: agent.Code(p.Code), Detail: p.Detail, Final: true, Op: int(p.Op), Field: p.Field, Limit: p.Limit,
 		Rev: p.Rev, Head: p.Head, Thread: p.Thread, Revision: p.Revision, Seq: p.Seq,
 		Incarnation: p.Incarnation, Floor: p.Floor, Epoch: p.Epoch, Holder: p.Holder,
-		ExpiresAt: p.ExpiresAt, RetryAfterMS: p.RetryAfterMs,
+		ExpiresAt: p.ExpiresAt, RetryAfterMS: p.RetryAfterMs, State: p.State,
 	}
 }

@@ -92,8 +92,8 @@ func saturate(n uint64, by int64) uint64 {
 }
 
 func (c *commit) putScope(op *agent.PutScope) (agent.OpResult, error) {
-	if op.Policy.History > agent.HistoryMax {
-		return nil, agent.Invalid("history", "history = %d must be at most %d", op.Policy.History, agent.HistoryMax)
+	if err := op.Policy.Validate(); err != nil {
+		return nil, err
 	}
 	c.grow(0, 0)
 	c.record.Policy = op.Policy

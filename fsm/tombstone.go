@@ -18,7 +18,11 @@ import (
 // bury makes the tombstone of an id in place of the one that may be there.
 // A seal is never shortened.
 func (c *commit) bury(kind, id string, incarnation uint64, seal time.Duration) error {
-	row := idKey(kind, c.scope, id)
+	return c.buryRow(idKey(kind, c.scope, id), incarnation, seal)
+}
+
+// buryRow is bury of the tombstone whose row is named.
+func (c *commit) buryRow(row string, incarnation uint64, seal time.Duration) error {
 	old, err := c.tombstone(row)
 	if err != nil {
 		return err
@@ -44,10 +48,14 @@ func (c *commit) bury(kind, id string, incarnation uint64, seal time.Duration) e
 // not there: then the write must not be stopped by a seal, nor name an
 // incarnation that is gone, and the tombstone makes way for the next one.
 func (c *commit) enter(kind, id string, want, current uint64) error {
+	return c.enterRow(idKey(kind, c.scope, id), id, want, current)
+}
+
+// enterRow is enter where the tombstone's row is named.
+func (c *commit) enterRow(row, id string, want, current uint64) error {
 	if current != 0 {
 		return sameIncarnation(id, want, current)
 	}
-	row := idKey(kind, c.scope, id)
 	stone, err := c.tombstone(row)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/recall"
 	"dormouse/storage"
 )
 
@@ -19,19 +20,20 @@ type View struct {
 	gen      *generation
 	view     *storage.View
 	progress progress
+	recalls  *recall.Cache
 	err      error // the view could not be made
 }
 
 // View is the state as of now.
 func (m *Machine) View() *View {
 	m.mu.RLock()
-	g := m.gen
+	g, recalls := m.gen, m.recalls
 	ok := g.acquire()
 	m.mu.RUnlock()
 	if !ok {
 		return &View{err: errors.New("the state machine is closed")}
 	}
-	v := &View{gen: g, view: g.engine.View()}
+	v := &View{gen: g, view: g.engine.View(), recalls: recalls}
 	v.progress, v.err = readProgress(v.view)
 	return v
 }
@@ -59,19 +61,35 @@ func (v *View) get(key string) ([]byte, error) {
 
 // Answer answers one read, which Reads.Validate has let in.
 func (v *View) Answer(scope string, r agent.Read) agent.Answer {
+	return answerOf(v.find(scope, r, false))
+}
+
+// TryAnswer is Answer where that is cheap. It is false where an index in
+// memory that the read needs has gone past the view, for a newer reader: then a
+// newer view is to be asked.
+func (v *View) TryAnswer(scope string, r agent.Read) (answer agent.Answer, ok bool) {
+	found, err := v.find(scope, r, true)
+	if errors.Is(err, recall.ErrPast) {
+		return agent.Answer{}, false
+	}
+	return answerOf(found, err), true
+}
+
+func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error) {
 	if v.err != nil {
-		return answerOf(nil, v.err)
+		return nil, v.err
 	}
 	if scope == "" {
 		scope = agent.DefaultScope
 	}
-	return answerOf(reader{View: v, scope: scope}.read(r))
+	return reader{View: v, scope: scope, hasty: hasty}.read(r)
 }
 
 // reader reads one scope.
 type reader struct {
 	*View
 	scope string
+	hasty bool // rather recall.ErrPast than an index built anew
 }
 
 func (r reader) read(question agent.Read) (agent.Found, error) {
@@ -102,10 +120,24 @@ func (r reader) read(question agent.Read) (agent.Found, error) {
 		return r.scopes(q)
 	case *agent.GetScope:
 		return r.scopeRecord()
+	case *agent.GetMemory:
+		return r.memory(q)
+	case *agent.ListMemories:
+		return r.memories(q)
+	case *agent.Recall:
+		return r.recall(q)
 	case *agent.GetClaim:
 		return r.claim(q)
 	case *agent.ListClaims:
 		return r.claims(q)
+	case *agent.GetSession:
+		return r.session(q)
+	case *agent.ListSessions:
+		return r.listSessions(q)
+	case *agent.GetReview:
+		return r.review(q)
+	case *agent.ListReviews:
+		return r.listReviews(q)
 	default:
 		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", question)
 	}

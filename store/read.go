@@ -35,11 +35,36 @@ func (s *Store) ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.
 		scope = agent.DefaultScope
 	}
 	age := s.age(r.Stale)
+	answers, ok := s.answer(scope, r.Reads, true)
+	for range hastyTries {
+		if ok {
+			break
+		}
+		answers, ok = s.answer(scope, r.Reads, true)
+	}
+	if !ok {
+		answers, _ = s.answer(scope, r.Reads, false)
+	}
+	answers.AgeMS = age
+	return answers, nil
+}
+
+// hastyTries is how often a read that was overtaken tries again at once.
+const hastyTries = 3
+
+// answer answers all reads from one view. Where hasty it may fail: see
+// fsm.View.TryAnswer.
+func (s *Store) answer(scope string, reads []agent.Read, hasty bool) (answers agent.Answers, ok bool) {
 	view := s.o.Machine.View()
 	defer view.Close()
-	answers := agent.Answers{Index: view.Index(), Node: s.o.Node, AgeMS: age, Answers: make([]agent.Answer, len(r.Reads))}
-	for i, read := range r.Reads {
-		answer := view.Answer(scope, read)
+	answers = agent.Answers{Index: view.Index(), Node: s.o.Node, Answers: make([]agent.Answer, len(reads))}
+	for i, read := range reads {
+		var answer agent.Answer
+		if !hasty {
+			answer = view.Answer(scope, read)
+		} else if answer, ok = view.TryAnswer(scope, read); !ok {
+			return agent.Answers{}, false
+		}
 		if answer.Err != nil && answer.Err.Op < 0 {
 			refusal := *answer.Err
 			refusal.Op = i
@@ -47,7 +72,7 @@ func (s *Store) ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.
 		}
 		answers.Answers[i] = answer
 	}
-	return answers, nil
+	return answers, true
 }
 
 // await waits until this node has applied index. A read that runs out of time

@@ -19,6 +19,7 @@ func fencedOps(held agent.Claim) []agent.Op {
 		&agent.ForkThread{Thread: "t", NewThread: "u"},
 		&agent.DeleteCheckpoint{Key: "k"}, &agent.DeleteThread{Thread: "u"}, &agent.DeleteThread{Thread: "t"},
 		&agent.PutScope{Policy: agent.Policy{History: 2}},
+		&agent.WriteMemory{Agent: "a", ID: "m", Content: "x"}, &agent.DeleteMemory{Agent: "a", ID: "m"},
 		&agent.TakeClaim{Claim: "new", Holder: "z"}, renew(held), next,
 		&agent.DeleteScope{},
 	}

@@ -42,6 +42,10 @@ func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.PutScope:
 		s.Policy = o.Policy
 		return &agent.ScopeResult{Scope: s.Scope}, nil
+	case *agent.WriteMemory:
+		return r.writeMemory(s, o)
+	case *agent.DeleteMemory:
+		return r.deleteMemory(s, o)
 	case *agent.DeleteScope:
 		return &agent.DeleteResult{Existed: r.scopes[s.Name] != nil}, nil
 	default:

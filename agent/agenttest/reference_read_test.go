@@ -65,6 +65,8 @@ func (r *reference) answer(s *scope, one agent.Read) (agent.Found, *agent.Error)
 		return nil, notFound("claim")
 	case *agent.LoadEntries, *agent.GetEntry, *agent.VerifyThread:
 		return s.journal(one)
+	case *agent.GetMemory, *agent.ListMemories, *agent.Recall:
+		return r.memoryRead(s, one)
 	default:
 		return r.list(s, one), nil
 	}

@@ -58,7 +58,8 @@ type scope struct {
 	checkpoints map[string][]*agent.Checkpoint // kept revisions, newest first
 	threads     map[string]*thread
 	claims      map[string]*holding
-	sealed      map[string]uint64 // noun and id → the incarnation that was deleted
+	memories    map[string]*memory // by agent and id
+	sealed      map[string]uint64  // noun and id → the incarnation that was deleted
 }
 
 // thread is a journal from its floor on: heads[i] is the head before entries[i].
@@ -71,14 +72,14 @@ type thread struct {
 func newScope(name string) *scope {
 	return &scope{
 		Scope:  agent.Scope{Name: name},
-		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, sealed: map[string]uint64{},
+		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{},
 	}
 }
 
 func (s *scope) clone() *scope {
 	c := *s
 	c.values, c.checkpoints, c.threads, c.sealed = maps.Clone(s.values), maps.Clone(s.checkpoints), maps.Clone(s.threads), maps.Clone(s.sealed)
-	c.claims = maps.Clone(s.claims)
+	c.claims, c.memories = maps.Clone(s.claims), maps.Clone(s.memories)
 	return &c
 }
 
@@ -149,6 +150,7 @@ func final(e *agent.Error) *agent.Error {
 func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 	before := r.scope(c.Scope)
 	before.lapse()
+	before.forget(r.now)
 	s := before.clone()
 	if refusal := s.fenced(c.Fence); refusal != nil {
 		return agent.Result{}, final(refusal)
@@ -179,8 +181,11 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 }
 
 func (s *scope) count() {
-	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims))
+	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.memories))
 	s.Bytes = 0
+	for _, m := range s.memories {
+		s.Bytes += m.size
+	}
 	for _, v := range s.values {
 		s.Bytes += uint64(len(v.Bytes))
 	}

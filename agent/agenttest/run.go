@@ -33,7 +33,7 @@ func Cases() []Case {
 		hibernateClaims, pointerClaims, patchClaims, historyClaims,
 		commitClaims, requestClaims, incarnationClaims, compactClaims, forkClaims,
 		valueClaims, listClaims, scopeClaims, watchClaims, concurrentClaims,
-		holdingClaims, fenceClaims,
+		holdingClaims, fenceClaims, memoryClaims, recallClaims,
 	} {
 		for _, c := range group {
 			all = append(all, Case{Name: c.name, Run: func(t *testing.T, service agent.Service) {

@@ -203,6 +203,9 @@ type policyDoc struct {
 	History  uint64 `json:"history"`
 	KeysMax  uint64 `json:"keys_max"`
 	BytesMax uint64 `json:"bytes_max"`
+
+	MemoriesMax    uint64 `json:"memories_max,omitzero"`
+	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero"`
 }
 
 type scopeDoc struct {

@@ -77,6 +77,8 @@ func (a *app) scopesSet() *cobra.Command {
 	cmd.Flags().Uint64Var(&policy.History, "history", 0, "checkpoints kept per key, the current one included; 0 means the default")
 	cmd.Flags().Uint64Var(&policy.KeysMax, "keys-max", 0, "keys it may hold; 0 means no limit")
 	cmd.Flags().Uint64Var(&policy.BytesMax, "bytes-max", 0, "bytes it may hold; 0 means no limit")
+	cmd.Flags().Uint64Var(&policy.MemoriesMax, "memories-max", 0, "memories that one agent may have; 0 means the default")
+	cmd.Flags().Uint64Var(&policy.MemoryBytesMax, "memory-bytes-max", 0, "bytes that one agent's memories may take; 0 means the default")
 	return cmd
 }
 
@@ -99,6 +101,12 @@ func (a *app) mergePolicy(ctx context.Context, cmd *cobra.Command, s store, name
 	}
 	if flags.Changed("bytes-max") {
 		merged.BytesMax = named.BytesMax
+	}
+	if flags.Changed("memories-max") {
+		merged.MemoriesMax = named.MemoriesMax
+	}
+	if flags.Changed("memory-bytes-max") {
+		merged.MemoryBytesMax = named.MemoryBytesMax
 	}
 	return merged, nil
 }

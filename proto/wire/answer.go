@@ -55,6 +55,12 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 		out.Answer = &apipb.Answer_Claim{Claim: claimToProto(f)}
 	case *agent.ClaimList:
 		out.Answer = &apipb.Answer_Claims{Claims: claimListToProto(f)}
+	case *agent.Memory:
+		out.Answer = &apipb.Answer_Memory{Memory: memoryToProto(f)}
+	case *agent.MemoryList:
+		out.Answer = &apipb.Answer_Memories{Memories: memoryListToProto(f)}
+	case *agent.Recalled:
+		out.Answer = &apipb.Answer_Recalled{Recalled: recalledToProto(f)}
 	default:
 		sessionAnswerToProto(out, f)
 	}
@@ -103,6 +109,12 @@ func answerFromProto(a *apipb.Answer) (agent.Answer, error) {
 		found, err = claimFromProto(f.Claim)
 	case *apipb.Answer_Claims:
 		found, err = claimListFromProto(f.Claims)
+	case *apipb.Answer_Memory:
+		found = memoryFromProto(f.Memory)
+	case *apipb.Answer_Memories:
+		found = memoryListFromProto(f.Memories)
+	case *apipb.Answer_Recalled:
+		found = recalledFromProto(f.Recalled)
 	default:
 		found, err = threadAnswerFromProto(a)
 	}

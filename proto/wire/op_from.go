@@ -31,6 +31,10 @@ func opFromProto(op *apipb.Op) (agent.Op, error) {
 		if o.DeleteScope != nil {
 			return &agent.DeleteScope{}, nil
 		}
+	case *apipb.Op_WriteMemory:
+		return writeMemoryFromProto(o.WriteMemory)
+	case *apipb.Op_DeleteMemory:
+		return deleteMemoryFromProto(o.DeleteMemory)
 	default:
 		return threadOpFromProto(op)
 	}

@@ -37,6 +37,10 @@ func opToProto(out *apipb.Op, op agent.Op) {
 		out.Op = &apipb.Op_PutScope{PutScope: &apipb.PutScope{Policy: policyToProto(op.Policy)}}
 	case *agent.DeleteScope:
 		out.Op = &apipb.Op_DeleteScope{DeleteScope: &apipb.DeleteScope{}}
+	case *agent.WriteMemory:
+		out.Op = &apipb.Op_WriteMemory{WriteMemory: writeMemoryToProto(op)}
+	case *agent.DeleteMemory:
+		out.Op = &apipb.Op_DeleteMemory{DeleteMemory: deleteMemoryToProto(op)}
 	default:
 		threadOpToProto(out, op)
 	}

@@ -51,6 +51,12 @@ func readToProto(out *apipb.Read, read agent.Read) {
 		out.Read = &apipb.Read_GetClaim{GetClaim: &apipb.GetClaim{Claim: r.Claim}}
 	case *agent.ListClaims:
 		out.Read = &apipb.Read_ListClaims{ListClaims: pageToProto(r.Page)}
+	case *agent.GetMemory:
+		out.Read = &apipb.Read_GetMemory{GetMemory: &apipb.GetMemory{Agent: r.Agent, Id: r.ID}}
+	case *agent.ListMemories:
+		out.Read = &apipb.Read_ListMemories{ListMemories: listMemoriesToProto(r)}
+	case *agent.Recall:
+		out.Read = &apipb.Read_Recall{Recall: recallToProto(r)}
 	default:
 		sessionReadToProto(out, read)
 	}
@@ -117,6 +123,12 @@ func readFromProto(read *apipb.Read) agent.Read {
 		return &agent.GetClaim{Claim: r.GetClaim.GetClaim()}
 	case *apipb.Read_ListClaims:
 		return &agent.ListClaims{Page: pageFromProto(r.ListClaims)}
+	case *apipb.Read_GetMemory:
+		return &agent.GetMemory{Agent: r.GetMemory.GetAgent(), ID: r.GetMemory.GetId()}
+	case *apipb.Read_ListMemories:
+		return listMemoriesFromProto(r.ListMemories)
+	case *apipb.Read_Recall:
+		return recallFromProto(r.Recall)
 	default:
 		return sessionReadFromProto(read)
 	}

@@ -43,6 +43,8 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 		out.Result = &apipb.OpResult_Scope{Scope: scopeToProto(&r.Scope)}
 	case *agent.ClaimResult:
 		out.Result = &apipb.OpResult_Claim{Claim: claimToProto(&r.Claim)}
+	case *agent.MemoryResult:
+		out.Result = &apipb.OpResult_Memory{Memory: memoryResultToProto(r)}
 	case *agent.SessionResult:
 		out.Result = &apipb.OpResult_Session{Session: sessionResultToProto(r)}
 	case *agent.ReviewResult:
@@ -128,6 +130,10 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 			return nil, err
 		}
 		return &agent.ClaimResult{Claim: *claim}, nil
+	case *apipb.OpResult_Memory:
+		if o.Memory != nil {
+			return memoryResultFromProto(o.Memory), nil
+		}
 	case *apipb.OpResult_Session:
 		if o.Session != nil {
 			return sessionResultFromProto(o.Session), nil

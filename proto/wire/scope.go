@@ -6,11 +6,16 @@ import (
 )
 
 func policyToProto(p agent.Policy) *apipb.Policy {
-	return &apipb.Policy{History: p.History, KeysMax: p.KeysMax, BytesMax: p.BytesMax}
+	return &apipb.Policy{
+		History: p.History, KeysMax: p.KeysMax, BytesMax: p.BytesMax, MemoriesMax: p.MemoriesMax, MemoryBytesMax: p.MemoryBytesMax,
+	}
 }
 
 func policyFromProto(p *apipb.Policy) agent.Policy {
-	return agent.Policy{History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax()}
+	return agent.Policy{
+		History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
+		MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(),
+	}
 }
 
 func scopeToProto(s *agent.Scope) *apipb.Scope {

@@ -11,10 +11,13 @@ type policyBody struct {
 	History  uint64 `json:"history" required:"false" doc:"Checkpoints kept of a key, the current one included; 0 means 4"`
 	KeysMax  uint64 `json:"keys_max" required:"false" doc:"0 means no limit"`
 	BytesMax uint64 `json:"bytes_max" required:"false" doc:"0 means no limit"`
+
+	MemoriesMax    uint64 `json:"memories_max,omitzero" required:"false" doc:"What one agent may remember; 0 means 100,000"`
+	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero" required:"false" doc:"Of what one agent remembers together; 0 means 256 MiB"`
 }
 
 func (p policyBody) policy() agent.Policy {
-	return agent.Policy{History: p.History, KeysMax: p.KeysMax, BytesMax: p.BytesMax}
+	return agent.Policy(p)
 }
 
 // scope is a tenant's keyspace and what is in it.
@@ -29,7 +32,7 @@ type scope struct {
 func scopeOf(s agent.Scope) scope {
 	return scope{
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
-		Policy: policyBody{History: s.Policy.History, KeysMax: s.Policy.KeysMax, BytesMax: s.Policy.BytesMax},
+		Policy: policyBody(s.Policy),
 	}
 }
 

@@ -1,0 +1,278 @@
+package fsm
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// Each write of a memory gets the next number of its agent's writes, and each
+// delete the next of its deletes, so that an index in memory is brought up to
+// date by what has changed since: see recall.Source.
+
+// memoryGoneMax is how many deletes of an agent are remembered for that. An
+// index that is further behind is built anew.
+const memoryGoneMax = 128
+
+// memoryWork is one memory while an op changes it.
+type memoryWork struct {
+	*commit
+	agent, id string
+	whole     *logpb.MemoryAgentRow // what the agent remembers
+	old       *logpb.MemoryRow      // the memory as it stands; nil where there is none
+}
+
+// openMemory reads a memory. One that has expired is cleared away first.
+func (c *commit) openMemory(name, id string) (*memoryWork, error) {
+	if err := agent.ValidID("agent", name); err != nil {
+		return nil, err
+	}
+	if err := agent.ValidID("id", id); err != nil {
+		return nil, err
+	}
+	w := &memoryWork{commit: c, agent: name, id: id}
+	raw, err := c.rows.get(idKey(kindMemoryAgent, c.scope, name))
+	if err != nil {
+		return nil, err
+	}
+	if w.whole, err = decodeMemoryAgent(name, raw); err != nil {
+		return nil, err
+	}
+	if raw, err = c.rows.get(w.key(kindMemory)); err != nil || raw == nil {
+		return w, err
+	}
+	if w.old, err = decodeMemoryRow(id, raw); err != nil {
+		return nil, err
+	}
+	if expired(w.old.ExpiresAt, c.progress.wall) {
+		return w, w.drop()
+	}
+	return w, nil
+}
+
+func (w *memoryWork) key(kind string) string { return memoryKey(kind, w.scope, w.agent, w.id) }
+
+func (c *commit) writeMemory(op *agent.WriteMemory) (agent.OpResult, error) {
+	if err := validMemory(op); err != nil {
+		return nil, err
+	}
+	w, err := c.openMemory(op.Agent, op.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.enterRow(w.key(kindMemoryTombstone), op.ID, op.IfIncarnation, w.old.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.ID, op.IfRevision, w.old.GetRevision()); err != nil {
+		return nil, err
+	}
+	if err := w.room(op); err != nil {
+		return nil, err
+	}
+	row, err := w.put(op)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.MemoryResult{
+		Agent: op.Agent, ID: op.ID, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}, nil
+}
+
+// validMemory judges of what the door has judged what rows and indexes rely
+// on: an entry may come from elsewhere.
+func validMemory(op *agent.WriteMemory) error {
+	if op.Session != "" {
+		if err := agent.ValidID("session_id", op.Session); err != nil {
+			return err
+		}
+	}
+	if op.ExpiresAt < 0 {
+		return agent.Invalid("expires_at", "expires_at = %d must not be negative", op.ExpiresAt)
+	}
+	return agent.ValidEmbedding("embedding", op.Embedding)
+}
+
+// room holds a write to what its agent may remember, and its embedding to the
+// length of the others. What takes nothing more is let through.
+func (w *memoryWork) room(op *agent.WriteMemory) error {
+	policy, whole := w.record.Policy, w.whole
+	most := orDefault(policy.MemoriesMax, agent.MemoriesMaxDefault)
+	if w.old == nil && whole.Entries >= most {
+		return memoryRefusal(op.Agent, "memories_max", most)
+	}
+	most = orDefault(policy.MemoryBytesMax, agent.AgentMemoryBytesMaxDefault)
+	if size := uint64(op.Size()); size > w.old.GetSize() && whole.Bytes-w.old.GetSize()+size > most {
+		return memoryRefusal(op.Agent, "memory_bytes_max", most)
+	}
+	others := whole.Vectors
+	if w.old.GetDims() > 0 {
+		others--
+	}
+	if others > 0 && len(op.Embedding) > 0 && len(op.Embedding) != int(whole.Dims) {
+		return agent.Invalid("embedding", "embedding has %d numbers, the others that agent %q has are of %d: embed all with one model",
+			len(op.Embedding), op.Agent, whole.Dims)
+	}
+	return nil
+}
+
+func memoryRefusal(name, limit string, bound uint64) *agent.Error {
+	e := agent.Errorf(agent.CodeOverloaded, "agent %q may not remember more: %s = %d; delete some, or raise the scope's policy", name, limit, bound)
+	e.Limit = fmt.Sprintf("%s=%d", limit, bound)
+	e.RetryAfterMS = quotaRetryMS
+	return e
+}
+
+// put writes the memory's next revision.
+func (w *memoryWork) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
+	now := w.progress.wall
+	row := &logpb.MemoryRow{
+		Revision: 1, Session: op.Session, Class: op.Class, Kind: op.Kind, Tags: op.Tags, ObservedAt: now, ExpiresAt: op.ExpiresAt,
+		CreatedAt: now, UpdatedAt: now, Size: uint64(op.Size()), Dims: uint32(len(op.Embedding)),
+	}
+	if op.ObservedAt != nil {
+		row.ObservedAt = *op.ObservedAt
+	}
+	if op.TTL > 0 {
+		row.ExpiresAt = w.deadline(op.TTL.Milliseconds())
+	}
+	if old := w.old; old == nil {
+		row.Incarnation = w.mint()
+		if w.whole.Entries == 0 {
+			w.whole.Life = row.Incarnation
+		}
+		w.whole.Entries++
+		w.grow(1, int64(row.Size))
+	} else {
+		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
+		w.unlist()
+		w.grow(0, int64(row.Size)-int64(old.Size))
+	}
+	w.whole.Writes++
+	row.Order = w.whole.Writes
+	w.whole.Bytes += row.Size
+	if row.Dims > 0 {
+		w.whole.Vectors++
+		w.whole.Dims = row.Dims
+	}
+	return row, w.store(row, &logpb.MemoryBody{
+		Content: op.Content, Data: op.Data, Source: op.Source, Metadata: op.Metadata, Embedding: op.Embedding,
+	})
+}
+
+// store writes a memory's rows, and what its agent remembers as a whole.
+func (w *memoryWork) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
+	rawRow, err := deterministic.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("encode memory %q: %w", w.id, err)
+	}
+	rawBody, err := deterministic.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode the body of memory %q: %w", w.id, err)
+	}
+	w.rows.set(w.key(kindMemory), rawRow)
+	w.rows.set(w.key(kindMemoryBody), rawBody)
+	w.rows.set(memoryTimeKey(w.scope, w.agent, row.ObservedAt, w.id), rawRow)
+	w.rows.set(memoryOrderKey(w.scope, w.agent, row.Order), []byte(w.id))
+	w.rows.set(memorySessionKey(w.scope, w.agent, row.Session, row.Order), []byte(w.id))
+	w.expireAt(row.ExpiresAt, w.key(kindMemory))
+	return w.storeAgent()
+}
+
+// unlist takes the memory as it stands out of all orders, and out of what its
+// agent remembers.
+func (w *memoryWork) unlist() {
+	old := w.old
+	w.rows.remove(memoryTimeKey(w.scope, w.agent, old.ObservedAt, w.id))
+	w.rows.remove(memoryOrderKey(w.scope, w.agent, old.Order))
+	w.rows.remove(memorySessionKey(w.scope, w.agent, old.Session, old.Order))
+	w.unexpire(old.ExpiresAt, w.key(kindMemory))
+	w.whole.Bytes = saturate(w.whole.Bytes, -int64(old.Size))
+	if old.Dims > 0 {
+		if w.whole.Vectors = saturate(w.whole.Vectors, -1); w.whole.Vectors == 0 {
+			w.whole.Dims = 0
+		}
+	}
+	w.old = nil
+}
+
+// drop removes the memory as it stands.
+func (w *memoryWork) drop() error {
+	w.rows.remove(w.key(kindMemory))
+	w.rows.remove(w.key(kindMemoryBody))
+	w.grow(-1, -int64(w.old.Size))
+	w.unlist()
+	w.whole.Entries = saturate(w.whole.Entries, -1)
+	w.whole.Deletes++
+	raw, err := deterministic.Marshal(&logpb.MemoryGone{Id: w.id, Before: w.whole.Writes + 1})
+	if err != nil {
+		return fmt.Errorf("encode that memory %q has gone: %w", w.id, err)
+	}
+	w.rows.set(memoryGoneKey(w.scope, w.agent, w.whole.Deletes), raw)
+	if w.whole.Deletes > memoryGoneMax {
+		w.rows.remove(memoryGoneKey(w.scope, w.agent, w.whole.Deletes-memoryGoneMax))
+	}
+	return w.storeAgent()
+}
+
+// storeAgent writes what the agent remembers as a whole; one that remembers
+// nothing leaves nothing behind.
+func (w *memoryWork) storeAgent() error {
+	key := idKey(kindMemoryAgent, w.scope, w.agent)
+	if w.whole.Entries == 0 {
+		proto.Reset(w.whole)
+		w.rows.remove(key)
+		gone := idKey(kindMemoryGone, w.scope, w.agent)
+		return w.rows.removeRange(gone, after(gone))
+	}
+	raw, err := deterministic.Marshal(w.whole)
+	if err != nil {
+		return fmt.Errorf("encode what agent %q remembers: %w", w.agent, err)
+	}
+	w.rows.set(key, raw)
+	return nil
+}
+
+func (c *commit) deleteMemory(op *agent.DeleteMemory) (agent.OpResult, error) {
+	w, err := c.openMemory(op.Agent, op.ID)
+	if err != nil {
+		return nil, err
+	}
+	incarnation := w.old.GetIncarnation()
+	if err := sameIncarnation(op.ID, op.IfIncarnation, incarnation); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.ID, op.IfRevision, w.old.GetRevision()); err != nil {
+		return nil, err
+	}
+	tombstone := w.key(kindMemoryTombstone)
+	if w.old == nil {
+		return c.deleteMissingRow(tombstone, op.Seal)
+	}
+	if err := w.drop(); err != nil {
+		return nil, err
+	}
+	return &agent.DeleteResult{Existed: true, Incarnation: incarnation}, c.buryRow(tombstone, incarnation, op.Seal)
+}
+
+// expireMemory clears a memory away that has expired; both is its agent's id, a
+// NUL and its own.
+func (c *commit) expireMemory(both string, when int64) error {
+	name, id, _ := strings.Cut(both, separator)
+	raw, err := c.rows.get(memoryKey(kindMemory, c.scope, name, id))
+	if err != nil || raw == nil {
+		return err
+	}
+	row := &logpb.MemoryRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return fmt.Errorf("decode memory %q: %w", id, err)
+	}
+	if row.ExpiresAt != when {
+		return nil
+	}
+	_, err = c.openMemory(name, id) // clears away what has expired
+	return err
+}

@@ -1,0 +1,79 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (r reader) memory(q *agent.GetMemory) (agent.Found, error) {
+	raw, err := r.get(memoryKey(kindMemory, r.scope, q.Agent, q.ID))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("memory", q.ID)
+	}
+	row, err := decodeMemoryRow(q.ID, raw)
+	if err != nil {
+		return nil, err
+	}
+	if expired(row.ExpiresAt, r.progress.wall) {
+		return nil, notFound("memory", q.ID)
+	}
+	body, err := r.memoryBody(q.Agent, q.ID)
+	if err != nil {
+		return nil, err
+	}
+	m := memoryOf(q.Agent, q.ID, row, body)
+	m.Embedding = body.Embedding
+	return &m, nil
+}
+
+func (r reader) memoryBody(name, id string) (*logpb.MemoryBody, error) {
+	raw, err := r.get(memoryKey(kindMemoryBody, r.scope, name, id))
+	if err != nil {
+		return nil, err
+	}
+	return decodeMemoryBody(id, raw)
+}
+
+// memoryRow is the row of a memory that must be there.
+func (r reader) memoryRow(name, id string) (*logpb.MemoryRow, error) {
+	raw, err := r.get(memoryKey(kindMemory, r.scope, name, id))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("memory %q of agent %q is in an index and not there", id, name)
+	}
+	return decodeMemoryRow(id, raw)
+}
+
+func (r reader) memories(q *agent.ListMemories) (agent.Found, error) {
+	list := &agent.MemoryList{}
+	next, err := r.eachInPage(idKey(kindMemory, r.scope, q.Agent), q.Page, func(id string, raw []byte) (int, error) {
+		row, err := decodeMemoryRow(id, raw)
+		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
+			return 0, err
+		}
+		body, err := r.memoryBody(q.Agent, id)
+		if err != nil {
+			return 0, err
+		}
+		list.Items = append(list.Items, memoryOf(q.Agent, id, row, body))
+		return len(id) + int(row.Size), nil
+	})
+	list.Next = next
+	return list, err
+}
+
+// memoryText is what a memory is searched by: its content, or its data as they
+// are printed where it has none.
+func memoryText(body *logpb.MemoryBody) string {
+	if body.Content != "" {
+		return body.Content
+	}
+	return string(body.Data)
+}

@@ -1,0 +1,235 @@
+package fsm
+
+import (
+	"errors"
+	"strings"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+	"dormouse/recall"
+	"dormouse/storage"
+)
+
+// recallBytesMax bounds the indexes that are kept of what agents remember: see
+// recall.Cache.
+const recallBytesMax = 512 << 20
+
+// fusedMax is how many of the best of each ranking a hybrid recall merges.
+const fusedMax = agent.RecallLimitMax
+
+// recalling is one recall while it is answered.
+type recalling struct {
+	reader
+	*agent.Recall
+	whole  *logpb.MemoryAgentRow
+	keeps  func(*recall.Doc) bool
+	answer *agent.Recalled
+	bytes  int // of the items so far
+}
+
+func (r reader) recall(q *agent.Recall) (agent.Found, error) {
+	raw, err := r.get(idKey(kindMemoryAgent, r.scope, q.Agent))
+	if err != nil {
+		return nil, err
+	}
+	whole, err := decodeMemoryAgent(q.Agent, raw)
+	if err != nil {
+		return nil, err
+	}
+	request := q.Filled()
+	c := &recalling{reader: r, Recall: &request, whole: whole, answer: &agent.Recalled{Request: request, Entries: whole.Entries}}
+	c.answer.Request.Embedding = nil
+	c.keeps = recall.Keeps(&request, r.progress.wall)
+	switch request.Mode {
+	case agent.ModeRecent:
+		err = c.recent()
+	case agent.ModeQuery:
+		err = c.query()
+	default:
+		err = c.ranked()
+	}
+	return c.answer, err
+}
+
+// full tells whether the answer takes no more.
+func (c *recalling) full() bool {
+	return uint64(len(c.answer.Items)) >= c.Limit || c.bytes > agent.ReadBytesMax
+}
+
+func (c *recalling) add(id string, row *logpb.MemoryRow, body *logpb.MemoryBody, score float64) {
+	c.answer.Items = append(c.answer.Items, agent.RecalledMemory{Memory: memoryOf(c.Agent, id, row, body), Score: score})
+	c.bytes += len(id) + int(row.Size)
+}
+
+// recent takes the last written first: of all sessions, of one, or of one and
+// of none, whose orders it then merges.
+func (c *recalling) recent() error {
+	var prefixes []string
+	switch {
+	case c.Within == agent.WithinAll:
+		prefixes = []string{idKey(kindMemoryOrder, c.scope, c.Agent)}
+	case c.Within == agent.WithinAgent && c.Session != "":
+		prefixes = []string{memorySessionPrefix(c.scope, c.Agent, ""), memorySessionPrefix(c.scope, c.Agent, c.Session)}
+	default:
+		prefixes = []string{memorySessionPrefix(c.scope, c.Agent, c.Session)}
+	}
+	err := c.eachBackwards(prefixes, func(id string) error {
+		row, err := c.memoryRow(c.Agent, id)
+		if err != nil || !c.keeps(docOf(id, row)) {
+			return err
+		}
+		body, err := c.memoryBody(c.Agent, id)
+		if err == nil {
+			c.add(id, row, body, 0)
+		}
+		return err
+	})
+	c.answer.Matched = uint64(len(c.answer.Items))
+	return err
+}
+
+// eachBackwards visits the ids under some prefixes, each followed by a number,
+// the greatest number first, until the answer is full.
+func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error) (err error) {
+	cursors := make([]*storage.Cursor, 0, len(prefixes))
+	defer func() {
+		for _, cursor := range cursors {
+			err = errors.Join(err, cursor.Close())
+		}
+	}()
+	heads := make([]uint64, len(prefixes)) // 0 at the end
+	next := func(i int) {
+		heads[i] = 0
+		if cursors[i].Next() {
+			heads[i] = decodeNumber(cursors[i].Key()[len(prefixes[i]):])
+		}
+	}
+	for i, prefix := range prefixes {
+		cursor, err := c.view.ScanBack([]byte(prefix), []byte(after(prefix)))
+		if err != nil {
+			return err
+		}
+		cursors = append(cursors, cursor)
+		next(i)
+	}
+	for !c.full() {
+		last := 0
+		for i := range heads {
+			if heads[i] > heads[last] {
+				last = i
+			}
+		}
+		if heads[last] == 0 {
+			return nil
+		}
+		id := cursors[last].Value()
+		if id == nil {
+			return nil // Close tells why
+		}
+		if err := visit(string(id)); err != nil {
+			return err
+		}
+		next(last)
+	}
+	return nil
+}
+
+// query goes by the filter, in order of observation, and of ids where that is
+// equal.
+func (c *recalling) query() (err error) {
+	prefix := idKey(kindMemoryTime, c.scope, c.Agent)
+	lower, upper := prefix, after(prefix)
+	if since := c.Filter.Since; since != nil {
+		lower = prefix + encodeTime(*since)
+	}
+	if until := c.Filter.Until; until != nil {
+		upper = afterTime(prefix, *until)
+	}
+	scan := c.view.ScanBack
+	if c.Ascending {
+		scan = c.view.Scan
+	}
+	cursor, err := scan([]byte(lower), []byte(upper))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cursor.Close()) }()
+	contains := strings.ToLower(c.Filter.Contains)
+	for !c.full() && cursor.Next() {
+		id := string(cursor.Key()[len(prefix)+8:])
+		raw := cursor.Value()
+		if raw == nil {
+			return nil // Close tells why
+		}
+		row, err := decodeMemoryRow(id, raw)
+		if err != nil {
+			return err
+		}
+		if !c.keeps(docOf(id, row)) {
+			continue
+		}
+		body, err := c.memoryBody(c.Agent, id)
+		if err != nil {
+			return err
+		}
+		if strings.Contains(strings.ToLower(memoryText(body)), contains) {
+			c.add(id, row, body, 0)
+		}
+	}
+	c.answer.Matched = uint64(len(c.answer.Items))
+	return nil
+}
+
+// ranked takes the best first, by the index of what the agent remembers.
+func (c *recalling) ranked() error {
+	if c.whole.Entries == 0 {
+		return nil
+	}
+	if n := len(c.Embedding); n > 0 && c.whole.Dims > 0 && n != int(c.whole.Dims) {
+		return agent.Invalid("embedding", "embedding has %d numbers, those that agent %q has are of %d: embed the query with the model of the memories",
+			n, c.Agent, c.whole.Dims)
+	}
+	var hits []recall.Hit
+	search := func(x *recall.Index) {
+		var matched int
+		limit := int(min(c.Limit, agent.RecallLimitMax))
+		switch c.Mode {
+		case agent.ModeText:
+			hits, matched = x.Text(c.Query, c.keeps, limit)
+		case agent.ModeVector:
+			hits, matched = x.Vector(c.Embedding, c.keeps, limit)
+		default:
+			text, _ := x.Text(c.Query, c.keeps, fusedMax)
+			vector, _ := x.Vector(c.Embedding, c.keeps, fusedMax)
+			hits, matched = recall.Fuse(limit, text, vector)
+		}
+		c.answer.Matched = uint64(matched)
+	}
+	source := memories{c.reader, c.Agent, c.whole}
+	err := c.recalls.Search(c.scope+separator+c.Agent, source, search)
+	if errors.Is(err, recall.ErrPast) && !c.hasty {
+		var own *recall.Index
+		if own, err = recall.Build(source); err == nil {
+			search(own)
+		}
+	}
+	for _, hit := range hits {
+		if err != nil || c.full() {
+			break
+		}
+		err = c.addHit(hit)
+	}
+	return err
+}
+
+func (c *recalling) addHit(hit recall.Hit) error {
+	row, err := c.memoryRow(c.Agent, hit.ID)
+	if err != nil {
+		return err
+	}
+	body, err := c.memoryBody(c.Agent, hit.ID)
+	if err == nil {
+		c.add(hit.ID, row, body, hit.Score)
+	}
+	return err
+}

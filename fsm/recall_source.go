@@ -1,0 +1,112 @@
+package fsm
+
+import (
+	"errors"
+	"strings"
+
+	logpb "dormouse/proto/log"
+	"dormouse/recall"
+)
+
+// memories is what an agent remembers, as the source of its index.
+type memories struct {
+	reader
+	agent string
+	whole *logpb.MemoryAgentRow
+}
+
+// State implements recall.Source.
+func (m memories) State() recall.State {
+	return recall.State{Life: m.whole.Life, Writes: m.whole.Writes, Deletes: m.whole.Deletes}
+}
+
+// Written implements recall.Source.
+func (m memories) Written(since uint64, visit func(recall.Doc, string, []float32)) error {
+	if since == 0 {
+		return m.all(visit)
+	}
+	prefix := idKey(kindMemoryOrder, m.scope, m.agent)
+	return m.each(memoryOrderKey(m.scope, m.agent, since+1), after(prefix), func(_, value []byte) error {
+		id := string(value)
+		row, err := m.memoryRow(m.agent, id)
+		if err != nil {
+			return err
+		}
+		body, err := m.memoryBody(m.agent, id)
+		if err == nil {
+			visit(*docOf(id, row), memoryText(body), body.Embedding)
+		}
+		return err
+	})
+}
+
+// all goes through rows and bodies side by side, which is faster than looking
+// each up.
+func (m memories) all(visit func(recall.Doc, string, []float32)) (err error) {
+	prefix := idKey(kindMemoryBody, m.scope, m.agent)
+	bodies, err := m.view.Scan([]byte(prefix), []byte(after(prefix)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bodies.Close()) }()
+	prefix = idKey(kindMemory, m.scope, m.agent)
+	return m.each(prefix, after(prefix), func(key, value []byte) error {
+		id := strings.TrimSuffix(string(key[len(prefix):]), separator)
+		row, err := decodeMemoryRow(id, value)
+		if err != nil {
+			return err
+		}
+		var raw []byte
+		if bodies.Next() && string(bodies.Key()[len(prefix):]) == id+separator {
+			raw = bodies.Value()
+		}
+		body, err := decodeMemoryBody(id, raw)
+		if err == nil {
+			visit(*docOf(id, row), memoryText(body), body.Embedding)
+		}
+		return err
+	})
+}
+
+// Deleted implements recall.Source.
+func (m memories) Deleted(since uint64, visit func(id string, before uint64)) (known bool, err error) {
+	if since > m.whole.Deletes || m.whole.Deletes-since > memoryGoneMax {
+		return false, nil
+	}
+	prefix := idKey(kindMemoryGone, m.scope, m.agent)
+	err = m.each(memoryGoneKey(m.scope, m.agent, since+1), after(prefix), func(_, value []byte) error {
+		gone, err := decodeMemoryGone(value)
+		if err == nil {
+			visit(gone.Id, gone.Before)
+		}
+		return err
+	})
+	return true, err
+}
+
+// each visits the rows of a range; the value is the visitor's to keep.
+func (m memories) each(lower, upper string, visit func(key, value []byte) error) (err error) {
+	cursor, err := m.view.Scan([]byte(lower), []byte(upper))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cursor.Close()) }()
+	for cursor.Next() {
+		value := cursor.Value()
+		if value == nil {
+			return nil // Close tells why
+		}
+		if err := visit(cursor.Key(), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// docOf is what an index knows of a memory.
+func docOf(id string, row *logpb.MemoryRow) *recall.Doc {
+	return &recall.Doc{
+		ID: id, Order: row.Order, Session: row.Session, Class: row.Class, Kind: row.Kind, Tags: row.Tags,
+		ObservedAt: row.ObservedAt, ExpiresAt: row.ExpiresAt,
+	}
+}
