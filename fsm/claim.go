@@ -173,7 +173,7 @@ func (c *commit) dropClaim(name string, row *logpb.ClaimRow) {
 // validClaim judges what the door has judged before: an entry may come from
 // elsewhere.
 func validClaim(name, holder string, ttl time.Duration) error {
-	if err := agent.ValidID("claim", name); err != nil {
+	if err := agent.CallersClaim(name); err != nil {
 		return err
 	}
 	if err := agent.ValidID("holder", holder); err != nil {

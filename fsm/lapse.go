@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"dormouse/agent"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -78,9 +79,12 @@ func readOpening(r storage.Reader) (opening, error) {
 func forgetClaims(r storage.Reader, b *storage.Batch) error {
 	held := map[string]int64{} // :: the scope's row → claims
 	err := eachRow(r, kindClaim, func(name string, _ []byte) error {
-		scope, _, _ := strings.Cut(name, separator)
+		scope, claim, _ := strings.Cut(name, separator)
 		held[scopeKey(kindScope, scope)]++
 		b.Delete([]byte(kindClaim + name))
+		if session, ok := agent.ClaimedSession(strings.TrimSuffix(claim, separator)); ok { // its turn is to be recovered
+			b.Set([]byte(idKey(kindSessionRecoverable, scope, session)), lapsedAt(0))
+		}
 		return nil
 	})
 	if err != nil {
@@ -157,5 +161,5 @@ func (b *batch) dueClaim(when uint64, scope, name string, tick uint64) error {
 	}
 	c.dropClaim(name, row)
 	c.scopes[scope] = c.record
-	return nil
+	return c.leaseLapsed(name, row.Epoch)
 }
