@@ -10,29 +10,36 @@ import (
 // entriesAtOnce bounds what one commit of a fill appends.
 const entriesAtOnce = 100
 
-// store writes an agent as it is before the first call.
-func store(ctx context.Context, d Driver, t *Thread, s stored) error {
-	checkpoint := payloads(s.checkpoint)[0]
-	if s.entries == 0 {
-		return d.Put(ctx, t.ID, checkpoint)
-	}
+// filler writes agents as they are before the first call. It may be used
+// concurrently.
+type filler struct {
+	d          Driver
+	checkpoint []byte
+	entries    int
+	batch      [][]byte // as many entries as one commit appends at most
+}
+
+func newFiller(d Driver, s stored) *filler {
+	f := &filler{d: d, checkpoint: payloads(s.checkpoint)[0], entries: s.entries}
 	entry := payloads(entryBytes)[0]
-	for left := s.entries; left > 0; {
-		n := min(left, entriesAtOnce)
-		left -= n
-		batch := make([][]byte, n)
-		for i := range batch {
-			batch[i] = entry
-		}
-		if left > 0 {
-			if err := d.Append(ctx, t, batch...); err != nil {
-				return err
-			}
-		} else if err := d.Turn(ctx, t, checkpoint, batch...); err != nil {
+	for range min(s.entries, entriesAtOnce) {
+		f.batch = append(f.batch, entry)
+	}
+	return f
+}
+
+// write writes an agent: its checkpoint comes with the last of its entries.
+func (f *filler) write(ctx context.Context, t *Thread) error {
+	if f.entries == 0 {
+		return f.d.Put(ctx, t.ID, f.checkpoint)
+	}
+	left := f.entries
+	for ; left > entriesAtOnce; left -= entriesAtOnce {
+		if err := f.d.Append(ctx, t, f.batch...); err != nil {
 			return err
 		}
 	}
-	return nil
+	return f.d.Turn(ctx, t, f.checkpoint, f.batch[:left]...)
 }
 
 // Fill is a population of agents to be written.
@@ -47,11 +54,12 @@ type Fill struct {
 
 // Write writes the population, many agents at a time.
 func (f Fill) Write(ctx context.Context, d Driver) error {
+	w := newFiller(d, stored{f.Checkpoint, f.Entries})
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(preparers)
 	for n := f.First; n < f.First+f.Agents && ctx.Err() == nil; n++ {
 		g.Go(func() error {
-			if err := store(ctx, d, &Thread{ID: agentID(f.Prefix, n)}, stored{f.Checkpoint, f.Entries}); err != nil {
+			if err := w.write(ctx, &Thread{ID: agentID(f.Prefix, n)}); err != nil {
 				return fmt.Errorf("write agent %d: %w", n, err)
 			}
 			if f.Progress != nil {

@@ -187,6 +187,7 @@ func prepare(ctx context.Context, d Driver, o Options, callers []*caller) error 
 	if !look && !write {
 		return nil
 	}
+	f := newFiller(d, w.stored)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(preparers)
 	for _, c := range callers {
@@ -197,7 +198,7 @@ func prepare(ctx context.Context, d Driver, o Options, callers []*caller) error 
 			if look {
 				g.Go(func() error { return d.Look(ctx, t) })
 			} else {
-				g.Go(func() error { return store(ctx, d, t, w.stored) })
+				g.Go(func() error { return f.write(ctx, t) })
 			}
 		}
 	}

@@ -1,0 +1,77 @@
+package dormouse_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/bench/dormouse"
+	"dormouse/bench/load"
+	"dormouse/config"
+	"dormouse/node"
+)
+
+// alone starts one node of its own that keeps nothing on disk.
+func alone(t *testing.T) (httpAddr, grpcAddr string) {
+	t.Helper()
+	c := config.Default()
+	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
+	c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	n, err := node.Open(node.Options{Config: c, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	for n.Ready() != nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	return n.Addrs()
+}
+
+// Every workload runs for a moment through each driver: reads find what was
+// written, in full, and revs are right.
+func TestEveryWorkloadRunsThroughEachDriver(t *testing.T) {
+	httpAddr, grpcAddr := alone(t)
+	leading, err := dormouse.Dial([]string{grpcAddr}, 2, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := dormouse.Dial([]string{grpcAddr}, 1, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range map[string]load.Driver{"grpc": leading, "fixed": fixed, "http": dormouse.DialHTTP([]string{httpAddr})} {
+		t.Run(name, func(t *testing.T) {
+			defer d.Close() //nolint:errcheck // checked below where it matters
+			for _, w := range load.Workloads {
+				o := load.Options{Workload: w, Callers: 4, Agents: 20, Duration: 50 * time.Millisecond, Prefix: name + w.Name}
+				for range 2 { // and then on what stands
+					if got, err := load.Run(t.Context(), d, o); err != nil || got.Errors != 0 {
+						t.Errorf("%s: %v, %+v", w.Name, err, got)
+					}
+					o.Stored = true
+				}
+			}
+			missing := &load.Thread{ID: "missing", Rev: 7}
+			if err := d.Look(t.Context(), missing); err != nil || missing.Rev != 0 {
+				t.Errorf("a missing thread is at %d: %v", missing.Rev, err)
+			}
+			if err := d.Append(t.Context(), &load.Thread{ID: "missing", Rev: 7}, []byte(`{}`)); err == nil {
+				t.Error("an append at the wrong rev was taken")
+			}
+			if _, err := d.Get(t.Context(), "missing"); err == nil {
+				t.Error("what is missing was read")
+			}
+		})
+	}
+}
