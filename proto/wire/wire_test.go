@@ -103,6 +103,16 @@ var ops = []func(*rapid.T) agent.Op{
 		o.TTL = millis(t)
 		return o
 	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.WriteMemory](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.DeleteMemory](t)
+		o.Seal = millis(t)
+		return o
+	},
 }
 
 // spans gives what is a time to live a whole number of milliseconds.
@@ -203,6 +213,7 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.OpResult { return make1[agent.DeleteResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ScopeResult](t) },
 		func(t *rapid.T) agent.OpResult { return &agent.ClaimResult{Claim: claim(t)} },
+		func(t *rapid.T) agent.OpResult { return make1[agent.MemoryResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.SessionResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ReviewResult](t) },
 	}
@@ -236,6 +247,9 @@ func TestEveryReadSurvivesTheWire(t *testing.T) {
 		func(*rapid.T) agent.Read { return &agent.GetScope{} },
 		func(t *rapid.T) agent.Read { return make1[agent.GetClaim](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListClaims](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetMemory](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListMemories](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.Recall](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.GetSession](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListSessions](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.GetReview](t) },
@@ -294,6 +308,9 @@ func TestEveryAnswerSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.Found {
 			return &agent.ClaimList{Items: []agent.Claim{claim(t)}, Next: rapid.String().Draw(t, "next")}
 		},
+		func(t *rapid.T) agent.Found { return make1[agent.Memory](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.MemoryList](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.Recalled](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.Session](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.SessionList](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.Review](t) },

@@ -101,6 +101,8 @@ func results(_ context.Context, c agent.Commit, done func(agent.Result, error)) 
 			r.Results = append(r.Results, &agent.ThreadResult{Thread: agent.Thread{ID: "t"}})
 		case *agent.TakeClaim, *agent.RenewClaim, *agent.ReleaseClaim:
 			r.Results = append(r.Results, &agent.ClaimResult{Claim: agent.Claim{Name: "c", Epoch: 7}})
+		case *agent.WriteMemory:
+			r.Results = append(r.Results, &agent.MemoryResult{Agent: "a", ID: "m"})
 		case *agent.PutScope:
 			r.Results = append(r.Results, &agent.ScopeResult{Scope: agent.Scope{Name: c.Scope}})
 		default:
@@ -139,6 +141,12 @@ func answers(_ context.Context, r agent.Reads) (agent.Answers, error) {
 		f = &agent.Claim{}
 	case *agent.ListClaims:
 		f = &agent.ClaimList{}
+	case *agent.GetMemory:
+		f = &agent.Memory{}
+	case *agent.ListMemories:
+		f = &agent.MemoryList{}
+	case *agent.Recall:
+		f = &agent.Recalled{}
 	}
 	return agent.Answers{Answers: []agent.Answer{{Found: f}}}, nil
 }
@@ -147,7 +155,7 @@ func TestEveryTypedCallIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn := serve(t, &fake{submit: results, read: answers}, grpc.Options{})
 		cps, ths, vals := apipb.NewCheckpointsClient(conn), apipb.NewThreadsClient(conn), apipb.NewValuesClient(conn)
-		cls := apipb.NewClaimsClient(conn)
+		cls, mems := apipb.NewClaimsClient(conn), apipb.NewMemoriesClient(conn)
 		ags, scs, clu := apipb.NewAgentsClient(conn), apipb.NewScopesClient(conn), apipb.NewClusterClient(conn)
 		ctx := t.Context()
 		node := &apipb.NodeRequest{Node: "n"}
@@ -182,6 +190,13 @@ func TestEveryTypedCallIsServed(t *testing.T) {
 			"Claims.Release": func() (any, error) {
 				return cls.Release(ctx, &apipb.ReleaseClaimRequest{Release: &apipb.ReleaseClaim{}})
 			},
+			"Memories.Write": func() (any, error) { return mems.Write(ctx, &apipb.WriteMemoryRequest{Write: &apipb.WriteMemory{}}) },
+			"Memories.Delete": func() (any, error) {
+				return mems.Delete(ctx, &apipb.DeleteMemoryRequest{Delete: &apipb.DeleteMemory{}})
+			},
+			"Memories.Get":     func() (any, error) { return mems.Get(ctx, &apipb.GetMemoryRequest{}) },
+			"Memories.List":    func() (any, error) { return mems.List(ctx, &apipb.ListMemoriesRequest{}) },
+			"Memories.Recall":  func() (any, error) { return mems.Recall(ctx, &apipb.RecallRequest{}) },
 			"Claims.Get":       func() (any, error) { return cls.Get(ctx, &apipb.GetClaimRequest{}) },
 			"Claims.List":      func() (any, error) { return cls.List(ctx, &apipb.ListRequest{}) },
 			"Agents.Thaw":      func() (any, error) { return ags.Thaw(ctx, &apipb.ThawRequest{}) },
