@@ -229,6 +229,19 @@ func TestEveryTypedCallIsServed(t *testing.T) {
 	})
 }
 
+// A compaction cannot be undone: which seq stays is said, never filled in.
+func TestACompactionSaysWhichSeqStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, conn := serve(t, &fake{submit: func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+			done(agent.Result{}, c.Validate()) // as the service behind does first
+		}}, grpc.Options{})
+		_, err := apipb.NewThreadsClient(conn).Compact(t.Context(), &apipb.CompactThreadRequest{Compact: &apipb.CompactThread{Thread: "t"}})
+		if e := detail(err); e.GetCode() != string(agent.CodeInvalid) || e.GetField() != "before_seq" {
+			t.Errorf("without before_seq: %v (%v)", e, err)
+		}
+	})
+}
+
 func TestHealthIsWhatTheNodeSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, conn := serve(t, &fake{}, grpc.Options{})

@@ -100,6 +100,18 @@ func TestCompactionKeepsRevAndHead(t *testing.T) {
 	}
 }
 
+// What is left out is not "all" or "nothing": a compaction cannot be undone.
+func TestACompactionSaysWhichSeqStays(t *testing.T) {
+	k := newKit(t)
+	k.call("POST", "/v1/threads/t/entries", `{"entries":[{},{},{}]}`).ok(201)
+	for _, body := range []string{`{}`, `{"before_seq":0}`, `{"before_seq":null}`, `{"summary":{"n":1}}`} {
+		got := k.call("POST", "/v1/threads/t/compact", body)
+		got.want(got.problem(400, "invalid"), map[string]any{"field": "before_seq"})
+	}
+	got := k.call("GET", "/v1/threads/t", "")
+	got.want(got.ok(200), map[string]any{"rev": 3.0, "floor": 0.0})
+}
+
 func TestEntriesAreReadByPartAndById(t *testing.T) {
 	k := newKit(t)
 	k.call("POST", "/v1/threads/t/entries", `{"entries":[{"id":"a","kind":"message"},{"id":"b"},{"id":"c","kind":"error"},{"id":"d"},{"id":"e","kind":"message"}]}`).ok(201)
