@@ -123,10 +123,8 @@ func (r *run) play(ctx context.Context, callers []*caller) (time.Duration, error
 	r.phase.Store(over)
 	took := time.Since(began)
 	r.window(false)
-	why := context.Cause(ctx)
-	end(nil)
-	left.Wait()
-	return took, why
+	left.Wait() // the last calls too, lest a write of ours apply under the next run
+	return took, context.Cause(ctx)
 }
 
 // repeat calls until the run is over.

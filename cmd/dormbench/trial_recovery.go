@@ -198,28 +198,30 @@ func (st *stage) coldStart(ctx context.Context) (found []report.Trial, err error
 		}
 		found = []report.Trial{{
 			Name: report.TrialCold, System: s.Name, Value: time.Since(began).Seconds(), Unit: "s",
-			Note: fmt.Sprintf("from its start to its first answer, %.1f GiB on disk; ready after %.2f s", float64(size)/(1<<30), ready.Seconds()),
+			Note: fmt.Sprintf("from its start to its first answer, %.1f GiB of data on disk; ready after %.2f s", float64(size)/(1<<30), ready.Seconds()),
 		}}
 		return nil
 	})
 	return found, err
 }
 
-// fillDisk writes agents until the node's directory is large enough.
-func (st *stage) fillDisk(ctx context.Context, s *system.System, d load.Driver) (size int64, err error) {
+// fillDisk writes agents until the node's directory has grown enough: what a
+// log sets aside from the start is no data.
+func (st *stage) fillDisk(ctx context.Context, s *system.System, d load.Driver) (grown int64, err error) {
 	bar := st.a.newCount("filling the disk", st.size.coldMiB, "MiB")
 	defer bar.end()
-	for first := 0; ; first += fillAgents {
-		before := size
-		if size, err = sizeOf(s.Nodes[0].Dir); err != nil || size >= int64(st.size.coldMiB)<<20 {
-			return size, err
-		}
-		bar.add(int((size - before) >> 20))
+	empty, err := sizeOf(s.Nodes[0].Dir)
+	for first := 0; err == nil && grown < int64(st.size.coldMiB)<<20; first += fillAgents {
 		f := load.Fill{Prefix: "fill", First: first, Agents: fillAgents, Checkpoint: fillBytes}
 		if err := f.Write(ctx, d); err != nil {
 			return 0, err
 		}
+		before, size := grown, int64(0)
+		size, err = sizeOf(s.Nodes[0].Dir)
+		grown = size - empty
+		bar.add(int((grown - before) >> 20))
 	}
+	return grown, err
 }
 
 // sizeOf is how much room the files under dir take; a file with several names
