@@ -7463,6 +7463,890 @@ func (x *ClaimResponse) GetClaim() *Claim {
 	return nil
 }
 
+type PutSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Put           *PutSession            `protobuf:"bytes,2,opt,name=put" json:"put,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutSessionRequest) Reset() {
+	*x = PutSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[95]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutSessionRequest) ProtoMessage() {}
+
+func (x *PutSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[95]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutSessionRequest.ProtoReflect.Descriptor instead.
+func (*PutSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
+}
+
+func (x *PutSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *PutSessionRequest) GetPut() *PutSession {
+	if x != nil {
+		return x.Put
+	}
+	return nil
+}
+
+type ClaimSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Claim         *ClaimSession          `protobuf:"bytes,2,opt,name=claim" json:"claim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimSessionRequest) Reset() {
+	*x = ClaimSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[96]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimSessionRequest) ProtoMessage() {}
+
+func (x *ClaimSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[96]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimSessionRequest.ProtoReflect.Descriptor instead.
+func (*ClaimSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
+}
+
+func (x *ClaimSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *ClaimSessionRequest) GetClaim() *ClaimSession {
+	if x != nil {
+		return x.Claim
+	}
+	return nil
+}
+
+type ResumeSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Resume        *ResumeSession         `protobuf:"bytes,2,opt,name=resume" json:"resume,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeSessionRequest) Reset() {
+	*x = ResumeSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[97]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeSessionRequest) ProtoMessage() {}
+
+func (x *ResumeSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[97]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeSessionRequest.ProtoReflect.Descriptor instead.
+func (*ResumeSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
+}
+
+func (x *ResumeSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *ResumeSessionRequest) GetResume() *ResumeSession {
+	if x != nil {
+		return x.Resume
+	}
+	return nil
+}
+
+type RecoverSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Recover       *RecoverSession        `protobuf:"bytes,2,opt,name=recover" json:"recover,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecoverSessionRequest) Reset() {
+	*x = RecoverSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[98]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecoverSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecoverSessionRequest) ProtoMessage() {}
+
+func (x *RecoverSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[98]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecoverSessionRequest.ProtoReflect.Descriptor instead.
+func (*RecoverSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
+}
+
+func (x *RecoverSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *RecoverSessionRequest) GetRecover() *RecoverSession {
+	if x != nil {
+		return x.Recover
+	}
+	return nil
+}
+
+type CheckpointSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Checkpoint    *CheckpointSession     `protobuf:"bytes,2,opt,name=checkpoint" json:"checkpoint,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckpointSessionRequest) Reset() {
+	*x = CheckpointSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[99]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckpointSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckpointSessionRequest) ProtoMessage() {}
+
+func (x *CheckpointSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[99]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckpointSessionRequest.ProtoReflect.Descriptor instead.
+func (*CheckpointSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
+}
+
+func (x *CheckpointSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *CheckpointSessionRequest) GetCheckpoint() *CheckpointSession {
+	if x != nil {
+		return x.Checkpoint
+	}
+	return nil
+}
+
+type CommitSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Commit        *CommitSession         `protobuf:"bytes,2,opt,name=commit" json:"commit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommitSessionRequest) Reset() {
+	*x = CommitSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[100]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommitSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommitSessionRequest) ProtoMessage() {}
+
+func (x *CommitSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[100]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommitSessionRequest.ProtoReflect.Descriptor instead.
+func (*CommitSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
+}
+
+func (x *CommitSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *CommitSessionRequest) GetCommit() *CommitSession {
+	if x != nil {
+		return x.Commit
+	}
+	return nil
+}
+
+type RenewSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Renew         *RenewSession          `protobuf:"bytes,2,opt,name=renew" json:"renew,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewSessionRequest) Reset() {
+	*x = RenewSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[101]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewSessionRequest) ProtoMessage() {}
+
+func (x *RenewSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[101]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewSessionRequest.ProtoReflect.Descriptor instead.
+func (*RenewSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
+}
+
+func (x *RenewSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *RenewSessionRequest) GetRenew() *RenewSession {
+	if x != nil {
+		return x.Renew
+	}
+	return nil
+}
+
+type CancelSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Cancel        *CancelSession         `protobuf:"bytes,2,opt,name=cancel" json:"cancel,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelSessionRequest) Reset() {
+	*x = CancelSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[102]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelSessionRequest) ProtoMessage() {}
+
+func (x *CancelSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[102]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelSessionRequest.ProtoReflect.Descriptor instead.
+func (*CancelSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
+}
+
+func (x *CancelSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *CancelSessionRequest) GetCancel() *CancelSession {
+	if x != nil {
+		return x.Cancel
+	}
+	return nil
+}
+
+type ForkSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Fork          *ForkSession           `protobuf:"bytes,2,opt,name=fork" json:"fork,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForkSessionRequest) Reset() {
+	*x = ForkSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[103]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForkSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForkSessionRequest) ProtoMessage() {}
+
+func (x *ForkSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[103]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForkSessionRequest.ProtoReflect.Descriptor instead.
+func (*ForkSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
+}
+
+func (x *ForkSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *ForkSessionRequest) GetFork() *ForkSession {
+	if x != nil {
+		return x.Fork
+	}
+	return nil
+}
+
+type DeleteSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Delete        *DeleteSession         `protobuf:"bytes,2,opt,name=delete" json:"delete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteSessionRequest) Reset() {
+	*x = DeleteSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[104]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteSessionRequest) ProtoMessage() {}
+
+func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[104]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteSessionRequest.ProtoReflect.Descriptor instead.
+func (*DeleteSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
+}
+
+func (x *DeleteSessionRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *DeleteSessionRequest) GetDelete() *DeleteSession {
+	if x != nil {
+		return x.Delete
+	}
+	return nil
+}
+
+type GetSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	Get           *GetSession            `protobuf:"bytes,2,opt,name=get" json:"get,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSessionRequest) Reset() {
+	*x = GetSessionRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[105]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSessionRequest) ProtoMessage() {}
+
+func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[105]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
+func (*GetSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
+}
+
+func (x *GetSessionRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *GetSessionRequest) GetGet() *GetSession {
+	if x != nil {
+		return x.Get
+	}
+	return nil
+}
+
+type ListSessionsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	List          *ListSessions          `protobuf:"bytes,2,opt,name=list" json:"list,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSessionsRequest) Reset() {
+	*x = ListSessionsRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[106]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSessionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSessionsRequest) ProtoMessage() {}
+
+func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[106]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
+func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
+}
+
+func (x *ListSessionsRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *ListSessionsRequest) GetList() *ListSessions {
+	if x != nil {
+		return x.List
+	}
+	return nil
+}
+
+type SessionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Session       *SessionResult         `protobuf:"bytes,2,opt,name=session" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionResponse) Reset() {
+	*x = SessionResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[107]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionResponse) ProtoMessage() {}
+
+func (x *SessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[107]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionResponse.ProtoReflect.Descriptor instead.
+func (*SessionResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
+}
+
+func (x *SessionResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *SessionResponse) GetSession() *SessionResult {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+type DecideReviewRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Decide        *DecideReview          `protobuf:"bytes,2,opt,name=decide" json:"decide,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DecideReviewRequest) Reset() {
+	*x = DecideReviewRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[108]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DecideReviewRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DecideReviewRequest) ProtoMessage() {}
+
+func (x *DecideReviewRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[108]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DecideReviewRequest.ProtoReflect.Descriptor instead.
+func (*DecideReviewRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{108}
+}
+
+func (x *DecideReviewRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *DecideReviewRequest) GetDecide() *DecideReview {
+	if x != nil {
+		return x.Decide
+	}
+	return nil
+}
+
+type GetReviewRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	Get           *GetReview             `protobuf:"bytes,2,opt,name=get" json:"get,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetReviewRequest) Reset() {
+	*x = GetReviewRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[109]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetReviewRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetReviewRequest) ProtoMessage() {}
+
+func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[109]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
+func (*GetReviewRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{109}
+}
+
+func (x *GetReviewRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *GetReviewRequest) GetGet() *GetReview {
+	if x != nil {
+		return x.Get
+	}
+	return nil
+}
+
+type ListReviewsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	List          *ListReviews           `protobuf:"bytes,2,opt,name=list" json:"list,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReviewsRequest) Reset() {
+	*x = ListReviewsRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[110]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReviewsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReviewsRequest) ProtoMessage() {}
+
+func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[110]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
+func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{110}
+}
+
+func (x *ListReviewsRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *ListReviewsRequest) GetList() *ListReviews {
+	if x != nil {
+		return x.List
+	}
+	return nil
+}
+
+type ReviewResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Review        *Review                `protobuf:"bytes,2,opt,name=review" json:"review,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReviewResponse) Reset() {
+	*x = ReviewResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[111]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReviewResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReviewResponse) ProtoMessage() {}
+
+func (x *ReviewResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[111]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReviewResponse.ProtoReflect.Descriptor instead.
+func (*ReviewResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{111}
+}
+
+func (x *ReviewResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ReviewResponse) GetReview() *Review {
+	if x != nil {
+		return x.Review
+	}
+	return nil
+}
+
 type WriteMemoryRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
@@ -7473,7 +8357,7 @@ type WriteMemoryRequest struct {
 
 func (x *WriteMemoryRequest) Reset() {
 	*x = WriteMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7485,7 +8369,7 @@ func (x *WriteMemoryRequest) String() string {
 func (*WriteMemoryRequest) ProtoMessage() {}
 
 func (x *WriteMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7498,7 +8382,7 @@ func (x *WriteMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteMemoryRequest.ProtoReflect.Descriptor instead.
 func (*WriteMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{112}
 }
 
 func (x *WriteMemoryRequest) GetContext() *Context {
@@ -7525,7 +8409,7 @@ type DeleteMemoryRequest struct {
 
 func (x *DeleteMemoryRequest) Reset() {
 	*x = DeleteMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7537,7 +8421,7 @@ func (x *DeleteMemoryRequest) String() string {
 func (*DeleteMemoryRequest) ProtoMessage() {}
 
 func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7550,7 +8434,7 @@ func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMemoryRequest.ProtoReflect.Descriptor instead.
 func (*DeleteMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *DeleteMemoryRequest) GetContext() *Context {
@@ -7577,7 +8461,7 @@ type GetMemoryRequest struct {
 
 func (x *GetMemoryRequest) Reset() {
 	*x = GetMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[97]
+	mi := &file_proto_api_api_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7589,7 +8473,7 @@ func (x *GetMemoryRequest) String() string {
 func (*GetMemoryRequest) ProtoMessage() {}
 
 func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[97]
+	mi := &file_proto_api_api_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7602,7 +8486,7 @@ func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMemoryRequest.ProtoReflect.Descriptor instead.
 func (*GetMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{114}
 }
 
 func (x *GetMemoryRequest) GetView() *View {
@@ -7629,7 +8513,7 @@ type ListMemoriesRequest struct {
 
 func (x *ListMemoriesRequest) Reset() {
 	*x = ListMemoriesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[98]
+	mi := &file_proto_api_api_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7641,7 +8525,7 @@ func (x *ListMemoriesRequest) String() string {
 func (*ListMemoriesRequest) ProtoMessage() {}
 
 func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[98]
+	mi := &file_proto_api_api_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7654,7 +8538,7 @@ func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMemoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListMemoriesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{115}
 }
 
 func (x *ListMemoriesRequest) GetView() *View {
@@ -7681,7 +8565,7 @@ type RecallRequest struct {
 
 func (x *RecallRequest) Reset() {
 	*x = RecallRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[99]
+	mi := &file_proto_api_api_proto_msgTypes[116]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7693,7 +8577,7 @@ func (x *RecallRequest) String() string {
 func (*RecallRequest) ProtoMessage() {}
 
 func (x *RecallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[99]
+	mi := &file_proto_api_api_proto_msgTypes[116]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7706,7 +8590,7 @@ func (x *RecallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecallRequest.ProtoReflect.Descriptor instead.
 func (*RecallRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{116}
 }
 
 func (x *RecallRequest) GetView() *View {
@@ -7733,7 +8617,7 @@ type MemoryResponse struct {
 
 func (x *MemoryResponse) Reset() {
 	*x = MemoryResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[100]
+	mi := &file_proto_api_api_proto_msgTypes[117]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7745,7 +8629,7 @@ func (x *MemoryResponse) String() string {
 func (*MemoryResponse) ProtoMessage() {}
 
 func (x *MemoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[100]
+	mi := &file_proto_api_api_proto_msgTypes[117]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7758,7 +8642,7 @@ func (x *MemoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryResponse.ProtoReflect.Descriptor instead.
 func (*MemoryResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{117}
 }
 
 func (x *MemoryResponse) GetIndex() uint64 {
@@ -7786,7 +8670,7 @@ type HibernateRequest struct {
 
 func (x *HibernateRequest) Reset() {
 	*x = HibernateRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[101]
+	mi := &file_proto_api_api_proto_msgTypes[118]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7798,7 +8682,7 @@ func (x *HibernateRequest) String() string {
 func (*HibernateRequest) ProtoMessage() {}
 
 func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[101]
+	mi := &file_proto_api_api_proto_msgTypes[118]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7811,7 +8695,7 @@ func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HibernateRequest.ProtoReflect.Descriptor instead.
 func (*HibernateRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{118}
 }
 
 func (x *HibernateRequest) GetContext() *Context {
@@ -7845,7 +8729,7 @@ type ThawRequest struct {
 
 func (x *ThawRequest) Reset() {
 	*x = ThawRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[102]
+	mi := &file_proto_api_api_proto_msgTypes[119]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7857,7 +8741,7 @@ func (x *ThawRequest) String() string {
 func (*ThawRequest) ProtoMessage() {}
 
 func (x *ThawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[102]
+	mi := &file_proto_api_api_proto_msgTypes[119]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7870,7 +8754,7 @@ func (x *ThawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThawRequest.ProtoReflect.Descriptor instead.
 func (*ThawRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{119}
 }
 
 func (x *ThawRequest) GetView() *View {
@@ -7897,7 +8781,7 @@ type PutScopeRequest struct {
 
 func (x *PutScopeRequest) Reset() {
 	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[103]
+	mi := &file_proto_api_api_proto_msgTypes[120]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7909,7 +8793,7 @@ func (x *PutScopeRequest) String() string {
 func (*PutScopeRequest) ProtoMessage() {}
 
 func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[103]
+	mi := &file_proto_api_api_proto_msgTypes[120]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7922,7 +8806,7 @@ func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
 func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
 }
 
 func (x *PutScopeRequest) GetContext() *Context {
@@ -7948,7 +8832,7 @@ type DeleteScopeRequest struct {
 
 func (x *DeleteScopeRequest) Reset() {
 	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[104]
+	mi := &file_proto_api_api_proto_msgTypes[121]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7960,7 +8844,7 @@ func (x *DeleteScopeRequest) String() string {
 func (*DeleteScopeRequest) ProtoMessage() {}
 
 func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[104]
+	mi := &file_proto_api_api_proto_msgTypes[121]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7973,7 +8857,7 @@ func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
 }
 
 func (x *DeleteScopeRequest) GetContext() *Context {
@@ -7993,7 +8877,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[105]
+	mi := &file_proto_api_api_proto_msgTypes[122]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8005,7 +8889,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[105]
+	mi := &file_proto_api_api_proto_msgTypes[122]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8018,7 +8902,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
 }
 
 func (x *ListRequest) GetView() *View {
@@ -8045,7 +8929,7 @@ type DeleteResponse struct {
 
 func (x *DeleteResponse) Reset() {
 	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[106]
+	mi := &file_proto_api_api_proto_msgTypes[123]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8057,7 +8941,7 @@ func (x *DeleteResponse) String() string {
 func (*DeleteResponse) ProtoMessage() {}
 
 func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[106]
+	mi := &file_proto_api_api_proto_msgTypes[123]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8070,7 +8954,7 @@ func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
 func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
 }
 
 func (x *DeleteResponse) GetIndex() uint64 {
@@ -8095,7 +8979,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[107]
+	mi := &file_proto_api_api_proto_msgTypes[124]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8107,7 +8991,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[107]
+	mi := &file_proto_api_api_proto_msgTypes[124]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8120,7 +9004,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
 }
 
 type ClusterStatus struct {
@@ -8141,7 +9025,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[108]
+	mi := &file_proto_api_api_proto_msgTypes[125]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8153,7 +9037,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[108]
+	mi := &file_proto_api_api_proto_msgTypes[125]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8166,7 +9050,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{108}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -8259,7 +9143,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[109]
+	mi := &file_proto_api_api_proto_msgTypes[126]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8271,7 +9155,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[109]
+	mi := &file_proto_api_api_proto_msgTypes[126]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8284,7 +9168,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{109}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
 }
 
 func (x *Member) GetId() string {
@@ -8380,7 +9264,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[110]
+	mi := &file_proto_api_api_proto_msgTypes[127]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8392,7 +9276,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[110]
+	mi := &file_proto_api_api_proto_msgTypes[127]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8405,7 +9289,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{110}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -8424,7 +9308,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[111]
+	mi := &file_proto_api_api_proto_msgTypes[128]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8436,7 +9320,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[111]
+	mi := &file_proto_api_api_proto_msgTypes[128]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8449,7 +9333,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{111}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -8467,7 +9351,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[112]
+	mi := &file_proto_api_api_proto_msgTypes[129]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8479,7 +9363,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[112]
+	mi := &file_proto_api_api_proto_msgTypes[129]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8492,7 +9376,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{112}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
 }
 
 type BackupChunk struct {
@@ -8504,7 +9388,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[113]
+	mi := &file_proto_api_api_proto_msgTypes[130]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8516,7 +9400,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[113]
+	mi := &file_proto_api_api_proto_msgTypes[130]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8529,7 +9413,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{113}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -9106,7 +9990,60 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetClaimR\x03get\"S\n" +
 	"\rClaimResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12,\n" +
-	"\x05claim\x18\x02 \x01(\v2\x16.dormouse.api.v1.ClaimR\x05claim\"|\n" +
+	"\x05claim\x18\x02 \x01(\v2\x16.dormouse.api.v1.ClaimR\x05claim\"v\n" +
+	"\x11PutSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12-\n" +
+	"\x03put\x18\x02 \x01(\v2\x1b.dormouse.api.v1.PutSessionR\x03put\"~\n" +
+	"\x13ClaimSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x123\n" +
+	"\x05claim\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ClaimSessionR\x05claim\"\x82\x01\n" +
+	"\x14ResumeSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
+	"\x06resume\x18\x02 \x01(\v2\x1e.dormouse.api.v1.ResumeSessionR\x06resume\"\x86\x01\n" +
+	"\x15RecoverSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x129\n" +
+	"\arecover\x18\x02 \x01(\v2\x1f.dormouse.api.v1.RecoverSessionR\arecover\"\x92\x01\n" +
+	"\x18CheckpointSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12B\n" +
+	"\n" +
+	"checkpoint\x18\x02 \x01(\v2\".dormouse.api.v1.CheckpointSessionR\n" +
+	"checkpoint\"\x82\x01\n" +
+	"\x14CommitSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
+	"\x06commit\x18\x02 \x01(\v2\x1e.dormouse.api.v1.CommitSessionR\x06commit\"~\n" +
+	"\x13RenewSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x123\n" +
+	"\x05renew\x18\x02 \x01(\v2\x1d.dormouse.api.v1.RenewSessionR\x05renew\"\x82\x01\n" +
+	"\x14CancelSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
+	"\x06cancel\x18\x02 \x01(\v2\x1e.dormouse.api.v1.CancelSessionR\x06cancel\"z\n" +
+	"\x12ForkSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x120\n" +
+	"\x04fork\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ForkSessionR\x04fork\"\x82\x01\n" +
+	"\x14DeleteSessionRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
+	"\x06delete\x18\x02 \x01(\v2\x1e.dormouse.api.v1.DeleteSessionR\x06delete\"m\n" +
+	"\x11GetSessionRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12-\n" +
+	"\x03get\x18\x02 \x01(\v2\x1b.dormouse.api.v1.GetSessionR\x03get\"s\n" +
+	"\x13ListSessionsRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x121\n" +
+	"\x04list\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ListSessionsR\x04list\"a\n" +
+	"\x0fSessionResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x128\n" +
+	"\asession\x18\x02 \x01(\v2\x1e.dormouse.api.v1.SessionResultR\asession\"\x80\x01\n" +
+	"\x13DecideReviewRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
+	"\x06decide\x18\x02 \x01(\v2\x1d.dormouse.api.v1.DecideReviewR\x06decide\"k\n" +
+	"\x10GetReviewRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12,\n" +
+	"\x03get\x18\x02 \x01(\v2\x1a.dormouse.api.v1.GetReviewR\x03get\"q\n" +
+	"\x12ListReviewsRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x120\n" +
+	"\x04list\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ListReviewsR\x04list\"W\n" +
+	"\x0eReviewResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12/\n" +
+	"\x06review\x18\x02 \x01(\v2\x17.dormouse.api.v1.ReviewR\x06review\"|\n" +
 	"\x12WriteMemoryRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x122\n" +
 	"\x05write\x18\x02 \x01(\v2\x1c.dormouse.api.v1.WriteMemoryR\x05write\"\x80\x01\n" +
@@ -9211,7 +10148,25 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05Renew\x12\".dormouse.api.v1.RenewClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12O\n" +
 	"\aRelease\x12$.dormouse.api.v1.ReleaseClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12?\n" +
 	"\x03Get\x12 .dormouse.api.v1.GetClaimRequest\x1a\x16.dormouse.api.v1.Claim\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ClaimList2\xfd\x02\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ClaimList2\xd4\a\n" +
+	"\bSessions\x12K\n" +
+	"\x03Put\x12\".dormouse.api.v1.PutSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12O\n" +
+	"\x05Claim\x12$.dormouse.api.v1.ClaimSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Q\n" +
+	"\x06Resume\x12%.dormouse.api.v1.ResumeSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12S\n" +
+	"\aRecover\x12&.dormouse.api.v1.RecoverSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Y\n" +
+	"\n" +
+	"Checkpoint\x12).dormouse.api.v1.CheckpointSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Q\n" +
+	"\x06Commit\x12%.dormouse.api.v1.CommitSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12O\n" +
+	"\x05Renew\x12$.dormouse.api.v1.RenewSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Q\n" +
+	"\x06Cancel\x12%.dormouse.api.v1.CancelSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12M\n" +
+	"\x04Fork\x12#.dormouse.api.v1.ForkSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12P\n" +
+	"\x06Delete\x12%.dormouse.api.v1.DeleteSessionRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12C\n" +
+	"\x03Get\x12\".dormouse.api.v1.GetSessionRequest\x1a\x18.dormouse.api.v1.Session\x12J\n" +
+	"\x04List\x12$.dormouse.api.v1.ListSessionsRequest\x1a\x1c.dormouse.api.v1.SessionList2\xe7\x01\n" +
+	"\aReviews\x12O\n" +
+	"\x06Decide\x12$.dormouse.api.v1.DecideReviewRequest\x1a\x1f.dormouse.api.v1.ReviewResponse\x12A\n" +
+	"\x03Get\x12!.dormouse.api.v1.GetReviewRequest\x1a\x17.dormouse.api.v1.Review\x12H\n" +
+	"\x04List\x12#.dormouse.api.v1.ListReviewsRequest\x1a\x1b.dormouse.api.v1.ReviewList2\xfd\x02\n" +
 	"\bMemories\x12M\n" +
 	"\x05Write\x12#.dormouse.api.v1.WriteMemoryRequest\x1a\x1f.dormouse.api.v1.MemoryResponse\x12O\n" +
 	"\x06Delete\x12$.dormouse.api.v1.DeleteMemoryRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12A\n" +
@@ -9245,7 +10200,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 114)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 131)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),                    // 0: dormouse.api.v1.Calls
 	(*Call)(nil),                     // 1: dormouse.api.v1.Call
@@ -9342,54 +10297,71 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*ReleaseClaimRequest)(nil),      // 92: dormouse.api.v1.ReleaseClaimRequest
 	(*GetClaimRequest)(nil),          // 93: dormouse.api.v1.GetClaimRequest
 	(*ClaimResponse)(nil),            // 94: dormouse.api.v1.ClaimResponse
-	(*WriteMemoryRequest)(nil),       // 95: dormouse.api.v1.WriteMemoryRequest
-	(*DeleteMemoryRequest)(nil),      // 96: dormouse.api.v1.DeleteMemoryRequest
-	(*GetMemoryRequest)(nil),         // 97: dormouse.api.v1.GetMemoryRequest
-	(*ListMemoriesRequest)(nil),      // 98: dormouse.api.v1.ListMemoriesRequest
-	(*RecallRequest)(nil),            // 99: dormouse.api.v1.RecallRequest
-	(*MemoryResponse)(nil),           // 100: dormouse.api.v1.MemoryResponse
-	(*HibernateRequest)(nil),         // 101: dormouse.api.v1.HibernateRequest
-	(*ThawRequest)(nil),              // 102: dormouse.api.v1.ThawRequest
-	(*PutScopeRequest)(nil),          // 103: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),       // 104: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),              // 105: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),           // 106: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),            // 107: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),            // 108: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                   // 109: dormouse.api.v1.Member
-	(*NodeRequest)(nil),              // 110: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),             // 111: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),            // 112: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),              // 113: dormouse.api.v1.BackupChunk
-	(*WriteMemory)(nil),              // 114: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),             // 115: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),               // 116: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),             // 117: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),            // 118: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),           // 119: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),        // 120: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),            // 121: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),             // 122: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),            // 123: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),              // 124: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),            // 125: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),             // 126: dormouse.api.v1.DecideReview
-	(*MemoryResult)(nil),             // 127: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),            // 128: dormouse.api.v1.SessionResult
-	(*Review)(nil),                   // 129: dormouse.api.v1.Review
-	(*GetMemory)(nil),                // 130: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),             // 131: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                   // 132: dormouse.api.v1.Recall
-	(*GetSession)(nil),               // 133: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),             // 134: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                // 135: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),              // 136: dormouse.api.v1.ListReviews
-	(*Memory)(nil),                   // 137: dormouse.api.v1.Memory
-	(*MemoryList)(nil),               // 138: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                 // 139: dormouse.api.v1.Recalled
-	(*Session)(nil),                  // 140: dormouse.api.v1.Session
-	(*SessionList)(nil),              // 141: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),               // 142: dormouse.api.v1.ReviewList
+	(*PutSessionRequest)(nil),        // 95: dormouse.api.v1.PutSessionRequest
+	(*ClaimSessionRequest)(nil),      // 96: dormouse.api.v1.ClaimSessionRequest
+	(*ResumeSessionRequest)(nil),     // 97: dormouse.api.v1.ResumeSessionRequest
+	(*RecoverSessionRequest)(nil),    // 98: dormouse.api.v1.RecoverSessionRequest
+	(*CheckpointSessionRequest)(nil), // 99: dormouse.api.v1.CheckpointSessionRequest
+	(*CommitSessionRequest)(nil),     // 100: dormouse.api.v1.CommitSessionRequest
+	(*RenewSessionRequest)(nil),      // 101: dormouse.api.v1.RenewSessionRequest
+	(*CancelSessionRequest)(nil),     // 102: dormouse.api.v1.CancelSessionRequest
+	(*ForkSessionRequest)(nil),       // 103: dormouse.api.v1.ForkSessionRequest
+	(*DeleteSessionRequest)(nil),     // 104: dormouse.api.v1.DeleteSessionRequest
+	(*GetSessionRequest)(nil),        // 105: dormouse.api.v1.GetSessionRequest
+	(*ListSessionsRequest)(nil),      // 106: dormouse.api.v1.ListSessionsRequest
+	(*SessionResponse)(nil),          // 107: dormouse.api.v1.SessionResponse
+	(*DecideReviewRequest)(nil),      // 108: dormouse.api.v1.DecideReviewRequest
+	(*GetReviewRequest)(nil),         // 109: dormouse.api.v1.GetReviewRequest
+	(*ListReviewsRequest)(nil),       // 110: dormouse.api.v1.ListReviewsRequest
+	(*ReviewResponse)(nil),           // 111: dormouse.api.v1.ReviewResponse
+	(*WriteMemoryRequest)(nil),       // 112: dormouse.api.v1.WriteMemoryRequest
+	(*DeleteMemoryRequest)(nil),      // 113: dormouse.api.v1.DeleteMemoryRequest
+	(*GetMemoryRequest)(nil),         // 114: dormouse.api.v1.GetMemoryRequest
+	(*ListMemoriesRequest)(nil),      // 115: dormouse.api.v1.ListMemoriesRequest
+	(*RecallRequest)(nil),            // 116: dormouse.api.v1.RecallRequest
+	(*MemoryResponse)(nil),           // 117: dormouse.api.v1.MemoryResponse
+	(*HibernateRequest)(nil),         // 118: dormouse.api.v1.HibernateRequest
+	(*ThawRequest)(nil),              // 119: dormouse.api.v1.ThawRequest
+	(*PutScopeRequest)(nil),          // 120: dormouse.api.v1.PutScopeRequest
+	(*DeleteScopeRequest)(nil),       // 121: dormouse.api.v1.DeleteScopeRequest
+	(*ListRequest)(nil),              // 122: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),           // 123: dormouse.api.v1.DeleteResponse
+	(*StatusRequest)(nil),            // 124: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),            // 125: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),                   // 126: dormouse.api.v1.Member
+	(*NodeRequest)(nil),              // 127: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),             // 128: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),            // 129: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),              // 130: dormouse.api.v1.BackupChunk
+	(*WriteMemory)(nil),              // 131: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),             // 132: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),               // 133: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),             // 134: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),            // 135: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),           // 136: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),        // 137: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),            // 138: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),             // 139: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),            // 140: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),              // 141: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),            // 142: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),             // 143: dormouse.api.v1.DecideReview
+	(*MemoryResult)(nil),             // 144: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),            // 145: dormouse.api.v1.SessionResult
+	(*Review)(nil),                   // 146: dormouse.api.v1.Review
+	(*GetMemory)(nil),                // 147: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),             // 148: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                   // 149: dormouse.api.v1.Recall
+	(*GetSession)(nil),               // 150: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),             // 151: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                // 152: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),              // 153: dormouse.api.v1.ListReviews
+	(*Memory)(nil),                   // 154: dormouse.api.v1.Memory
+	(*MemoryList)(nil),               // 155: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                 // 156: dormouse.api.v1.Recalled
+	(*Session)(nil),                  // 157: dormouse.api.v1.Session
+	(*SessionList)(nil),              // 158: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),               // 159: dormouse.api.v1.ReviewList
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -9417,19 +10389,19 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	114, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	115, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	116, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	117, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	118, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	119, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	120, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	121, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	122, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	123, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	124, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	125, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	126, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	131, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	132, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	133, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	134, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	135, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	136, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	137, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	138, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	139, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	140, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	141, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	142, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	143, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
 	8,   // 38: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
 	8,   // 39: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
 	11,  // 40: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
@@ -9443,9 +10415,9 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	33,  // 48: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
 	63,  // 49: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
 	65,  // 50: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	127, // 51: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	128, // 52: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	129, // 53: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	144, // 51: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	145, // 52: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	146, // 53: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
 	11,  // 54: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
 	56,  // 55: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
 	32,  // 56: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
@@ -9465,13 +10437,13 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	46,  // 70: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
 	47,  // 71: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
 	38,  // 72: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	130, // 73: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	131, // 74: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	132, // 75: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	133, // 76: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	134, // 77: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	135, // 78: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	136, // 79: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	147, // 73: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	148, // 74: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	149, // 75: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	150, // 76: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	151, // 77: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	152, // 78: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	153, // 79: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
 	49,  // 80: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
 	34,  // 81: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
 	50,  // 82: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
@@ -9488,13 +10460,13 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	63,  // 93: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
 	65,  // 94: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
 	66,  // 95: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	137, // 96: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	138, // 97: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	139, // 98: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	140, // 99: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	141, // 100: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	129, // 101: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	142, // 102: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	154, // 96: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	155, // 97: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	156, // 98: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	157, // 99: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	158, // 100: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	146, // 101: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	159, // 102: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
 	51,  // 103: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
 	11,  // 104: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
 	11,  // 105: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
@@ -9558,122 +10530,184 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	70,  // 163: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
 	47,  // 164: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
 	65,  // 165: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	69,  // 166: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	114, // 167: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
-	69,  // 168: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	115, // 169: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
-	70,  // 170: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	130, // 171: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
-	70,  // 172: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	131, // 173: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
-	70,  // 174: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	132, // 175: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	127, // 176: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
-	69,  // 177: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 178: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 179: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	70,  // 180: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 181: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	69,  // 182: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 183: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	69,  // 184: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	70,  // 185: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 186: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	33,  // 187: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	109, // 188: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 189: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 190: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	35,  // 191: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	67,  // 192: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	71,  // 193: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	72,  // 194: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	73,  // 195: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	74,  // 196: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	105, // 197: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	75,  // 198: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	77,  // 199: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	78,  // 200: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	79,  // 201: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	80,  // 202: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	81,  // 203: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	82,  // 204: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	83,  // 205: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	84,  // 206: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	105, // 207: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	86,  // 208: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	87,  // 209: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	88,  // 210: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	105, // 211: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	90,  // 212: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	91,  // 213: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	92,  // 214: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	93,  // 215: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	105, // 216: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	95,  // 217: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	96,  // 218: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	97,  // 219: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	98,  // 220: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	99,  // 221: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	101, // 222: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	102, // 223: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	103, // 224: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	104, // 225: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	105, // 226: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	107, // 227: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	110, // 228: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	110, // 229: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	110, // 230: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	110, // 231: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	112, // 232: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	2,   // 233: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 234: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	48,  // 235: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	68,  // 236: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	76,  // 237: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	76,  // 238: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	106, // 239: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	53,  // 240: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	55,  // 241: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	55,  // 242: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	85,  // 243: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	106, // 244: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	85,  // 245: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	85,  // 246: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	56,  // 247: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	60,  // 248: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	59,  // 249: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	61,  // 250: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	58,  // 251: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	89,  // 252: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	106, // 253: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	50,  // 254: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	52,  // 255: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	94,  // 256: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	94,  // 257: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	94,  // 258: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	65,  // 259: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	66,  // 260: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	100, // 261: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	106, // 262: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	137, // 263: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	138, // 264: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	139, // 265: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	76,  // 266: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	62,  // 267: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	63,  // 268: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	106, // 269: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	64,  // 270: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	108, // 271: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	111, // 272: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	111, // 273: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	111, // 274: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	111, // 275: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	113, // 276: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	233, // [233:277] is the sub-list for method output_type
-	189, // [189:233] is the sub-list for method input_type
-	189, // [189:189] is the sub-list for extension type_name
-	189, // [189:189] is the sub-list for extension extendee
-	0,   // [0:189] is the sub-list for field type_name
+	69,  // 166: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
+	133, // 167: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
+	69,  // 168: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
+	134, // 169: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
+	69,  // 170: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
+	135, // 171: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
+	69,  // 172: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
+	136, // 173: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
+	69,  // 174: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
+	137, // 175: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
+	69,  // 176: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
+	138, // 177: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
+	69,  // 178: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
+	139, // 179: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
+	69,  // 180: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
+	140, // 181: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
+	69,  // 182: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
+	141, // 183: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
+	69,  // 184: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
+	142, // 185: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
+	70,  // 186: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
+	150, // 187: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
+	70,  // 188: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
+	151, // 189: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
+	145, // 190: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
+	69,  // 191: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
+	143, // 192: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
+	70,  // 193: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
+	152, // 194: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
+	70,  // 195: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
+	153, // 196: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
+	146, // 197: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
+	69,  // 198: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	131, // 199: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	69,  // 200: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	132, // 201: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	70,  // 202: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
+	147, // 203: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	70,  // 204: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
+	148, // 205: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	70,  // 206: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
+	149, // 207: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	144, // 208: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	69,  // 209: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 210: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 211: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	70,  // 212: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 213: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	69,  // 214: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 215: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	69,  // 216: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	70,  // 217: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 218: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	33,  // 219: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	126, // 220: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 221: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 222: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	35,  // 223: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	67,  // 224: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	71,  // 225: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	72,  // 226: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	73,  // 227: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	74,  // 228: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	122, // 229: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	75,  // 230: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	77,  // 231: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	78,  // 232: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	79,  // 233: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	80,  // 234: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	81,  // 235: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	82,  // 236: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	83,  // 237: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	84,  // 238: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	122, // 239: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	86,  // 240: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	87,  // 241: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	88,  // 242: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	122, // 243: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	90,  // 244: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	91,  // 245: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	92,  // 246: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	93,  // 247: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	122, // 248: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	95,  // 249: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
+	96,  // 250: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
+	97,  // 251: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
+	98,  // 252: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
+	99,  // 253: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
+	100, // 254: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
+	101, // 255: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
+	102, // 256: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
+	103, // 257: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
+	104, // 258: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
+	105, // 259: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
+	106, // 260: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
+	108, // 261: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
+	109, // 262: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
+	110, // 263: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
+	112, // 264: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	113, // 265: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	114, // 266: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	115, // 267: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	116, // 268: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	118, // 269: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	119, // 270: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	120, // 271: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	121, // 272: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	122, // 273: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	124, // 274: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	127, // 275: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	127, // 276: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	127, // 277: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	127, // 278: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	129, // 279: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	2,   // 280: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 281: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	48,  // 282: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	68,  // 283: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	76,  // 284: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	76,  // 285: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	123, // 286: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	53,  // 287: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	55,  // 288: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	55,  // 289: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	85,  // 290: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	123, // 291: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	85,  // 292: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	85,  // 293: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	56,  // 294: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	60,  // 295: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	59,  // 296: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	61,  // 297: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	58,  // 298: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	89,  // 299: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	123, // 300: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	50,  // 301: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	52,  // 302: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	94,  // 303: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	94,  // 304: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	94,  // 305: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	65,  // 306: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	66,  // 307: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	107, // 308: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	107, // 309: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	107, // 310: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	107, // 311: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	107, // 312: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	107, // 313: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	107, // 314: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	107, // 315: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	107, // 316: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	123, // 317: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	157, // 318: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	158, // 319: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	111, // 320: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	146, // 321: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	159, // 322: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	117, // 323: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	123, // 324: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	154, // 325: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	155, // 326: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	156, // 327: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	76,  // 328: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	62,  // 329: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	63,  // 330: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	123, // 331: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	64,  // 332: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	125, // 333: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	128, // 334: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	128, // 335: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	128, // 336: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	128, // 337: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	130, // 338: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	280, // [280:339] is the sub-list for method output_type
+	221, // [221:280] is the sub-list for method input_type
+	221, // [221:221] is the sub-list for extension type_name
+	221, // [221:221] is the sub-list for extension extendee
+	0,   // [0:221] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -9793,9 +10827,9 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   114,
+			NumMessages:   131,
 			NumExtensions: 0,
-			NumServices:   9,
+			NumServices:   11,
 		},
 		GoTypes:           file_proto_api_api_proto_goTypes,
 		DependencyIndexes: file_proto_api_api_proto_depIdxs,

@@ -255,8 +255,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Checkpoints, Threads, Values, Claims, Memories, Agents and Scopes are the typed calls: each is
-// a commit or a read of one thing.
+// Checkpoints, Threads, Values, Claims, Sessions, Reviews, Memories, Agents and
+// Scopes are the typed calls: each is a commit or a read of one thing.
 type CheckpointsClient interface {
 	Put(ctx context.Context, in *PutCheckpointRequest, opts ...grpc.CallOption) (*CheckpointResponse, error)
 	Patch(ctx context.Context, in *PatchCheckpointRequest, opts ...grpc.CallOption) (*CheckpointResponse, error)
@@ -338,8 +338,8 @@ func (c *checkpointsClient) History(ctx context.Context, in *CheckpointHistoryRe
 // All implementations must embed UnimplementedCheckpointsServer
 // for forward compatibility.
 //
-// Checkpoints, Threads, Values, Claims, Memories, Agents and Scopes are the typed calls: each is
-// a commit or a read of one thing.
+// Checkpoints, Threads, Values, Claims, Sessions, Reviews, Memories, Agents and
+// Scopes are the typed calls: each is a commit or a read of one thing.
 type CheckpointsServer interface {
 	Put(context.Context, *PutCheckpointRequest) (*CheckpointResponse, error)
 	Patch(context.Context, *PatchCheckpointRequest) (*CheckpointResponse, error)
@@ -1410,6 +1410,704 @@ var Claims_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "List",
 			Handler:    _Claims_List_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "proto/api/api.proto",
+}
+
+const (
+	Sessions_Put_FullMethodName        = "/dormouse.api.v1.Sessions/Put"
+	Sessions_Claim_FullMethodName      = "/dormouse.api.v1.Sessions/Claim"
+	Sessions_Resume_FullMethodName     = "/dormouse.api.v1.Sessions/Resume"
+	Sessions_Recover_FullMethodName    = "/dormouse.api.v1.Sessions/Recover"
+	Sessions_Checkpoint_FullMethodName = "/dormouse.api.v1.Sessions/Checkpoint"
+	Sessions_Commit_FullMethodName     = "/dormouse.api.v1.Sessions/Commit"
+	Sessions_Renew_FullMethodName      = "/dormouse.api.v1.Sessions/Renew"
+	Sessions_Cancel_FullMethodName     = "/dormouse.api.v1.Sessions/Cancel"
+	Sessions_Fork_FullMethodName       = "/dormouse.api.v1.Sessions/Fork"
+	Sessions_Delete_FullMethodName     = "/dormouse.api.v1.Sessions/Delete"
+	Sessions_Get_FullMethodName        = "/dormouse.api.v1.Sessions/Get"
+	Sessions_List_FullMethodName       = "/dormouse.api.v1.Sessions/List"
+)
+
+// SessionsClient is the client API for Sessions service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type SessionsClient interface {
+	Put(ctx context.Context, in *PutSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Claim(ctx context.Context, in *ClaimSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Resume(ctx context.Context, in *ResumeSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Recover(ctx context.Context, in *RecoverSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Checkpoint(ctx context.Context, in *CheckpointSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Commit(ctx context.Context, in *CommitSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Renew(ctx context.Context, in *RenewSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Cancel(ctx context.Context, in *CancelSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Fork(ctx context.Context, in *ForkSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error)
+	Delete(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteResponse, error)
+	Get(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*Session, error)
+	List(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*SessionList, error)
+}
+
+type sessionsClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewSessionsClient(cc grpc.ClientConnInterface) SessionsClient {
+	return &sessionsClient{cc}
+}
+
+func (c *sessionsClient) Put(ctx context.Context, in *PutSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Put_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Claim(ctx context.Context, in *ClaimSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Claim_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Resume(ctx context.Context, in *ResumeSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Resume_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Recover(ctx context.Context, in *RecoverSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Recover_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Checkpoint(ctx context.Context, in *CheckpointSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Checkpoint_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Commit(ctx context.Context, in *CommitSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Commit_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Renew(ctx context.Context, in *RenewSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Renew_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Cancel(ctx context.Context, in *CancelSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Cancel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Fork(ctx context.Context, in *ForkSessionRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_Fork_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Delete(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteResponse)
+	err := c.cc.Invoke(ctx, Sessions_Delete_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) Get(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*Session, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Session)
+	err := c.cc.Invoke(ctx, Sessions_Get_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionsClient) List(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*SessionList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionList)
+	err := c.cc.Invoke(ctx, Sessions_List_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// SessionsServer is the server API for Sessions service.
+// All implementations must embed UnimplementedSessionsServer
+// for forward compatibility.
+type SessionsServer interface {
+	Put(context.Context, *PutSessionRequest) (*SessionResponse, error)
+	Claim(context.Context, *ClaimSessionRequest) (*SessionResponse, error)
+	Resume(context.Context, *ResumeSessionRequest) (*SessionResponse, error)
+	Recover(context.Context, *RecoverSessionRequest) (*SessionResponse, error)
+	Checkpoint(context.Context, *CheckpointSessionRequest) (*SessionResponse, error)
+	Commit(context.Context, *CommitSessionRequest) (*SessionResponse, error)
+	Renew(context.Context, *RenewSessionRequest) (*SessionResponse, error)
+	Cancel(context.Context, *CancelSessionRequest) (*SessionResponse, error)
+	Fork(context.Context, *ForkSessionRequest) (*SessionResponse, error)
+	Delete(context.Context, *DeleteSessionRequest) (*DeleteResponse, error)
+	Get(context.Context, *GetSessionRequest) (*Session, error)
+	List(context.Context, *ListSessionsRequest) (*SessionList, error)
+	mustEmbedUnimplementedSessionsServer()
+}
+
+// UnimplementedSessionsServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedSessionsServer struct{}
+
+func (UnimplementedSessionsServer) Put(context.Context, *PutSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Put not implemented")
+}
+func (UnimplementedSessionsServer) Claim(context.Context, *ClaimSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Claim not implemented")
+}
+func (UnimplementedSessionsServer) Resume(context.Context, *ResumeSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Resume not implemented")
+}
+func (UnimplementedSessionsServer) Recover(context.Context, *RecoverSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Recover not implemented")
+}
+func (UnimplementedSessionsServer) Checkpoint(context.Context, *CheckpointSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Checkpoint not implemented")
+}
+func (UnimplementedSessionsServer) Commit(context.Context, *CommitSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Commit not implemented")
+}
+func (UnimplementedSessionsServer) Renew(context.Context, *RenewSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Renew not implemented")
+}
+func (UnimplementedSessionsServer) Cancel(context.Context, *CancelSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Cancel not implemented")
+}
+func (UnimplementedSessionsServer) Fork(context.Context, *ForkSessionRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Fork not implemented")
+}
+func (UnimplementedSessionsServer) Delete(context.Context, *DeleteSessionRequest) (*DeleteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Delete not implemented")
+}
+func (UnimplementedSessionsServer) Get(context.Context, *GetSessionRequest) (*Session, error) {
+	return nil, status.Error(codes.Unimplemented, "method Get not implemented")
+}
+func (UnimplementedSessionsServer) List(context.Context, *ListSessionsRequest) (*SessionList, error) {
+	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedSessionsServer) mustEmbedUnimplementedSessionsServer() {}
+func (UnimplementedSessionsServer) testEmbeddedByValue()                  {}
+
+// UnsafeSessionsServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to SessionsServer will
+// result in compilation errors.
+type UnsafeSessionsServer interface {
+	mustEmbedUnimplementedSessionsServer()
+}
+
+func RegisterSessionsServer(s grpc.ServiceRegistrar, srv SessionsServer) {
+	// If the following call panics, it indicates UnimplementedSessionsServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Sessions_ServiceDesc, srv)
+}
+
+func _Sessions_Put_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PutSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Put(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Put_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Put(ctx, req.(*PutSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Claim_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ClaimSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Claim(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Claim_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Claim(ctx, req.(*ClaimSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Resume_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResumeSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Resume(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Resume_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Resume(ctx, req.(*ResumeSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Recover_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RecoverSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Recover(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Recover_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Recover(ctx, req.(*RecoverSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Checkpoint_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckpointSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Checkpoint(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Checkpoint_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Checkpoint(ctx, req.(*CheckpointSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Commit_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CommitSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Commit(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Commit_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Commit(ctx, req.(*CommitSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Renew_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RenewSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Renew(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Renew_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Renew(ctx, req.(*RenewSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Cancel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Cancel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Cancel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Cancel(ctx, req.(*CancelSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Fork_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ForkSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Fork(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Fork_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Fork(ctx, req.(*ForkSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Delete_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Delete(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Delete_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Delete(ctx, req.(*DeleteSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_Get_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).Get(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_Get_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).Get(ctx, req.(*GetSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Sessions_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListSessionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).List(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_List_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).List(ctx, req.(*ListSessionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Sessions_ServiceDesc is the grpc.ServiceDesc for Sessions service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Sessions_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "dormouse.api.v1.Sessions",
+	HandlerType: (*SessionsServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Put",
+			Handler:    _Sessions_Put_Handler,
+		},
+		{
+			MethodName: "Claim",
+			Handler:    _Sessions_Claim_Handler,
+		},
+		{
+			MethodName: "Resume",
+			Handler:    _Sessions_Resume_Handler,
+		},
+		{
+			MethodName: "Recover",
+			Handler:    _Sessions_Recover_Handler,
+		},
+		{
+			MethodName: "Checkpoint",
+			Handler:    _Sessions_Checkpoint_Handler,
+		},
+		{
+			MethodName: "Commit",
+			Handler:    _Sessions_Commit_Handler,
+		},
+		{
+			MethodName: "Renew",
+			Handler:    _Sessions_Renew_Handler,
+		},
+		{
+			MethodName: "Cancel",
+			Handler:    _Sessions_Cancel_Handler,
+		},
+		{
+			MethodName: "Fork",
+			Handler:    _Sessions_Fork_Handler,
+		},
+		{
+			MethodName: "Delete",
+			Handler:    _Sessions_Delete_Handler,
+		},
+		{
+			MethodName: "Get",
+			Handler:    _Sessions_Get_Handler,
+		},
+		{
+			MethodName: "List",
+			Handler:    _Sessions_List_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "proto/api/api.proto",
+}
+
+const (
+	Reviews_Decide_FullMethodName = "/dormouse.api.v1.Reviews/Decide"
+	Reviews_Get_FullMethodName    = "/dormouse.api.v1.Reviews/Get"
+	Reviews_List_FullMethodName   = "/dormouse.api.v1.Reviews/List"
+)
+
+// ReviewsClient is the client API for Reviews service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type ReviewsClient interface {
+	Decide(ctx context.Context, in *DecideReviewRequest, opts ...grpc.CallOption) (*ReviewResponse, error)
+	Get(ctx context.Context, in *GetReviewRequest, opts ...grpc.CallOption) (*Review, error)
+	List(ctx context.Context, in *ListReviewsRequest, opts ...grpc.CallOption) (*ReviewList, error)
+}
+
+type reviewsClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewReviewsClient(cc grpc.ClientConnInterface) ReviewsClient {
+	return &reviewsClient{cc}
+}
+
+func (c *reviewsClient) Decide(ctx context.Context, in *DecideReviewRequest, opts ...grpc.CallOption) (*ReviewResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReviewResponse)
+	err := c.cc.Invoke(ctx, Reviews_Decide_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reviewsClient) Get(ctx context.Context, in *GetReviewRequest, opts ...grpc.CallOption) (*Review, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Review)
+	err := c.cc.Invoke(ctx, Reviews_Get_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reviewsClient) List(ctx context.Context, in *ListReviewsRequest, opts ...grpc.CallOption) (*ReviewList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReviewList)
+	err := c.cc.Invoke(ctx, Reviews_List_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ReviewsServer is the server API for Reviews service.
+// All implementations must embed UnimplementedReviewsServer
+// for forward compatibility.
+type ReviewsServer interface {
+	Decide(context.Context, *DecideReviewRequest) (*ReviewResponse, error)
+	Get(context.Context, *GetReviewRequest) (*Review, error)
+	List(context.Context, *ListReviewsRequest) (*ReviewList, error)
+	mustEmbedUnimplementedReviewsServer()
+}
+
+// UnimplementedReviewsServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedReviewsServer struct{}
+
+func (UnimplementedReviewsServer) Decide(context.Context, *DecideReviewRequest) (*ReviewResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Decide not implemented")
+}
+func (UnimplementedReviewsServer) Get(context.Context, *GetReviewRequest) (*Review, error) {
+	return nil, status.Error(codes.Unimplemented, "method Get not implemented")
+}
+func (UnimplementedReviewsServer) List(context.Context, *ListReviewsRequest) (*ReviewList, error) {
+	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedReviewsServer) mustEmbedUnimplementedReviewsServer() {}
+func (UnimplementedReviewsServer) testEmbeddedByValue()                 {}
+
+// UnsafeReviewsServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to ReviewsServer will
+// result in compilation errors.
+type UnsafeReviewsServer interface {
+	mustEmbedUnimplementedReviewsServer()
+}
+
+func RegisterReviewsServer(s grpc.ServiceRegistrar, srv ReviewsServer) {
+	// If the following call panics, it indicates UnimplementedReviewsServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Reviews_ServiceDesc, srv)
+}
+
+func _Reviews_Decide_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DecideReviewRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewsServer).Decide(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Reviews_Decide_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewsServer).Decide(ctx, req.(*DecideReviewRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Reviews_Get_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetReviewRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewsServer).Get(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Reviews_Get_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewsServer).Get(ctx, req.(*GetReviewRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Reviews_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListReviewsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewsServer).List(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Reviews_List_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewsServer).List(ctx, req.(*ListReviewsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Reviews_ServiceDesc is the grpc.ServiceDesc for Reviews service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Reviews_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "dormouse.api.v1.Reviews",
+	HandlerType: (*ReviewsServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Decide",
+			Handler:    _Reviews_Decide_Handler,
+		},
+		{
+			MethodName: "Get",
+			Handler:    _Reviews_Get_Handler,
+		},
+		{
+			MethodName: "List",
+			Handler:    _Reviews_List_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -31,6 +31,8 @@ func (f *front) register(s *rpc.Server) {
 	apipb.RegisterThreadsServer(s, &threads{front: f})
 	apipb.RegisterValuesServer(s, &values{front: f})
 	apipb.RegisterClaimsServer(s, &claims{front: f})
+	apipb.RegisterSessionsServer(s, &sessions{front: f})
+	apipb.RegisterReviewsServer(s, &reviews{front: f})
 	apipb.RegisterMemoriesServer(s, &memories{front: f})
 	apipb.RegisterAgentsServer(s, &agents{front: f})
 	apipb.RegisterScopesServer(s, &scopes{front: f})

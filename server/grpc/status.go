@@ -14,23 +14,26 @@ import (
 // statusCodes maps our codes to gRPC's. A code that is not here is one of a
 // state that does not fit the call, as most are: FailedPrecondition.
 var statusCodes = map[agent.Code]codes.Code{
-	agent.CodeInvalid:          codes.InvalidArgument,
-	agent.CodeTooLarge:         codes.InvalidArgument, // not ResourceExhausted, which invites a retry
-	agent.CodeUnauthenticated:  codes.Unauthenticated,
-	agent.CodeForbidden:        codes.PermissionDenied,
-	agent.CodeNotFound:         codes.NotFound,
-	agent.CodeConflict:         codes.Aborted,
-	agent.CodeRevRegression:    codes.Aborted,
-	agent.CodeRevisionMismatch: codes.Aborted,
-	agent.CodeDuplicateEntry:   codes.AlreadyExists,
-	agent.CodeAlreadyExists:    codes.AlreadyExists,
-	agent.CodeCompacted:        codes.OutOfRange,
-	agent.CodeOverloaded:       codes.ResourceExhausted,
-	agent.CodeUnavailable:      codes.Unavailable,
-	agent.CodeReadOnly:         codes.Unavailable,
-	agent.CodeCorrupt:          codes.DataLoss,
-	agent.CodeInternal:         codes.Internal,
-	agent.CodeUnknown:          codes.DeadlineExceeded, // gRPC's word for "it may have been done all the same"
+	agent.CodeInvalid:                   codes.InvalidArgument,
+	agent.CodeUnsupportedSchema:         codes.InvalidArgument,
+	agent.CodeTooLarge:                  codes.InvalidArgument, // not ResourceExhausted, which invites a retry
+	agent.CodeUnauthenticated:           codes.Unauthenticated,
+	agent.CodeForbidden:                 codes.PermissionDenied,
+	agent.CodeNotFound:                  codes.NotFound,
+	agent.CodeConflict:                  codes.Aborted,
+	agent.CodeRevRegression:             codes.Aborted,
+	agent.CodeRevisionMismatch:          codes.Aborted,
+	agent.CodeStaleSessionRevision:      codes.Aborted,
+	agent.CodeStaleConversationRevision: codes.Aborted,
+	agent.CodeDuplicateEntry:            codes.AlreadyExists,
+	agent.CodeAlreadyExists:             codes.AlreadyExists,
+	agent.CodeCompacted:                 codes.OutOfRange,
+	agent.CodeOverloaded:                codes.ResourceExhausted,
+	agent.CodeUnavailable:               codes.Unavailable,
+	agent.CodeReadOnly:                  codes.Unavailable,
+	agent.CodeCorrupt:                   codes.DataLoss,
+	agent.CodeInternal:                  codes.Internal,
+	agent.CodeUnknown:                   codes.DeadlineExceeded, // gRPC's word for "it may have been done all the same"
 }
 
 // statusOf makes a gRPC status with e as its detail.

@@ -32,6 +32,9 @@ var all = map[agent.Code]codes.Code{
 	agent.CodeTooLarge: codes.InvalidArgument, agent.CodeOverloaded: codes.ResourceExhausted,
 	agent.CodeUnavailable: codes.Unavailable, agent.CodeReadOnly: codes.Unavailable, agent.CodeCorrupt: codes.DataLoss,
 	agent.CodeInternal: codes.Internal, agent.CodeUnknown: codes.DeadlineExceeded,
+	agent.CodeUnsupportedSchema: codes.InvalidArgument, agent.CodeStaleSessionRevision: codes.Aborted,
+	agent.CodeStaleConversationRevision: codes.Aborted, agent.CodeSessionAlreadyRunning: codes.FailedPrecondition,
+	agent.CodeStaleSessionLease: codes.FailedPrecondition, agent.CodeReviewDecided: codes.FailedPrecondition,
 }
 
 func TestEveryRefusalKeepsItsDetail(t *testing.T) {
@@ -41,7 +44,7 @@ func TestEveryRefusalKeepsItsDetail(t *testing.T) {
 		_, conn := serve(t, f, grpc.Options{})
 		for c, want := range all {
 			refusal = agent.Errorf(c, "because")
-			refusal.Op, refusal.Rev, refusal.Final = 3, 9, true
+			refusal.Op, refusal.Rev, refusal.Final, refusal.State = 3, 9, true, "running"
 			_, err := apipb.NewValuesClient(conn).Put(t.Context(), &apipb.PutValueRequest{Put: &apipb.PutValue{Key: "k"}})
 			s := status.Convert(err)
 			if s.Code() != want || len(s.Details()) != 1 {
@@ -101,6 +104,11 @@ func results(_ context.Context, c agent.Commit, done func(agent.Result, error)) 
 			r.Results = append(r.Results, &agent.ThreadResult{Thread: agent.Thread{ID: "t"}})
 		case *agent.TakeClaim, *agent.RenewClaim, *agent.ReleaseClaim:
 			r.Results = append(r.Results, &agent.ClaimResult{Claim: agent.Claim{Name: "c", Epoch: 7}})
+		case *agent.PutSession, *agent.ClaimSession, *agent.ResumeSession, *agent.RecoverSession, *agent.CheckpointSession,
+			*agent.CommitSession, *agent.RenewSession, *agent.CancelSession, *agent.ForkSession:
+			r.Results = append(r.Results, &agent.SessionResult{Session: agent.SessionRow{ID: "s", Revision: 4}})
+		case *agent.DecideReview:
+			r.Results = append(r.Results, &agent.ReviewResult{Review: agent.Review{ID: op.Review, Status: agent.ReviewApproved}})
 		case *agent.WriteMemory:
 			r.Results = append(r.Results, &agent.MemoryResult{Agent: "a", ID: "m"})
 		case *agent.PutScope:
@@ -141,6 +149,14 @@ func answers(_ context.Context, r agent.Reads) (agent.Answers, error) {
 		f = &agent.Claim{}
 	case *agent.ListClaims:
 		f = &agent.ClaimList{}
+	case *agent.GetSession:
+		f = &agent.Session{}
+	case *agent.ListSessions:
+		f = &agent.SessionList{}
+	case *agent.GetReview:
+		f = &agent.Review{}
+	case *agent.ListReviews:
+		f = &agent.ReviewList{}
 	case *agent.GetMemory:
 		f = &agent.Memory{}
 	case *agent.ListMemories:
