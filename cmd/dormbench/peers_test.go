@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"dormouse/bench/load"
+	"dormouse/bench/system"
+)
+
+// Each peer that this machine has does every workload for a moment, with
+// empty data and then on what stands; and it refuses an append at a wrong rev.
+// etcd is there once make bench-build was run.
+func TestEachPeerDoesEveryWorkload(t *testing.T) {
+	for _, name := range []string{system.Etcd, system.Postgres, system.Redis} {
+		t.Run(name, func(t *testing.T) {
+			// Not t.TempDir, which PostgreSQL's own user could not pass.
+			dir, err := (&homeFlags{}).fresh()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := system.Start(t.Context(), name, system.Options{Dir: dir, Bin: filepath.Join("..", "..", "bin")})
+			var absent *system.AbsentError
+			if errors.As(err, &absent) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			d, err := open(t.Context(), name, s.Endpoints, 0, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close() //nolint:errcheck // it was only read
+			for _, w := range load.Workloads {
+				o := load.Options{Workload: w, Callers: 4, Agents: 8, Duration: 50 * time.Millisecond, Prefix: w.Name}
+				for range 2 {
+					if _, err := load.Run(t.Context(), d, o); err != nil {
+						t.Error(err)
+					}
+					o.Stored = true
+				}
+			}
+			lost := &load.Thread{ID: "lost", Rev: 7, Token: 7}
+			if err := d.Append(t.Context(), lost, []byte(`{}`)); err == nil || lost.Rev != 7 {
+				t.Errorf("an append at the wrong rev: %v, and the thread is at %d", err, lost.Rev)
+			}
+			if err := d.Look(t.Context(), lost); err != nil {
+				t.Error(err)
+			}
+			if _, err := d.Get(t.Context(), "lost"); err == nil {
+				t.Error("what is missing was read")
+			}
+		})
+	}
+}
