@@ -272,6 +272,7 @@ var genThread = rapid.Custom(func(t *rapid.T) agent.Thread {
 })
 
 var genResult = rapid.OneOf(
+	genSessionResult,
 	rapid.Custom(func(t *rapid.T) agent.OpResult {
 		return &agent.ValueResult{
 			Key: genID.Draw(t, "key"), Incarnation: genNumber.Draw(t, "inc"), Revision: genNumber.Draw(t, "rev"),
@@ -315,7 +316,7 @@ var genRefusal = rapid.Custom(func(t *rapid.T) agent.Error {
 		Field: genText.Draw(t, "field"), Limit: genText.Draw(t, "limit"), Rev: genNumber.Draw(t, "rev"), Head: genMaybeHex.Draw(t, "head"),
 		Thread: genText.Draw(t, "thread"), Revision: genNumber.Draw(t, "revision"), Seq: genNumber.Draw(t, "seq"), Incarnation: genNumber.Draw(t, "inc"),
 		Floor: genNumber.Draw(t, "floor"), Epoch: genNumber.Draw(t, "epoch"), Holder: genText.Draw(t, "holder"),
-		ExpiresAt: genTime.Draw(t, "expires"), RetryAfterMS: genTime.Draw(t, "retry"),
+		ExpiresAt: genTime.Draw(t, "expires"), RetryAfterMS: genTime.Draw(t, "retry"), State: genText.Draw(t, "state"),
 	}
 })
 
@@ -345,12 +346,12 @@ func TestEveryOutcomeDecodesToWhatWasEncoded(t *testing.T) {
 }
 
 func FuzzDecodeCommit(f *testing.F) {
-	for _, op := range []agent.Op{
+	for _, op := range append(sessionSeeds(),
 		&agent.PutValue{Key: "k", Bytes: []byte("v")}, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{Payload: agent.JSON(`{}`)}}},
 		&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{}`), Thread: &agent.Pointer{Thread: "t"}}, &agent.DeleteScope{},
 		&agent.TakeClaim{Claim: "c", Holder: "h", TTL: 1e9}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 65537, TTL: 1e9},
 		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 65537, To: "i", TTL: 1e9},
-	} {
+	) {
 		raw, err := fsm.EncodeCommit(&agent.Commit{Scope: "s", Fence: &agent.Fence{Claim: "c", Epoch: 65537}, Ops: []agent.Op{op}}, 7)
 		if err != nil {
 			f.Fatal(err)
@@ -382,6 +383,9 @@ func FuzzDecodeCommit(f *testing.F) {
 // overflows holds where a ttl or seal is too long for a time.Duration.
 func overflows(c agent.Commit) bool {
 	for _, op := range c.Ops {
+		if sessionOverflows(op) {
+			return true
+		}
 		var d time.Duration
 		switch o := op.(type) {
 		case *agent.PutValue:

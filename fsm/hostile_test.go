@@ -50,6 +50,9 @@ func FuzzApply(f *testing.F) {
 		&agent.TakeClaim{Claim: "c", Holder: "h"}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1},
 		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1, To: "i"},
 	}
+	for _, op := range sessionSeeds() {
+		f.Add(r.encode(agent.Commit{Ops: sessionSeeds()[:2]})[0], r.encode(agent.Commit{Ops: []agent.Op{op}})[0])
+	}
 	for i, op := range seeds {
 		f.Add(r.encode(agent.Commit{Ops: []agent.Op{op}})[0], r.encode(requested(uint64(i+1), 1, seeds[0], op))[0])
 	}
@@ -99,7 +102,7 @@ func (h hostile) drafts() (out []*logpb.Draft) {
 }
 
 func (h hostile) op() *logpb.Op {
-	switch rapid.IntRange(0, 21).Draw(h.T, "op") {
+	switch rapid.IntRange(0, 25).Draw(h.T, "op") {
 	case 0:
 		return &logpb.Op{Op: &logpb.Op_PutValue{PutValue: &logpb.PutValue{
 			Key: h.id(), Bytes: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(), IfAbsent: rapid.Bool().Draw(h.T, "absent"), IfIncarnation: h.number(),
@@ -143,6 +146,8 @@ func (h hostile) op() *logpb.Op {
 		return &logpb.Op{Op: &logpb.Op_RemoveMember{RemoveMember: &logpb.RemoveMember{Id: h.id(), Incarnation: h.id()}}}
 	case 15, 16:
 		return h.memoryOp()
+	case 17, 18, 19, 20:
+		return h.sessionOp()
 	default:
 		return h.claimOp()
 	}

@@ -39,7 +39,7 @@ func reviewDue(row *logpb.ReviewRow) int64 {
 	switch {
 	case !pending(row):
 		return 0
-	case row.EscalateAt != 0 && !row.Escalated:
+	case row.EscalateAt != 0 && !row.Escalated && (row.ExpiresAt == 0 || row.EscalateAt < row.ExpiresAt):
 		return row.EscalateAt
 	default:
 		return row.ExpiresAt

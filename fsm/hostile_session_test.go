@@ -1,0 +1,94 @@
+package fsm_test
+
+import (
+	"pgregory.net/rapid"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (h hostile) word(words ...string) string {
+	return rapid.SampledFrom(append(words, "", "no word")).Draw(h.T, "word")
+}
+
+func (h hostile) status() string {
+	return h.word("new", "running", "hibernated", "waiting", "finished", "error", "cancelled")
+}
+
+// lease draws the lease that entry 1, 2 or 3 may have given, or none.
+func (h hostile) lease() string {
+	epoch := uint64(rapid.IntRange(1, 3).Draw(h.T, "entry"))<<16 + uint64(rapid.IntRange(1, 4).Draw(h.T, "ordinal"))
+	return rapid.SampledFrom([]string{agent.LeaseID(epoch), agent.LeaseID(epoch), "", "lease_x", "lease_18446744073709551616"}).Draw(h.T, "lease")
+}
+
+func (h hostile) request() *logpb.SessionRequest {
+	if rapid.IntRange(0, 3).Draw(h.T, "no request") == 0 {
+		return nil
+	}
+	return &logpb.SessionRequest{Id: h.id(), Input: h.bytes(), Owner: h.id(), Outcome: "no outcome"}
+}
+
+func (h hostile) snapshot() *logpb.SessionSnapshot {
+	return &logpb.SessionSnapshot{Id: h.id(), Agent: h.word("a"), Phase: h.word("review"), TurnState: h.bytes()}
+}
+
+func (h hostile) reviews() (out []*logpb.ReviewDraft) {
+	for range rapid.IntRange(0, 2).Draw(h.T, "reviews") {
+		out = append(out, &logpb.ReviewDraft{
+			Id: h.id(), Assignee: h.id(), EscalateTo: h.id(), Arguments: h.bytes(), TtlMs: h.ttl(), EscalateAfterMs: h.ttl(),
+		})
+	}
+	return out
+}
+
+func (h hostile) conversation() *logpb.Conversation {
+	if rapid.Bool().Draw(h.T, "no conversation") {
+		return nil
+	}
+	return &logpb.Conversation{AgentState: h.bytes(), ContinuationRevision: h.number()}
+}
+
+func (h hostile) sessionOp() *logpb.Op {
+	switch rapid.IntRange(0, 13).Draw(h.T, "session op") {
+	case 0, 1, 2:
+		return &logpb.Op{Op: &logpb.Op_PutSession{PutSession: &logpb.PutSession{
+			Session: h.id(), Mode: h.word("classic", "lease"), SchemaVersion: h.number() % 5, Agent: "a", Status: h.status(),
+			Conversation: h.conversation(), Busy: h.word("enqueue", "interrupt", "rollback"), QueueMax: h.number(),
+			Thread: h.id(), Checkpoint: h.id(), Result: h.bytes(), Request: h.request(), IfRevision: h.maybe(), IfIncarnation: h.number(),
+		}}}
+	case 3, 4, 5:
+		return &logpb.Op{Op: &logpb.Op_ClaimSession{ClaimSession: &logpb.ClaimSession{
+			Session: h.id(), Owner: "a", Request: h.request(), TtlMs: h.ttl(), ConversationRevision: h.maybe(),
+		}}}
+	case 6:
+		return &logpb.Op{Op: &logpb.Op_ResumeSession{ResumeSession: &logpb.ResumeSession{Session: h.id(), Owner: "a", TtlMs: h.ttl()}}}
+	case 7:
+		return &logpb.Op{Op: &logpb.Op_RecoverSession{RecoverSession: &logpb.RecoverSession{Session: h.id(), Owner: h.id(), TtlMs: h.ttl()}}}
+	case 8, 9:
+		return &logpb.Op{Op: &logpb.Op_CheckpointSession{CheckpointSession: &logpb.CheckpointSession{
+			Session: h.id(), Lease: h.lease(), Owner: "a", TtlMs: h.ttl(), Snapshot: h.snapshot(), Reviews: h.reviews(),
+		}}}
+	case 10:
+		return &logpb.Op{Op: &logpb.Op_CommitSession{CommitSession: &logpb.CommitSession{
+			Session: h.id(), Lease: h.lease(), Owner: "a", Status: h.status(), Result: h.bytes(), Conversation: h.conversation(),
+			Snapshots: []*logpb.SessionSnapshot{h.snapshot()}, Reviews: h.reviews(),
+		}}}
+	case 11:
+		return &logpb.Op{Op: &logpb.Op_DecideReview{DecideReview: &logpb.DecideReview{
+			Review: h.id(), Decision: h.word("approve", "deny", "edit"), By: h.id(), Arguments: h.bytes(),
+		}}}
+	case 12:
+		return &logpb.Op{Op: &logpb.Op_ForkSession{ForkSession: &logpb.ForkSession{
+			Session: h.id(), NewSession: h.id(), Snapshot: h.id(), IfRevision: h.maybe(),
+		}}}
+	default:
+		return h.endingOp()
+	}
+}
+
+func (h hostile) endingOp() *logpb.Op {
+	if rapid.Bool().Draw(h.T, "cancel") {
+		return &logpb.Op{Op: &logpb.Op_CancelSession{CancelSession: &logpb.CancelSession{Session: h.id(), Reason: h.bytes(), IfRevision: h.maybe()}}}
+	}
+	return &logpb.Op{Op: &logpb.Op_DeleteSession{DeleteSession: &logpb.DeleteSession{Session: h.id(), IfRevision: h.maybe(), SealMs: h.ttl()}}}
+}
