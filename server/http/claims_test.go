@@ -121,22 +121,25 @@ func TestEveryWriteTakesAFence(t *testing.T) {
 		"PATCH /v1/checkpoints/{key}":     `{}`,
 		"POST /v1/threads":                `{}`,
 		"POST /v1/threads/{id}/entries":   `{"entries":[{}]}`,
-		"POST /v1/threads/{id}/compact":   `{"before_seq":0}`,
+		"POST /v1/threads/{id}/compact":   `{"before_seq":1}`,
 		"POST /v1/threads/{id}/fork":      `{"id":"u"}`,
 		"POST /v1/agents/{key}/hibernate": `{"state":{}}`,
 		"POST /v1/claims/{name}":          `{"holder":"h"}`,
 		"POST /v1/claims/{name}/renew":    `{"holder":"h","epoch":1}`,
 		"POST /v1/claims/{name}/release":  `{"holder":"h","epoch":1}`,
+		"PUT /v1/memory/{agent}/{id}":     `{"content":"x"}`,
+		"POST /v1/memory/{agent}":         `{"content":"x"}`,
+		"DELETE /v1/memory/{agent}/{id}":  ``,
 		"PUT /v1/scopes/{scope}":          `{}`,
 		"DELETE /v1/scopes/{scope}":       ``,
 		"DELETE /v1/values/{key}":         ``,
 		"DELETE /v1/checkpoints/{key}":    ``,
 		"DELETE /v1/threads/{id}":         ``,
 	}
-	fill := strings.NewReplacer("{key}", "a", "{id}", "t", "{name}", "c", "{scope}", "s")
+	fill := strings.NewReplacer("{key}", "a", "{id}", "t", "{name}", "c", "{scope}", "s", "{agent}", "g")
 	for _, path := range contract {
 		method, pattern, _ := strings.Cut(path, " ")
-		if method == "GET" || path == "POST /v1/reads" || strings.HasPrefix(pattern, "/v1/cluster/") {
+		if method == "GET" || path == "POST /v1/reads" || path == "POST /v1/memory/recall" || strings.HasPrefix(pattern, "/v1/cluster/") {
 			continue
 		}
 		body, known := bodies[path]

@@ -107,6 +107,8 @@ func wireField(field string) string {
 	switch field {
 	case "ttl", "seal":
 		return field + "_ms"
+	case "agent":
+		return "agent_id"
 	case "new_thread":
 		return "id"
 	case "request.client":

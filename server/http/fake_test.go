@@ -46,6 +46,7 @@ type fakeScope struct {
 	checkpoints map[string][]*agent.Checkpoint // oldest first
 	threads     map[string]*fakeThread
 	claims      map[string]agent.Claim
+	memories    []agent.Memory // the last written last
 }
 
 type fakeThread struct {
@@ -172,6 +173,10 @@ func (f *fake) apply(scope string, op agent.Op, ordinal uint64) (agent.OpResult,
 	case *agent.DeleteScope:
 		delete(f.scopes, scope)
 		return &agent.DeleteResult{Existed: true}, nil
+	case *agent.WriteMemory:
+		return f.remember(s, o, incarnation)
+	case *agent.DeleteMemory:
+		return s.forget(o)
 	default:
 		return f.applyThread(s, op, incarnation)
 	}
@@ -275,6 +280,8 @@ func (f *fake) find(s *fakeScope, r agent.Read) (agent.Found, *agent.Error) {
 		return &agent.Scope{Name: "it", CreatedAt: s.created, Policy: s.policy}, nil
 	case *agent.Thaw:
 		return f.thaw(s, q)
+	case *agent.GetMemory, *agent.ListMemories, *agent.Recall:
+		return s.memory(r)
 	default:
 		return f.findThread(s, r)
 	}

@@ -49,13 +49,16 @@ func FuzzCommitBody(f *testing.F) {
 		`{"ops":[{"op":"hibernate_thread","thread":"t","from_seq":18446744073709551615,"entries":[{},{}]}]}`,
 		`{"ops":[{"op":"fork_thread","thread":"t","id":"u","at_rev":1.0}]}`, `{"ops":[{"op":"delete_scope"}]}`,
 		`{"ops":[{"op":"take_claim","claim":"c","holder":"h"},{"op":"renew_claim","claim":"c","epoch":1}],"fence":{"claim":"c","epoch":65536}}`,
+		`{"ops":[{"op":"write_memory","agent_id":"a","content":"x","tags":[" "],"embedding":[1e39],"observed_at":-1}]}`,
+		`{"content":"x","data":` + awkward + `,"embedding":[0.5,-2e-9],"ttl_ms":1}`,
+		`{"agent_id":"a","mode":"hybrid","query":"x","embedding":[1],"since":1,"until":0,"order":"asc"}`,
 		`{"holder":"h","ttl_ms":1000}`, `{"holder":"h","epoch":65536,"to":"i"}`,
 		"{\"ops\":[{\"op\":\"delete_value\",\"key\":\"\xff\"}]}", `{"reads":[{"read":"thaw","key":"a","tail":1}]}`,
 		`{"ops":` + strings.Repeat("[", 200), `{"state":{"a":"\ud800"}}`, `{"entries":{"id":"a"},"expected_rev":0}`,
 	} {
 		f.Add(body)
 	}
-	calls := []string{"POST /v1/commits", "POST /v1/reads", "PUT /v1/checkpoints/c", "PATCH /v1/checkpoints/c", "POST /v1/threads/t/entries", "POST /v1/agents/c/hibernate", "POST /v1/claims/c", "POST /v1/claims/c/release"}
+	calls := []string{"POST /v1/commits", "POST /v1/reads", "PUT /v1/checkpoints/c", "PATCH /v1/checkpoints/c", "POST /v1/threads/t/entries", "POST /v1/agents/c/hibernate", "POST /v1/claims/c", "POST /v1/claims/c/release", "PUT /v1/memory/a/m", "POST /v1/memory/recall"}
 	store := newFake()
 	handler, err := rest.New(store, store, rest.Options{})
 	if err != nil {

@@ -36,6 +36,7 @@ var queryParams = map[string]queryParam{
 	"scope":          {doc: "The scope, for callers that cannot send Dormouse-Scope", schema: anyString},
 	"stale":          {doc: "Skip the barrier: answer from this node's own state and say how old it is", schema: boolean},
 	"min_index":      {doc: "Wait until the serving node has applied this index", schema: wholeNumber},
+	"agent_id":       {doc: "Whose memories", schema: anyString},
 	"prefix":         {doc: "Only what begins so", schema: anyString},
 	"after":          {doc: "The next of the page before", schema: anyString},
 	"limit":          {doc: "Rows of one page", schema: wholeNumber},
@@ -69,7 +70,7 @@ func documentConfig(version string) huma.Config {
 		Info: &huma.Info{
 			Title:       "Dormouse",
 			Version:     version,
-			Description: "A replicated store for agent state: checkpoints, append-only threads, values, claims.",
+			Description: "A replicated store for agent state: checkpoints, append-only threads, values, claims, what agents remember.",
 		},
 		Components: &huma.Components{Schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)},
 	}}

@@ -26,6 +26,8 @@ var contract = []string{
 	"GET /v1/threads/{id}/watch", "POST /v1/threads/{id}/compact", "POST /v1/threads/{id}/fork", "GET /v1/threads/{id}/verify",
 	"POST /v1/agents/{key}/hibernate", "GET /v1/agents/{key}/thaw",
 	"POST /v1/claims/{name}", "POST /v1/claims/{name}/renew", "POST /v1/claims/{name}/release", "GET /v1/claims/{name}",
+	"PUT /v1/memory/{agent}/{id}", "POST /v1/memory/{agent}", "GET /v1/memory/{agent}/{id}", "DELETE /v1/memory/{agent}/{id}",
+	"GET /v1/memory", "POST /v1/memory/recall",
 	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup",
 	"GET /v1/scopes", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}",
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",

@@ -191,6 +191,8 @@ var wireOps = map[string]func() wireOp{
 	"take_claim":        func() wireOp { return new(takeClaimOp) },
 	"renew_claim":       func() wireOp { return new(renewClaimOp) },
 	"release_claim":     func() wireOp { return new(releaseClaimOp) },
+	"write_memory":      func() wireOp { return new(writeMemoryOp) },
+	"delete_memory":     func() wireOp { return new(deleteMemoryOp) },
 }
 
 // opDocument is an op before its name is read.

@@ -118,6 +118,9 @@ var wireReads = map[string]func() wireRead{
 	"get_scope":          func() wireRead { return new(getScopeRead) },
 	"get_claim":          func() wireRead { return new(getClaimRead) },
 	"list_claims":        func() wireRead { return new(listClaimsRead) },
+	"get_memory":         func() wireRead { return new(getMemoryRead) },
+	"list_memories":      func() wireRead { return new(listMemoriesRead) },
+	"recall":             func() wireRead { return new(recallRead) },
 }
 
 // readDocument is a read before its name is read.
@@ -154,7 +157,8 @@ func (w wireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
 // Schema is that of anything found.
 func (wireFound) Schema(r huma.Registry) *huma.Schema {
 	return anyOf(r, value{}, list[valueRow]{}, checkpoint{}, list[checkpointRow]{}, thread{}, list[thread]{},
-		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{}, claim{}, list[claim]{})
+		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{}, claim{}, list[claim]{},
+		memory{}, list[memory]{}, recalled{})
 }
 
 // wireFoundOf writes what a read found.
@@ -188,6 +192,12 @@ func wireFoundOf(found agent.Found) (any, error) {
 		return claimOf(*f), nil
 	case *agent.ClaimList:
 		return listOf(f.Items, f.Next, claimOf), nil
+	case *agent.Memory:
+		return memoryOf(*f), nil
+	case *agent.MemoryList:
+		return listOf(f.Items, f.Next, memoryOf), nil
+	case *agent.Recalled:
+		return recalledOf(f), nil
 	default:
 		return nil, agent.Errorf(agent.CodeInternal, "a read found a %T", found)
 	}

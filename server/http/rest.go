@@ -107,6 +107,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeEntries()
 	f.routeAgents()
 	f.routeClaims()
+	f.routeMemory()
 	f.routeScopes()
 	f.routeCluster()
 	f.routeHealth()
