@@ -135,7 +135,7 @@ func (r *run) repeat(ctx context.Context, c *caller) error {
 		now := time.Now()
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return nil // cut off at the end
+			continue // cut off: nobody goes on
 		case err != nil && (r.o.Failed == nil || !r.o.Failed(err)):
 			return err
 		case err != nil:

@@ -68,13 +68,13 @@ func (d *Document) cells(a at) map[int]Cell {
 	return found
 }
 
-// median is a figure's, over the rounds; ok where there is any.
-func (d *Document) median(a at, f Figure) (value float64, ok bool) {
+// median is a figure's, over the rounds.
+func (d *Document) median(a at, f Figure) float64 {
 	var values []float64
 	for _, c := range d.cells(a) {
 		values = append(values, f.of(c))
 	}
-	return Median(values), len(values) > 0
+	return Median(values)
 }
 
 // ratio is the median, over the rounds that have both, of what one cell's

@@ -61,11 +61,10 @@ func (d *Document) draw(places []at, workload string, f Figure) (*plot.Plot, err
 		if a.workload != workload {
 			continue
 		}
-		value, _ := d.median(a, f)
 		if lines[a.system] == nil {
 			systems = append(systems, a.system)
 		}
-		lines[a.system] = append(lines[a.system], plotter.XY{X: float64(a.callers), Y: value})
+		lines[a.system] = append(lines[a.system], plotter.XY{X: float64(a.callers), Y: d.median(a, f)})
 		if !slices.Contains(callers, a.callers) {
 			callers = append(callers, a.callers)
 		}

@@ -76,8 +76,7 @@ func Measured(d *Document) *Grid {
 	for _, a := range d.places() {
 		cells := []string{a.workload, fmt.Sprint(a.callers), a.system}
 		for _, of := range figures {
-			value, _ := d.median(a, Figure{of: of})
-			cells = append(cells, number(value))
+			cells = append(cells, number(d.median(a, Figure{of: of})))
 		}
 		g.add(append(cells, fmt.Sprint(len(d.cells(a))))...)
 	}
