@@ -21,8 +21,8 @@ POST /v1/commits:
 
 Ops: put_value, delete_value, put_checkpoint, patch_checkpoint,
 delete_checkpoint, append_thread, hibernate_thread, delete_thread,
-compact_thread, fork_thread, take_claim, renew_claim, release_claim, put_scope,
-delete_scope. The bytes of values are in base64.`,
+compact_thread, fork_thread, take_claim, renew_claim, release_claim,
+write_memory, delete_memory, put_scope, delete_scope. The bytes of values are in base64.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path == "" {
 				return usagef("commit needs -f FILE, or -f - for stdin")
@@ -70,6 +70,9 @@ func (a *app) printResult(result agent.Result) error {
 		case *agent.DeleteResult:
 			document.Results = append(document.Results, deletedOf(r))
 			g.add(op, "deleted, existed: "+yes(r.Existed), "-", "-", "-")
+		case *agent.MemoryResult:
+			document.Results = append(document.Results, memoryWritten(r))
+			g.add(op, "memory of "+r.Agent, r.ID, "-", number(r.Revision))
 		case *agent.ScopeResult:
 			document.Results = append(document.Results, scopeOf(r.Scope))
 			g.add(op, "scope", r.Scope.Name, "-", "-")

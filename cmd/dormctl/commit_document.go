@@ -60,6 +60,8 @@ var opNames = map[string]func() opDoc{ // :: name → its members
 	"take_claim":        func() opDoc { return new(takeClaimDoc) },
 	"renew_claim":       func() opDoc { return new(renewClaimDoc) },
 	"release_claim":     func() opDoc { return new(releaseClaimDoc) },
+	"write_memory":      func() opDoc { return new(writeMemoryDoc) },
+	"delete_memory":     func() opDoc { return new(deleteMemoryDoc) },
 	"put_scope":         func() opDoc { return new(putScopeDoc) },
 	"delete_scope":      func() opDoc { return new(deleteScopeDoc) },
 }

@@ -56,7 +56,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.statusCommand(), a.membersCommand(),
 		a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
-		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(), a.scopesCommand(),
+		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(), a.memoryCommand(), a.scopesCommand(),
 		a.commitCommand(), a.importCommand(), a.exportCommand(),
 		a.backupCommand(), a.snapshotCommand(), a.versionCommand(),
 	)

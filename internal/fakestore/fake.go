@@ -45,6 +45,7 @@ type scope struct {
 	checkpoints map[string][]*agent.Checkpoint // newest first
 	threads     map[string]*journal
 	claims      map[string]*agent.Claim
+	memories    []agent.Memory // the last written last
 }
 
 type journal struct {

@@ -28,6 +28,10 @@ func (s *Store) op(name string, op agent.Op) (agent.OpResult, *agent.Error) {
 		kept := sc.checkpoints[o.Key]
 		delete(sc.checkpoints, o.Key)
 		return &agent.DeleteResult{Existed: kept != nil}, nil
+	case *agent.WriteMemory:
+		return s.writeMemory(sc, o)
+	case *agent.DeleteMemory:
+		return sc.deleteMemory(o)
 	case *agent.PutScope:
 		sc.Policy = o.Policy
 		return &agent.ScopeResult{Scope: sc.Scope}, nil

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) memoryCommand() *cobra.Command {
+	return group("memory", "What agents remember", a.memoryWrite(), a.memoryGet(), a.memoryList(), a.memoryRecall(), a.memoryRemove())
+}
+
+func (a *app) memoryWrite() *cobra.Command {
+	var op agent.WriteMemory
+	var guard guardFlags
+	var data, metadata, embedding string
+	var observed instant
+	cmd := &cobra.Command{
+		Use: "write AGENT CONTENT", Short: "Write what an agent is to remember, or write it anew", Args: exactly("AGENT", "CONTENT"),
+		Long: `write writes a memory: CONTENT itself, what is in @FILE, or what comes from
+stdin for -. Without --id it gets an id made from its content, so that an equal
+memory is the same one. Written anew, it is the most recent one.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			content, err := a.bytesArg("content", args[1])
+			if err != nil {
+				return err
+			}
+			op.Agent, op.Content = args[0], string(content)
+			op.IfRevision, op.IfIncarnation, op.ObservedAt = guard.revision(), guard.ifIncarnation, observed.at
+			if op.Data, err = a.optionalObject("data", data); err != nil {
+				return err
+			}
+			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+				return err
+			}
+			if op.Embedding, err = a.embeddingArg(embedding); err != nil {
+				return err
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error { return a.remember(ctx, s, &op) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&op.ID, "id", "", "its id; made from the content where there is none")
+	flags.StringVar(&op.Session, "session", "", "the session that it belongs to")
+	flags.StringVar(&op.Class, "class", agent.MemoryClasses[0], "episodic, semantic, procedural or working")
+	flags.StringVar(&op.Kind, "kind", agent.MemoryKindDefault, "what it is, in a word of yours")
+	flags.StringArrayVar(&op.Tags, "tag", nil, "a tag; may be repeated")
+	flags.StringVar(&op.Source, "source", "", "where it comes from")
+	flags.StringVar(&data, "data", "", "a JSON object, @FILE or -")
+	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
+	flags.StringVar(&embedding, "embedding", "", "a JSON array of numbers, @FILE or -")
+	flags.Var(&observed, "observed", "when it happened; now where absent")
+	ttlFlag(cmd, &op.TTL)
+	guard.define(cmd, true)
+	return cmd
+}
+
+func (a *app) remember(ctx context.Context, s store, op *agent.WriteMemory) error {
+	result, err := a.commit(ctx, s, op)
+	if err != nil {
+		return err
+	}
+	written, err := resultOf[*agent.MemoryResult](result, 0)
+	if err != nil {
+		return err
+	}
+	var g grid
+	g.add("memory", written.ID)
+	g.add("agent", written.Agent)
+	g.add("revision", number(written.Revision))
+	g.add("updated", when(written.UpdatedAt))
+	return a.print(memoryWritten(written), g)
+}
+
+// embeddingArg is an argument that holds a JSON array of numbers; empty means
+// absent.
+func (a *app) embeddingArg(arg string) (embedding []float32, err error) {
+	if arg == "" {
+		return nil, nil
+	}
+	raw, err := a.bytesArg("embedding", arg)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(raw, &embedding); err != nil {
+		return nil, usagef("embedding: it should be a JSON array of numbers")
+	}
+	return embedding, nil
+}
+
+func (a *app) memoryGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get AGENT ID", Short: "Show a memory", Args: exactly("AGENT", "ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				m, err := find[*agent.Memory](ctx, a, s, &agent.GetMemory{Agent: args[0], ID: args[1]})
+				if err != nil {
+					return err
+				}
+				return a.print(memoryOf(*m), memoryGrid(m))
+			})
+		},
+	}
+}
+
+func memoryGrid(m *agent.Memory) grid {
+	var g grid
+	g.add("memory", m.ID)
+	g.add("agent", m.Agent)
+	g.add("session", orDash(m.Session))
+	g.add("class, kind", m.Class+", "+m.Kind)
+	g.add("content", orDash(m.Content))
+	if len(m.Data) > 0 {
+		g.add("data", string(m.Data))
+	}
+	g.add("tags", joined(m.Tags))
+	g.add("source", orDash(m.Source))
+	g.add("metadata", string(object(m.Metadata)))
+	g.add("embedding", number(len(m.Embedding))+" numbers")
+	g.add("revision", number(m.Revision))
+	g.add("observed", when(m.ObservedAt))
+	g.add("updated", when(m.UpdatedAt))
+	g.add("expires", when(m.ExpiresAt))
+	return g
+}
+
+func (a *app) memoryList() *cobra.Command {
+	var page pageFlags
+	cmd := &cobra.Command{
+		Use: "ls AGENT", Short: "List what an agent remembers, in order of ids", Args: exactly("AGENT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list, err := find[*agent.MemoryList](ctx, a, s, &agent.ListMemories{Agent: args[0], Page: page.page()})
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"memory", "session", "class", "kind", "tags", "observed", "content"}, note: more(list.Next)}
+				for _, m := range list.Items {
+					g.add(m.ID, orDash(m.Session), m.Class, m.Kind, joined(m.Tags), when(m.ObservedAt), memoryCell(m))
+				}
+				return a.print(pageOf(list.Items, list.Next, memoryOf), g)
+			})
+		},
+	}
+	page.define(cmd)
+	return cmd
+}
+
+// memoryCell is what a memory says, as a table shows it: on one line.
+func memoryCell(m agent.Memory) string {
+	if m.Content != "" {
+		return short([]byte(strings.Join(strings.Fields(m.Content), " ")))
+	}
+	return short(m.Data)
+}
+
+func (a *app) memoryRemove() *cobra.Command {
+	var guard guardFlags
+	var seal time.Duration
+	cmd := &cobra.Command{
+		Use: "rm AGENT ID...", Short: "Delete memories, in one commit", Args: between(2, -1, "AGENT", "ID..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var ops []agent.Op
+			for _, id := range args[1:] {
+				ops = append(ops, &agent.DeleteMemory{
+					Agent: args[0], ID: id, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation, Seal: seal,
+				})
+			}
+			return a.remove(cmd, "memory", args[1:], ops)
+		},
+	}
+	guard.define(cmd, true)
+	sealFlag(cmd, &seal)
+	return cmd
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) memoryRecall() *cobra.Command {
+	var q agent.Recall
+	var embedding string
+	var since, until instant
+	cmd := &cobra.Command{
+		Use: "recall AGENT [QUERY]", Short: "Show what an agent remembers, the most fitting first", Args: between(1, 2, "AGENT", "[QUERY]"),
+		Long: `recall shows what an agent remembers. --mode says by which rule:
+
+  recent   the last written first; QUERY has no effect but must be there
+  query    by the flags below, in order of observation; takes no QUERY
+  text     by the words of QUERY, best first
+  vector   by --embedding, nearest first; needs no QUERY
+  hybrid   by both
+
+Without --mode it is text where there is a QUERY, else query.`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			q.Agent, q.Filter.Since, q.Filter.Until = args[0], since.at, until.at
+			if len(args) > 1 {
+				q.Query = args[1]
+			}
+			if q.Mode == "" {
+				q.Mode = agent.ModeQuery
+				if q.Query != "" {
+					q.Mode = agent.ModeText
+				}
+			}
+			if q.Embedding, err = a.embeddingArg(embedding); err != nil {
+				return err
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				found, err := find[*agent.Recalled](ctx, a, s, &q)
+				if err != nil {
+					return err
+				}
+				return a.printRecalled(found)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&q.Mode, "mode", "", strings.Join(agent.RecallModes, ", "))
+	flags.StringVar(&q.Session, "session", "", "the session that asks")
+	flags.StringVar(&q.Within, "within", "", "agent: its memories and those of no session; session: its own; all: any")
+	flags.Uint64Var(&q.Limit, "limit", 0, "memories; 0 means 5, in mode query 20")
+	flags.StringArrayVar(&q.Filter.Classes, "class", nil, "only of this class; may be repeated")
+	flags.StringArrayVar(&q.Filter.Kinds, "kind", nil, "only of this kind; may be repeated")
+	flags.StringArrayVar(&q.Filter.TagsAny, "tag", nil, "only with this tag, or another one named; may be repeated")
+	flags.StringArrayVar(&q.Filter.TagsAll, "with-tag", nil, "only with this tag and all others named; may be repeated")
+	flags.StringVar(&q.Filter.Contains, "contains", "", "mode query: only with this text, in any case")
+	flags.Var(&since, "since", "only observed then or later")
+	flags.Var(&until, "until", "only observed then or earlier")
+	flags.BoolVar(&q.Ascending, "oldest-first", false, "mode query: the oldest observation first")
+	flags.StringVar(&embedding, "embedding", "", "modes vector and hybrid: a JSON array of numbers, @FILE or -")
+	return cmd
+}
+
+func (a *app) printRecalled(r *agent.Recalled) error {
+	g := grid{head: []string{"memory", "score", "session", "kind", "observed", "content"}}
+	g.note = number(len(r.Items)) + " of " + number(r.Matched) + " that matched, of " + number(r.Entries) + " in all"
+	for _, item := range r.Items {
+		m := item.Memory
+		g.add(m.ID, scoreCell(item.Score), orDash(m.Session), m.Kind, when(m.ObservedAt), memoryCell(m))
+	}
+	return a.print(recalledOf(r), g)
+}
+
+func scoreCell(score float64) string {
+	if score == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(score, 'f', 4, 64)
+}
+
+// instant is a flag that names a moment, in RFC 3339 or in Unix milliseconds.
+type instant struct{ at *int64 }
+
+func (i *instant) String() string {
+	if i.at == nil {
+		return ""
+	}
+	return when(*i.at)
+}
+
+// Set implements pflag.Value.
+func (i *instant) Set(text string) error {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		i.at = &ms
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return usagef("%q is no moment: write it as 2026-01-31T08:00:00Z, or in Unix milliseconds", text)
+	}
+	ms := t.UnixMilli()
+	i.at = &ms
+	return nil
+}
+
+// Type implements pflag.Value.
+func (*instant) Type() string { return "time" }
