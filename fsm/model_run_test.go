@@ -169,7 +169,7 @@ func (g *generator) op(t *rapid.T) agent.Op {
 	case 7:
 		return &agent.ForkThread{Thread: key, NewThread: keys.Filter(func(k string) bool { return k != key }).Draw(t, "new"), AtRev: near(t, thread.Rev)}
 	case 8:
-		op := &agent.CompactThread{Thread: key, BeforeSeq: rapid.Uint64Range(0, thread.Rev+1).Draw(t, "before")}
+		op := &agent.CompactThread{Thread: key, BeforeSeq: rapid.Uint64Range(1, thread.Rev+1).Draw(t, "before")}
 		if p := g.model.current(keys.Draw(t, "pinned by")).Thread; p != nil {
 			op.Thread, op.BeforeSeq = p.Thread, p.Rev+rapid.Uint64Range(0, 1).Draw(t, "past")
 		}

@@ -141,7 +141,7 @@ func TestASealRefusesEveryWriteToTheID(t *testing.T) {
 		&agent.HibernateThread{Thread: "t", Rev: 1, Entries: drafts(`{}`)},
 		&agent.ForkThread{Thread: "source", NewThread: "t"},
 		&agent.ForkThread{Thread: "t", NewThread: "other"},
-		&agent.CompactThread{Thread: "t"},
+		&agent.CompactThread{Thread: "t", BeforeSeq: 1},
 	}
 	for _, op := range writes {
 		r.refuse(agent.CodeDeleted, op)
