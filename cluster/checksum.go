@@ -61,7 +61,7 @@ func (s checkedLogs) GetLog(index uint64, log *raft.Log) error {
 		err = s.checkEntry(&stored)
 	}
 	if err != nil {
-		return s.latch.poison(fmt.Errorf("log entry %d in %s is %w (%w): %s", index, s.place, ErrDamaged, err, rebuild))
+		return s.latch.poison(fmt.Errorf("log entry %d in %s is %w (%w): %s", index, s.place, ErrDamaged, err, Rebuild))
 	}
 	*log = stored
 	return nil
@@ -135,7 +135,7 @@ func (s checkedStable) Get(key []byte) ([]byte, error) {
 	}
 	value, err := openValue(key, sealed)
 	if err != nil {
-		return nil, s.latch.poison(fmt.Errorf("%s is %w on disk (%w): %s", key, ErrDamaged, err, rebuild))
+		return nil, s.latch.poison(fmt.Errorf("%s is %w on disk (%w): %s", key, ErrDamaged, err, Rebuild))
 	}
 	return value, nil
 }

@@ -170,7 +170,7 @@ func TestAFlippedBitIsFoundWhenTheLogIsOpened(t *testing.T) {
 			}
 			flip(t, dir, "payload of entry 000050")
 			_, e, err := diskStores(t, dir, kind, nil)
-			if err == nil || !strings.Contains(err.Error(), "entry 50") || !strings.Contains(err.Error(), rebuild) {
+			if err == nil || !strings.Contains(err.Error(), "entry 50") || !strings.Contains(err.Error(), Rebuild) {
 				t.Errorf("got %v, want an error that names entry 50 and says what to do", err)
 			}
 			if errs := e.reasons(); len(errs) > 0 {
@@ -220,7 +220,7 @@ func TestDamagedEntriesAreNeverReturned(t *testing.T) {
 			engine.damage = damage
 			var got raft.Log
 			err = s.uncached().GetLog(1, &got)
-			if err == nil || !strings.Contains(err.Error(), "entry 1") || !strings.Contains(err.Error(), rebuild) {
+			if err == nil || !strings.Contains(err.Error(), "entry 1") || !strings.Contains(err.Error(), Rebuild) {
 				t.Errorf("got %+v, %v; want an error that names the entry and says what to do", got, err)
 			}
 			end.once(t, "entry 1")

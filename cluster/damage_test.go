@@ -112,7 +112,7 @@ func TestDamageIsRefusedByNameAndNothingIsLostByIt(t *testing.T) {
 				want := filepath.Join(image, c.names)
 				for range 2 { // it does not heal by asking twice
 					_, _, err := diskStores(t, image, "", small)
-					if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), rebuild) {
+					if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), Rebuild) {
 						t.Fatalf("got %v; want it damaged, %q named, and what to do", err, want)
 					}
 				}

@@ -181,7 +181,7 @@ func (e *engines) claim(stable raft.StableStore, state uint64) error {
 	case string(was) == e.kind:
 		return nil
 	case len(was) == 0 && max(last, state) > 0:
-		return fmt.Errorf("%w: %s is lost, which knows how this node voted: its log ends at entry %d and its state at %d: %s", ErrDamaged, filepath.Join(e.dir, "stable.db"), last, state, rebuild)
+		return fmt.Errorf("%w: %s is lost, which knows how this node voted: its log ends at entry %d and its state at %d: %s", ErrDamaged, filepath.Join(e.dir, "stable.db"), last, state, Rebuild)
 	case len(was) > 0:
 		if err := e.checkOther(string(was)); err != nil {
 			return err

@@ -30,6 +30,9 @@ var (
 	ErrListen = errors.New("cannot listen")
 )
 
+// Rebuild is what to do where a node's data is damaged.
+const Rebuild = "where other nodes have this node's data, move its data directory away and let it join again with an empty one; where none does, restore a backup"
+
 // damage is err as ErrDamaged, unless it is the operating system that speaks:
 // then what is on the disk may be whole. That a file is not there is damage.
 func damage(err error, format string, args ...any) error {
@@ -38,5 +41,5 @@ func damage(err error, format string, args ...any) error {
 	if errors.As(err, &system) && system != syscall.ENOENT {
 		return fmt.Errorf("%w: %w", said, err)
 	}
-	return fmt.Errorf("%w: %w: %w: %s", said, ErrDamaged, err, rebuild)
+	return fmt.Errorf("%w: %w: %w: %s", said, ErrDamaged, err, Rebuild)
 }

@@ -74,7 +74,7 @@ func (s *meteredLogs) load() error {
 func within(logs raft.LogStore, index uint64, log *raft.Log) error {
 	err := logs.GetLog(index, log)
 	if errors.Is(err, raft.ErrLogNotFound) {
-		return fmt.Errorf("%w: log entry %d is missing: %s", ErrDamaged, index, rebuild)
+		return fmt.Errorf("%w: log entry %d is missing: %s", ErrDamaged, index, Rebuild)
 	}
 	return err
 }

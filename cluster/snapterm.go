@@ -72,7 +72,7 @@ func (s snapTerm) reconcile() error {
 	case last == 0:
 		return nil
 	case first > at.Index+1: // without a snapshot at.Index is 0
-		return fmt.Errorf("%w: the log begins at entry %d and the newest snapshot ends at %d: what lies between is missing: %s", ErrDamaged, first, at.Index, rebuild)
+		return fmt.Errorf("%w: the log begins at entry %d and the newest snapshot ends at %d: what lies between is missing: %s", ErrDamaged, first, at.Index, Rebuild)
 	case !known:
 		return nil
 	case last < at.Index: // new entries could only follow after a gap

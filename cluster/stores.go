@@ -15,8 +15,6 @@ import (
 	"dormouse/internal/planted"
 )
 
-const rebuild = "where other nodes have this node's data, move its data directory away and let it join again with an empty one; where none does, restore a backup"
-
 // storesOptions is what openStores needs to know.
 type storesOptions struct {
 	dir          string                   // "" keeps everything in memory

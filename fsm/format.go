@@ -28,7 +28,7 @@ func (h *home) readFormat() error {
 		return err
 	}
 	if err := json.Unmarshal(raw, &h.format); err != nil {
-		return fmt.Errorf("%s is damaged: %w", path, err)
+		return fmt.Errorf("%s is %w: %w", path, storage.ErrDamaged, err)
 	}
 	if h.format.Format > homeFormat {
 		return fmt.Errorf("%w: this data directory was written by a newer version (format %d; this one reads up to %d): "+
@@ -56,9 +56,8 @@ func (h *home) claim(cluster string) error {
 	if cluster == "" || cluster == h.format.ClusterID {
 		return nil
 	}
-	if h.format.ClusterID != "" {
-		return fmt.Errorf("%w: this data directory belongs to cluster %s, this node to cluster %s: "+
-			"give the node back its own data directory, or an empty one to join with", ErrForeign, h.format.ClusterID, cluster)
+	if err := h.foreign(cluster); err != nil {
+		return err
 	}
 	claimed := h.format
 	claimed.ClusterID = cluster
@@ -67,6 +66,16 @@ func (h *home) claim(cluster string) error {
 	}
 	h.format = claimed
 	return nil
+}
+
+// foreign refuses a cluster that is not the one that the directory belongs to.
+// mu is held, or there is nobody else yet.
+func (h *home) foreign(cluster string) error {
+	if cluster == "" || h.format.ClusterID == "" || cluster == h.format.ClusterID {
+		return nil
+	}
+	return fmt.Errorf("%w: this data directory belongs to cluster %s, this node to cluster %s: "+
+		"give the node back its own data directory, or an empty one to join with", ErrForeign, h.format.ClusterID, cluster)
 }
 
 // accept tells whether a snapshot is one of this cluster's that this version

@@ -92,6 +92,11 @@ func openHome(o Options) (*home, *generation, error) {
 		return nil, nil, err
 	}
 	g, err := h.prepareStart()
+	if err == nil { // only now: a directory that is some cluster's has a CURRENT
+		if err = h.claim(h.clusterID()); err != nil {
+			g.close()
+		}
+	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open state in %s: %w", h.dir, err), h.lock.Close())
 	}
@@ -112,7 +117,7 @@ func (h *home) prepareStart() (*generation, error) {
 	if err := h.readFormat(); err != nil {
 		return nil, err
 	}
-	if err := h.claim(h.clusterID()); err != nil {
+	if err := h.foreign(h.clusterID()); err != nil {
 		return nil, err
 	}
 	var err error
@@ -124,8 +129,8 @@ func (h *home) prepareStart() (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.removeOthers(name); err != nil {
-		return nil, err
+	if name == "" && h.format.ClusterID != "" { // no crash leaves that: see openHome
+		return nil, fmt.Errorf("%w: %s is missing, which names the engine that counts", storage.ErrDamaged, h.fs.PathJoin(h.dir, currentFile))
 	}
 	newest := h.snapshots.newest()
 	if newest != nil {
@@ -134,24 +139,12 @@ func (h *home) prepareStart() (*generation, error) {
 		}
 	}
 	if name != "" {
-		g, err := h.openEngine(name)
-		if err != nil {
-			return nil, err
+		g, err := h.resume(name, newest)
+		if err != nil || g != nil {
+			return g, err
 		}
-		done, err := readProgress(g.engine)
-		if err != nil {
-			g.close()
-			return nil, err
-		}
-		if newest == nil || done.index >= newest.header.Index {
-			if newest == nil || done.index > newest.meta.Index {
-				h.replayTo = done.index
-			}
-			return g, nil
-		}
-		h.logger.Info("the engine is behind the newest snapshot: restoring it",
-			"applied", done.index, "snapshot", newest.header.Index)
-		g.close()
+	} else if err := h.removeOthers(""); err != nil {
+		return nil, err
 	}
 	if newest == nil {
 		return h.found()
@@ -167,10 +160,36 @@ func (h *home) prepareStart() (*generation, error) {
 	return g, nil
 }
 
+// resume opens the current engine, and removes the others only then: what
+// names it may be damaged. It is nil where the newest snapshot is ahead of it.
+func (h *home) resume(name string, newest *heldSnapshot) (*generation, error) {
+	g, err := h.openEngine(name)
+	if err != nil {
+		return nil, err
+	}
+	done, err := readProgress(g.engine)
+	if err == nil {
+		err = h.removeOthers(name)
+	}
+	switch {
+	case err != nil:
+		g.close()
+		return nil, err
+	case newest == nil || done.index > newest.meta.Index:
+		h.replayTo = done.index
+	case done.index < newest.header.Index:
+		h.logger.Info("the engine is behind the newest snapshot: restoring it",
+			"applied", done.index, "snapshot", newest.header.Index)
+		g.close()
+		return nil, nil
+	}
+	return g, nil
+}
+
 // found makes the first, empty engine.
 func (h *home) found() (*generation, error) {
 	name := h.engineName(0)
-	g, err := h.openEngine(name)
+	g, err := h.makeEngine(name)
 	if err != nil {
 		return nil, err
 	}
@@ -192,9 +211,19 @@ func (h *home) nextSerial() uint64 {
 	return h.serial
 }
 
+// openEngine opens an engine that is there.
 func (h *home) openEngine(name string) (*generation, error) {
+	existing := h.engines
+	existing.Existing = true
+	return h.engine(name, existing)
+}
+
+// makeEngine makes an empty engine.
+func (h *home) makeEngine(name string) (*generation, error) { return h.engine(name, h.engines) }
+
+func (h *home) engine(name string, o storage.Options) (*generation, error) {
 	dir := h.fs.PathJoin(h.dir, name)
-	engine, err := storage.Open(dir, h.engines)
+	engine, err := storage.Open(dir, o)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +241,7 @@ func (h *home) current() (string, error) {
 	}
 	name := strings.TrimSpace(string(raw))
 	if !validFileName(name) || !strings.HasPrefix(name, enginePrefix) {
-		return "", fmt.Errorf("%s names %q, which is no engine: it is damaged", currentFile, name)
+		return "", fmt.Errorf("%w: %s names %q, which is no engine", storage.ErrDamaged, h.fs.PathJoin(h.dir, currentFile), name)
 	}
 	return name, nil
 }

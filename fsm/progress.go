@@ -36,7 +36,7 @@ func readProgress(r storage.Reader) (progress, error) {
 			"start the newer version again", ErrForeign, raw[0], engineFormat)
 	}
 	if len(raw) != progressBytes {
-		return progress{}, fmt.Errorf("the state's progress row has %d bytes, not %d: it is damaged", len(raw), progressBytes)
+		return progress{}, fmt.Errorf("%w: the state's progress row has %d bytes, not %d", storage.ErrDamaged, len(raw), progressBytes)
 	}
 	return progress{
 		index: binary.BigEndian.Uint64(raw[1:]),

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -85,7 +86,7 @@ func openSnapshots(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader)
 		}
 		held, err := readHeld(fs, path)
 		if err != nil {
-			return nil, fmt.Errorf("%w; if this node is one of several, stop it, empty its data directory and let it join again", err)
+			return nil, damagedSnapshot(err)
 		}
 		s.serial = max(s.serial, serialOf(name))
 		s.held = append(s.held, held)
@@ -98,7 +99,7 @@ func openSnapshots(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader)
 func readHeld(fs storage.FS, dir string) (*heldSnapshot, error) {
 	meta, err := readMeta(fs, fs.PathJoin(dir, metaFile))
 	if err != nil {
-		return nil, fmt.Errorf("snapshot in %s: %w", dir, err)
+		return nil, fmt.Errorf("snapshot in %s: %s: %w", dir, metaFile, err)
 	}
 	encoded, err := storage.ReadFile(fs, fs.PathJoin(dir, headerFile), prefixBytes+headerMax)
 	if err != nil {
@@ -106,10 +107,20 @@ func readHeld(fs storage.FS, dir string) (*heldSnapshot, error) {
 	}
 	header, err := parseHeader(encoded)
 	if err != nil {
-		return nil, fmt.Errorf("snapshot in %s: %w", dir, err)
+		return nil, fmt.Errorf("snapshot in %s: %s: %w", dir, headerFile, err)
 	}
 	meta.ID, meta.Size = fs.PathBase(dir), streamBytes(encoded, header)
 	return &heldSnapshot{meta: meta, header: header, encoded: encoded, dir: dir}, nil
+}
+
+// damagedSnapshot is err as damage, unless the operating system or a newer
+// version is behind it. What bears a snapshot's name was whole once.
+func damagedSnapshot(err error) error {
+	var system syscall.Errno
+	if errors.Is(err, ErrForeign) || errors.As(err, &system) && system != syscall.ENOENT {
+		return err
+	}
+	return fmt.Errorf("%w: %w", storage.ErrDamaged, err)
 }
 
 // parseHeader parses an encoded header that is whole.

@@ -18,7 +18,7 @@ const (
 	codeConfig      = 2
 	codeForeignData = 3
 	codeLocked      = 4
-	codeDamagedLog  = 5
+	codeDamaged     = 5
 	codeListen      = 6
 	codeRemoved     = 7
 	codeDisk        = 8
@@ -55,7 +55,9 @@ func fault(doing string, err error, otherwise int) error {
 	case errors.Is(err, cluster.ErrSettings):
 		code = codeConfig
 	case errors.Is(err, cluster.ErrDamaged):
-		code = codeDamagedLog
+		code = codeDamaged
+	case errors.Is(err, storage.ErrDamaged): // who found it does not know what else there is
+		code, err = codeDamaged, fmt.Errorf("%w: %s", err, cluster.Rebuild)
 	case errors.Is(err, cluster.ErrListen), errors.Is(err, gossip.ErrListen):
 		code = codeListen
 	case errors.Is(err, cluster.ErrRemoved), errors.Is(err, cluster.ErrRefused):

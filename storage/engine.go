@@ -22,6 +22,7 @@ type Options struct {
 	CacheBytes    int64        // of blocks, uncompressed; 0 means CacheBytesDefault
 	MemTableBytes uint64       // written before a flush begins; 0 means MemTableBytesDefault
 	ReadOnly      bool         // nothing is changed, not even a lock taken
+	Existing      bool         // an engine that is not there is damage, not a new one
 	Fatal         func(error)  // told the first background error, once; nil panics
 	Logger        hclog.Logger // nil is silent
 }
@@ -99,7 +100,7 @@ func (e *Engine) options(fs FS, cache *pebble.Cache, dir string, o Options) *peb
 		Cache:                       cache,
 		DisableWAL:                  true,
 		ReadOnly:                    o.ReadOnly,
-		ErrorIfNotExists:            o.ReadOnly,
+		ErrorIfNotExists:            o.ReadOnly || o.Existing,
 		FormatMajorVersion:          pebble.FormatNewest,
 		Comparer:                    pebble.DefaultComparer,
 		MemTableSize:                orDefault(o.MemTableBytes, MemTableBytesDefault),
@@ -117,10 +118,10 @@ func (e *Engine) options(fs FS, cache *pebble.Cache, dir string, o Options) *peb
 	}
 	p.EventListener = &pebble.EventListener{
 		BackgroundError: func(err error) {
-			e.alarm.raise(fmt.Errorf("engine in %s: background work failed: %w", dir, err))
+			e.alarm.raise(fmt.Errorf("engine in %s: background work failed: %w", dir, marked(err)))
 		},
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			e.alarm.raise(fmt.Errorf("engine in %s: damaged file: %s", dir, info.String()))
+			e.alarm.raise(fmt.Errorf("engine in %s: %w: %s", dir, ErrDamaged, info.String()))
 		},
 	}
 	return p
@@ -137,7 +138,11 @@ func openError(dir string, err error) error {
 	if isLockError(err) {
 		return lockError(dir, err)
 	}
-	return fmt.Errorf("open engine in %s: %w", dir, err)
+	var system syscall.Errno
+	if errors.As(err, &system) && system != syscall.ENOENT { // what is on the disk may be whole
+		return fmt.Errorf("open engine in %s: %w", dir, err)
+	}
+	return fmt.Errorf("open engine in %s: %w: %w", dir, ErrDamaged, err)
 }
 
 func lockError(dir string, err error) error {
@@ -158,7 +163,7 @@ func isLockError(err error) bool {
 // for Close.
 func (e *Engine) Commit(b *Batch) error {
 	if err := e.db.Apply(b.batch, pebble.NoSync); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return fmt.Errorf("commit: %w", marked(err))
 	}
 	return nil
 }
@@ -166,7 +171,7 @@ func (e *Engine) Commit(b *Batch) error {
 // Flush makes all that was committed before it durable.
 func (e *Engine) Flush() error {
 	if err := e.db.Flush(); err != nil {
-		return fmt.Errorf("flush: %w", err)
+		return fmt.Errorf("flush: %w", marked(err))
 	}
 	return nil
 }
@@ -180,7 +185,7 @@ func (e *Engine) Checkpoint(dir string) error {
 		return err
 	}
 	if err := e.db.Checkpoint(dir); err != nil {
-		return fmt.Errorf("checkpoint into %s: %w", dir, err)
+		return fmt.Errorf("checkpoint into %s: %w", dir, marked(err))
 	}
 	return nil
 }

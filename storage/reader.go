@@ -65,11 +65,11 @@ func get(s source, key []byte) ([]byte, bool, error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("get: %w", err)
+		return nil, false, fmt.Errorf("get: %w", marked(err))
 	}
 	value := append(make([]byte, 0, len(pinned)), pinned...)
 	if err := closer.Close(); err != nil {
-		return nil, false, fmt.Errorf("get: %w", err)
+		return nil, false, fmt.Errorf("get: %w", marked(err))
 	}
 	return value, true, nil
 }
@@ -77,7 +77,7 @@ func get(s source, key []byte) ([]byte, bool, error) {
 func scan(s source, lower, upper []byte, back bool) (*Cursor, error) {
 	iterator, err := s.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return nil, fmt.Errorf("scan: %w", err)
+		return nil, fmt.Errorf("scan: %w", marked(err))
 	}
 	return &Cursor{iterator: iterator, back: back}, nil
 }
@@ -146,7 +146,7 @@ func (c *Cursor) Value() []byte {
 // Err is what the cursor ran into so far.
 func (c *Cursor) Err() error {
 	if err := errors.Join(c.err, c.iterator.Error()); err != nil {
-		return fmt.Errorf("scan: %w", err)
+		return fmt.Errorf("scan: %w", marked(err))
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (c *Cursor) Err() error {
 // Close ends the cursor and returns what it ran into.
 func (c *Cursor) Close() error {
 	if err := errors.Join(c.err, c.iterator.Close()); err != nil {
-		return fmt.Errorf("scan: %w", err)
+		return fmt.Errorf("scan: %w", marked(err))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ const (
 	exitConfig      = 2
 	exitForeignData = 3
 	exitLocked      = 4
-	exitDamagedLog  = 5
+	exitDamaged     = 5
 	exitListen      = 6
 	exitRemoved     = 7
 	exitDisk        = 8
@@ -33,7 +33,7 @@ var exits = []struct {
 	{exitConfig, "wrong usage or configuration", "see dormoused --help; --print-config shows what the settings come to"},
 	{exitForeignData, "the data directory belongs to another cluster or a newer format", "name another --data-dir, or start the version that wrote this one"},
 	{exitLocked, "the data directory is in use by another process", "stop that process, or name another --data-dir"},
-	{exitDamagedLog, "the log is damaged below what this node has acknowledged", "keep a copy of the data directory until the node is well again"},
+	{exitDamaged, "a file of the data directory is damaged or gone", "keep a copy of the data directory until the node is well again"},
 	{exitListen, "cannot listen on an address", "stop what listens there, or choose another --http-addr, --grpc-addr, --raft-addr or --gossip-addr"},
 	{exitRemoved, "the node was removed from its cluster, or is refused by it", ""},
 	{exitDisk, "the disk failed, hung or is full", "nothing acknowledged is lost; look after the disk, then start the node again"},

@@ -143,6 +143,110 @@ func TestDamageInTheMiddleExitsWithFive(t *testing.T) {
 	}
 }
 
+// first is the first file in a data directory that pattern means.
+func first(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s: %v, %v", pattern, paths, err)
+	}
+	return paths[0]
+}
+
+// spoilt is a copy of the data directory whole in which way was done to one
+// file. A way that leaves nil removes it.
+func spoilt(t *testing.T, whole, file string, way func(raw []byte) []byte) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+		t.Fatal(err)
+	}
+	path := first(t, dir, file)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw = way(raw); raw == nil {
+		err = os.Remove(path)
+	} else {
+		err = os.WriteFile(path, raw, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Each file that a node cannot do without, cut, zeroed in the middle, flipped
+// in the middle and gone. With the data directory as it was everything is there.
+func TestEachDamagedFileExitsWithFiveAndIsNamed(t *testing.T) {
+	t.Parallel()
+	const written = 100
+	p := newPlace(t, "n1", "--bootstrap")
+	n := p.start(t).ready()
+	c := dial(t, p)
+	fill(t, c, 0, written)
+	if err := c.Backup(t.Context(), io.Discard); err != nil { // flushes the engine
+		t.Fatal(err)
+	}
+	n.stop()
+	whole := p.dir
+
+	cut := func(raw []byte) []byte { return raw[:len(raw)/2] }
+	zero := func(raw []byte) []byte { clear(raw[len(raw)/4 : 3*len(raw)/4]); return raw }
+	flip := func(raw []byte) []byte { raw[len(raw)/2] ^= 4; return raw }
+	gone := func([]byte) []byte { return nil }
+	empty := func([]byte) []byte { return []byte{} }
+	behead := func(raw []byte) []byte { clear(raw[:len(raw)/2]); return raw }
+	for file, ways := range map[string]map[string]func([]byte) []byte{
+		"raft/stable.db":                   {"cut": cut, "zeroed": zero, "gone": gone},
+		"raft/wal/wal-meta.db":             {"cut": cut, "zeroed": zero, "gone": gone},
+		"state/CURRENT":                    {"cut": cut, "zeroed": zero, "flipped": flip, "gone": gone},
+		"state/engine-*/*.sst":             {"cut": cut, "zeroed": zero, "gone": gone},
+		"state/engine-*/MANIFEST-*":        {"empty": empty, "beheaded": behead, "gone": gone},
+		"state/engine-*/marker.manifest.*": {"gone": gone},
+	} {
+		for name, way := range ways {
+			t.Run(filepath.Base(file)+" "+name, func(t *testing.T) {
+				p.dir = spoilt(t, whole, file, way)
+				p.start(t).exits(5, "damaged", p.dir, "restore a backup")
+			})
+		}
+	}
+	p.dir = whole
+	p.start(t).ready()
+	if got := count(t, dial(t, p)); got != written {
+		t.Errorf("%d of %d entries are left in the directory as it was", got, written)
+	}
+}
+
+// The last edit of an engine's manifest may be torn by a crash, so it is no
+// damage to be refused. What the engine loses by it is in the log.
+func TestATornManifestLosesNothing(t *testing.T) {
+	t.Parallel()
+	const written = 100
+	for name, tear := range map[string]func(raw []byte) []byte{
+		"cut":     func(raw []byte) []byte { return raw[:len(raw)-1] },
+		"flipped": func(raw []byte) []byte { raw[len(raw)-1] ^= 4; return raw },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, "n1", "--bootstrap")
+			n := p.start(t).ready()
+			c := dial(t, p)
+			fill(t, c, 0, written)
+			if err := c.Backup(t.Context(), io.Discard); err != nil { // flushes the engine: the last edit
+				t.Fatal(err)
+			}
+			n.stop()
+			p.dir = spoilt(t, p.dir, "state/engine-*/MANIFEST-*", tear)
+			p.start(t).ready()
+			if got := count(t, dial(t, p)); got != written {
+				t.Errorf("%d of %d acknowledged entries are left", got, written)
+			}
+		})
+	}
+}
+
 // trio is three nodes that all vote.
 func trio(t *testing.T) (places []*place, nodes []*process) {
 	t.Helper()
