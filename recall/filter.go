@@ -18,11 +18,23 @@ func Keeps(r *agent.Recall, now int64) func(*Doc) bool {
 			f.Until != nil && d.ObservedAt > *f.Until,
 			len(f.Classes) > 0 && !slices.Contains(f.Classes, d.Class),
 			len(f.Kinds) > 0 && !slices.Contains(f.Kinds, d.Kind),
-			len(f.TagsAny) > 0 && !slices.ContainsFunc(f.TagsAny, d.tagged):
+			len(f.TagsAny) > 0 && !d.taggedAny(f.TagsAny):
 			return false
 		}
-		return !slices.ContainsFunc(f.TagsAll, func(tag string) bool { return !d.tagged(tag) })
+		for _, tag := range f.TagsAll {
+			if !slices.Contains(d.Tags, tag) {
+				return false
+			}
+		}
+		return true
 	}
 }
 
-func (d *Doc) tagged(tag string) bool { return slices.Contains(d.Tags, tag) }
+func (d *Doc) taggedAny(tags []string) bool {
+	for _, tag := range tags {
+		if slices.Contains(d.Tags, tag) {
+			return true
+		}
+	}
+	return false
+}
