@@ -68,7 +68,7 @@ func (r wireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // Schema is that of any result.
 func (wireResult) Schema(r huma.Registry) *huma.Schema {
-	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, memoryStamp{})
+	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, turned{}, review{}, memoryStamp{})
 }
 
 // deleted answers a delete within a commit.
@@ -99,6 +99,10 @@ func wireResultOf(result agent.OpResult) (any, error) {
 		return scopeOf(r.Scope), nil
 	case *agent.ClaimResult:
 		return claimOf(r.Claim), nil
+	case *agent.SessionResult:
+		return turnedOf(r), nil
+	case *agent.ReviewResult:
+		return reviewOf(r.Review), nil
 	case *agent.MemoryResult:
 		return memoryStampOf(r), nil
 	default:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"dormouse/agent"
 )
@@ -37,7 +38,7 @@ var meanings = map[agent.Code]meaning{
 	agent.CodeAlreadyClaimed:      {http.StatusConflict, "The claim is held by another", withClaim},
 	agent.CodeMissingThread:       {http.StatusConflict, "The pointer has no thread", withPointer},
 	agent.CodeThreadMismatch:      {http.StatusConflict, "The pointer's thread has another history", withPointer},
-	agent.CodeAlreadyExists:       {http.StatusConflict, "It exists already", nil},
+	agent.CodeAlreadyExists:       {http.StatusConflict, "It exists already", withRevisionThere},
 	agent.CodeDeleted:             {http.StatusGone, "It was deleted since, or is sealed", withIncarnation},
 	agent.CodeCompacted:           {http.StatusGone, "It is below the floor", withFloor},
 	codeMethodNotAllowed:          {http.StatusMethodNotAllowed, "The method is not for this path", nil},
@@ -65,13 +66,14 @@ type problem struct {
 	Rev          *uint64 `json:"rev,omitempty" doc:"conflict and thread codes: the stored thread's rev"`
 	Head         *string `json:"head,omitempty" doc:"conflict and thread codes: the stored thread's head"`
 	Thread       *string `json:"thread,omitempty" doc:"missing_thread, thread_mismatch: the pointer's thread"`
-	Revision     *uint64 `json:"revision,omitempty" doc:"revision_mismatch: the stored revision, 0 where there is none"`
+	Revision     *uint64 `json:"revision,omitempty" doc:"revision_mismatch and stale revisions: the stored one, 0 where there is none"`
 	Seq          *uint64 `json:"seq,omitempty" doc:"duplicate_entry: where the id stands"`
 	Incarnation  *uint64 `json:"incarnation,omitempty" doc:"deleted: the incarnation that is gone or current"`
 	Floor        *uint64 `json:"floor,omitempty" doc:"compacted: the first seq that is still there"`
-	Epoch        *uint64 `json:"epoch,omitempty" doc:"fenced, already_claimed: the epoch that the claim is held under; 0 where nobody holds it"`
-	Holder       *string `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed: who holds the claim; \"\" where nobody does"`
-	ExpiresAt    *int64  `json:"expires_at,omitempty" doc:"already_claimed: when it lapses, Unix ms"`
+	Epoch        *uint64 `json:"epoch,omitempty" doc:"fenced, already_claimed and codes of leases: the epoch that the claim is held under; 0 where nobody holds it"`
+	Holder       *string `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed and codes of leases: who holds the claim, \"\" where nobody does; review_already_decided: who decided"`
+	ExpiresAt    *int64  `json:"expires_at,omitempty" doc:"already_claimed and codes of leases: when it lapses, Unix ms; approval_expired: when the review did"`
+	State        *string `json:"state,omitzero" nullable:"false" doc:"Codes of sessions and reviews: the status that it has"`
 	RetryAfterMS *int64  `json:"retry_after_ms,omitempty" doc:"overloaded: when to come back"`
 }
 
@@ -83,6 +85,12 @@ func withHolder(p *problem, e *agent.Error)      { p.Epoch, p.Holder = &e.Epoch,
 func withIncarnation(p *problem, e *agent.Error) { p.Incarnation = &e.Incarnation }
 func withFloor(p *problem, e *agent.Error)       { p.Floor = &e.Floor }
 func withRetry(p *problem, e *agent.Error)       { p.RetryAfterMS = &e.RetryAfterMS }
+
+func withRevisionThere(p *problem, e *agent.Error) {
+	if e.Revision != 0 { // some things that exist have none
+		p.Revision = &e.Revision
+	}
+}
 
 // withRev speaks of a thread, which always has a head; a conflict may also be
 // about the cluster's members.
@@ -109,13 +117,19 @@ func wireField(field string) string {
 		return field + "_ms"
 	case "agent":
 		return "agent_id"
-	case "new_thread":
+	case "new_thread", "new_session":
 		return "id"
+	case "failure":
+		return "error"
+	case "snapshot":
+		return "snapshot_id"
 	case "request.client":
 		return headerIdempotency
-	default:
-		return field
 	}
+	if strings.HasPrefix(field, "reviews[") && (strings.HasSuffix(field, "].ttl") || strings.HasSuffix(field, "].escalate_after")) {
+		return field + "_ms"
+	}
+	return field
 }
 
 // problemOf makes the problem that err is. What has no code is a bug, and its
@@ -126,6 +140,9 @@ func problemOf(err error) problem {
 		e = agent.Errorf(agent.CodeInternal, "a bug; the node's log has more")
 	}
 	m, ok := meanings[e.Code]
+	if !ok {
+		m, ok = sessionMeanings[e.Code]
+	}
 	if !ok {
 		m = meaning{http.StatusInternalServerError, "A code that this node does not know", nil}
 	}

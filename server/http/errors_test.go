@@ -26,16 +26,34 @@ var statuses = map[agent.Code]int{
 	agent.CodeThreadMismatch: 409, agent.CodeAlreadyExists: 409, agent.CodeDeleted: 410, agent.CodeCompacted: 410,
 	agent.CodeTooLarge: 413, agent.CodeOverloaded: 429, agent.CodeUnavailable: 503, agent.CodeReadOnly: 503,
 	agent.CodeCorrupt: 500, agent.CodeInternal: 500, agent.CodeUnknown: 504,
+	agent.CodeSessionAlreadyRunning: 409, agent.CodeSessionNotResumable: 409, agent.CodeSessionNotRecoverable: 409,
+	agent.CodeSessionLeaseActive: 409, agent.CodeSessionLeaseRequired: 409, agent.CodeSessionLeaseExpired: 409,
+	agent.CodeStaleSessionLease: 409, agent.CodeStaleSessionRevision: 409, agent.CodeStaleConversationRevision: 409,
+	agent.CodeInvalidConversation: 409, agent.CodeCheckpointMismatch: 409, agent.CodeCommitMismatch: 409,
+	agent.CodeMissingSnapshot: 409, agent.CodeSessionQueueEmpty: 409, agent.CodeUnsupportedSchema: 400,
+	agent.CodeReviewDecided: 409, agent.CodeApprovalExpired: 409, agent.CodeApprovalMismatch: 409,
 }
 
 // codesOfAgent are the codes that agent declares, read from its source.
 func codesOfAgent(t *testing.T) []agent.Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../agent/error.go", nil, 0)
+	codes := codesOf(t, "../../agent/error.go")
+	if len(codes) < 20 {
+		t.Fatalf("only %d codes in agent/error.go", len(codes))
+	}
+	ofSessions := codesOf(t, "../../agent/session_error.go")
+	if len(ofSessions) < 10 {
+		t.Fatalf("only %d codes in agent/session_error.go", len(ofSessions))
+	}
+	return append(codes, ofSessions...)
+}
+
+func codesOf(t *testing.T, path string) (codes []agent.Code) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var codes []agent.Code
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || len(spec.Names) != 1 || !strings.HasPrefix(spec.Names[0].Name, "Code") {
@@ -48,11 +66,11 @@ func codesOfAgent(t *testing.T) []agent.Code {
 		codes = append(codes, agent.Code(text))
 		return true
 	})
-	if len(codes) < 20 {
-		t.Fatalf("only %d codes in agent/error.go", len(codes))
-	}
 	return codes
 }
+
+// leased is what a code tells that is about a session's lease.
+var leased = map[string]any{"epoch": 5.0, "holder": "o", "expires_at": 6.0, "state": "s"}
 
 func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
 	facts := map[agent.Code]map[string]any{
@@ -69,13 +87,26 @@ func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
 		agent.CodeDeleted:          {"incarnation": 9.0},
 		agent.CodeCompacted:        {"floor": 3.0},
 		agent.CodeOverloaded:       {"retry_after_ms": 1500.0},
+
+		agent.CodeSessionAlreadyRunning: leased, agent.CodeSessionNotResumable: leased, agent.CodeSessionNotRecoverable: leased,
+		agent.CodeSessionLeaseActive: leased, agent.CodeSessionLeaseExpired: leased, agent.CodeStaleSessionLease: leased,
+		agent.CodeSessionLeaseRequired:      {"revision": 0.0, "epoch": 5.0, "holder": "o"},
+		agent.CodeStaleSessionRevision:      {"revision": 0.0},
+		agent.CodeStaleConversationRevision: {"revision": 0.0},
+		agent.CodeInvalidConversation:       {"revision": 0.0},
+		agent.CodeMissingSnapshot:           {"state": "s"},
+		agent.CodeSessionQueueEmpty:         {"state": "s"},
+		agent.CodeUnsupportedSchema:         {"field": "f"},
+		agent.CodeReviewDecided:             {"state": "s", "holder": "o"},
+		agent.CodeApprovalExpired:           {"state": "s", "expires_at": 6.0},
+		agent.CodeApprovalMismatch:          {"state": "s"},
 	}
 	k := newKit(t)
 	for _, code := range codesOfAgent(t) {
 		t.Run(string(code), func(t *testing.T) {
 			k.fake.commitFault = &agent.Error{
 				Code: code, Detail: "why", Op: 0, Field: "f", Limit: "l", Head: "h", Thread: "t",
-				Incarnation: 9, Floor: 3, Epoch: 5, Holder: "o", ExpiresAt: 6, RetryAfterMS: 1500,
+				Incarnation: 9, Floor: 3, Epoch: 5, Holder: "o", ExpiresAt: 6, RetryAfterMS: 1500, State: "s",
 			}
 			got := k.in(t).call("PUT", "/v1/checkpoints/a", `{"state":{}}`)
 			members := got.problem(statuses[code], string(code))
@@ -108,7 +139,7 @@ func TestAPanicIsAProblem(t *testing.T) {
 
 func TestWhatNoRouteServesIsAProblem(t *testing.T) {
 	k := newKit(t)
-	for _, path := range []string{"/", "/v1", "/v2/checkpoints", "/v1/checkpoints/", "/v1/checkpoints/a/", "/v1/checkpoints/a/b", "/v1//checkpoints", "/v1/checkpoints/..", "/v1/sessions/s1", "/v1/memory/a/m/x", "/v1/claims/c", "/v1/changes", "/metrics"} {
+	for _, path := range []string{"/", "/v1", "/v2/checkpoints", "/v1/checkpoints/", "/v1/checkpoints/a/", "/v1/checkpoints/a/b", "/v1//checkpoints", "/v1/checkpoints/..", "/v1/sessions/s1/runs", "/v1/memory/a/m/x", "/v1/claims/c", "/v1/changes", "/metrics"} {
 		k.call("GET", path, "").problem(404, "not_found")
 	}
 	for path, allow := range map[string]string{

@@ -46,6 +46,8 @@ type fakeScope struct {
 	checkpoints map[string][]*agent.Checkpoint // oldest first
 	threads     map[string]*fakeThread
 	claims      map[string]agent.Claim
+	sessions    map[string]*agent.Session
+	reviews     map[string]*agent.Review
 	memories    []agent.Memory // the last written last
 }
 
@@ -72,7 +74,7 @@ const fakeEpoch = 1_700_000_000_000 // the log's time at index 0; each commit is
 func (f *fake) scope(name string) *fakeScope {
 	s := f.scopes[name]
 	if s == nil {
-		s = &fakeScope{created: f.now(), values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*fakeThread{}, claims: map[string]agent.Claim{}}
+		s = &fakeScope{created: f.now(), values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*fakeThread{}, claims: map[string]agent.Claim{}, sessions: map[string]*agent.Session{}, reviews: map[string]*agent.Review{}}
 		f.scopes[name] = s
 	}
 	return s
@@ -173,6 +175,9 @@ func (f *fake) apply(scope string, op agent.Op, ordinal uint64) (agent.OpResult,
 	case *agent.DeleteScope:
 		delete(f.scopes, scope)
 		return &agent.DeleteResult{Existed: true}, nil
+	case *agent.PutSession, *agent.ClaimSession, *agent.ResumeSession, *agent.RecoverSession, *agent.CheckpointSession, *agent.CommitSession,
+		*agent.RenewSession, *agent.CancelSession, *agent.ForkSession, *agent.DeleteSession, *agent.DecideReview:
+		return f.applySession(s, op, incarnation)
 	case *agent.WriteMemory:
 		return f.remember(s, o, incarnation)
 	case *agent.DeleteMemory:
@@ -280,6 +285,8 @@ func (f *fake) find(s *fakeScope, r agent.Read) (agent.Found, *agent.Error) {
 		return &agent.Scope{Name: "it", CreatedAt: s.created, Policy: s.policy}, nil
 	case *agent.Thaw:
 		return f.thaw(s, q)
+	case *agent.GetSession, *agent.ListSessions, *agent.GetReview, *agent.ListReviews:
+		return f.findSession(s, r)
 	case *agent.GetMemory, *agent.ListMemories, *agent.Recall:
 		return s.memory(r)
 	default:

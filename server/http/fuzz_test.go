@@ -52,13 +52,22 @@ func FuzzCommitBody(f *testing.F) {
 		`{"ops":[{"op":"write_memory","agent_id":"a","content":"x","tags":[" "],"embedding":[1e39],"observed_at":-1}]}`,
 		`{"content":"x","data":` + awkward + `,"embedding":[0.5,-2e-9],"ttl_ms":1}`,
 		`{"agent_id":"a","mode":"hybrid","query":"x","embedding":[1],"since":1,"until":0,"order":"asc"}`,
+		`{"ops":[{"op":"put_session","session":"s","agent_id":"a"},{"op":"claim_session","session":"s","owner_id":"w","request":{"id":"r","input":` + awkward + `}}]}`,
+		`{"agent_id":"a","result":` + awkward + `,"conversation":{"agent_state":null},"if_revision":0}`,
+		`{"owner_id":"w","request":{"id":"r","input":null},"ttl_ms":1000}`, `{"decision":"edit","by":"a","arguments":` + awkward + `}`,
+		`{"lease_id":"l","session":{"status":"error","error":"\ud800","snapshots":[{"id":"n","cursor":{"phase":"wait"}}]},"reviews":[{"ttl_ms":1}]}`,
 		`{"holder":"h","ttl_ms":1000}`, `{"holder":"h","epoch":65536,"to":"i"}`,
 		"{\"ops\":[{\"op\":\"delete_value\",\"key\":\"\xff\"}]}", `{"reads":[{"read":"thaw","key":"a","tail":1}]}`,
 		`{"ops":` + strings.Repeat("[", 200), `{"state":{"a":"\ud800"}}`, `{"entries":{"id":"a"},"expected_rev":0}`,
 	} {
 		f.Add(body)
 	}
-	calls := []string{"POST /v1/commits", "POST /v1/reads", "PUT /v1/checkpoints/c", "PATCH /v1/checkpoints/c", "POST /v1/threads/t/entries", "POST /v1/agents/c/hibernate", "POST /v1/claims/c", "POST /v1/claims/c/release", "PUT /v1/memory/a/m", "POST /v1/memory/recall"}
+	calls := []string{
+		"POST /v1/commits", "POST /v1/reads", "PUT /v1/checkpoints/c", "PATCH /v1/checkpoints/c", "POST /v1/threads/t/entries",
+		"POST /v1/agents/c/hibernate", "POST /v1/claims/c", "POST /v1/claims/c/release",
+		"PUT /v1/sessions/s", "POST /v1/sessions/s/claim", "POST /v1/sessions/s/commit", "POST /v1/reviews/q/decide",
+		"PUT /v1/memory/a/m", "POST /v1/memory/recall",
+	}
 	store := newFake()
 	handler, err := rest.New(store, store, rest.Options{})
 	if err != nil {

@@ -36,7 +36,13 @@ var queryParams = map[string]queryParam{
 	"scope":          {doc: "The scope, for callers that cannot send Dormouse-Scope", schema: anyString},
 	"stale":          {doc: "Skip the barrier: answer from this node's own state and say how old it is", schema: boolean},
 	"min_index":      {doc: "Wait until the serving node has applied this index", schema: wholeNumber},
-	"agent_id":       {doc: "Whose memories", schema: anyString},
+	"agent_id":       {doc: "Only the agent's own", schema: anyString},
+	"status":         {doc: "Only those of this status", schema: anyString},
+	"owner":          {doc: "Only those that this owner runs, or is to be relieved of", schema: anyString},
+	"recoverable":    {doc: "Only those whose turn is to be recovered", schema: boolean},
+	"before":         {doc: "Only those whose deadline comes earlier, Unix ms; 0 means any", schema: wholeNumber},
+	"assignee":       {doc: "Only theirs", schema: anyString},
+	"session":        {doc: "Only those of this session", schema: anyString},
 	"prefix":         {doc: "Only what begins so", schema: anyString},
 	"after":          {doc: "The next of the page before", schema: anyString},
 	"limit":          {doc: "Rows of one page", schema: wholeNumber},
@@ -70,7 +76,7 @@ func documentConfig(version string) huma.Config {
 		Info: &huma.Info{
 			Title:       "Dormouse",
 			Version:     version,
-			Description: "A replicated store for agent state: checkpoints, append-only threads, values, claims, what agents remember.",
+			Description: "A replicated store for agent state: checkpoints, append-only threads, values, claims, sessions, reviews, what agents remember.",
 		},
 		Components: &huma.Components{Schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)},
 	}}

@@ -26,6 +26,11 @@ var contract = []string{
 	"GET /v1/threads/{id}/watch", "POST /v1/threads/{id}/compact", "POST /v1/threads/{id}/fork", "GET /v1/threads/{id}/verify",
 	"POST /v1/agents/{key}/hibernate", "GET /v1/agents/{key}/thaw",
 	"POST /v1/claims/{name}", "POST /v1/claims/{name}/renew", "POST /v1/claims/{name}/release", "GET /v1/claims/{name}",
+	"POST /v1/sessions", "PUT /v1/sessions/{id}", "GET /v1/sessions/{id}", "DELETE /v1/sessions/{id}", "GET /v1/sessions",
+	"POST /v1/sessions/{id}/claim", "POST /v1/sessions/{id}/claim_resume", "POST /v1/sessions/{id}/recover",
+	"POST /v1/sessions/{id}/checkpoint", "POST /v1/sessions/{id}/commit", "POST /v1/sessions/{id}/renew",
+	"POST /v1/sessions/{id}/cancel", "POST /v1/sessions/{id}/fork",
+	"GET /v1/reviews", "POST /v1/reviews/{review}/decide",
 	"PUT /v1/memory/{agent}/{id}", "POST /v1/memory/{agent}", "GET /v1/memory/{agent}/{id}", "DELETE /v1/memory/{agent}/{id}",
 	"GET /v1/memory", "POST /v1/memory/recall",
 	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup",
@@ -34,7 +39,7 @@ var contract = []string{
 }
 
 // added are the paths that the contract leaves free and that we have.
-var added = []string{"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch"}
+var added = []string{"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}"}
 
 func document(t *testing.T) (raw []byte, parsed map[string]any) {
 	t.Helper()
@@ -118,6 +123,9 @@ func TestTheDocumentHasWhatEmbeddedTypesBring(t *testing.T) {
 		"ThawedThread":      {"id", "rev", "head", "stats", "entries"},
 		"Hibernated":        {"key", "revision", "thread", "journal"},
 		"ResultThread":      {"id", "floor", "entries"},
+		"ClaimSessionOp":    {"op", "session", "owner_id", "ttl_ms", "request"},
+		"CommitSessionOp":   {"op", "session", "lease_id", "status", "error", "snapshots", "reviews"},
+		"Session":           {"id", "lease", "conversation", "pending_reviews"},
 		"ReleaseClaimOp":    {"op", "claim", "holder", "epoch", "to", "ttl_ms"},
 	} {
 		for _, member := range members {

@@ -118,6 +118,10 @@ var wireReads = map[string]func() wireRead{
 	"get_scope":          func() wireRead { return new(getScopeRead) },
 	"get_claim":          func() wireRead { return new(getClaimRead) },
 	"list_claims":        func() wireRead { return new(listClaimsRead) },
+	"get_session":        func() wireRead { return new(getSessionRead) },
+	"list_sessions":      func() wireRead { return new(listSessionsRead) },
+	"get_review":         func() wireRead { return new(getReviewRead) },
+	"list_reviews":       func() wireRead { return new(listReviewsRead) },
 	"get_memory":         func() wireRead { return new(getMemoryRead) },
 	"list_memories":      func() wireRead { return new(listMemoriesRead) },
 	"recall":             func() wireRead { return new(recallRead) },
@@ -158,7 +162,7 @@ func (w wireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
 func (wireFound) Schema(r huma.Registry) *huma.Schema {
 	return anyOf(r, value{}, list[valueRow]{}, checkpoint{}, list[checkpointRow]{}, thread{}, list[thread]{},
 		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{}, claim{}, list[claim]{},
-		memory{}, list[memory]{}, recalled{})
+		session{}, list[sessionRow]{}, review{}, list[review]{}, memory{}, list[memory]{}, recalled{})
 }
 
 // wireFoundOf writes what a read found.
@@ -192,6 +196,14 @@ func wireFoundOf(found agent.Found) (any, error) {
 		return claimOf(*f), nil
 	case *agent.ClaimList:
 		return listOf(f.Items, f.Next, claimOf), nil
+	case *agent.Session:
+		return sessionOf(f), nil
+	case *agent.SessionList:
+		return listOf(f.Items, f.Next, sessionRowOf), nil
+	case *agent.Review:
+		return reviewOf(*f), nil
+	case *agent.ReviewList:
+		return listOf(f.Items, f.Next, reviewOf), nil
 	case *agent.Memory:
 		return memoryOf(*f), nil
 	case *agent.MemoryList:

@@ -107,6 +107,8 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeEntries()
 	f.routeAgents()
 	f.routeClaims()
+	f.routeSessions()
+	f.routeReviews()
 	f.routeMemory()
 	f.routeScopes()
 	f.routeCluster()

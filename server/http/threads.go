@@ -155,22 +155,22 @@ func (f *front) routeThreads() {
 // threadIDs is the name space of thread ids that are made of idempotency keys.
 var threadIDs = uuid.MustParse("6b8a2f5c-3f1e-4d55-9a6c-6f3f1f0f7c11")
 
-// newThreadID generates an id. Under an idempotency key a retry must be the
-// same commit, so there the id follows from the key.
-func (c *call) newThreadID() (string, error) {
+// newID generates an id. Under an idempotency key a retry must be the same
+// commit, so there the id follows from the key, within a name space.
+func (c *call) newID(prefix string, space uuid.UUID) (string, error) {
 	if c.idemKey != "" {
 		scope := cmp.Or(c.scope, agent.DefaultScope)
-		return "thread_" + uuid.NewSHA1(threadIDs, []byte(scope+"\x00"+c.idemKey)).String(), nil
+		return prefix + uuid.NewSHA1(space, []byte(scope+"\x00"+c.idemKey)).String(), nil
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return "", agent.Errorf(agent.CodeInternal, "no randomness for an id: %v", err)
 	}
-	return "thread_" + id.String(), nil
+	return prefix + id.String(), nil
 }
 
 func (c *call) createThread(body *newThreadBody) error {
-	id, err := c.newThreadID()
+	id, err := c.newID("thread_", threadIDs)
 	if err != nil {
 		return err
 	}

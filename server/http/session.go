@@ -1,0 +1,180 @@
+package rest
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"dormouse/agent"
+)
+
+// anyValue is any JSON value, as its writer wrote it; nil means none.
+type anyValue struct{ document }
+
+// Schema is that of any value.
+func (anyValue) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+
+// sessionRow is a session without its contents.
+type sessionRow struct {
+	ID            string              `json:"id"`
+	Incarnation   uint64              `json:"incarnation"`
+	Revision      uint64              `json:"revision" doc:"Counts the writes, renewals too"`
+	Mode          agent.SessionMode   `json:"mode" doc:"lease, or classic: without leases"`
+	Busy          agent.BusyPolicy    `json:"busy" doc:"What becomes of a claim while a turn runs: reject, enqueue, interrupt, rollback"`
+	AgentID       string              `json:"agent_id"`
+	Status        agent.SessionStatus `json:"status" doc:"new, running, hibernated, waiting, finished, error, cancelled"`
+	RequestID     string              `json:"request_id,omitzero" doc:"Of the turn that runs, or ran last"`
+	Lease         *lease              `json:"lease,omitzero" doc:"Of the turn that runs, though it may have expired"`
+	Recoverable   bool                `json:"recoverable" doc:"It runs, and its lease has expired"`
+	RequestCount  uint64              `json:"request_count" doc:"Of those kept"`
+	SnapshotCount uint64              `json:"snapshot_count" doc:"Of those kept"`
+	QueueLength   uint64              `json:"queue_length" doc:"Claims that wait"`
+	CreatedAt     int64               `json:"created_at"`
+	UpdatedAt     int64               `json:"updated_at"`
+}
+
+func sessionRowOf(r agent.SessionRow) sessionRow {
+	return sessionRow{
+		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: r.Mode, Busy: r.Busy, AgentID: r.AgentID,
+		Status: r.Status, RequestID: r.RequestID, Lease: leaseOf(r.Lease), Recoverable: r.Recoverable,
+		RequestCount: r.RequestCount, SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+}
+
+// lease is a runner's right to a session's turn.
+type lease struct {
+	LeaseID    string `json:"lease_id"`
+	OwnerID    string `json:"owner_id"`
+	RequestID  string `json:"request_id,omitzero"`
+	Epoch      uint64 `json:"epoch" doc:"For Dormouse-Fence, with the claim session:{id}"`
+	AcquiredAt int64  `json:"acquired_at"`
+	ExpiresAt  int64  `json:"expires_at" doc:"Where it is not renewed; by log time, which stands still while nobody leads"`
+}
+
+func leaseOf(l *agent.Lease) *lease {
+	if l == nil {
+		return nil
+	}
+	return &lease{
+		LeaseID: l.LeaseID, OwnerID: l.Owner, RequestID: l.RequestID, Epoch: l.Epoch, AcquiredAt: l.AcquiredAt, ExpiresAt: l.ExpiresAt,
+	}
+}
+
+// session is a session with all that is kept of it.
+type session struct {
+	sessionRow
+	SchemaVersion  uint64            `json:"schema_version"`
+	Spec           document          `json:"spec"`
+	Metadata       document          `json:"metadata"`
+	Environment    document          `json:"environment"`
+	Conversation   conversation      `json:"conversation"`
+	Lineage        *lineage          `json:"lineage,omitzero" doc:"Of a fork: where it came from"`
+	QueueMax       uint64            `json:"queue_max"`
+	Thread         string            `json:"thread,omitzero" doc:"Where decisions and rollbacks are recorded"`
+	Checkpoint     string            `json:"checkpoint,omitzero" doc:"The key that a rollback puts back"`
+	Result         anyValue          `json:"result,omitzero" doc:"Of the newest turn that finished"`
+	Error          anyValue          `json:"error,omitzero" doc:"Why the newest turn failed"`
+	Requests       []sessionRequest  `json:"requests" nullable:"false" doc:"Oldest first, as the next three are"`
+	Snapshots      []sessionSnapshot `json:"snapshots" nullable:"false"`
+	Queue          []sessionRequest  `json:"queue" nullable:"false"`
+	PendingReviews []review          `json:"pending_reviews" nullable:"false"`
+}
+
+func sessionOf(s *agent.Session) session {
+	out := session{
+		sessionRow: sessionRowOf(s.SessionRow), SchemaVersion: s.SchemaVersion, Spec: document(s.Spec),
+		Metadata: document(s.Metadata), Environment: document(s.Environment), Conversation: conversationOf(&s.Conversation),
+		QueueMax: s.QueueMax, Thread: s.Thread, Checkpoint: s.Checkpoint, Result: anyValueOf(s.Result), Error: anyValueOf(s.Failure),
+		Requests: rowsOf(s.Requests, sessionRequestOf), Snapshots: rowsOf(s.Snapshots, sessionSnapshotOf),
+		Queue: rowsOf(s.Queue, sessionRequestOf), PendingReviews: rowsOf(s.PendingReviews, reviewOf),
+	}
+	if l := s.Lineage; l != nil {
+		out.Lineage = &lineage{SessionID: l.Session, Incarnation: l.Incarnation, Revision: l.Revision, SnapshotID: l.Snapshot}
+	}
+	return out
+}
+
+func anyValueOf(value agent.JSON) anyValue { return anyValue{document(value)} }
+
+func rowsOf[From, Row any](items []From, row func(From) Row) []Row {
+	return listOf(items, "", row).Items
+}
+
+// lineage says which session a fork came from.
+type lineage struct {
+	SessionID   string `json:"session_id"`
+	Incarnation uint64 `json:"incarnation"`
+	Revision    uint64 `json:"revision"`
+	SnapshotID  string `json:"snapshot_id,omitzero"`
+}
+
+// conversation is what one turn hands to the next, as it is written and read.
+type conversation struct {
+	AgentState             document `json:"agent_state,omitzero"`
+	ContinuationRevision   uint64   `json:"continuation_revision,omitzero" required:"false" doc:"Grows by one with each turn that carries the conversation on"`
+	TurnCount              uint64   `json:"turn_count,omitzero" required:"false"`
+	ContextState           document `json:"context_state,omitzero"`
+	LastCompletedRequestID string   `json:"last_completed_request_id,omitzero" required:"false"`
+}
+
+func (b *conversation) conversation() *agent.Conversation {
+	if b == nil {
+		return nil
+	}
+	return &agent.Conversation{
+		AgentState: agent.JSON(b.AgentState), ContinuationRevision: b.ContinuationRevision, TurnCount: b.TurnCount,
+		ContextState: agent.JSON(b.ContextState), LastCompletedRequestID: b.LastCompletedRequestID,
+	}
+}
+
+func conversationOf(c *agent.Conversation) conversation {
+	return conversation{
+		AgentState: document(c.AgentState), ContinuationRevision: c.ContinuationRevision, TurnCount: c.TurnCount,
+		ContextState: document(c.ContextState), LastCompletedRequestID: c.LastCompletedRequestID,
+	}
+}
+
+// sessionRequest is what a turn is, or was, to answer.
+type sessionRequest struct {
+	ID       string               `json:"id"`
+	Input    anyValue             `json:"input,omitzero"`
+	Metadata document             `json:"metadata"`
+	OwnerID  string               `json:"owner_id,omitzero" doc:"Who claimed it, or had it queued"`
+	At       int64                `json:"at"`
+	Outcome  agent.RequestOutcome `json:"outcome,omitzero" doc:"finished, error, cancelled, interrupted, rolled_back; left out while it is open"`
+}
+
+func sessionRequestOf(r agent.SessionRequest) sessionRequest {
+	return sessionRequest{
+		ID: r.ID, Input: anyValueOf(r.Input), Metadata: document(r.Metadata), OwnerID: r.Owner, At: r.At, Outcome: r.Outcome,
+	}
+}
+
+// sessionSnapshot is where a turn stopped, or could go on.
+type sessionSnapshot struct {
+	SnapshotID string   `json:"snapshot_id"`
+	AgentID    string   `json:"agent_id"`
+	RequestID  string   `json:"request_id,omitzero"`
+	Cursor     cursor   `json:"cursor"`
+	TurnState  document `json:"turn_state"`
+	Metadata   document `json:"metadata"`
+	At         int64    `json:"at"`
+}
+
+func sessionSnapshotOf(s agent.SessionSnapshot) sessionSnapshot {
+	return sessionSnapshot{
+		SnapshotID: s.ID, AgentID: s.AgentID, RequestID: s.RequestID, Cursor: cursorOf(s.Cursor),
+		TurnState: document(s.TurnState), Metadata: document(s.Metadata), At: s.At,
+	}
+}
+
+// cursor says at which step of a turn a snapshot was taken, as it is written
+// and read.
+type cursor struct {
+	Phase     agent.CursorPhase `json:"phase" doc:"start, after_prompt, before_effect, review, wait"`
+	LoopIndex uint64            `json:"loop_index,omitzero" required:"false"`
+	Metadata  document          `json:"metadata,omitzero"`
+}
+
+func cursorOf(c agent.Cursor) cursor {
+	return cursor{Phase: c.Phase, LoopIndex: c.LoopIndex, Metadata: document(c.Metadata)}
+}

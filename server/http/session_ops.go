@@ -1,0 +1,139 @@
+package rest
+
+import "dormouse/agent"
+
+type putSessionOp struct {
+	opName
+	Session string `json:"session"`
+	sessionBody
+}
+
+func (o *putSessionOp) op() (agent.Op, error) { return o.sessionBody.op(o.Session), nil }
+
+type claimSessionOp struct {
+	opName
+	Session string `json:"session"`
+	claimSessionBody
+}
+
+func (o *claimSessionOp) op() (agent.Op, error) { return o.claimSessionBody.op(o.Session) }
+
+type resumeSessionOp struct {
+	opName
+	Session string `json:"session"`
+	runnerBody
+}
+
+func (o *resumeSessionOp) op() (agent.Op, error) { return o.resume(o.Session) }
+
+type recoverSessionOp struct {
+	opName
+	Session string `json:"session"`
+	runnerBody
+}
+
+func (o *recoverSessionOp) op() (agent.Op, error) { return o.recover(o.Session) }
+
+type checkpointSessionOp struct {
+	opName
+	Session string `json:"session"`
+	checkpointSessionBody
+}
+
+func (o *checkpointSessionOp) op() (agent.Op, error) { return o.checkpointSessionBody.op(o.Session) }
+
+// commitSessionOp has what the turn leaves behind beside the session's name.
+type commitSessionOp struct {
+	opName
+	Session string `json:"session"`
+	leaseBody
+	turnEnd
+	Reviews []reviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
+}
+
+func (o *commitSessionOp) op() (agent.Op, error) {
+	return endTurn(o.Session, &o.leaseBody, &o.turnEnd, o.Reviews)
+}
+
+type renewSessionOp struct {
+	opName
+	Session string `json:"session"`
+	renewSessionBody
+}
+
+func (o *renewSessionOp) op() (agent.Op, error) { return o.renewSessionBody.op(o.Session) }
+
+type cancelSessionOp struct {
+	opName
+	Session string `json:"session"`
+	cancelSessionBody
+}
+
+func (o *cancelSessionOp) op() (agent.Op, error) { return o.cancelSessionBody.op(o.Session), nil }
+
+type forkSessionOp struct {
+	opName
+	Session string `json:"session"`
+	forkSessionBody
+}
+
+func (o *forkSessionOp) op() (agent.Op, error) { return o.forkSessionBody.op(o.Session), nil }
+
+type deleteSessionOp struct {
+	opName
+	Session       string  `json:"session"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	SealMS        uint64  `json:"seal_ms,omitempty"`
+}
+
+func (o *deleteSessionOp) op() (agent.Op, error) {
+	seal, err := timed("seal_ms", o.SealMS)
+	return &agent.DeleteSession{Session: o.Session, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Seal: seal}, err
+}
+
+type decideReviewOp struct {
+	opName
+	Review string `json:"review"`
+	decideBody
+}
+
+func (o *decideReviewOp) op() (agent.Op, error) { return o.decideBody.op(o.Review), nil }
+
+type (
+	getSessionRead struct {
+		readName
+		Session string `json:"session"`
+	}
+	listSessionsRead struct {
+		pageRead
+		Status      agent.SessionStatus `json:"status,omitempty"`
+		OwnerID     string              `json:"owner_id,omitempty"`
+		AgentID     string              `json:"agent_id,omitempty"`
+		Recoverable bool                `json:"recoverable,omitempty"`
+	}
+	getReviewRead struct {
+		readName
+		Review string `json:"review"`
+	}
+	listReviewsRead struct {
+		readName
+		Status   agent.ReviewStatus `json:"status,omitempty" doc:"pending where absent; of a session, any"`
+		Before   int64              `json:"before,omitempty"`
+		Assignee string             `json:"assignee,omitempty"`
+		Session  string             `json:"session,omitempty"`
+		After    string             `json:"after,omitempty"`
+		Limit    uint64             `json:"limit,omitempty"`
+	}
+)
+
+func (r getSessionRead) read() agent.Read { return &agent.GetSession{Session: r.Session} }
+func (r listSessionsRead) read() agent.Read {
+	return &agent.ListSessions{Page: r.page(), Status: r.Status, Owner: r.OwnerID, AgentID: r.AgentID, Recoverable: r.Recoverable}
+}
+func (r getReviewRead) read() agent.Read { return &agent.GetReview{Review: r.Review} }
+func (r listReviewsRead) read() agent.Read {
+	return &agent.ListReviews{
+		Page: agent.Page{After: r.After, Limit: r.Limit}, Status: r.Status, Before: r.Before, Assignee: r.Assignee, Session: r.Session,
+	}
+}
