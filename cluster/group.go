@@ -63,9 +63,6 @@ func Open(o Options) (*Group, error) {
 		ready: new(atomic.Pointer[readiness]), turned: make(chan struct{}),
 		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), keep: o.Compaction,
 	}
-	if snapshotBug() {
-		g.keep = hurriedCompaction
-	}
 	var err error
 	g.stores, err = openStores(storesOptions{
 		dir: o.Dir, kind: o.LogStore, check: o.Machine.Check, snapshots: o.Snapshots, applied: o.Machine.Applied,

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
 )
 
 // What planted bugs need beyond a line. Nothing here is in a program without
@@ -36,14 +35,6 @@ func (g *Group) unheard(row agent.Member) bool {
 	_, heard := g.followed.applied(row.Incarnation)
 	return !heard
 }
-
-// snapshotBug tells whether the planted bug shows only where snapshots are
-// taken, which a minute's writes are too few for.
-func snapshotBug() bool {
-	return planted.Is(planted.NoSnapshotTerm) || planted.Is(planted.SnapshotRunsAhead) || planted.Is(planted.DedupeLostInSnapshot)
-}
-
-var hurriedCompaction = Compaction{SnapshotBytes: 64 << 10, SnapshotEntries: 200, TrailingBytes: 8 << 10, TrailingEntries: 16}
 
 // optimistMax is how long an optimist waits for an answer.
 const optimistMax = 100 * time.Millisecond

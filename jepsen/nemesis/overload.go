@@ -29,7 +29,8 @@ type load struct {
 }
 
 var (
-	// bulky fills the log to where it is cut, once over.
+	// bulky is far more than the harness lets a log grow to, so that it is cut
+	// again and again.
 	bulky = load{clients: 2, flying: 4, bytes: 1 << 20, most: 400 << 20}
 	// tiny is more commits in flight than a leader queues (16,384).
 	tiny = load{clients: 6, flying: agent.RequestWindowMax, bytes: 64, most: 128 << 20}
