@@ -9,12 +9,12 @@ import (
 	"dormouse/bench/system"
 )
 
-// etcdClients is how many connections etcd gets, where it is left open: more
-// or fewer made it slower here.
+// etcdClients is how many connections etcd gets, where it is left open: its own
+// benchmark has several, too.
 const etcdClients = 8
 
 // open makes a system's driver. connections is 0 where it is left to us: then
-// each system gets what serves it best.
+// each system gets what suits it.
 func open(ctx context.Context, name string, endpoints []string, connections, callers int) (load.Driver, error) {
 	or := func(n int) int {
 		if connections > 0 {

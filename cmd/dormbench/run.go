@@ -86,7 +86,7 @@ Workloads:
 	flags.IntVar(&f.agents, "agents", 0, "how many agents (0 leaves it to the workload)")
 	flags.StringVar(&f.prefix, "prefix", "", "of the agents' names (default one of this run's own)")
 	flags.BoolVar(&f.stored, "stored", false, "the agents of --prefix stand already: write none beforehand")
-	flags.IntVar(&f.connections, "connections", 0, "of the generator to the system (0 gives each what serves it best)")
+	flags.IntVar(&f.connections, "connections", 0, "of the generator to the system (0 gives each what suits it)")
 	flags.StringVar(&f.cpuProfile, "cpuprofile", "", "file for the generator's CPU profile, of the time that is measured")
 	flags.StringVar(&f.serverProfiles, "server-profiles", "", "directory for the CPU profile of each dormoused that run starts")
 	f.home.define(cmd)
