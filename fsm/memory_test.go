@@ -307,10 +307,9 @@ func TestAnIndexThatFollowsFindsWhatANewOneDoes(t *testing.T) {
 	words := []string{"tea", "coffee", "milk", "water", "wine"}
 	for i := range 600 {
 		id := fmt.Sprint("m", i*7%31)
-		switch {
-		case i%5 == 4:
+		if i%5 == 4 {
 			do[*agent.DeleteResult](r, &agent.DeleteMemory{Agent: "a", ID: id})
-		default:
+		} else {
 			do[*agent.MemoryResult](r, &agent.WriteMemory{
 				Agent: "a", ID: id, Content: words[i%5] + " " + words[i/5%5], Embedding: []float32{float32(i%3) + 1, float32(i % 4)},
 				TTL: time.Duration(i%3) * 40 * time.Millisecond,

@@ -28,6 +28,7 @@ type Index struct {
 	live    int // docs that are there; the other slots are dead
 	length  int // words of the live docs
 	bytes   int
+	stems   stems
 }
 
 // slot is one doc, or what a doc that went left behind.
@@ -66,7 +67,7 @@ func (x *Index) Put(d Doc, text string, vector []float32) {
 		x.compact()
 	}
 	at := uint32(len(x.docs))
-	all := documentWords(text)
+	all := documentWords(text, &x.stems)
 	s := slot{Doc: d, length: int32(len(all)), vector: -1}
 	if len(vector) > 0 {
 		if x.dims == 0 {

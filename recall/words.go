@@ -26,8 +26,8 @@ var unspaced = []*unicode.RangeTable{
 }
 
 // documentWords are the words that a text is found by.
-func documentWords(text string) []string {
-	return split(text, func(out []string, run []rune) []string {
+func documentWords(text string, stems *stems) []string {
+	return split(text, stems, func(out []string, run []rune) []string {
 		for i, r := range run {
 			out = append(out, string(r))
 			if i > 0 {
@@ -41,7 +41,7 @@ func documentWords(text string) []string {
 // queryWords are the words that a query looks for, each once. Of a run of
 // characters it looks for the pairs alone: they say more.
 func queryWords(text string) []string {
-	all := split(text, func(out []string, run []rune) []string {
+	all := split(text, new(stems), func(out []string, run []rune) []string {
 		if len(run) == 1 {
 			return append(out, string(run))
 		}
@@ -62,14 +62,14 @@ func queryWords(text string) []string {
 
 // split takes a text apart; runs of characters of unspaced scripts are handed
 // to cut.
-func split(text string, cut func(out []string, run []rune) []string) []string {
+func split(text string, stems *stems, cut func(out []string, run []rune) []string) []string {
 	out := make([]string, 0, len(text)/5)
 	var run []rune
 	tokens := words.FromString(fold(text))
 	for tokens.Next() {
 		token := tokens.Value()
 		first, _ := utf8.DecodeRuneInString(token)
-		if unicode.In(first, unspaced...) {
+		if first >= utf8.RuneSelf && unicode.In(first, unspaced...) {
 			run = append(run, []rune(token)...)
 			continue
 		}
@@ -77,7 +77,7 @@ func split(text string, cut func(out []string, run []rune) []string) []string {
 			out, run = cut(out, run), run[:0]
 		}
 		for part := range strings.SplitSeq(token, "_") {
-			if word := stem(part); word != "" {
+			if word := stems.of(part); word != "" {
 				out = append(out, word)
 			}
 		}
@@ -106,12 +106,41 @@ func isASCII(text string) bool {
 	return true
 }
 
+// stems remembers the words of the tokens that came last: taking an ending off
+// costs more than all the rest.
+type stems struct{ known map[string]string }
+
+// stemsMax bounds them, at about 100 bytes each.
+const stemsMax = 8192
+
+func (s *stems) of(token string) string {
+	if len(token) > wordBytesMax {
+		return stem(token)
+	}
+	word, ok := s.known[token]
+	if !ok {
+		if s.known == nil || len(s.known) == stemsMax {
+			s.known = map[string]string{}
+		}
+		token = strings.Clone(token) // it is a part of the whole text
+		word = stem(token)
+		s.known[token] = word
+	}
+	return word
+}
+
 // stem is the word that a token is indexed as; "" where it is none.
 func stem(token string) string {
 	letters, latin := false, true
 	for _, r := range token {
-		letters = letters || unicode.IsLetter(r) || unicode.IsNumber(r)
-		latin = latin && (r == '\'' || unicode.Is(unicode.Latin, r))
+		switch {
+		case 'a' <= r && r <= 'z':
+			letters = true
+		case r == '\'':
+		default:
+			letters = letters || unicode.IsLetter(r) || unicode.IsNumber(r)
+			latin = latin && unicode.Is(unicode.Latin, r)
+		}
 	}
 	switch {
 	case !letters:

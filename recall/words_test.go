@@ -24,7 +24,7 @@ func TestWordsAreUnicodes(t *testing.T) {
 		{"서울에서", "서 울 서울 에 울에 서 에서", "서울 울에 에서"},
 		{"👍 ok", "ok", "ok"},
 	} {
-		if got := strings.Join(documentWords(c.text), " "); got != c.document {
+		if got := strings.Join(documentWords(c.text, new(stems)), " "); got != c.document {
 			t.Errorf("%q as a document: %q, want %q", c.text, got, c.document)
 		}
 		if got := strings.Join(queryWords(c.text), " "); got != c.query {
@@ -35,7 +35,7 @@ func TestWordsAreUnicodes(t *testing.T) {
 
 func TestALongWordIsCutOff(t *testing.T) {
 	for _, long := range []string{strings.Repeat("a", 1000), strings.Repeat("ж", 1000)} {
-		got := documentWords(long)
+		got := documentWords(long, new(stems))
 		if len(got) != 1 || len(got[0]) > wordBytesMax || !utf8.ValidString(got[0]) {
 			t.Errorf("%d bytes became %q", len(long), got)
 		}
@@ -48,7 +48,7 @@ func FuzzATextIsFoundByItsOwnWords(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		document := documentWords(text)
+		document := documentWords(text, new(stems))
 		for _, word := range queryWords(text) {
 			if !slices.Contains(document, word) {
 				t.Fatalf("%q: its word %q is not among %q", text, word, document)

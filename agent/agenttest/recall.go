@@ -102,7 +102,8 @@ var recallClaims = []claim{
 			k.commit(&agent.WriteMemory{Agent: "a", ID: "of-" + session, Session: session, Content: "tea", Embedding: []float32{1}})
 		}
 		for _, q := range []agent.Recall{
-			{Mode: agent.ModeText, Query: "tea"}, {Mode: agent.ModeVector, Embedding: []float32{1}},
+			{Mode: agent.ModeText, Query: "tea"},
+			{Mode: agent.ModeVector, Embedding: []float32{1}},
 			{Mode: agent.ModeHybrid, Query: "tea", Embedding: []float32{1}},
 		} {
 			q.Session = "s"
