@@ -90,8 +90,13 @@ func (s *toy) answer(_ context.Context, r agent.Reads) (agent.Answers, error) {
 
 // dialToy stands in for client.Dial(client.Options{}), which talks to a node on
 // this machine.
-func dialToy() (c *client.Client, closeAll func()) {
-	s := newToy()
+func dialToy() (c *client.Client, closeAll func()) { return dialService(newToy()) }
+
+func dialService(s interface {
+	agent.Submitter
+	agent.Operator
+},
+) (c *client.Client, closeAll func()) {
 	server := grpcfront.New(s, s, grpcfront.Options{})
 	l := bufconn.Listen(1 << 20)
 	served := make(chan struct{})

@@ -1,0 +1,166 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"sync"
+
+	"dormouse/agent"
+)
+
+// desk is the least service that the examples of sessions need: it keeps one
+// session and one review in memory, and no time.
+type desk struct {
+	fake
+	mu      sync.Mutex
+	epoch   uint64
+	session agent.Session
+	review  agent.Review
+}
+
+func newDesk() *desk {
+	s := &desk{}
+	s.submit, s.read = s.apply, s.answer
+	return s
+}
+
+func (s *desk) apply(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if held := s.session.Lease; c.Fence != nil && (held == nil || held.Epoch != c.Fence.Epoch) {
+		done(agent.Result{}, &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true})
+		return
+	}
+	var recovery *agent.Recovery
+	switch op := c.Ops[0].(type) {
+	case *agent.PutSession:
+		s.session.SessionRow = agent.SessionRow{ID: op.Session, AgentID: op.AgentID, Status: agent.SessionNew}
+	case *agent.ClaimSession:
+		s.lend(op.Owner)
+	case *agent.ResumeSession:
+		s.lend(op.Owner)
+		recovery = &agent.Recovery{Resume: s.session.Snapshots[len(s.session.Snapshots)-1].ID}
+	case *agent.CheckpointSession:
+		s.session.Snapshots = append(s.session.Snapshots, op.Snapshot)
+	case *agent.CommitSession:
+		s.session.Status, s.session.Lease = op.Status, nil
+		s.session.Snapshots = append(s.session.Snapshots, op.Snapshots...)
+		for _, d := range op.Reviews {
+			s.review = agent.Review{ID: d.ID, Session: op.Session, Operation: d.Operation, Arguments: d.Arguments, Status: agent.ReviewPending}
+		}
+	case *agent.DecideReview:
+		if s.review.Status != agent.ReviewPending {
+			done(agent.Result{}, &agent.Error{Code: agent.CodeReviewDecided, Op: -1, Final: true, Holder: s.review.DecidedBy})
+			return
+		}
+		s.review.Status, s.review.DecidedBy, s.session.Status = agent.ReviewApproved, op.By, agent.SessionHibernated
+		done(agent.Result{Results: []agent.OpResult{&agent.ReviewResult{Review: s.review}}}, nil)
+		return
+	default:
+		done(agent.Result{Results: []agent.OpResult{&agent.ThreadResult{Thread: agent.Thread{ID: "chat", Rev: 1}}}}, nil)
+		return
+	}
+	s.session.Revision++
+	done(agent.Result{Results: []agent.OpResult{&agent.SessionResult{Session: s.session.SessionRow, Recovery: recovery}}}, nil)
+}
+
+func (s *desk) lend(owner string) {
+	s.epoch++
+	s.session.Status, s.session.Lease = agent.SessionRunning, &agent.Lease{LeaseID: agent.LeaseID(s.epoch), Owner: owner, Epoch: s.epoch}
+}
+
+func (s *desk) answer(_ context.Context, r agent.Reads) (agent.Answers, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	session := s.session
+	var found agent.Found = &session
+	if _, reviews := r.Reads[0].(*agent.ListReviews); reviews {
+		found = &agent.ReviewList{Items: []agent.Review{s.review}}
+	}
+	return agent.Answers{Answers: []agent.Answer{{Found: found}}}, nil
+}
+
+// A turn is claimed, says where it stands before it calls out, writes under
+// its lease, and is committed with its result. A turn that takes long renews
+// the lease meanwhile, every third of its ttl.
+func ExampleScope_ClaimSession() {
+	c, closeAll := dialService(newDesk())
+	defer closeAll()
+	ctx := context.Background()
+	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", AgentID: "helper", Thread: "chat"}); err != nil {
+		log.Fatal(err)
+	}
+	turn, err := c.ClaimSession(ctx, agent.ClaimSession{
+		Session: "s1", Owner: "worker-1", Request: &agent.SessionRequest{ID: "r1", Input: agent.JSON(`"what is the weather?"`)},
+	})
+	if err != nil {
+		log.Fatal(err) // session_already_running, where another has it
+	}
+	lease := turn.Session.Lease
+	if _, err := c.CheckpointSession(ctx, agent.CheckpointSession{
+		Session: "s1", LeaseID: lease.LeaseID, Owner: lease.Owner,
+		Snapshot: agent.SessionSnapshot{ID: "r1/1", Cursor: agent.Cursor{Phase: agent.PhaseBeforeEffect}, TurnState: agent.JSON(`{"call":"weather"}`)},
+	}); err != nil {
+		log.Fatal(err)
+	}
+	answer := agent.Draft{Kind: agent.KindMessage, Payload: agent.JSON(`{"role":"assistant","content":"rain"}`)}
+	if _, err := c.UnderLease(turn.Session).Append(ctx, agent.AppendThread{Thread: "chat", Entries: []agent.Draft{answer}}); err != nil {
+		log.Fatal(err)
+	}
+	done, err := c.CommitSession(ctx, agent.CommitSession{
+		Session: "s1", LeaseID: lease.LeaseID, Owner: lease.Owner, Status: agent.SessionFinished, Result: agent.JSON(`"rain"`),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(done.Status, "at revision", done.Revision)
+
+	_, err = c.UnderLease(turn.Session).Append(ctx, agent.AppendThread{Thread: "chat", Entries: []agent.Draft{answer}})
+	fmt.Println("afterwards:", agent.CodeOf(err))
+	// Output:
+	// finished at revision 4
+	// afterwards: fenced
+}
+
+// A turn that needs a person's leave commits what it asks, and waits. Whoever
+// decides it, does so once; then the turn is taken up again.
+func ExampleScope_DecideReview() {
+	c, closeAll := dialService(newDesk())
+	defer closeAll()
+	ctx := context.Background()
+	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", AgentID: "helper"}); err != nil {
+		log.Fatal(err)
+	}
+	turn, err := c.ClaimSession(ctx, agent.ClaimSession{Session: "s1", Owner: "worker-1", Request: &agent.SessionRequest{ID: "r1"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := c.CommitSession(ctx, agent.CommitSession{
+		Session: "s1", LeaseID: turn.Session.Lease.LeaseID, Owner: "worker-1", Status: agent.SessionWaiting,
+		Snapshots: []agent.SessionSnapshot{{ID: "r1/1", Cursor: agent.Cursor{Phase: agent.PhaseReview}}},
+		Reviews:   []agent.ReviewDraft{{ID: "r1/send", Operation: "send_mail", Arguments: agent.JSON(`{"to":"ada"}`)}},
+	}); err != nil {
+		log.Fatal(err)
+	}
+
+	pending, err := c.ListReviews(ctx, agent.ListReviews{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, review := range pending.Items {
+		decided, err := c.DecideReview(ctx, agent.DecideReview{Review: review.ID, Decision: agent.DecideApprove, By: "ann"})
+		if err != nil {
+			log.Fatal(err) // review_already_decided, where another was faster
+		}
+		fmt.Println(review.Operation, string(review.Arguments), decided.Status, "by", decided.DecidedBy)
+	}
+	resumed, err := c.ResumeSession(ctx, agent.ResumeSession{Session: "s1", Owner: "worker-2"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(resumed.Session.Lease.Owner, "goes on from", resumed.Recovery.Resume)
+	// Output:
+	// send_mail {"to":"ada"} approved by ann
+	// worker-2 goes on from r1/1
+}
