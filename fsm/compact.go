@@ -63,6 +63,9 @@ func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
 	if planted.Is(planted.CompactionForgetsRev) {
 		t.Rev -= before - floor
 	}
+	// The index of the ids that callers chose is by id, so to find what goes
+	// each entry would have to be read: its rows stay until the thread goes, and
+	// journal.indexed passes over them. An id that comes again replaces its row.
 	if !forked {
 		// What is below the old floor went with an earlier compaction, or with
 		// the last fork that held it.

@@ -16,6 +16,7 @@ func (v *View) RowsOf(kind string) (int, error) {
 // The kinds that tests count.
 const (
 	KindEntry    = kindEntry
+	KindEntryID  = kindEntryID
 	KindAnswer   = kindAnswer
 	KindClient   = kindClient
 	KindDueTick  = kindDueTick

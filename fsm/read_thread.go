@@ -97,7 +97,8 @@ func (r reader) entry(q *agent.GetEntry) (agent.Found, error) {
 	return &e, err
 }
 
-// verify recomputes the chain from the floor to the head.
+// verify recomputes the chain from the floor to the head, however long the
+// thread: all in this view, and with one entry in memory at a time.
 func (r reader) verify(q *agent.VerifyThread) (agent.Found, error) {
 	j, err := r.journal(q.Thread)
 	if err != nil {

@@ -1,11 +1,14 @@
 package fsm_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm"
 )
 
 func appendTo(thread string, payloads ...string) *agent.AppendThread {
@@ -198,4 +201,54 @@ func TestHibernationComparesCompactedEntriesByTheChain(t *testing.T) {
 		t.Fatalf("floor %d", e.Floor)
 	}
 	r.refuse(agent.CodeCompacted, &agent.HibernateThread{Thread: "t", FromSeq: 1, Rev: 4, Entries: more[1:]})
+}
+
+// A thread is verified in one answer, though it takes several to load it: the
+// entries that a fork shares, and what a compaction has left.
+func TestAThreadLongerThanAPageIsVerifiedWhole(t *testing.T) {
+	r := newSubject(t)
+	large := fmt.Sprintf(`{"x":"%s"}`, strings.Repeat("x", agent.EntryBytesMax/2))
+	const entries = 2*agent.ReadBytesMax/agent.EntryBytesMax + 10
+	for range entries / 2 {
+		do[*agent.ThreadResult](r, appendTo("t", large))
+	}
+	do[*agent.ThreadResult](r, &agent.ForkThread{Thread: "t", NewThread: "f"})
+	for range entries / 2 {
+		do[*agent.ThreadResult](r, appendTo("f", large))
+	}
+	do[*agent.ThreadResult](r, &agent.CompactThread{Thread: "f", BeforeSeq: 1})
+	meta := read[*agent.Thread](r, &agent.GetThread{Thread: "f"})
+	if page := loaded(r, "f"); uint64(len(page)) >= meta.Rev-meta.Floor {
+		t.Fatalf("all %d entries are in one page", len(page))
+	}
+	if v := read[*agent.Verified](r, &agent.VerifyThread{Thread: "f"}); !v.OK || v.Rev != entries || v.Head != meta.Head {
+		t.Fatalf("%+v, want rev %d and head %s", v, entries, meta.Head)
+	}
+}
+
+// What the index still holds of compacted ids is no answer to anybody.
+func TestACompactedIDIsNobodysAndMayComeAgain(t *testing.T) {
+	r := newSubject(t)
+	add := func(id string) agent.ThreadResult {
+		return *do[*agent.ThreadResult](r, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: id}}})
+	}
+	add("a")
+	add("b")
+	do[*agent.ThreadResult](r, &agent.CompactThread{Thread: "t", BeforeSeq: 1})
+	if e := r.answer(&agent.GetEntry{Thread: "t", Entry: "a"}).Err; e == nil || e.Code != agent.CodeNotFound || e.Floor != 1 {
+		t.Fatalf("the compacted entry: %+v", e)
+	}
+	if again := add("a"); again.Thread.Rev != 3 || again.Entries[0].Seq != 2 {
+		t.Fatalf("the id, again: %+v", again)
+	}
+	if e := read[*agent.Entry](r, &agent.GetEntry{Thread: "t", Entry: "a"}); e.Seq != 2 {
+		t.Fatalf("it is at %d", e.Seq)
+	}
+	if rows := r.rows(fsm.KindEntryID); rows != 2 {
+		t.Fatalf("%d rows in the index, want one an id", rows)
+	}
+	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "t"})
+	if rows := r.rows(fsm.KindEntryID); rows != 0 {
+		t.Fatalf("%d rows outlive the thread", rows)
+	}
 }
