@@ -17,6 +17,7 @@
 //     and storage test them underneath.
 //   - T-5: one map in place of a list. Ops take lists; HTTP's front tests it.
 //   - ME-7: a memory policy without a store. It is the runtime's, not the store's.
+//   - JL-9: a store has all of the lease calls or none. Service has all.
 //   - T-6: the older Thread.Store, whose append never conflicts. It is S-19.
 //
 // Time is the log's, so that nothing here waits for a ttl or a seal to end.

@@ -5,7 +5,8 @@ import (
 )
 
 // fencedOps is every op there is, each such that it applies after those before
-// it, in a scope that holds claims c and held.
+// it, in a scope that holds claims c and held: but RenewSession and
+// RecoverSession, which need a lease or one that has lapsed.
 func fencedOps(held agent.Claim) []agent.Op {
 	next := release(held)
 	next.To = "z"
@@ -21,6 +22,9 @@ func fencedOps(held agent.Claim) []agent.Op {
 		&agent.PutScope{Policy: agent.Policy{History: 2}},
 		&agent.WriteMemory{Agent: "a", ID: "m", Content: "x"}, &agent.DeleteMemory{Agent: "a", ID: "m"},
 		&agent.TakeClaim{Claim: "new", Holder: "z"}, renew(held), next,
+		put(), classicSnapshot("one", agent.PhaseReview, agent.ReviewDraft{ID: "r"}), decide("r", agent.DecideApprove),
+		&agent.ResumeSession{Session: "s", Owner: "w"}, &agent.ForkSession{Session: "s", NewSession: "f"},
+		claiming("w", "q"), putResult(agent.SessionFinished), &agent.CancelSession{Session: "s"}, &agent.DeleteSession{Session: "s"},
 		&agent.DeleteScope{},
 	}
 }

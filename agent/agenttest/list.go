@@ -26,6 +26,8 @@ func (k *kit) pages(p agent.Page, read func(agent.Page) agent.Read) []string {
 			keys, next = keysOf(list.Items, func(r agent.Claim) string { return r.Name }), list.Next
 		case *agent.ScopeList:
 			keys, next = keysOf(list.Items, func(r agent.Scope) string { return r.Name }), list.Next
+		case *agent.SessionList:
+			keys, next = keysOf(list.Items, func(r agent.SessionRow) string { return r.ID }), list.Next
 		default:
 			k.Fatalf("listed a %T", list)
 		}

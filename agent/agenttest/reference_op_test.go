@@ -18,6 +18,9 @@ func describe(op agent.Op) string {
 }
 
 func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
+	if result, refusal, ok := s.sessions.Apply(sessionHost{r, s}, op); ok {
+		return result, refusal
+	}
 	switch o := op.(type) {
 	case *agent.PutValue:
 		return r.putValue(s, o)

@@ -29,6 +29,11 @@ func notFound(what string) *agent.Error { return agent.Errorf(agent.CodeNotFound
 
 func (r *reference) answer(s *scope, one agent.Read) (agent.Found, *agent.Error) {
 	switch q := one.(type) {
+	case *agent.GetSession, *agent.ListSessions, *agent.GetReview, *agent.ListReviews:
+		if found := r.sessionRead(s, one); found != nil {
+			return found, nil
+		}
+		return nil, notFound("session or review")
 	case *agent.GetValue:
 		if v := s.values[q.Key]; v != nil {
 			return v, nil

@@ -59,7 +59,8 @@ type scope struct {
 	threads     map[string]*thread
 	claims      map[string]*holding
 	memories    map[string]*memory // by agent and id
-	sealed      map[string]uint64  // noun and id → the incarnation that was deleted
+	sessions    agenttest.SessionModel
+	sealed      map[string]uint64 // noun and id → the incarnation that was deleted
 }
 
 // thread is a journal from its floor on: heads[i] is the head before entries[i].
@@ -72,7 +73,7 @@ type thread struct {
 func newScope(name string) *scope {
 	return &scope{
 		Scope:  agent.Scope{Name: name},
-		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{},
+		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(),
 	}
 }
 
@@ -80,6 +81,7 @@ func (s *scope) clone() *scope {
 	c := *s
 	c.values, c.checkpoints, c.threads, c.sealed = maps.Clone(s.values), maps.Clone(s.checkpoints), maps.Clone(s.threads), maps.Clone(s.sealed)
 	c.claims, c.memories = maps.Clone(s.claims), maps.Clone(s.memories)
+	c.sessions = s.sessions.Clone()
 	return &c
 }
 
@@ -151,6 +153,7 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 	before := r.scope(c.Scope)
 	before.lapse()
 	before.forget(r.now)
+	before.sessions.Pass(sessionHost{r, before})
 	s := before.clone()
 	if refusal := s.fenced(c.Fence); refusal != nil {
 		return agent.Result{}, final(refusal)
@@ -181,7 +184,7 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 }
 
 func (s *scope) count() {
-	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.memories))
+	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) + len(s.memories))
 	s.Bytes = 0
 	for _, m := range s.memories {
 		s.Bytes += m.size

@@ -34,6 +34,7 @@ func Cases() []Case {
 		commitClaims, requestClaims, incarnationClaims, compactClaims, forkClaims,
 		valueClaims, listClaims, scopeClaims, watchClaims, concurrentClaims,
 		holdingClaims, fenceClaims, memoryClaims, recallClaims,
+		sessionClaims, classicClaims, reviewClaims, busyClaims,
 	} {
 		for _, c := range group {
 			all = append(all, Case{Name: c.name, Run: func(t *testing.T, service agent.Service) {

@@ -1,0 +1,290 @@
+package agenttest
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"dormouse/agent"
+)
+
+// SessionModel is what sessions and reviews do, as plainly as it can be said:
+// for a Service in memory, and to hold the state machine to. It knows nothing
+// of rows or limits, and takes time, claims and threads from its host.
+type SessionModel struct {
+	Sessions map[string]ModelSession
+	Reviews  map[string]agent.Review
+}
+
+// ModelSession is a session, and what is not shown of it. It is never changed,
+// but put in place of the one before.
+type ModelSession struct {
+	agent.Session
+	TTL     time.Duration // of its lease
+	failure agent.JSON
+	request int      // which of Requests the turn answers
+	turns   []int    // of each snapshot: which request it was taken for
+	asked   []string // reviews, in order
+	begun   *modelTurn
+}
+
+// modelTurn is what a rollback goes back to.
+type modelTurn struct {
+	snapshots []agent.SessionSnapshot
+	turns     []int
+	asked     int
+	mark      any
+}
+
+// SessionHost is what sessions stand on.
+type SessionHost interface {
+	Now() int64                                                                // Unix ms, as of the commit
+	Born() uint64                                                              // the incarnation of a new session
+	Enter(session string, wanted, current uint64) *agent.Error                 // refuses what is sealed, or of another incarnation
+	Seal(session string, incarnation uint64, for_ time.Duration)               //nolint:revive // for is a keyword
+	Hold(claim, holder string, ttl time.Duration) (epoch uint64)               // begins a holding
+	Arm(claim string, ttl time.Duration)                                       // gives the holding its ttl again
+	Ends(claim string) int64                                                   // when the holding ends; 0 where nobody holds it
+	Release(claim string)                                                      // ends the holding, if it stands
+	Note(thread string, d agent.Draft)                                         // appends to a thread
+	Mark(s agent.Session) (mark any)                                           // notes how the session's checkpoint and thread stand
+	PutBack(s agent.Session, mark any) (disowned *agent.Draft, e *agent.Error) // makes the checkpoint what it was
+}
+
+// NewSessionModel is a model without sessions.
+func NewSessionModel() SessionModel {
+	return SessionModel{Sessions: map[string]ModelSession{}, Reviews: map[string]agent.Review{}}
+}
+
+// Clone is a copy to go on with, so that a refused commit leaves the model as
+// it was.
+func (m SessionModel) Clone() SessionModel {
+	return SessionModel{Sessions: maps.Clone(m.Sessions), Reviews: maps.Clone(m.Reviews)}
+}
+
+func refuse(code agent.Code, s ModelSession) *agent.Error {
+	e := agent.Errorf(code, "session %q is %s", s.ID, s.Status)
+	e.State, e.Revision = string(s.Status), s.Revision
+	if s.Lease != nil {
+		e.Holder, e.Epoch = s.Lease.Owner, s.Lease.Epoch
+	}
+	return e
+}
+
+// store puts the next revision of a session in place.
+func (m SessionModel) store(h SessionHost, s ModelSession) *agent.SessionResult {
+	s.Revision++
+	s.UpdatedAt = h.Now()
+	m.Sessions[s.ID] = s
+	return &agent.SessionResult{Session: m.row(h, s)}
+}
+
+func (m SessionModel) row(h SessionHost, s ModelSession) agent.SessionRow {
+	row := s.SessionRow
+	row.RequestCount, row.SnapshotCount, row.QueueLength = uint64(len(s.Requests)), uint64(len(s.Snapshots)), uint64(len(s.Queue))
+	if s.Lease != nil {
+		lease := *s.Lease
+		lease.RequestID = s.RequestID
+		lease.ExpiresAt = h.Ends(agent.SessionClaim(s.ID))
+		row.Lease, row.Recoverable = &lease, lease.ExpiresAt == 0
+	}
+	return row
+}
+
+// Shown is a session as it is read; nil where there is none.
+func (m SessionModel) Shown(h SessionHost, id string) *agent.Session {
+	s, ok := m.Sessions[id]
+	if !ok {
+		return nil
+	}
+	shown := s.Session
+	shown.SessionRow = m.row(h, s)
+	if s.Status == agent.SessionFailed || s.Status == agent.SessionCancelled {
+		shown.Failure = s.failure
+	}
+	if s.Status == agent.SessionWaiting || s.Mode == agent.SessionModeClassic {
+		for _, review := range m.pending(s) {
+			shown.PendingReviews = append(shown.PendingReviews, m.Reviews[review])
+		}
+	}
+	return &shown
+}
+
+// Recoverable lists the sessions whose lease has ended.
+func (m SessionModel) Recoverable(h SessionHost) map[string]agent.SessionRow {
+	all := map[string]agent.SessionRow{}
+	for id, s := range m.Sessions {
+		if row := m.row(h, s); row.Recoverable {
+			all[id] = row
+		}
+	}
+	return all
+}
+
+func (m SessionModel) pending(s ModelSession) (ids []string) {
+	for _, id := range s.asked {
+		if m.Reviews[id].Status == agent.ReviewPending {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Apply applies an op on a session or a review; ok is false for any other op.
+func (m SessionModel) Apply(h SessionHost, op agent.Op) (result agent.OpResult, e *agent.Error, ok bool) {
+	switch o := op.(type) {
+	case *agent.PutSession:
+		result, e = m.put(h, o)
+	case *agent.ForkSession:
+		result, e = m.fork(h, o)
+	case *agent.DeleteSession:
+		result, e = m.delete(h, o)
+	case *agent.DecideReview:
+		result, e = m.decide(h, o)
+	case *agent.ClaimSession:
+		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.claim(h, s, o) })
+	case *agent.ResumeSession:
+		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.resume(h, s, o) })
+	case *agent.RecoverSession:
+		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.recover(h, s, o) })
+	case *agent.CheckpointSession:
+		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.checkpoint(h, s, o) })
+	case *agent.CommitSession:
+		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.commit(h, s, o) })
+	case *agent.RenewSession:
+		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.renew(h, s, o) })
+	case *agent.CancelSession:
+		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.cancel(h, s, o) })
+	default:
+		return nil, nil, false
+	}
+	return result, e, true
+}
+
+func (m SessionModel) on(id string, do func(s ModelSession) (agent.OpResult, *agent.Error)) (agent.OpResult, *agent.Error) {
+	s, ok := m.Sessions[id]
+	if !ok {
+		return nil, agent.Errorf(agent.CodeNotFound, "there is no session %q", id)
+	}
+	s.Requests, s.Snapshots, s.turns, s.asked = slices.Clone(s.Requests), slices.Clone(s.Snapshots), slices.Clone(s.turns), slices.Clone(s.asked)
+	return do(s)
+}
+
+func orEmpty(raw agent.JSON) agent.JSON {
+	if raw == nil {
+		return agent.JSON(`{}`)
+	}
+	return raw
+}
+
+func orElse[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+func (m SessionModel) put(h SessionHost, o *agent.PutSession) (agent.OpResult, *agent.Error) {
+	s, there := m.Sessions[o.Session]
+	if e := h.Enter(o.Session, o.IfIncarnation, s.Incarnation); e != nil {
+		return nil, e
+	}
+	classic := o.Mode == agent.SessionModeClassic || there && s.Mode == agent.SessionModeClassic
+	switch {
+	case !there && o.IfRevision != nil && *o.IfRevision != 0:
+		return nil, refuse(agent.CodeStaleSessionRevision, s)
+	case there && (o.IfRevision == nil && !classic || o.IfRevision != nil && *o.IfRevision == 0):
+		return nil, refuse(agent.CodeAlreadyExists, s)
+	case there && o.Mode != "" && o.Mode != s.Mode:
+		return nil, agent.Invalid("mode", "another mode")
+	case s.Lease != nil:
+		return nil, refuse(agent.CodeSessionLeaseRequired, s)
+	case o.IfRevision != nil && *o.IfRevision < s.Revision:
+		return nil, refuse(agent.CodeStaleSessionRevision, s)
+	case classic && orElse(o.Busy, agent.BusyReject) != agent.BusyReject:
+		return nil, agent.Invalid("busy", "in classic mode")
+	case !classic && o.Request != nil:
+		return nil, agent.Invalid("request", "not in classic mode")
+	}
+	if !there {
+		s.ID, s.CreatedAt, s.Status, s.Mode = o.Session, h.Now(), agent.SessionNew, orElse(o.Mode, agent.SessionModeLease)
+		s.Incarnation = h.Born()
+		s.Conversation = agent.Conversation{AgentState: orEmpty(nil), ContextState: orEmpty(nil)}
+	}
+	if e := m.converse(&s, o.Conversation, orElse(o.Status, s.Status), there); e != nil {
+		return nil, e
+	}
+	s.AgentID, s.Thread, s.Checkpoint, s.Busy = o.AgentID, o.Thread, o.Checkpoint, orElse(o.Busy, agent.BusyReject)
+	s.SchemaVersion, s.QueueMax = orElse(o.SchemaVersion, agent.SessionSchemaMax), orElse(o.QueueMax, agent.SessionQueueDefault)
+	s.Spec, s.Metadata, s.Environment, s.failure = orEmpty(o.Spec), orEmpty(o.Metadata), orEmpty(o.Environment), o.Failure
+	if o.Request == nil || o.Result != nil {
+		s.Result = o.Result
+	}
+	switch {
+	case o.Request != nil:
+		m.ask(h, &s, *o.Request, "")
+		s.Status = agent.SessionRunning
+	case o.Status != "":
+		m.settle(h, &s, o.Status)
+	}
+	if o.IfRevision != nil {
+		s.Revision = max(s.Revision, *o.IfRevision)
+	}
+	return m.store(h, s), nil
+}
+
+func (m SessionModel) converse(s *ModelSession, c *agent.Conversation, status agent.SessionStatus, there bool) *agent.Error {
+	if c == nil {
+		return nil
+	}
+	now, then := s.Conversation.ContinuationRevision, c.ContinuationRevision
+	if there && s.Mode == agent.SessionModeLease && then != now && !(status == agent.SessionFinished && then == now+1) {
+		e := refuse(agent.CodeInvalidConversation, *s)
+		e.Revision = now
+		return e
+	}
+	s.Conversation = *c
+	s.Conversation.AgentState, s.Conversation.ContextState = orEmpty(c.AgentState), orEmpty(c.ContextState)
+	return nil
+}
+
+// ask makes a request the newest, which the turn answers.
+func (m SessionModel) ask(h SessionHost, s *ModelSession, r agent.SessionRequest, owner string) {
+	r.Owner, r.At, r.Outcome = owner, h.Now(), agent.RequestOpen
+	s.RequestID, s.request = r.ID, len(s.Requests)
+	s.Requests = append(slices.Clone(s.Requests), r)
+}
+
+func (s *ModelSession) answer(outcome agent.RequestOutcome) {
+	if s.RequestID != "" && outcome != agent.RequestOpen {
+		s.Requests[s.request].Outcome = outcome
+	}
+}
+
+func (s *ModelSession) snapshot(h SessionHost, given agent.SessionSnapshot) {
+	given.AgentID, given.RequestID, given.At = orElse(given.AgentID, s.AgentID), orElse(given.RequestID, s.RequestID), h.Now()
+	for i := range s.Snapshots {
+		if s.Snapshots[i].ID == given.ID {
+			s.Snapshots, s.turns = slices.Delete(slices.Clone(s.Snapshots), i, i+1), slices.Delete(slices.Clone(s.turns), i, i+1)
+			break
+		}
+	}
+	s.Snapshots, s.turns = append(s.Snapshots, given), append(s.turns, s.request)
+}
+
+func paused(status agent.SessionStatus) bool {
+	return status == agent.SessionHibernated || status == agent.SessionWaiting
+}
+
+func (m SessionModel) settle(h SessionHost, s *ModelSession, status agent.SessionStatus) {
+	switch {
+	case paused(status) && len(m.pending(*s)) > 0:
+		status = agent.SessionWaiting
+	case paused(status):
+		status = agent.SessionHibernated
+	case s.Mode == agent.SessionModeLease || status != agent.SessionFailed:
+		m.withdraw(h, *s, 0)
+	}
+	s.Status = status
+}
