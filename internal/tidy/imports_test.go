@@ -50,6 +50,9 @@ var mayImport = map[string][]string{
 	},
 	"cmd/node": {"config", "node"},
 
+	// A session's turns as signed strings, for anybody.
+	"agent/turnsnap": {"agent"},
+
 	// Conformance suites.
 	"agent/agenttest": {"agent"},
 

@@ -1,0 +1,32 @@
+package turnsnap_test
+
+import (
+	"encoding/base64"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+func base64url(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+
+// sameJSON tells whether two objects are the same but for the order of members
+// and the spelling of strings; nothing and null are {}.
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	return reduced(t, a) == reduced(t, b)
+}
+
+func reduced(t *testing.T, raw []byte) string {
+	t.Helper()
+	value := jsontext.Value(raw).Clone()
+	if len(value) == 0 {
+		return "{}"
+	}
+	if err := value.Format(jsontext.ReorderRawObjects(true)); err != nil {
+		t.Fatal(err)
+	}
+	if string(value) == "null" {
+		return "{}"
+	}
+	return string(value)
+}
