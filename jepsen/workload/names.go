@@ -13,6 +13,7 @@ var all = []func() Workload{
 	newDedupe,
 	newDelete,
 	newHibernate,
+	newRecall,
 	newRegister,
 	newSet,
 	newTurn,

@@ -12,8 +12,13 @@ import (
 // Check holds every read of a set against every member that was, or may have
 // been, added to it.
 func (w *set) Check(ctx context.Context, h *history.History) check.Result {
+	return checkSets(ctx, w.Name(), h)
+}
+
+// checkSets judges the sets of a workload.
+func checkSets(ctx context.Context, workload string, h *history.History) check.Result {
 	total := map[string]int{"acknowledged": 0, "lost": 0, "stale": 0, "never read": 0}
-	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
+	r := byKey(ctx, workload, h, func(key string, ops []history.Op, f *findings) error {
 		s := &setJudge{key: key, findings: f, added: map[int64]*member{}, counts: total}
 		if err := s.collect(ops); err != nil {
 			return err

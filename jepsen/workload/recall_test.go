@@ -1,0 +1,32 @@
+package workload
+
+import "testing"
+
+// The rules are set's and tried there; here, that recall's calls meet them.
+func TestRecallHistories(t *testing.T) {
+	remembered := func(p, from, to int, member int64) script {
+		return script{ok(p, from, to, callAdd, "a1", setIn{Member: member}, struct{}{})}
+	}
+	found := func(p, from, to int, mode string, all ...int64) script {
+		return script{ok(p, from, to, callRead, "a1", recallIn{Mode: mode}, setOut{Members: all})}
+	}
+	churned := script{unknown(ok(3, 0, 1, callChurn, "a1", struct{}{}, struct{}{}))}
+	join := func(parts ...script) (all script) {
+		for _, part := range parts {
+			all = append(all, part...)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name  string
+		calls script
+		rule  string
+	}{
+		{"written and recalled", join(churned, remembered(1, 0, 1, 1), remembered(2, 0, 3, 2), found(1, 2, 3, "text", 1), found(1, 4, 5, "vector", 2, 1)), ""},
+		{"an index that lags", join(remembered(1, 0, 1, 1), found(1, 2, 3, "text"), found(1, 4, 5, "text", 1)), "stale read"},
+		{"one mode sees what the other does not", join(remembered(1, 0, 1, 1), found(1, 2, 3, "recent", 1), found(1, 4, 5, "hybrid")), "lost member"},
+		{"one that was never written", join(found(1, 0, 1, "query", 7)), "member from nowhere"},
+	} {
+		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newRecall(), c.calls.history()), c.rule) })
+	}
+}
