@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
@@ -127,7 +128,7 @@ func sameRecall(t *rapid.T, r *subject, q agent.Recall, want []agent.Memory) {
 	for _, item := range got.Items {
 		items = append(items, item.Memory)
 	}
-	if diff := cmp.Diff(want, items); diff != "" {
+	if diff := cmp.Diff(want, items, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("%+v (-model +machine):\n%s", q, diff)
 	}
 }

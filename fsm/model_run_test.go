@@ -68,7 +68,7 @@ func (m *model) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code)
 	case *agent.ReleaseClaim:
 		return m.releaseClaim(op, got)
 	default:
-		panic(fmt.Sprintf("the model does not know %T", op))
+		return m.sessionOp(op, got)
 	}
 }
 
@@ -143,7 +143,7 @@ func (g *generator) op(t *rapid.T) agent.Op {
 	thread, checkpoint, value := g.model.threads[key], g.model.current(key), g.model.values[key]
 	g.n++
 	text := fmt.Sprintf(`{"n":%d}`, g.n)
-	switch rapid.IntRange(0, 20).Draw(t, "op") {
+	switch rapid.IntRange(0, 26).Draw(t, "op") {
 	case 0:
 		op := &agent.PutValue{
 			Key: key, Bytes: []byte(text), TTL: ttls.Draw(t, "ttl"), IfRevision: near(t, value.Revision),
@@ -183,6 +183,8 @@ func (g *generator) op(t *rapid.T) agent.Op {
 		return g.claimOp(t, key)
 	case 14, 15, 16:
 		return g.memoryOp(t, key)
+	case 21, 22, 23, 24, 25, 26:
+		return g.sessionOp(t, key)
 	default:
 		op := &agent.AppendThread{
 			Thread: key, Entries: g.drafts(t, 3), ExpectedRev: near(t, thread.Rev), IfIncarnation: incarnation(t, thread.Incarnation),
@@ -270,8 +272,10 @@ func describe(c agent.Commit) (out string) {
 // sameState compares all that can be read with the model.
 func sameState(t *rapid.T, r *subject, m *model) {
 	t.Helper()
-	want := agent.Scope{Keys: uint64(len(m.values) + len(m.checkpoints) + len(m.threads) + len(m.claims) + len(m.memories))}
-	want.Bytes = sameMemories(t, r, m)
+	want := agent.Scope{Keys: uint64(len(m.values) + len(m.checkpoints) + len(m.threads) + len(m.claims) + len(m.memories) + len(m.sessions.Sessions))}
+	sameSessions(t, r, m)
+	bytes, known := m.sessions.Bytes()
+	want.Bytes = sameMemories(t, r, m) + bytes
 	for _, key := range []string{"a", "b", "c"} {
 		v, found := m.values[key]
 		same(t, r, &agent.GetValue{Key: key}, &v, found)
@@ -301,7 +305,7 @@ func sameState(t *rapid.T, r *subject, m *model) {
 		same(t, r, &agent.VerifyThread{Thread: key}, &agent.Verified{OK: true, Rev: th.Rev, Head: th.Head}, true)
 	}
 	got := r.answer(&agent.GetScope{})
-	if scope, ok := got.Found.(*agent.Scope); ok && (scope.Keys != want.Keys || scope.Bytes != want.Bytes) {
+	if scope, ok := got.Found.(*agent.Scope); ok && (scope.Keys != want.Keys || known && scope.Bytes != want.Bytes) {
 		t.Fatalf("the scope counts %d keys and %d bytes, the model %d and %d", scope.Keys, scope.Bytes, want.Keys, want.Bytes)
 	}
 }

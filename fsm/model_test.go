@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/agent/agenttest"
 )
 
 // model is the state machine once more, as plainly as it can be said: one
@@ -22,7 +23,8 @@ type model struct {
 	claims      map[string]modelClaim
 	memories    map[string]agent.Memory // :: agent/id → the memory
 	written     []string                // of memories, the last written last
-	sealed      map[string]int64        // :: noun/id → until
+	sessions    agenttest.SessionModel
+	sealed      map[string]int64 // :: noun/id → until
 	answers     map[uint64]agent.Decided
 	low         uint64
 }
@@ -36,6 +38,7 @@ func newModel() *model {
 	return &model{
 		values: map[string]agent.Value{}, checkpoints: map[string][]agent.Checkpoint{}, threads: map[string]modelThread{},
 		claims: map[string]modelClaim{}, memories: map[string]agent.Memory{}, sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
+		sessions: agenttest.NewSessionModel(),
 	}
 }
 
@@ -43,6 +46,7 @@ func (m *model) clone() *model {
 	c := *m
 	c.values, c.checkpoints, c.threads = maps.Clone(m.values), maps.Clone(m.checkpoints), maps.Clone(m.threads)
 	c.memories, c.written = maps.Clone(m.memories), slices.Clone(m.written)
+	c.sessions = m.sessions.Clone()
 	c.claims, c.sealed, c.answers = maps.Clone(m.claims), maps.Clone(m.sealed), maps.Clone(m.answers)
 	return &c
 }
@@ -65,6 +69,7 @@ func (m *model) expire(now int64) {
 		at := c[len(c)-1].ExpiresAt
 		return at != 0 && at <= now
 	})
+	m.sessions.Pass(sessionHost{model: m})
 }
 
 // enter is what holds for every write to an id: is it sealed, is it another

@@ -288,3 +288,28 @@ func (m SessionModel) settle(h SessionHost, s *ModelSession, status agent.Sessio
 	}
 	s.Status = status
 }
+
+// Bytes is what all of it counts for in its scope. It is not known while a
+// turn runs that could be rolled back, since what that brings back counts too.
+func (m SessionModel) Bytes() (total uint64, known bool) {
+	for _, s := range m.Sessions {
+		if s.begun != nil {
+			return 0, false
+		}
+		parts := []agent.JSON{s.Spec, s.Metadata, s.Environment, s.Result, s.failure, s.Conversation.AgentState, s.Conversation.ContextState}
+		for _, r := range slices.Concat(s.Requests, s.Queue) {
+			parts = append(parts, agent.JSON(r.ID), r.Input, r.Metadata, agent.JSON(r.Owner))
+		}
+		for _, n := range s.Snapshots {
+			parts = append(parts, agent.JSON(n.ID+n.AgentID+n.RequestID), n.TurnState, n.Metadata, n.Cursor.Metadata)
+		}
+		for _, id := range s.asked {
+			r := m.Reviews[id]
+			parts = append(parts, agent.JSON(r.Operation+r.Reason), r.Arguments, r.Metadata)
+		}
+		for _, part := range parts {
+			total += uint64(len(part))
+		}
+	}
+	return total, true
+}
