@@ -144,9 +144,9 @@ func (*DeleteSession) isOp()     {}
 // SessionResult answers all ops on sessions but deletes: the session as it
 // stands after the op, a fork's being the new one.
 type SessionResult struct {
-	Session  SessionRow
-	Recovery *Recovery // of ResumeSession and RecoverSession
-	Queued   uint64    // of ClaimSession: the request's place in the queue, from 1; 0 where it runs
+	Session  SessionRow // its Lease is the caller's to run under, or nil: not shown to a claim that only waits
+	Recovery *Recovery  // of ResumeSession and RecoverSession
+	Queued   uint64     // of ClaimSession: the request's place in the queue, from 1; 0 where it runs
 }
 
 func (*SessionResult) isOpResult() {}

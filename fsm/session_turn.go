@@ -105,6 +105,7 @@ func (c *commit) busy(s *session, op *agent.ClaimSession) (agent.OpResult, error
 		result, err := c.stored(s)
 		if err == nil {
 			result.Queued = place
+			result.Session.Lease = nil // it is the turn's that runs
 		}
 		return result, err
 	case policy == agent.BusyInterrupt && op.Request != nil:

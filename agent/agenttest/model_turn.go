@@ -100,6 +100,7 @@ func (m SessionModel) queued(h SessionHost, s ModelSession, o *agent.ClaimSessio
 	}
 	result := m.store(h, s)
 	result.Queued = uint64(len(s.Queue))
+	result.Session.Lease = nil
 	return result, nil
 }
 
