@@ -1,0 +1,209 @@
+package fsm_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+	"dormouse/storage"
+)
+
+func deciding(id string) *agent.DecideReview {
+	return &agent.DecideReview{Review: id, Decision: agent.DecideApprove, By: "ada"}
+}
+
+// waits makes session s wait for reviews.
+func (r *subject) waits(drafts ...agent.ReviewDraft) {
+	r.tb.Helper()
+	lease := r.claim("w", "q", time.Minute).Session.Lease
+	do[*agent.SessionResult](r, checkpointing(lease, "one"), ending(lease, agent.SessionWaiting, drafts...))
+}
+
+func (r *subject) review(id string) *agent.Review {
+	r.tb.Helper()
+	return read[*agent.Review](r, &agent.GetReview{Review: id})
+}
+
+// At its last millisecond but one a review can be decided, at its last it has
+// expired, in the entry that sweeps it and in those before.
+func TestAReviewExpiresAtItsMillisecond(t *testing.T) {
+	r := newSubject(t)
+	r.start()
+	r.waits(agent.ReviewDraft{ID: "in time", TTL: time.Minute}, agent.ReviewDraft{ID: "late", TTL: time.Minute})
+	r.after(time.Minute - time.Millisecond)
+	do[*agent.ReviewResult](r, deciding("in time"))
+	if got := r.session().Status; got != agent.SessionWaiting {
+		t.Fatalf("the session is %s", got)
+	}
+	r.after(time.Millisecond)
+	refused := r.refusal(agent.CodeApprovalExpired, deciding("late"))
+	if refused.ExpiresAt != r.wall {
+		t.Fatalf("refused with %+v at %d", refused, r.wall)
+	}
+	late := r.review("late")
+	if late.Status != agent.ReviewExpired || late.DecidedAt != r.wall || late.DecidedBy != "" {
+		t.Fatalf("%+v", late)
+	}
+	if got := r.session().Status; got != agent.SessionHibernated {
+		t.Fatalf("the session is %s", got)
+	}
+}
+
+// More reviews expire than one entry sweeps: they have expired all the same.
+func TestAnExpiryNeedsNoSweep(t *testing.T) {
+	r := newSubject(t)
+	const sessions, each = 3, fsm.SweepMax/2 + 1
+	for s := range sessions {
+		id := fmt.Sprintf("s%d", s)
+		lease := do[*agent.SessionResult](r, &agent.PutSession{Session: id, AgentID: "a"}, &agent.ClaimSession{Session: id, Owner: "w", Request: asking("q")}).Session.Lease
+		op := checkpointing(lease, "one")
+		op.Session = id
+		for i := range each {
+			op.Reviews = append(op.Reviews, agent.ReviewDraft{ID: fmt.Sprintf("%s-%d", id, i), TTL: time.Second})
+		}
+		do[*agent.SessionResult](r, op)
+	}
+	r.after(time.Second)
+	last := fmt.Sprintf("s%d-%d", sessions-1, each-1)
+	r.refuse(agent.CodeApprovalExpired, deciding(last)) // in the entry that sweeps the first of them
+	if got := r.review(last).Status; got != agent.ReviewExpired {
+		t.Fatalf("it is %s", got)
+	}
+	if list := read[*agent.ReviewList](r, &agent.ListReviews{}); len(list.Items) > 0 {
+		t.Fatalf("%d are pending", len(list.Items))
+	}
+	for range sessions {
+		r.pass()
+	}
+	if list := read[*agent.ReviewList](r, &agent.ListReviews{Status: agent.ReviewExpired}); len(list.Items) != sessions*each {
+		t.Fatalf("%d have expired", len(list.Items))
+	}
+	if n := r.rows(fsm.KindDueWall); n > 0 {
+		t.Fatalf("%d rows are left in the queue", n)
+	}
+}
+
+func TestAReviewIsEscalatedAndStillExpires(t *testing.T) {
+	r := newSubject(t)
+	r.start()
+	r.waits(agent.ReviewDraft{ID: "v", TTL: time.Minute, EscalateAfter: time.Second, EscalateTo: "boss", Assignee: "ada"})
+	r.after(time.Second - time.Millisecond).pass()
+	if got := r.review("v"); got.Escalated || got.Assignee != "ada" {
+		t.Fatalf("%+v", got)
+	}
+	r.after(time.Millisecond).pass()
+	if got := r.review("v"); !got.Escalated || got.Assignee != "boss" || got.Status != agent.ReviewPending {
+		t.Fatalf("%+v", got)
+	}
+	if list := read[*agent.ReviewList](r, &agent.ListReviews{Assignee: "ada"}); len(list.Items) > 0 {
+		t.Fatalf("ada has %+v", list.Items)
+	}
+	r.after(time.Minute).pass()
+	if got := r.review("v").Status; got != agent.ReviewExpired {
+		t.Fatalf("it is %s", got)
+	}
+}
+
+// A decision does not fail for want of a place to record it.
+func TestADecisionIsMadeThoughItsThreadIsSealed(t *testing.T) {
+	r := newSubject(t)
+	r.start(func(op *agent.PutSession) { op.Thread = "t" })
+	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "t", Seal: time.Hour})
+	r.waits(agent.ReviewDraft{ID: "v"}, agent.ReviewDraft{ID: "late", TTL: time.Second})
+	do[*agent.ReviewResult](r, deciding("v"))
+	r.after(time.Second).pass()
+	if got := r.session().Status; got != agent.SessionHibernated {
+		t.Fatalf("the session is %s", got)
+	}
+	r.missing(agent.CodeNotFound, &agent.GetThread{Thread: "t"})
+}
+
+func TestReviewsOfASessionAreBounded(t *testing.T) {
+	r := newSubject(t)
+	r.start()
+	var all []agent.ReviewDraft
+	for i := range agent.SessionReviewsMax {
+		all = append(all, agent.ReviewDraft{ID: fmt.Sprintf("v%03d", i)})
+	}
+	r.waits(all...)
+	lease := do[*agent.SessionResult](r, &agent.ResumeSession{Session: "s", Owner: "w", TTL: time.Minute}).Session.Lease
+	r.refuse(agent.CodeTooLarge, checkpointing(lease, "two", agent.ReviewDraft{ID: "one too many"}))
+	do[*agent.ReviewResult](r, deciding("v000"))
+	do[*agent.SessionResult](r, checkpointing(lease, "two", agent.ReviewDraft{ID: "one more"}))
+
+	for i := range agent.SessionReviewsKept {
+		id := fmt.Sprintf("w%03d", i)
+		do[*agent.ReviewResult](r, deciding(map[bool]string{true: "one more", false: fmt.Sprintf("w%03d", i-1)}[i == 0]))
+		do[*agent.SessionResult](r, checkpointing(lease, "two", agent.ReviewDraft{ID: id}))
+	}
+	if n := r.rows(fsm.KindReview); n != agent.SessionReviewsKept {
+		t.Fatalf("%d reviews are kept", n)
+	}
+	if got := r.review("v001").Status; got != agent.ReviewPending { // none that is pending goes
+		t.Fatalf("it is %s", got)
+	}
+	r.missing(agent.CodeNotFound, &agent.GetReview{Review: "v000"})
+	do[*agent.DeleteResult](r, &agent.DeleteSession{Session: "s"})
+	for _, kind := range []string{fsm.KindReview, fsm.KindReviewStatus, fsm.KindReviewAssignee, fsm.KindReviewSession} {
+		if n := r.rows(kind); n > 0 {
+			t.Fatalf("%d rows of kind %q are left", n, kind)
+		}
+	}
+}
+
+func TestAQueueIsBoundedByBytesToo(t *testing.T) {
+	r := newSubject(t)
+	r.start(busy(agent.BusyEnqueue), func(op *agent.PutSession) { op.QueueMax = agent.SessionQueueMax })
+	lease := r.claim("w", "q", time.Minute).Session.Lease
+	op := claiming("w", "large", time.Minute)
+	op.Request.Input = agent.JSON(`"` + strings.Repeat("x", agent.SessionRequestBytesMax-2) + `"`)
+	do[*agent.SessionResult](r, op)
+	full := r.batch(agent.Commit{Ops: []agent.Op{op}})[0].Err
+	if full == nil || full.Code != agent.CodeOverloaded || full.Final || full.Limit != fmt.Sprintf("session_queue_bytes_max=%d", agent.SessionQueueBytesMax) {
+		t.Fatalf("the second large one: %v", full)
+	}
+	for i := range agent.SessionQueueMax - 1 {
+		do[*agent.SessionResult](r, claiming("w", fmt.Sprint(i), time.Minute))
+	}
+	full = r.batch(agent.Commit{Ops: []agent.Op{claiming("w", "x", time.Minute)}})[0].Err
+	if full == nil || full.Limit != fmt.Sprintf("queue_max=%d", agent.SessionQueueMax) {
+		t.Fatalf("one more: %v", full)
+	}
+	do[*agent.SessionResult](r, ending(lease, agent.SessionFinished), &agent.CancelSession{Session: "s"})
+	if n := r.rows(fsm.KindSessionQueue); n > 0 {
+		t.Fatalf("%d requests wait for a session that was cancelled", n)
+	}
+}
+
+// A restored backup has no claims: what ran then is to be recovered.
+func TestATurnIsRecoverableInARestoredBackup(t *testing.T) {
+	r := openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), ClusterID: func() string { return "one" }})
+	r.lead().start()
+	r.claim("w", "q", time.Hour)
+	if r.session().Recoverable {
+		t.Fatal("it is recoverable while its lease stands")
+	}
+	var backup bytes.Buffer
+	if err := r.machine.WriteBackup(&backup); err != nil {
+		t.Fatal(err)
+	}
+	fs := storage.MemFS()
+	if _, err := fsm.RestoreBackup(&backup, fsm.RestoreOptions{
+		Dir: "state", FS: fs, ClusterID: "two", Voter: voters("n1").Servers[0],
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again := openSubject(t, fsm.Options{Dir: "state", FS: fs, ClusterID: func() string { return "two" }})
+	again.index, again.tick, again.wall, again.term = again.machine.Applied(), r.tick, r.wall, 2
+	if got := again.listed(agent.ListSessions{Recoverable: true}); got != "s" || !again.session().Recoverable {
+		t.Fatalf("recoverable: %q", got)
+	}
+	do[*agent.SessionResult](again, &agent.RecoverSession{Session: "s", Owner: "x"})
+	if got := again.listed(agent.ListSessions{Recoverable: true}); got != "" {
+		t.Fatalf("recoverable, once recovered: %q", got)
+	}
+}
