@@ -50,6 +50,9 @@ var mayImport = map[string][]string{
 	},
 	"cmd/node": {"config", "node"},
 
+	// A real node for tests, and a client of it.
+	"node/nodetest": {"client", "cluster", "cluster/clustertest", "cluster/gossip/gossiptest", "config", "node"},
+
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},
 
@@ -104,7 +107,7 @@ var home = map[string][]string{
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
 	"gonum.org/v1/plot":                       {"bench/report", "jepsen/report"},
-	"google.golang.org/grpc":                  {"client", "cluster/peer", "jepsen", "node", "proto/api", "proto/peer", "server/grpc"},
+	"google.golang.org/grpc":                  {"client", "cluster/peer", "jepsen", "node", "node/nodetest", "proto/api", "proto/peer", "server/grpc"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -193,13 +194,19 @@ func (rt *route) headers() []string {
 	return names
 }
 
-// routeDocument serves the document of all that was registered before.
-func (f *front) routeDocument() error {
+// routeDocument serves the document of all that was registered before. It is
+// written when somebody first asks: that takes longer than all else that a node
+// does to start.
+func (f *front) routeDocument() {
 	register(f, route{
 		method: http.MethodGet, path: "/openapi.json", id: "get-openapi", tag: "health",
 		summary: "This document", media: "application/json",
 	}, func(c *call, _ *none) error {
-		c.w.send(http.StatusOK, "application/json", f.document)
+		document, err := f.document()
+		if err != nil {
+			return err
+		}
+		c.w.send(http.StatusOK, "application/json", document)
 		return nil
 	})
 	schemas := f.api.OpenAPI().Components.Schemas
@@ -208,10 +215,11 @@ func (f *front) routeDocument() error {
 	for _, schema := range f.taken {
 		nullTakesDefault(schemas, schema, seen)
 	}
-	document, err := json.Marshal(f.api.OpenAPI())
-	if err != nil {
-		return fmt.Errorf("rest: encode the OpenAPI document: %w", err)
-	}
-	f.document = document
-	return nil
+	f.document = sync.OnceValues(func() ([]byte, error) {
+		document, err := json.Marshal(f.api.OpenAPI())
+		if err != nil {
+			return nil, fmt.Errorf("rest: encode the OpenAPI document: %w", err)
+		}
+		return document, nil
+	})
 }

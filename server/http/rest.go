@@ -55,8 +55,8 @@ type front struct {
 	options  Options
 	api      huma.API
 	mux      *http.ServeMux
-	document []byte         // /openapi.json
-	taken    []*huma.Schema // of the bodies that callers send
+	document func() ([]byte, error) // /openapi.json, of all routes
+	taken    []*huma.Schema         // of the bodies that callers send
 	origins  *http.CrossOriginProtection
 
 	calls   *semaphore.Weighted // one a call in hand
@@ -113,9 +113,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeScopes()
 	f.routeCluster()
 	f.routeHealth()
-	if err := f.routeDocument(); err != nil {
-		return nil, err
-	}
+	f.routeDocument()
 	return f, nil
 }
 

@@ -1,0 +1,175 @@
+package nodetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+
+	"dormouse/client"
+	"dormouse/cluster"
+	"dormouse/cluster/clustertest"
+	"dormouse/cluster/gossip/gossiptest"
+	"dormouse/config"
+	"dormouse/node"
+)
+
+// Options say what a node of a test is like; the zero value of each is its
+// default.
+type Options struct {
+	Loopback bool           // serve HTTP and gRPC on free ports of 127.0.0.1, which other processes reach too
+	Client   client.Options // of the client; Endpoints, Fixed and the dialer are set
+	Logger   hclog.Logger   // what the node tells about itself; nil means silent
+}
+
+// Node is a running cluster of one, and a client of it. Make it with Start or
+// Open. The client's methods may be called concurrently; others' clients are
+// closed before the node is.
+type Node struct {
+	*client.Client
+
+	node  *node.Node
+	links *clustertest.Network
+	stop  context.CancelFunc
+	ended chan error // of one: what the node's Run returned
+}
+
+// Start starts a node, which is closed when the test ends. It fails the test
+// where the node does not come up, or complains when it is closed.
+func Start(tb testing.TB) *Node {
+	tb.Helper()
+	return StartWith(tb, Options{})
+}
+
+// StartWith is Start with options.
+func StartWith(tb testing.TB, o Options) *Node {
+	tb.Helper()
+	n, err := Open(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return n
+}
+
+// Open starts a node outside of a test, as in an example, and returns once it
+// serves. Close it.
+func Open(o Options) (*Node, error) {
+	n := &Node{links: clustertest.NewNetwork(), ended: make(chan error, 1)}
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if err := n.wake(o); err != nil {
+		return nil, fmt.Errorf("start a node for tests: %w", err)
+	}
+	if err := n.connect(o); err != nil {
+		return nil, errors.Join(fmt.Errorf("connect to a node for tests: %w", err), n.sleep())
+	}
+	return n, nil
+}
+
+// Names of the node in its own network. Gossip's must be an IP and a port.
+const (
+	name       = "n1"
+	gossipAddr = "127.0.0.1:7603"
+	freePort   = "127.0.0.1:0"
+)
+
+// wake starts the node and waits until it serves.
+func (n *Node) wake(o Options) error {
+	c := config.Default()
+	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = name, true, true, true
+	c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr = name+":raft", name+":http", name+":grpc", gossipAddr
+	c.Storage.CacheBytes = 1 << 20
+	host := n.links.Host(name)
+	var fronts cluster.Network = host
+	if o.Loopback {
+		c.HTTP.Addr, c.GRPC.Addr, fronts = freePort, freePort, nil
+	}
+	c.Raft.Advertise, c.HTTP.Advertise, c.GRPC.Advertise, c.Gossip.Advertise = c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr
+	talk, err := gossiptest.New().Listen(gossipAddr)
+	if err != nil {
+		return err
+	}
+	if n.node, err = node.Open(node.Options{Config: c, Network: host, Fronts: fronts, Gossip: talk, Logger: o.Logger}); err != nil {
+		return err
+	}
+	var life context.Context
+	life, n.stop = context.WithCancel(context.Background())
+	go func() { n.ended <- n.node.Run(life) }()
+	return n.serving()
+}
+
+// patience bounds how long a node may take to serve: far past what a busy
+// machine makes of an election that needs nobody.
+const patience = 30 * time.Second
+
+// serving waits until the node serves. One that does not is stopped.
+func (n *Node) serving() error {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for {
+		why := n.node.Ready()
+		if why == nil {
+			return nil
+		}
+		select {
+		case <-look.C:
+		case err := <-n.ended:
+			n.stop()
+			return errors.Join(errors.New("it stopped at once"), err)
+		case <-deadline.C:
+			return errors.Join(fmt.Errorf("it does not serve: %w", why), n.sleep())
+		}
+	}
+}
+
+// connect dials the client.
+func (n *Node) connect(o Options) error {
+	c := o.Client
+	c.Endpoints, c.Fixed = []string{n.GRPCAddr()}, true
+	if !o.Loopback {
+		host := n.links.Host("client")
+		c.DialOptions = append(c.DialOptions[:len(c.DialOptions):len(c.DialOptions)],
+			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return host.Dial(ctx, addr) }))
+	}
+	var err error
+	n.Client, err = client.Dial(c)
+	return err
+}
+
+// GRPCAddr is where the node serves gRPC; an address of this process alone,
+// unless Options.Loopback.
+func (n *Node) GRPCAddr() string {
+	_, addr := n.node.Addrs()
+	return addr
+}
+
+// HTTPAddr is where the node serves HTTP; as for GRPCAddr.
+func (n *Node) HTTPAddr() string {
+	addr, _ := n.node.Addrs()
+	return addr
+}
+
+// Close closes the client and stops the node; all that it kept is gone. It
+// returns once nothing of either is left running. Call it once.
+func (n *Node) Close() error {
+	return errors.Join(n.Client.Close(), n.sleep())
+}
+
+// sleep stops the node in order.
+func (n *Node) sleep() error {
+	n.stop()
+	return <-n.ended
+}
