@@ -22,7 +22,9 @@ POST /v1/commits:
 Ops: put_value, delete_value, put_checkpoint, patch_checkpoint,
 delete_checkpoint, append_thread, hibernate_thread, delete_thread,
 compact_thread, fork_thread, take_claim, renew_claim, release_claim,
-write_memory, delete_memory, put_scope, delete_scope. The bytes of values are in base64.`,
+put_session, claim_session, resume_session, recover_session,
+checkpoint_session, commit_session, renew_session, cancel_session,
+fork_session, delete_session, decide_review, write_memory, delete_memory, put_scope, delete_scope. The bytes of values are in base64.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path == "" {
 				return usagef("commit needs -f FILE, or -f - for stdin")
@@ -70,6 +72,12 @@ func (a *app) printResult(result agent.Result) error {
 		case *agent.DeleteResult:
 			document.Results = append(document.Results, deletedOf(r))
 			g.add(op, "deleted, existed: "+yes(r.Existed), "-", "-", "-")
+		case *agent.SessionResult:
+			document.Results = append(document.Results, turnedOf(r))
+			g.add(op, "session, "+string(r.Session.Status), r.Session.ID, "-", number(r.Session.Revision))
+		case *agent.ReviewResult:
+			document.Results = append(document.Results, reviewOf(r.Review))
+			g.add(op, "review, "+string(r.Review.Status), r.Review.ID, "-", "-")
 		case *agent.MemoryResult:
 			document.Results = append(document.Results, memoryWritten(r))
 			g.add(op, "memory of "+r.Agent, r.ID, "-", number(r.Revision))

@@ -66,13 +66,17 @@ func exitCode(err error) int {
 		return exitUnknown // whatever it is called: it may yet apply
 	}
 	switch agent.CodeOf(err) {
-	case agent.CodeInvalid:
+	case agent.CodeInvalid, agent.CodeUnsupportedSchema:
 		return exitUsage
 	case agent.CodeNotFound, agent.CodeCompacted:
 		return exitNotFound
 	case agent.CodeConflict, agent.CodeRevRegression, agent.CodeDuplicateEntry, agent.CodeRevisionMismatch,
 		agent.CodeFenced, agent.CodeAlreadyClaimed, agent.CodeMissingThread, agent.CodeThreadMismatch,
-		agent.CodeAlreadyExists, agent.CodeDeleted, agent.CodeIdempotencyMismatch:
+		agent.CodeAlreadyExists, agent.CodeDeleted, agent.CodeIdempotencyMismatch,
+		agent.CodeSessionAlreadyRunning, agent.CodeSessionNotResumable, agent.CodeSessionNotRecoverable, agent.CodeSessionLeaseActive,
+		agent.CodeSessionLeaseRequired, agent.CodeSessionLeaseExpired, agent.CodeStaleSessionLease, agent.CodeStaleSessionRevision,
+		agent.CodeStaleConversationRevision, agent.CodeInvalidConversation, agent.CodeCheckpointMismatch, agent.CodeCommitMismatch,
+		agent.CodeMissingSnapshot, agent.CodeSessionQueueEmpty, agent.CodeReviewDecided, agent.CodeApprovalExpired, agent.CodeApprovalMismatch:
 		return exitConflict
 	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeReadOnly:
 		return exitUnavailable
@@ -110,7 +114,7 @@ func facts(e *agent.Error) string {
 			add("stored rev %d", e.Rev)
 			add("head %s", e.Head)
 		}
-	case agent.CodeRevisionMismatch:
+	case agent.CodeRevisionMismatch, agent.CodeStaleSessionRevision, agent.CodeStaleConversationRevision, agent.CodeInvalidConversation:
 		add("stored revision %d", e.Revision)
 	case agent.CodeDuplicateEntry:
 		add("stored at seq %d", e.Seq)
@@ -120,6 +124,12 @@ func facts(e *agent.Error) string {
 		add("epoch %d", e.Epoch)
 		add("holder %q", e.Holder)
 	default:
+	}
+	if e.State != "" && e.Epoch != 0 {
+		add("leased to %q", e.Holder)
+	}
+	if e.State != "" && e.ExpiresAt != 0 && e.Epoch != 0 {
+		add("until %s", when(e.ExpiresAt))
 	}
 	if e.Limit != "" {
 		add("limit %s", e.Limit)
@@ -163,6 +173,14 @@ func (a *app) hint(err error) string {
 		return "nothing was changed; try again a little later"
 	case agent.CodeFenced:
 		return "the claim has another holder or has lapsed: take it anew, or give up"
+	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive:
+		return "wait until its turn ends or its lease expires; dormctl sessions get shows which"
+	case agent.CodeStaleSessionLease, agent.CodeSessionLeaseExpired:
+		return "the turn is lost to this runner: stop it; dormctl sessions recover takes it over once the lease has expired"
+	case agent.CodeSessionLeaseRequired:
+		return "a turn of it runs: end that with dormctl sessions commit, or cancel the session"
+	case agent.CodeStaleSessionRevision:
+		return "someone else wrote in between: read it again and decide on what is there now"
 	case agent.CodeAlreadyClaimed:
 		return "wait until it is free, as dormctl claims watch shows, or until it expires"
 	case agent.CodeIdempotencyMismatch:

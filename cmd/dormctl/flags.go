@@ -18,6 +18,12 @@ type pageFlags struct {
 
 func (p *pageFlags) define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.prefix, "prefix", "", "only what begins so")
+	p.defineUnprefixed(cmd)
+}
+
+// defineUnprefixed leaves --prefix out, for lists whose order is not that of
+// names.
+func (p *pageFlags) defineUnprefixed(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.after, "after", "", "start after this one: the last of the page before")
 	cmd.Flags().Uint64Var(&p.limit, "limit", agent.ListLimitDefault, fmt.Sprintf("rows, at most %d", agent.ListLimitMax))
 }

@@ -56,7 +56,8 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.statusCommand(), a.membersCommand(),
 		a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
-		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(), a.memoryCommand(), a.scopesCommand(),
+		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(),
+		a.sessionsCommand(), a.reviewsCommand(), a.memoryCommand(), a.scopesCommand(),
 		a.commitCommand(), a.importCommand(), a.exportCommand(),
 		a.backupCommand(), a.snapshotCommand(), a.versionCommand(),
 	)

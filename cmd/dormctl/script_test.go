@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -68,8 +69,8 @@ func (c *console) run(stdin string, args ...string) (stdout, stderr string, code
 // TestScripts plays testdata/scripts: lines that begin with "$ " are run, those
 // with "| " after them are their stdin, and what follows must come out: stdout,
 // then stderr behind "2> ", then the exit code if it is not 0. "% fail CODE"
-// makes the next commit's answer that error, after it has applied. Run with
-// -rewrite to write down what does come out.
+// makes the next commit's answer that error, after it has applied; "% pass SPAN"
+// lets time go by. Run with -rewrite to write down what does come out.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/scripts/*.txt")
 	if err != nil || len(files) == 0 {
@@ -112,6 +113,13 @@ func play(t *testing.T, c *console, script string) string {
 				c.store.After = nil
 				return agent.Errorf(code, "made to fail")
 			}
+		case strings.HasPrefix(line, "% pass "):
+			b.WriteString(line + "\n")
+			span, err := time.ParseDuration(strings.TrimPrefix(line, "% pass "))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.store.Pass(span)
 		case strings.HasPrefix(line, "$ "):
 			b.WriteString(line + "\n")
 			stdin := ""

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"dormouse/agent"
+	"dormouse/agent/agenttest"
 )
 
 // Store is a store on one node.
@@ -30,6 +31,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	index   uint64
+	passed  int64 // ms, beside those of the index
 	scopes  map[string]*scope
 	decided map[request]agent.Decided
 }
@@ -45,6 +47,7 @@ type scope struct {
 	checkpoints map[string][]*agent.Checkpoint // newest first
 	threads     map[string]*journal
 	claims      map[string]*agent.Claim
+	sessions    agenttest.SessionModel
 	memories    []agent.Memory // the last written last
 }
 
@@ -62,7 +65,7 @@ func New() *Store {
 // start is the fake's time at index 0, in Unix ms.
 const start = 1_800_000_000_000
 
-func (s *Store) now() int64 { return start + int64(s.index) }
+func (s *Store) now() int64 { return start + int64(s.index) + s.passed }
 
 func (s *Store) scope(name string) *scope {
 	if name == "" {
@@ -72,6 +75,7 @@ func (s *Store) scope(name string) *scope {
 		s.scopes[name] = &scope{
 			Scope:  agent.Scope{Name: name, CreatedAt: s.now()},
 			values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*journal{}, claims: map[string]*agent.Claim{},
+			sessions: agenttest.NewSessionModel(),
 		}
 	}
 	return s.scopes[name]

@@ -10,6 +10,9 @@ import (
 
 func (s *Store) op(name string, op agent.Op) (agent.OpResult, *agent.Error) {
 	sc := s.scope(name)
+	if result, err, ok := sc.sessions.Apply(host{s, sc}, op); ok {
+		return result, err
+	}
 	switch o := op.(type) {
 	case *agent.PutValue:
 		return s.putValue(sc, o)

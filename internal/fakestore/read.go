@@ -51,6 +51,8 @@ func (s *Store) answer(name string, read agent.Read) (agent.Found, *agent.Error)
 			return c, nil
 		}
 		return nil, agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
+	case *agent.GetSession, *agent.ListSessions, *agent.GetReview, *agent.ListReviews:
+		return s.session(sc, read)
 	case *agent.GetMemory, *agent.ListMemories, *agent.Recall:
 		return sc.memory(read)
 	case *agent.GetScope:

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) reviewsCommand() *cobra.Command {
+	return group("reviews", "What agents wait for people to decide", a.reviewsList(), a.reviewsShow(),
+		a.reviewsDecide(agent.DecideApprove, "Let the operation be called"),
+		a.reviewsDecide(agent.DecideDeny, "Forbid the operation"), a.reviewsEdit())
+}
+
+func (a *app) reviewsList() *cobra.Command {
+	var page pageFlags
+	var before instant
+	list := &agent.ListReviews{}
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List reviews by deadline, those without one last; a session's in the order in which they were asked for", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list.Page = agent.Page{After: page.after, Limit: page.limit}
+			if before.at != nil {
+				list.Before = *before.at
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				found, err := find[*agent.ReviewList](ctx, a, s, list)
+				if err != nil {
+					return err
+				}
+				g := reviewsGrid(found.Items)
+				g.note = more(found.Next)
+				return a.print(pageOf(found.Items, found.Next, reviewOf), g)
+			})
+		},
+	}
+	cmd.Flags().StringVar((*string)(&list.Status), "status", "", "pending, approved, denied, edited, expired or withdrawn; pending where absent, of a session any")
+	cmd.Flags().Var(&before, "before", "only those whose deadline comes earlier")
+	cmd.Flags().StringVar(&list.Assignee, "assignee", "", "only theirs")
+	cmd.Flags().StringVar(&list.Session, "session", "", "only those of this session")
+	page.defineUnprefixed(cmd)
+	return cmd
+}
+
+func reviewsGrid(reviews []agent.Review) grid {
+	g := grid{head: []string{"review", "session", "status", "expires", "assignee", "operation", "arguments"}}
+	for _, r := range reviews {
+		g.add(r.ID, r.Session, string(r.Status), when(r.ExpiresAt), orDash(r.Assignee), orDash(r.Operation), short(object(r.Arguments)))
+	}
+	return g
+}
+
+func (a *app) reviewsShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show REVIEW", Short: "Show a review whole", Args: exactly("REVIEW"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				found, err := find[*agent.Review](ctx, a, s, &agent.GetReview{Review: args[0]})
+				if err != nil {
+					return err
+				}
+				return a.printReview(*found)
+			})
+		},
+	}
+}
+
+func (a *app) printReview(r agent.Review) error {
+	var g grid
+	add := func(name, value string) {
+		if value != "" && value != "-" {
+			g.add(name, value)
+		}
+	}
+	g.add("review", r.ID)
+	g.add("status", string(r.Status))
+	g.add("session", r.Session)
+	add("request", r.RequestID)
+	add("interrupt", r.InterruptID)
+	g.add("operation", orDash(r.Operation))
+	g.add("arguments", string(object(r.Arguments)))
+	add("reason", r.Reason)
+	if string(object(r.Metadata)) != "{}" {
+		g.add("metadata", string(r.Metadata))
+	}
+	add("assignee", r.Assignee)
+	g.add("asked", when(r.CreatedAt))
+	add("expires", when(r.ExpiresAt))
+	if r.EscalateAt != 0 {
+		did := "goes"
+		if r.Escalated {
+			did = "went"
+		}
+		g.add("escalation", did+" to "+orDash(r.EscalateTo)+" at "+when(r.EscalateAt))
+	}
+	add("decided by", r.DecidedBy)
+	add("decided", when(r.DecidedAt))
+	add("with", string(r.Decided))
+	add("note", r.Note)
+	return a.print(reviewOf(r), g)
+}
+
+func (a *app) reviewsDecide(decision agent.ReviewDecision, short string) *cobra.Command {
+	op := &agent.DecideReview{Decision: decision}
+	cmd := &cobra.Command{
+		Use: string(decision) + " REVIEW --by WHO", Short: short, Args: exactly("REVIEW"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Review = args[0]
+			return a.decide(cmd, op)
+		},
+	}
+	decideFlags(cmd, op)
+	return cmd
+}
+
+func (a *app) reviewsEdit() *cobra.Command {
+	op := &agent.DecideReview{Decision: agent.DecideEdit}
+	cmd := &cobra.Command{
+		Use: "edit REVIEW ARGUMENTS --by WHO", Short: "Let the operation be called with other arguments", Args: exactly("REVIEW", "ARGUMENTS"),
+		Long: "edit lets the operation be called with ARGUMENTS instead: a JSON object, @FILE, or - for stdin.",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			op.Review = args[0]
+			if op.Arguments, err = a.objectArg("arguments", args[1]); err != nil {
+				return err
+			}
+			return a.decide(cmd, op)
+		},
+	}
+	decideFlags(cmd, op)
+	return cmd
+}
+
+func decideFlags(cmd *cobra.Command, op *agent.DecideReview) {
+	cmd.Flags().StringVar(&op.By, "by", "", "who decides")
+	cmd.Flags().StringVar(&op.Note, "note", "", "a word to go with it")
+	cmd.Flags().StringVar(&op.InterruptID, "interrupt", "", "only where the review is of this interrupt")
+}
+
+// decide answers a review and shows it.
+func (a *app) decide(cmd *cobra.Command, op *agent.DecideReview) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		result, err := a.commit(ctx, s, op)
+		if err != nil {
+			return err
+		}
+		decided, err := resultOf[*agent.ReviewResult](result, 0)
+		if err != nil {
+			return err
+		}
+		return a.printReview(decided.Review)
+	})
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) sessionsCommand() *cobra.Command {
+	cmd := group("sessions", "Conversations that outlive their runners",
+		a.sessionsStart(), a.sessionsGet(), a.sessionsList(), a.sessionsClaim(), a.sessionsResume(), a.sessionsRecover(),
+		a.sessionsCheckpoint(), a.sessionsCommit(), a.sessionsRenew(), a.sessionsCancel(), a.sessionsFork(), a.sessionsRemove())
+	cmd.Long = `A session is a conversation whose turns run under leases. claim begins a turn and
+shows its lease, which expires where it is not renewed; checkpoint keeps where
+the turn stands, commit ends it. Who finds a turn whose lease has expired takes
+it over with recover; one that hibernates or waits goes on with resume. What a
+turn writes elsewhere takes --fence session:ID@EPOCH.`
+	return cmd
+}
+
+func (a *app) sessionsStart() *cobra.Command {
+	op := &agent.PutSession{}
+	var guard guardFlags
+	var spec, metadata, environment string
+	cmd := &cobra.Command{
+		Use: "start SESSION --agent AGENT", Short: "Create a session, or with --if-revision write over one without a lease", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			op.Session, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
+			if op.Spec, err = a.optionalObject("spec", spec); err != nil {
+				return err
+			}
+			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+				return err
+			}
+			if op.Environment, err = a.optionalObject("environment", environment); err != nil {
+				return err
+			}
+			return a.changeSession(cmd, op)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&op.AgentID, "agent", "", "whose session it is")
+	flags.StringVar(&spec, "spec", "", "a JSON object, @FILE or -")
+	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
+	flags.StringVar(&environment, "environment", "", "a JSON object, @FILE or -")
+	flags.StringVar((*string)(&op.Mode), "mode", "", "lease or classic, which has no leases; lease, or what it was, where absent")
+	flags.StringVar((*string)(&op.Busy), "busy", "", "what becomes of a claim while a turn runs: reject (the default), enqueue, interrupt or rollback")
+	flags.Uint64Var(&op.QueueMax, "queue-max", 0, fmt.Sprintf("claims that may wait; 0 means %d", agent.SessionQueueDefault))
+	flags.StringVar(&op.Thread, "thread", "", "where decisions and rollbacks are recorded")
+	flags.StringVar(&op.Checkpoint, "checkpoint", "", "the checkpoint that a rollback puts back")
+	flags.StringVar((*string)(&op.Status), "status", "", "new, hibernated, finished, error or cancelled; new, or what it was, where absent")
+	guard.define(cmd, true)
+	return cmd
+}
+
+func (a *app) sessionsGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get SESSION", Short: "Show a session with all that is kept of it", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				found, err := find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
+				if err != nil {
+					return err
+				}
+				return a.printSession(found)
+			})
+		},
+	}
+}
+
+// printSession shows a session, and what it has of requests, snapshots and
+// reviews in tables of their own.
+func (a *app) printSession(s *agent.Session) error {
+	g := sessionGrid(s.SessionRow)
+	add := func(name, value string) {
+		if value != "" && value != "{}" {
+			g.add(name, value)
+		}
+	}
+	add("thread", s.Thread)
+	add("checkpoint", s.Checkpoint)
+	if l := s.Lineage; l != nil {
+		g.add("forked from", fmt.Sprintf("%s at revision %d, snapshot %s", l.Session, l.Revision, orDash(l.Snapshot)))
+	}
+	g.add("conversation", fmt.Sprintf("revision %d, %d turns", s.Conversation.ContinuationRevision, s.Conversation.TurnCount))
+	add("agent state", string(s.Conversation.AgentState))
+	add("context state", string(s.Conversation.ContextState))
+	add("spec", string(s.Spec))
+	add("metadata", string(s.Metadata))
+	add("environment", string(s.Environment))
+	add("result", string(s.Result))
+	add("error", string(s.Failure))
+	if err := a.print(sessionOf(s), g); err != nil || a.output != outputTable {
+		return err
+	}
+	requests := grid{head: []string{"request", "owner", "at", "outcome", "input"}, apart: true}
+	for _, r := range s.Requests {
+		requests.add(r.ID, orDash(r.Owner), when(r.At), orDash(string(r.Outcome)), short(r.Input))
+	}
+	queue := grid{head: []string{"queued request", "owner", "at", "input"}, apart: true}
+	for _, r := range s.Queue {
+		queue.add(r.ID, orDash(r.Owner), when(r.At), short(r.Input))
+	}
+	kept := grid{head: []string{"snapshot", "request", "at", "phase", "loop", "turn state"}, apart: true}
+	for _, n := range s.Snapshots {
+		kept.add(n.ID, orDash(n.RequestID), when(n.At), string(n.Cursor.Phase), number(n.Cursor.LoopIndex), short(n.TurnState))
+	}
+	for _, part := range []grid{requests, queue, kept, reviewsGrid(s.PendingReviews)} {
+		if part.apart = true; len(part.rows) == 0 {
+			continue
+		}
+		if err := a.printGrid(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sessionGrid is a session's row as a table shows it.
+func sessionGrid(r agent.SessionRow) grid {
+	var g grid
+	g.add("session", r.ID)
+	g.add("status", statusCell(r))
+	g.add("agent", r.AgentID)
+	g.add("revision", number(r.Revision))
+	g.add("mode, busy", string(r.Mode)+", "+string(r.Busy))
+	g.add("request", orDash(r.RequestID))
+	if l := r.Lease; l != nil {
+		g.add("lease", l.LeaseID)
+		g.add("owner", l.Owner)
+		g.add("acquired", when(l.AcquiredAt))
+		g.add("expires", when(l.ExpiresAt))
+		g.add("fence", fmt.Sprintf("--fence %s@%d", agent.SessionClaim(r.ID), l.Epoch))
+	}
+	g.add("updated", when(r.UpdatedAt))
+	return g
+}
+
+func statusCell(r agent.SessionRow) string {
+	if r.Recoverable {
+		return string(r.Status) + ", to be recovered"
+	}
+	return string(r.Status)
+}
+
+func (a *app) sessionsList() *cobra.Command {
+	var page pageFlags
+	list := &agent.ListSessions{}
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List sessions: all, or by one of status, owner, agent and whether they are to be recovered", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list.Page = page.page()
+				found, err := find[*agent.SessionList](ctx, a, s, list)
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"session", "agent", "status", "revision", "request", "owner", "expires", "queued", "updated"}, note: more(found.Next)}
+				for _, r := range found.Items {
+					owner, expires := "-", "-"
+					if r.Lease != nil {
+						owner, expires = r.Lease.Owner, when(r.Lease.ExpiresAt)
+					}
+					g.add(r.ID, r.AgentID, statusCell(r), number(r.Revision), orDash(r.RequestID), owner, expires, number(r.QueueLength), when(r.UpdatedAt))
+				}
+				return a.print(pageOf(found.Items, found.Next, sessionRowOf), g)
+			})
+		},
+	}
+	cmd.Flags().StringVar((*string)(&list.Status), "status", "", "only those of this status: new, running, hibernated, waiting, finished, error or cancelled")
+	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those that this owner runs, or is to be relieved of")
+	cmd.Flags().StringVar(&list.AgentID, "agent", "", "only this agent's")
+	cmd.Flags().BoolVar(&list.Recoverable, "recoverable", false, "only those whose turn is to be recovered")
+	page.define(cmd)
+	return cmd
+}
+
+func (a *app) sessionsFork() *cobra.Command {
+	op := &agent.ForkSession{}
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "fork SESSION NEW", Short: "Make another session of one that does not run", Args: exactly("SESSION", "NEW"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Session, op.NewSession, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.revision(), guard.ifIncarnation
+			return a.changeSession(cmd, op)
+		},
+	}
+	cmd.Flags().StringVar(&op.Snapshot, "snapshot", "", "where it goes on; the newest where absent")
+	guard.define(cmd, true)
+	return cmd
+}
+
+func (a *app) sessionsRemove() *cobra.Command {
+	var guard guardFlags
+	var seal time.Duration
+	cmd := &cobra.Command{
+		Use: "rm SESSION...", Short: "Delete sessions with their leases and reviews, in one commit", Args: between(1, -1, "SESSION..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var ops []agent.Op
+			for _, id := range args {
+				ops = append(ops, &agent.DeleteSession{Session: id, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation, Seal: seal})
+			}
+			return a.remove(cmd, "session", args, ops)
+		},
+	}
+	guard.define(cmd, true)
+	sealFlag(cmd, &seal)
+	return cmd
+}
+
+// changeSession commits an op on a session and shows the session after it.
+func (a *app) changeSession(cmd *cobra.Command, op agent.Op) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		result, err := a.commit(ctx, s, op)
+		if err != nil {
+			return err
+		}
+		changed, err := resultOf[*agent.SessionResult](result, 0)
+		if err != nil {
+			return err
+		}
+		g := sessionGrid(changed.Session)
+		if r := changed.Recovery; r != nil && r.Resume != "" {
+			g.add("goes on", "from snapshot "+r.Resume)
+		} else if r != nil {
+			g.add("goes on", "from the beginning, with request "+r.Restart)
+		}
+		if changed.Queued > 0 {
+			g.add("your request", fmt.Sprintf("waits, number %d in the queue", changed.Queued))
+		}
+		return a.print(turnedOf(changed), g)
+	})
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+// runnerFlags say who is to run a turn, and for how long without renewing.
+func runnerFlags(cmd *cobra.Command, owner *string, ttl *time.Duration) {
+	cmd.Flags().StringVar(owner, "owner", "", "who is to run it")
+	cmd.Flags().DurationVar(ttl, "ttl", agent.ClaimTTLDefault, "how long, unless the lease is renewed")
+}
+
+// underFlags name the lease that a turn runs under. In classic mode there is
+// none.
+func underFlags(cmd *cobra.Command, lease, owner *string) {
+	cmd.Flags().StringVar(lease, "lease", "", "the lease that claiming gave")
+	cmd.Flags().StringVar(owner, "owner", "", "who has it")
+}
+
+// valueArg is a flag that holds any JSON value; empty means absent.
+func (a *app) valueArg(what, arg string) (agent.JSON, error) {
+	if arg == "" {
+		return nil, nil
+	}
+	raw, err := a.bytesArg(what, arg)
+	if err != nil {
+		return nil, err
+	}
+	value, err := agent.Compact(raw)
+	if err != nil {
+		return nil, usagef("%s: %w", what, err)
+	}
+	return value, nil
+}
+
+// documentArg reads a flag that holds a JSON document into one of a given
+// form; empty leaves it as it is.
+func (a *app) documentArg(what, arg string, into any) error {
+	if arg == "" {
+		return nil
+	}
+	raw, err := a.bytesArg(what, arg)
+	if err != nil {
+		return err
+	}
+	if err := strict(raw, into); err != nil {
+		return usagef("%s: %w", what, err)
+	}
+	return nil
+}
+
+func (a *app) sessionsClaim() *cobra.Command {
+	op := &agent.ClaimSession{}
+	var request, input, metadata string
+	var revision uint64
+	cmd := &cobra.Command{
+		Use: "claim SESSION --owner OWNER --request ID", Short: "Begin a turn under a new lease", Args: exactly("SESSION"),
+		Long: `claim begins a turn. While another runs, the session's busy policy says what
+happens: the claim is refused, waits, or takes the session over. Without
+--request it takes the request that has waited longest.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Session, op.ConversationRevision = args[0], optional(cmd, "conversation-revision", &revision)
+			if request == "" {
+				if input != "" || metadata != "" {
+					return usagef("--input and --metadata are of a request: name it with --request")
+				}
+				return a.changeSession(cmd, op)
+			}
+			op.Request = &agent.SessionRequest{ID: request}
+			var err error
+			if op.Request.Input, err = a.valueArg("input", input); err != nil {
+				return err
+			}
+			if op.Request.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+				return err
+			}
+			return a.changeSession(cmd, op)
+		},
+	}
+	runnerFlags(cmd, &op.Owner, &op.TTL)
+	cmd.Flags().StringVar(&request, "request", "", "the id of the request that the turn is to answer")
+	cmd.Flags().StringVar(&input, "input", "", "what it asks: any JSON value, @FILE or -")
+	cmd.Flags().StringVar(&metadata, "metadata", "", "of the request: a JSON object, @FILE or -")
+	cmd.Flags().Uint64Var(&revision, "conversation-revision", 0, "of the conversation that the request was written for")
+	return cmd
+}
+
+func (a *app) sessionsResume() *cobra.Command {
+	op := &agent.ResumeSession{}
+	cmd := &cobra.Command{
+		Use: "resume SESSION --owner OWNER", Short: "Take a turn up again that hibernates or waits", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Session = args[0]
+			return a.changeSession(cmd, op)
+		},
+	}
+	runnerFlags(cmd, &op.Owner, &op.TTL)
+	return cmd
+}
+
+func (a *app) sessionsRecover() *cobra.Command {
+	op := &agent.RecoverSession{}
+	cmd := &cobra.Command{
+		Use: "recover SESSION --owner OWNER", Short: "Take over a turn whose lease has expired", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Session = args[0]
+			return a.changeSession(cmd, op)
+		},
+	}
+	runnerFlags(cmd, &op.Owner, &op.TTL)
+	return cmd
+}
+
+func (a *app) sessionsCheckpoint() *cobra.Command {
+	op := &agent.CheckpointSession{}
+	var state, metadata, reviews string
+	cmd := &cobra.Command{
+		Use:   "checkpoint SESSION --lease LEASE --owner OWNER --snapshot ID --phase PHASE",
+		Short: "Keep where a turn stands, and renew its lease", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			op.Session = args[0]
+			if op.Snapshot.TurnState, err = a.optionalObject("turn-state", state); err != nil {
+				return err
+			}
+			if op.Snapshot.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+				return err
+			}
+			var drafts []reviewDraftDoc
+			if err := a.documentArg("reviews", reviews, &drafts); err != nil {
+				return err
+			}
+			op.Reviews = reviewDrafts(drafts)
+			return a.changeSession(cmd, op)
+		},
+	}
+	underFlags(cmd, &op.LeaseID, &op.Owner)
+	flags := cmd.Flags()
+	flags.DurationVar(&op.TTL, "ttl", 0, "of the lease from now on; 0 means as before")
+	flags.StringVar(&op.Snapshot.ID, "snapshot", "", "the snapshot's id: one that is there is replaced")
+	flags.StringVar((*string)(&op.Snapshot.Cursor.Phase), "phase", "", "start, after_prompt, before_effect, review or wait")
+	flags.Uint64Var(&op.Snapshot.Cursor.LoopIndex, "loop", 0, "which round of the turn it is")
+	flags.StringVar(&state, "turn-state", "", "a JSON object, @FILE or -")
+	flags.StringVar(&metadata, "metadata", "", "of the snapshot: a JSON object, @FILE or -")
+	flags.StringVar(&reviews, "reviews", "", "what to ask people: a JSON array of reviews, @FILE or -")
+	return cmd
+}
+
+func (a *app) sessionsCommit() *cobra.Command {
+	op := &agent.CommitSession{}
+	var result, failure, environment, conversation, kept, reviews string
+	cmd := &cobra.Command{
+		Use: "commit SESSION --lease LEASE --owner OWNER --status STATUS", Short: "End a turn, and its lease", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			op.Session = args[0]
+			if op.Result, err = a.valueArg("result", result); err != nil {
+				return err
+			}
+			if op.Failure, err = a.valueArg("error", failure); err != nil {
+				return err
+			}
+			if op.Environment, err = a.optionalObject("environment", environment); err != nil {
+				return err
+			}
+			var next *conversationDoc
+			if err := a.documentArg("conversation", conversation, &next); err != nil {
+				return err
+			}
+			var points []turnPointDoc
+			if err := a.documentArg("snapshots", kept, &points); err != nil {
+				return err
+			}
+			var drafts []reviewDraftDoc
+			if err := a.documentArg("reviews", reviews, &drafts); err != nil {
+				return err
+			}
+			op.Conversation, op.Snapshots, op.Reviews = next.conversation(), snapshots(points), reviewDrafts(drafts)
+			return a.changeSession(cmd, op)
+		},
+	}
+	underFlags(cmd, &op.LeaseID, &op.Owner)
+	flags := cmd.Flags()
+	flags.StringVar((*string)(&op.Status), "status", "", "finished, error, cancelled, hibernated or waiting")
+	flags.StringVar(&result, "result", "", "any JSON value, @FILE or -")
+	flags.StringVar(&failure, "error", "", "any JSON value, @FILE or -")
+	flags.StringVar(&environment, "environment", "", "a JSON object, @FILE or -; what is there stays where absent")
+	flags.StringVar(&conversation, "conversation", "", "a JSON object, @FILE or -; what is there stays where absent")
+	flags.StringVar(&kept, "snapshots", "", "where the turn can go on: a JSON array, @FILE or -")
+	flags.StringVar(&reviews, "reviews", "", "what to ask people: a JSON array of reviews, @FILE or -")
+	return cmd
+}
+
+func (a *app) sessionsRenew() *cobra.Command {
+	op := &agent.RenewSession{}
+	cmd := &cobra.Command{
+		Use: "renew SESSION --lease LEASE --owner OWNER", Short: "Give a lease its full ttl again", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Session = args[0]
+			return a.changeSession(cmd, op)
+		},
+	}
+	underFlags(cmd, &op.LeaseID, &op.Owner)
+	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "how long from now on; 0 means as before")
+	return cmd
+}
+
+func (a *app) sessionsCancel() *cobra.Command {
+	op := &agent.CancelSession{}
+	var reason string
+	var revision uint64
+	cmd := &cobra.Command{
+		Use: "cancel SESSION", Short: "End whatever a session does: its turn, its queue, its reviews", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			op.Session, op.IfRevision = args[0], optional(cmd, "if-revision", &revision)
+			if op.Reason, err = a.valueArg("reason", reason); err != nil {
+				return err
+			}
+			return a.changeSession(cmd, op)
+		},
+	}
+	underFlags(cmd, &op.LeaseID, &op.Owner)
+	cmd.Flags().StringVar(&reason, "reason", "", "kept as the session's error: any JSON value, @FILE or -")
+	cmd.Flags().Uint64Var(&revision, "if-revision", 0, "only at this revision")
+	return cmd
+}
