@@ -20,9 +20,9 @@ func (s Scope) PutSession(ctx context.Context, put agent.PutSession) (agent.Sess
 }
 
 // ClaimSession begins a turn under a new lease, which the result's Session
-// has. What the turn writes goes UnderLease of it. Where the result says
-// Queued, the request waits behind the turn that runs, and whoever claims the
-// session next, without a request, gets the one that waited longest.
+// has. What the turn writes goes UnderLease of it. Where the result has none,
+// the request waits behind the turn that runs: whoever claims the session next
+// gets the one that waited longest, which may be another than its own.
 func (s Scope) ClaimSession(ctx context.Context, claim agent.ClaimSession) (*agent.SessionResult, error) {
 	return do[*agent.SessionResult](ctx, s, &claim)
 }

@@ -14,7 +14,7 @@ var sessionIDs = uuid.MustParse("0f3de8a4-92c6-4d0b-8b1c-3a4b6f2f7a52")
 // turned answers a call that begins, carries on or ends a turn.
 type turned struct {
 	Session  sessionRow `json:"session"`
-	Lease    *lease     `json:"lease,omitzero" doc:"That the call has, or goes on with; left out where it has none"`
+	Lease    *lease     `json:"lease,omitzero" doc:"That the call has; left out where it has none, as for a claim that waits"`
 	Recovery *recovery  `json:"recovery,omitzero" doc:"Of claim_resume and recover"`
 	Queued   uint64     `json:"queued,omitzero" doc:"Of claim: the request's place in the queue, from 1; left out where it runs"`
 }
