@@ -112,7 +112,10 @@ func (p *pool) dialled(e *endpoint, l *link, err error) {
 		}
 	}
 	p.work.Go(func() { l.run(func() { p.down(e, l) }) })
-	if !p.refreshing && !p.o.Fixed {
+	switch {
+	case p.refreshing:
+		p.refreshSoon() // what asked for it before found nobody to ask
+	case !p.o.Fixed:
 		p.refreshing = true
 		p.work.Go(p.refresh)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -230,6 +231,42 @@ func TestABackupIsWrittenWhole(t *testing.T) {
 		}
 		if s, err := c.Status(t.Context()); err != nil || s.ClusterID != "c" {
 			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+// A cluster of one is replaced by another node. Who knew only the first one
+// finds the second, though the first does not answer, and soon goes for good.
+func TestAClientFollowsAClusterThatIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		var replaced atomic.Bool
+		first := &fake{
+			status: func() (agent.ClusterStatus, error) {
+				s := agent.ClusterStatus{ClusterID: "c", Members: []agent.MemberStatus{{Member: agent.Member{ID: "n1", GRPCAddr: "a:1"}}}}
+				if replaced.Load() {
+					s.Members = append(s.Members, agent.MemberStatus{Member: agent.Member{ID: "n2", GRPCAddr: "b:1"}})
+				}
+				return s, nil
+			},
+			submit: func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+				if !replaced.Load() {
+					done(fine(c), nil)
+				}
+			},
+		}
+		stop := w.serve("a:1", first, first)
+		second := &fake{}
+		w.serve("b:1", second, second)
+		c := w.client(client.Options{Endpoints: []string{"a:1"}})
+		if _, err := c.Commit(within(t, time.Second), put("k")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second) // the members are learned: n1 alone
+		replaced.Store(true)
+		time.AfterFunc(6*time.Second, stop)
+		if _, err := c.Commit(within(t, 10*time.Second), put("k")); err != nil {
+			t.Errorf("the second node is up: %v", err)
 		}
 	})
 }

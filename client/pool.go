@@ -149,14 +149,17 @@ func (p *pool) wait(ctx context.Context) (l *link, release func(), err error) {
 }
 
 // distrust prefers another endpoint than l's, whose node answers but cannot
-// serve, or does not answer.
+// serve, or does not answer. Where there is no other, there may be by now.
 func (p *pool) distrust(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.endpoints[p.at].link == l && len(p.endpoints) > 1 && !p.closed {
+	if p.endpoints[p.at].link != l || p.closed {
+		return
+	}
+	p.refreshSoon()
+	if len(p.endpoints) > 1 {
 		p.at = (p.at + 1) % len(p.endpoints)
 		p.connectLocked()
-		p.refreshSoon()
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	refreshEvery   = 30 * time.Second
-	refreshAtMost  = time.Second // one refresh in so long, however much goes wrong
+	refreshEvery   = 10 * time.Second // a node that leaves is there for some seconds to tell who is left
+	refreshAtMost  = time.Second      // one refresh in so long, however much goes wrong
 	refreshTimeout = 2 * time.Second
 	linkIdleAfter  = time.Minute // a link to a node that is not preferred is closed
 )
