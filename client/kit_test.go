@@ -156,7 +156,11 @@ func (f *fake) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	f.reads = append(f.reads, r)
 	f.mu.Unlock()
 	if f.read == nil {
-		return agent.Answers{Index: 7, Answers: []agent.Answer{{Found: &agent.Value{Key: "k"}}}}, nil
+		answers := agent.Answers{Index: 7}
+		for range r.Reads { // a front asks for several callers at once
+			answers.Answers = append(answers.Answers, agent.Answer{Found: &agent.Value{Key: "k"}})
+		}
+		return answers, nil
 	}
 	return f.read(ctx, r)
 }

@@ -34,6 +34,7 @@ type exchange struct {
 	bytes   *semaphore.Weighted // of the calls
 	reads   *semaphore.Weighted // reads, by weight
 	windows *windows
+	party   *party         // reads that wait for more to be answered with; the reading goroutine's own
 	readers sync.WaitGroup // goroutines that answer reads; Add is guarded by mu and !refusing
 
 	wake  chan struct{} // capacity 1: something in ready, or the end of input
@@ -92,6 +93,7 @@ func (x *exchange) receive(ctx context.Context) (err error) {
 			err = statusOf(x.panicked("Exchange", r))
 		}
 	}()
+	defer x.depart()
 	for {
 		frame, err := x.stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -105,16 +107,26 @@ func (x *exchange) receive(ctx context.Context) (err error) {
 				return err
 			}
 		}
+		x.depart()
 	}
+}
+
+// room waits for n of what s bounds. What has gathered goes first: it holds room.
+func (x *exchange) room(ctx context.Context, s *semaphore.Weighted, n int64) error {
+	if s.TryAcquire(n) {
+		return nil
+	}
+	x.depart()
+	return s.Acquire(ctx, n)
 }
 
 // begin waits for room and starts one call. An error ends the stream.
 func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
 	f := &flight{id: call.GetId(), bytes: min(int64(proto.Size(call)), x.inFlightBytesMax)}
-	if err := x.slots.Acquire(ctx, 1); err != nil {
+	if err := x.room(ctx, x.slots, 1); err != nil {
 		return err
 	}
-	if err := x.bytes.Acquire(ctx, f.bytes); err != nil {
+	if err := x.room(ctx, x.bytes, f.bytes); err != nil {
 		return err
 	}
 	timeout := x.timeout
@@ -124,7 +136,7 @@ func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
 	f.window = x.windows.at(timeout)
 	if read := call.GetRead(); read != nil {
 		f.weight = weigh(read)
-		if err := x.reads.Acquire(ctx, f.weight); err != nil {
+		if err := x.room(ctx, x.reads, f.weight); err != nil {
 			return err
 		}
 	}
@@ -136,28 +148,11 @@ func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
 	case *apipb.Call_Commit:
 		x.commit(f, c.Commit)
 	case *apipb.Call_Read:
-		if c.Read == nil {
-			x.refuse(f, agent.Invalid("call", "there is no read"))
-			return nil
-		}
-		go x.read(f, c.Read)
+		x.read(f, c.Read)
 	default:
 		x.refuse(f, agent.Invalid("call", "the call is missing or of a kind that this node does not know"))
 	}
 	return nil
-}
-
-func weigh(r *apipb.ReadRequest) int64 {
-	var weight int64
-	for _, read := range r.Reads {
-		switch read.GetRead().(type) {
-		case *apipb.Read_GetValue, *apipb.Read_GetCheckpoint, *apipb.Read_GetThread, *apipb.Read_GetEntry, *apipb.Read_GetScope:
-			weight++
-		default:
-			weight += pageReadWeight
-		}
-	}
-	return max(1, min(weight, readWeightMax))
 }
 
 func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
@@ -177,23 +172,6 @@ func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
 		}
 		x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Commit{Commit: wire.ResultToProto(&result)}})
 	})
-}
-
-// read answers one read; take has counted its goroutine.
-func (x *exchange) read(f *flight, req *apipb.ReadRequest) {
-	defer x.readers.Done()
-	defer x.recovered(f, "Exchange read")
-	r, err := wire.ReadsFromProto(req)
-	if err != nil {
-		x.refuse(f, errorOf(err, false))
-		return
-	}
-	answers, err := x.service.Read(f.window.ctx, r)
-	if err != nil {
-		x.refuse(f, errorOf(err, false))
-		return
-	}
-	x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Read{Read: wire.AnswersToProto(&answers)}})
 }
 
 // recovered turns a panic into an internal error of the one call.

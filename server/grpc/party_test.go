@@ -1,0 +1,96 @@
+package grpc_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/server/grpc"
+)
+
+// bookkeeper finds what is asked of it, and keeps what it was asked together.
+type bookkeeper struct {
+	mu    sync.Mutex
+	asked []agent.Reads
+}
+
+func (b *bookkeeper) read(_ context.Context, r agent.Reads) (agent.Answers, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, r)
+	answers := agent.Answers{Index: 7, Node: "n1"}
+	for i, q := range r.Reads {
+		if get, ok := q.(*agent.GetValue); ok && get.Key != "none" {
+			answers.Answers = append(answers.Answers, agent.Answer{Found: &agent.Value{Key: get.Key}})
+			continue
+		}
+		answers.Answers = append(answers.Answers, agent.Answer{Err: &agent.Error{Code: agent.CodeNotFound, Op: i}})
+	}
+	return answers, nil
+}
+
+func TestReadsOfOneFrameAreAnsweredTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bookkeeper{}
+		_, conn := serve(t, &fake{read: b.read, submit: atOnce}, grpc.Options{})
+		s := exchange(t, conn)
+		elsewhere := read(4, &agent.GetValue{Key: "d"})
+		elsewhere.GetRead().Scope = "other"
+		send(t, s,
+			read(1, &agent.GetValue{Key: "a"}), read(2, &agent.GetValue{Key: ""}), commit(9, time.Minute), read(3, &agent.GetValue{Key: "none"}),
+			elsewhere, read(5, &agent.ListValues{}), read(6, &agent.GetValue{Key: "f"}),
+		)
+		got := replies(t, s, 7)
+		for id, key := range map[uint64]string{1: "a", 4: "d", 6: "f"} {
+			if r := got[id].GetRead(); len(r.GetAnswers()) != 1 || r.Answers[0].GetValue().GetKey() != key || r.Index != 7 {
+				t.Errorf("read %d got %v", id, got[id])
+			}
+		}
+		if e := got[2].GetError(); e.GetCode() != string(agent.CodeInvalid) {
+			t.Errorf("one that is invalid got %v", got[2])
+		}
+		if e := got[3].GetRead().GetAnswers()[0].GetError(); e.GetCode() != string(agent.CodeNotFound) || e.GetOp() != 0 {
+			t.Errorf("an error names a read that is not its call's: %v", got[3])
+		}
+		sizes := map[int]int{}
+		for _, r := range b.asked {
+			sizes[len(r.Reads)]++
+		}
+		// a and none; the other scope; the list alone; the last.
+		if len(b.asked) != 4 || sizes[2] != 1 || sizes[1] != 3 {
+			t.Errorf("asked %+v", b.asked)
+		}
+	})
+}
+
+// What has gathered is let go before anything waits for the room it holds.
+func TestReadsThatGatherDoNotHoldUpTheirOwnFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bookkeeper{}
+		_, conn := serve(t, &fake{read: b.read}, grpc.Options{InFlightMax: 4})
+		s := exchange(t, conn)
+		var calls []*apipb.Call
+		for id := uint64(1); id <= 100; id++ {
+			calls = append(calls, read(id, &agent.GetValue{Key: "k"}))
+		}
+		send(t, s, calls...)
+		replies(t, s, 100)
+	})
+}
+
+func TestAPartyThatPanicsIsAnsweredWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, conn := serve(t, &fake{read: func(context.Context, agent.Reads) (agent.Answers, error) { panic("a fault") }}, grpc.Options{})
+		s := exchange(t, conn)
+		send(t, s, read(1, &agent.GetValue{Key: "k"}), read(2, &agent.GetValue{Key: "k"}))
+		for id, r := range replies(t, s, 2) {
+			if r.GetError().GetCode() != string(agent.CodeInternal) {
+				t.Errorf("read %d got %v", id, r)
+			}
+		}
+	})
+}
