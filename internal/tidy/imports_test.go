@@ -61,6 +61,7 @@ var mayImport = map[string][]string{
 
 	// Outside a node: these see only the public contract.
 	"client":      {"agent", "proto/api", "proto/wire"},
+	"turn":        {"agent"}, // over any Service
 	"importer":    {"agent"}, // transcripts in, and what is stored against them
 	"cmd/dormctl": {"agent", "client", "importer", "proto/snapfile"},
 

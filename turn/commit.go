@@ -1,0 +1,203 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"dormouse/agent"
+)
+
+// requestTTL is how long a turn's request ids stand: longer than any attempt
+// to settle one of them.
+const requestTTL = time.Hour
+
+// settleMax bounds how long the last commit of a turn is tried for, whatever
+// became of the context that the turn was begun with.
+const settleMax = 30 * time.Second
+
+// Waits between attempts at a commit.
+const (
+	backoffFirst = 20 * time.Millisecond
+	backoffMost  = time.Second
+)
+
+// settle commits ops and stays with them until their outcome is known, or ctx
+// ends. One at a time: what comes after a commit is sent once that is settled.
+func (t *Turn) settle(ctx context.Context, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
+	t.commits.Lock()
+	defer t.commits.Unlock()
+	t.seq++
+	commit := agent.Commit{
+		Scope: t.runner.Scope, Fence: fence, Ops: ops,
+		Request: agent.Request{Client: t.name, Seq: t.seq, Low: t.seq, TTL: requestTTL},
+	}
+	undecided := false
+	for wait := backoffFirst; ; wait = min(2*wait, backoffMost) {
+		result, err := t.runner.Service.Commit(ctx, commit)
+		var e *agent.Error
+		if err == nil || errors.As(err, &e) && e.Final {
+			return result, err
+		}
+		undecided = undecided || agent.OutcomeOf(err) == agent.Undecided
+		if !undecided && !agent.Retryable(err) {
+			return agent.Result{}, err
+		}
+		if !sleep(ctx, wait) {
+			if undecided { // an attempt that was refused speaks for itself alone
+				return agent.Result{}, agent.Errorf(agent.CodeUnknown, "not settled in time; it may yet apply: %v", err)
+			}
+			return agent.Result{}, err
+		}
+	}
+}
+
+// sleep waits, and tells whether ctx still stands.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// sessionOf is the session that the last op of a commit answered with.
+func sessionOf(result agent.Result) (*agent.SessionResult, error) {
+	if n := len(result.Results); n > 0 {
+		if s, ok := result.Results[n-1].(*agent.SessionResult); ok {
+			return s, nil
+		}
+	}
+	return nil, agent.Errorf(agent.CodeInternal, "the commit is not answered with a session")
+}
+
+// begin takes the lease and learns what the turn is about.
+func (t *Turn) begin(ctx context.Context, op agent.Op) error {
+	asked := time.Now()
+	result, err := t.settle(ctx, nil, op)
+	if err != nil {
+		return err
+	}
+	s, err := sessionOf(result)
+	if err != nil {
+		return err
+	}
+	switch lease := s.Session.Lease; {
+	case lease != nil && lease.Owner == t.name:
+		t.lease = *lease
+	case s.Queued != 0:
+		return &QueuedError{Place: s.Queued}
+	default:
+		return agent.Errorf(agent.CodeInvalid, "session %q gives no lease: turns are for sessions in mode %q", t.session, agent.SessionModeLease)
+	}
+	t.extend(asked)
+	t.ctx, t.lose = context.WithCancelCause(ctx)
+	renewals, halt := context.WithCancel(context.WithoutCancel(ctx))
+	t.halt = halt
+	go t.keep(renewals)
+	return t.load(s.Recovery)
+}
+
+// QueuedError says that a session was busy, and that the request waits for it:
+// Runner.Next answers it in its turn.
+type QueuedError struct{ Place uint64 } // in the queue, from 1
+
+func (e *QueuedError) Error() string {
+	return fmt.Sprintf("the session is busy: the request waits, at place %d", e.Place)
+}
+
+// load reads the session, and where the turn is taken up again, its journal
+// and its reviews.
+func (t *Turn) load(recovery *agent.Recovery) error {
+	answers, err := t.Read(
+		&agent.GetSession{Session: t.session},
+		&agent.ListReviews{Session: t.session, Page: agent.Page{Limit: agent.SessionReviewsKept}})
+	if err != nil {
+		return err
+	}
+	session, ok := answers[0].Found.(*agent.Session)
+	if !ok {
+		return fmt.Errorf("read the session: %w", unfound(answers[0]))
+	}
+	reviews, ok := answers[1].Found.(*agent.ReviewList)
+	if !ok {
+		return fmt.Errorf("read its reviews: %w", unfound(answers[1]))
+	}
+	if session.Lease == nil || session.Lease.LeaseID != t.lease.LeaseID {
+		return fmt.Errorf("%w: another runs the session already", ErrLost)
+	}
+	t.found = *session
+	t.reviews = map[string]agent.Review{}
+	for _, r := range reviews.Items {
+		t.reviews[r.ID] = r
+	}
+	for _, r := range session.Requests {
+		if r.ID == t.lease.RequestID {
+			t.request = r
+		}
+	}
+	if t.request.ID == "" {
+		return agent.Errorf(agent.CodeNotFound, "request %q is kept no more", t.lease.RequestID)
+	}
+	if recovery == nil || recovery.Resume == "" {
+		return nil
+	}
+	for i := range session.Snapshots {
+		if s := &session.Snapshots[i]; s.ID == recovery.Resume {
+			t.journal, err = readJournal(s.TurnState)
+			return err
+		}
+	}
+	return agent.Errorf(agent.CodeMissingSnapshot, "snapshot %q is kept no more", recovery.Resume)
+}
+
+func unfound(a agent.Answer) error {
+	if a.Err != nil {
+		return a.Err
+	}
+	return agent.Errorf(agent.CodeInternal, "the answer is a %T", a.Found)
+}
+
+// snapshot is the turn as it stands. One lease has one snapshot, which is
+// written anew: what a long turn keeps does not push out what was before it.
+func (t *Turn) snapshot(phase agent.CursorPhase) (agent.SessionSnapshot, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	state, err := t.journal.encode()
+	return agent.SessionSnapshot{
+		ID: "snap_" + t.lease.LeaseID, RequestID: t.request.ID, TurnState: state,
+		Cursor: agent.Cursor{Phase: phase, LoopIndex: uint64(len(t.journal.Effects))},
+	}, err
+}
+
+// save keeps a snapshot, which renews the lease as well. It outlives the
+// context that the turn was begun with: what was done is to be on record.
+func (t *Turn) save(phase agent.CursorPhase) error {
+	if err := t.lost(); err != nil {
+		return err
+	}
+	snapshot, err := t.snapshot(phase)
+	if err != nil {
+		return err
+	}
+	asked := time.Now()
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(t.ctx), asked.Add(t.left()))
+	defer cancel()
+	_, err = t.settle(ctx, t.Fence(), &agent.CheckpointSession{
+		Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name, Snapshot: snapshot,
+	})
+	switch {
+	case err == nil:
+		t.extend(asked)
+		return nil
+	case leaseEnded(err):
+		t.gone(err)
+		return t.lost()
+	default:
+		return fmt.Errorf("keep a snapshot of the turn: %w", err)
+	}
+}

@@ -1,0 +1,175 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"dormouse/agent"
+)
+
+// errNeverReturned is the failure of a function that ended its goroutine.
+var errNeverReturned = errors.New("the turn's function ended its goroutine")
+
+// PanicError is the failure of a function that panicked.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func panicked(value any) error { return &PanicError{Value: value, Stack: debug.Stack()} }
+
+func (e *PanicError) Error() string { return fmt.Sprintf("the turn's function panicked: %v", e.Value) }
+
+// end ends the turn as its function's failure says: nil finishes it, ErrPaused
+// lets it rest, anything else fails it.
+func (t *Turn) end(failure error) (agent.SessionRow, error) {
+	if err := t.lost(); err != nil {
+		return agent.SessionRow{}, errors.Join(err, unlessLost(failure))
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), settleMax)
+	defer cancel()
+	t.mu.Lock()
+	stuck := t.stuck
+	t.mu.Unlock()
+	if failure == nil {
+		failure = stuck
+	}
+	var row agent.SessionRow
+	var err error
+	switch {
+	case failure == nil:
+		row, err = t.finish(ctx)
+	case errors.Is(failure, ErrPaused) && stuck == nil:
+		row, err = t.rest(ctx)
+	default:
+		row, err = t.fail(ctx, failure)
+		return row, errors.Join(failure, err)
+	}
+	if err == nil || leaseEnded(err) || agent.OutcomeOf(err) != agent.Refused {
+		return row, lostOr(err)
+	}
+	// What the turn would leave is refused, so that is how it ends.
+	row, second := t.fail(ctx, err)
+	return row, errors.Join(err, second)
+}
+
+func unlessLost(err error) error {
+	if errors.Is(err, ErrLost) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func lostOr(err error) error {
+	if err != nil && leaseEnded(err) {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return err
+}
+
+// finish commits all that the turn collected, and its end.
+func (t *Turn) finish(ctx context.Context) (agent.SessionRow, error) {
+	t.mu.Lock()
+	ops, op := t.ops, t.commitOp(agent.SessionFinished)
+	op.Result, op.Conversation = t.result, t.nextConversation()
+	t.mu.Unlock()
+	if t.journal.used() {
+		snapshot, err := t.snapshot(agent.PhaseWait)
+		if err != nil {
+			return agent.SessionRow{}, err
+		}
+		op.Snapshots = []agent.SessionSnapshot{snapshot}
+	}
+	return t.last(ctx, append(ops, op))
+}
+
+// rest commits where the turn is to be taken up again, and what it waits for.
+func (t *Turn) rest(ctx context.Context) (agent.SessionRow, error) {
+	t.mu.Lock()
+	op, phase := t.commitOp(agent.SessionHibernated), t.paused
+	op.Reviews = t.asked
+	t.mu.Unlock()
+	if phase == "" {
+		phase = agent.PhaseWait
+	}
+	if len(op.Reviews) > 0 {
+		op.Status, phase = agent.SessionWaiting, agent.PhaseReview
+	}
+	snapshot, err := t.snapshot(phase)
+	if err != nil {
+		return agent.SessionRow{}, err
+	}
+	op.Snapshots = []agent.SessionSnapshot{snapshot}
+	return t.last(ctx, []agent.Op{op})
+}
+
+// fail commits why the turn failed, and nothing that it collected.
+func (t *Turn) fail(ctx context.Context, failure error) (agent.SessionRow, error) {
+	op := t.commitOp(agent.SessionFailed)
+	op.Failure = failureJSON(failure)
+	row, err := t.last(ctx, []agent.Op{op})
+	return row, lostOr(err)
+}
+
+func (t *Turn) commitOp(status agent.SessionStatus) *agent.CommitSession {
+	return &agent.CommitSession{
+		Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name, RequestID: t.request.ID, Status: status,
+	}
+}
+
+func (t *Turn) last(ctx context.Context, ops []agent.Op) (agent.SessionRow, error) {
+	result, err := t.settle(ctx, t.Fence(), ops...)
+	if err != nil {
+		return agent.SessionRow{}, fmt.Errorf("end the turn: %w", err)
+	}
+	s, err := sessionOf(result)
+	if err != nil {
+		return agent.SessionRow{}, err
+	}
+	return s.Session, nil
+}
+
+// failureMax bounds the text of a failure that is kept.
+const failureMax = 4 << 10
+
+// failureJSON is what a session keeps of why its turn failed.
+func failureJSON(failure error) agent.JSON {
+	text := failure.Error()
+	if len(text) > failureMax {
+		text = text[:failureMax]
+	}
+	// A string is always encoded: what is not UTF-8 in it is replaced.
+	raw, _ := json.Marshal(struct { //nolint:errchkjson // see above
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}{codeOf(failure), text})
+	return agent.JSON(raw)
+}
+
+// codeOf names a failure for programs.
+func codeOf(failure error) string {
+	var panicked *PanicError
+	var incomplete *IncompleteError
+	var denied *DeniedError
+	var call *CallError
+	var refusal *agent.Error
+	switch {
+	case errors.As(failure, &panicked), errors.Is(failure, errNeverReturned):
+		return "turn_panicked"
+	case errors.As(failure, &incomplete):
+		return "effect_incomplete"
+	case errors.As(failure, &denied):
+		return denied.code()
+	case errors.As(failure, &call):
+		return "effect_failed"
+	case errors.As(failure, &refusal):
+		return string(refusal.Code)
+	case errors.Is(failure, context.Canceled), errors.Is(failure, context.DeadlineExceeded):
+		return "turn_cancelled"
+	default:
+		return "turn_failed"
+	}
+}

@@ -1,0 +1,103 @@
+package turn
+
+import (
+	"encoding/json"
+	"strings"
+
+	"dormouse/agent"
+)
+
+// Memory is what a loop does with its agent's memories (SEMANTICS §8.1). The
+// zero Memory does nothing.
+type Memory struct {
+	Capture    string // one of the Capture constants; "" means CaptureOff
+	Inject     string // one of the Inject constants; "" means that nothing is recalled
+	Session    bool   // remember within the session, rather than the agent
+	EntriesMax uint64 // memories that a turn is given; 0 means agent.RecallLimitDefault
+}
+
+// What a turn remembers by itself.
+const (
+	CaptureOff          = "off"
+	CaptureManual       = "manual"       // what the function commits, and nothing else
+	CaptureConversation = "conversation" // the request and the answer, as one memory
+)
+
+// Where what is recalled goes.
+const (
+	InjectInstructions = "instructions" // into Prompt.Instructions, a line each
+	InjectContext      = "context"      // into Prompt.Memories
+)
+
+func (m Memory) valid() error {
+	switch m.Capture {
+	case "", CaptureOff, CaptureManual, CaptureConversation:
+	default:
+		return agent.Invalid("capture", "there is no capture %q", m.Capture)
+	}
+	switch m.Inject {
+	case "", InjectInstructions, InjectContext:
+		return nil
+	default:
+		return agent.Invalid("inject", "there is no injection %q", m.Inject)
+	}
+}
+
+// inject recalls what the request calls for.
+func (m Memory) inject(t *Turn, p *Prompt) error {
+	if err := m.valid(); err != nil {
+		return err
+	}
+	query := text(t.request.Input)
+	query = strings.ToValidUTF8(query[:min(len(query), agent.RecallQueryBytesMax)], "")
+	if m.Inject == "" || strings.TrimSpace(query) == "" {
+		return nil
+	}
+	within := agent.WithinAgent
+	if m.Session {
+		within = agent.WithinSession
+	}
+	answers, err := t.Read(&agent.Recall{
+		Agent: t.found.AgentID, Session: t.session, Within: within, Query: query, Limit: m.EntriesMax,
+	})
+	if err != nil {
+		return err
+	}
+	recalled, ok := answers[0].Found.(*agent.Recalled)
+	if !ok {
+		return unfound(answers[0])
+	}
+	if m.Inject == InjectContext {
+		p.Memories = recalled.Items
+		return nil
+	}
+	lines := []string{p.Instructions}
+	for _, item := range recalled.Items {
+		lines = append(lines, "- "+item.Memory.Content)
+	}
+	p.Instructions = strings.TrimSpace(strings.Join(lines, "\n"))
+	return nil
+}
+
+// capture remembers the turn, in the commit that finishes it.
+func (m Memory) capture(t *Turn, reply Reply) {
+	if m.Capture != CaptureConversation {
+		return
+	}
+	write := &agent.WriteMemory{
+		Agent: t.found.AgentID, Kind: "conversation", Content: agent.ConversationText(text(t.request.Input), reply.Content),
+	}
+	if m.Session {
+		write.Session = t.session
+	}
+	t.Commit(write)
+}
+
+// text is a request's input as text: a string's own, or the JSON.
+func text(input agent.JSON) string {
+	var s string
+	if json.Unmarshal(input, &s) == nil {
+		return s
+	}
+	return string(input)
+}

@@ -1,0 +1,113 @@
+package turn
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"dormouse/agent"
+)
+
+// message is the payload of an entry of kind agent.KindMessage.
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// toolEntry is the payload of entries of the kinds agent.KindToolCall and
+// agent.KindToolResult.
+type toolEntry struct {
+	Tool   string          `json:"tool"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  string          `json:"error,omitempty"`
+}
+
+// encode writes JSON with nothing escaped for HTML's sake.
+func encode(v any) (agent.JSON, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode a %T: %w", v, err)
+	}
+	return agent.JSON(bytes.TrimSpace(out.Bytes())), nil
+}
+
+// history adds the session's thread to a prompt, and tells its rev.
+func (t *Turn) history(p *Prompt) (rev uint64, err error) {
+	if t.found.Thread == "" {
+		return 0, nil
+	}
+	answers, err := t.Read(&agent.LoadEntries{Thread: t.found.Thread, Tail: historyMax})
+	if err != nil {
+		return 0, err
+	}
+	if e := answers[0].Err; e != nil {
+		if e.Code == agent.CodeNotFound {
+			return 0, nil
+		}
+		return 0, e
+	}
+	page, ok := answers[0].Found.(*agent.Entries)
+	if !ok {
+		return 0, unfound(answers[0])
+	}
+	p.History = page.Items
+	return page.Thread.Rev, nil
+}
+
+// messages are a turn's entries: the request, what was called, and the answer.
+func messages(t *Turn, steps []Step, last Reply) ([]agent.Draft, error) {
+	refs, err := encode(struct {
+		Session string `json:"session_id"`
+		Request string `json:"request_id"`
+	}{t.session, t.request.ID})
+	if err != nil {
+		return nil, err
+	}
+	w := drafts{refs: refs}
+	asked := t.request.Input
+	if asked == nil {
+		asked = agent.JSON("null")
+	}
+	w.add(agent.KindMessage, message{"user", json.RawMessage(asked)})
+	for _, s := range steps {
+		if s.Reply.Content != "" {
+			w.say(s.Reply.Content)
+		}
+		for i, c := range s.Reply.Calls {
+			w.add(agent.KindToolCall, toolEntry{Tool: c.Tool, Input: c.Input})
+			w.add(agent.KindToolResult, toolEntry{Tool: c.Tool, Result: s.Results[i].Result, Error: s.Results[i].Error})
+		}
+	}
+	if last.Content == "" && last.Value != nil {
+		w.add(agent.KindMessage, message{"assistant", last.Value})
+	} else {
+		w.say(last.Content)
+	}
+	return w.list, w.err
+}
+
+// drafts collects entries; err is the first error.
+type drafts struct {
+	refs agent.JSON
+	list []agent.Draft
+	err  error
+}
+
+func (w *drafts) add(kind string, payload any) {
+	raw, err := encode(payload)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	w.list = append(w.list, agent.Draft{Kind: kind, Payload: raw, Refs: w.refs})
+}
+
+func (w *drafts) say(text string) {
+	raw, err := encode(text)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	w.add(agent.KindMessage, message{"assistant", json.RawMessage(raw)})
+}

@@ -1,0 +1,69 @@
+package turn
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"dormouse/agent"
+)
+
+// DeniedError says that a person denied an effect, or did not answer in time.
+// The effect was not called. The turn may go on without it.
+type DeniedError struct {
+	Effect string
+	Review agent.Review
+}
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("%s: effect %s is %s by %q: %s", e.code(), e.Effect, e.Review.Status, e.Review.DecidedBy, e.Review.Note)
+}
+
+func (e *DeniedError) code() string {
+	if e.Review.Status == agent.ReviewExpired {
+		return string(agent.CodeApprovalExpired)
+	}
+	return "approval_denied"
+}
+
+// approve lets an effect through that needs no review or has one that allows
+// it. Where nobody has answered, the turn pauses, and the session waits.
+func (t *Turn) approve(e Effect, r *record, key string) error {
+	if e.Review == nil || r.Begun {
+		return nil
+	}
+	draft := *e.Review
+	if draft.InterruptID == "" {
+		draft.InterruptID = key
+	}
+	if draft.ID == "" {
+		draft.ID = "review:" + draft.InterruptID
+	}
+	if draft.Operation == "" {
+		draft.Operation = e.Name
+	}
+	if draft.Arguments == nil {
+		draft.Arguments = arguments(agent.JSON(r.Input))
+	}
+	review, asked := t.reviews[draft.ID]
+	switch {
+	case !asked || review.Status == agent.ReviewPending:
+		t.change(func() { t.asked = append(t.asked, draft) })
+		return fmt.Errorf("%w for a review of effect %s", ErrPaused, e.ID)
+	case review.Status == agent.ReviewApproved:
+		return nil
+	case review.Status == agent.ReviewEdited:
+		t.change(func() { r.Edited = json.RawMessage(review.Decided) })
+		return nil
+	default:
+		return &DeniedError{Effect: e.ID, Review: review}
+	}
+}
+
+// arguments shows an input to a reviewer: an object as it is, another value as
+// the member "input" of one.
+func arguments(input agent.JSON) agent.JSON {
+	if len(input) > 0 && input[0] == '{' {
+		return input
+	}
+	return agent.JSON(`{"input":` + string(input) + `}`)
+}
