@@ -105,6 +105,7 @@ func validPutStatus(status SessionStatus) error {
 		return Invalid("status", "a session is not put as running: claim it")
 	case SessionWaiting:
 		return Invalid("status", "a session is not put as waiting: commit it with the reviews that it waits for")
+	case SessionNew, SessionHibernated, SessionFinished, SessionFailed, SessionCancelled:
 	}
 	return validWord("status", status, SessionNew, SessionHibernated, SessionFinished, SessionFailed, SessionCancelled, "")
 }

@@ -171,7 +171,7 @@ func (g *generator) op(t *rapid.T) agent.Op {
 	case 8:
 		op := &agent.CompactThread{Thread: key, BeforeSeq: rapid.Uint64Range(1, thread.Rev+1).Draw(t, "before")}
 		if p := g.model.current(keys.Draw(t, "pinned by")).Thread; p != nil {
-			op.Thread, op.BeforeSeq = p.Thread, p.Rev+rapid.Uint64Range(0, 1).Draw(t, "past")
+			op.Thread, op.BeforeSeq = p.Thread, max(p.Rev, 1)+rapid.Uint64Range(0, 1).Draw(t, "past")
 		}
 		if rapid.Bool().Draw(t, "summary") {
 			op.Summary = agent.JSON(text)

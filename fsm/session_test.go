@@ -23,8 +23,6 @@ func (r *subject) start(more ...func(*agent.PutSession)) agent.SessionRow {
 	return do[*agent.SessionResult](r, op).Session
 }
 
-func classic(op *agent.PutSession) { op.Mode = agent.SessionModeClassic }
-
 func busy(policy agent.BusyPolicy) func(*agent.PutSession) {
 	return func(op *agent.PutSession) { op.Busy = policy }
 }

@@ -38,10 +38,10 @@ type modelTurn struct {
 
 // SessionHost is what sessions stand on.
 type SessionHost interface {
-	Now() int64                                                                // Unix ms, as of the commit
-	Born() uint64                                                              // the incarnation of a new session
-	Enter(session string, wanted, current uint64) *agent.Error                 // refuses what is sealed, or of another incarnation
-	Seal(session string, incarnation uint64, for_ time.Duration)               //nolint:revive // for is a keyword
+	Now() int64                                                // Unix ms, as of the commit
+	Born() uint64                                              // the incarnation of a new session
+	Enter(session string, wanted, current uint64) *agent.Error // refuses what is sealed, or of another incarnation
+	Seal(session string, incarnation uint64, seal time.Duration)
 	Hold(claim, holder string, ttl time.Duration) (epoch uint64)               // begins a holding
 	Arm(claim string, ttl time.Duration)                                       // gives the holding its ttl again
 	Ends(claim string) int64                                                   // when the holding ends; 0 where nobody holds it
@@ -190,7 +190,10 @@ func (m SessionModel) put(h SessionHost, o *agent.PutSession) (agent.OpResult, *
 	if e := h.Enter(o.Session, o.IfIncarnation, s.Incarnation); e != nil {
 		return nil, e
 	}
-	classic := o.Mode == agent.SessionModeClassic || there && s.Mode == agent.SessionModeClassic
+	classic := o.Mode == agent.SessionModeClassic
+	if there {
+		classic = s.Mode == agent.SessionModeClassic
+	}
 	switch {
 	case !there && o.IfRevision != nil && *o.IfRevision != 0:
 		return nil, refuse(agent.CodeStaleSessionRevision, s)
@@ -239,7 +242,7 @@ func (m SessionModel) converse(s *ModelSession, c *agent.Conversation, status ag
 		return nil
 	}
 	now, then := s.Conversation.ContinuationRevision, c.ContinuationRevision
-	if there && s.Mode == agent.SessionModeLease && then != now && !(status == agent.SessionFinished && then == now+1) {
+	if there && s.Mode == agent.SessionModeLease && then != now && (status != agent.SessionFinished || then != now+1) {
 		e := refuse(agent.CodeInvalidConversation, *s)
 		e.Revision = now
 		return e
