@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	// The surface of a node.
 	"router":      {"agent"},
 	"server/grpc": {"agent", "proto/api", "proto/wire"},
-	"server/http": {"agent"},
+	"server/http": {"agent", "agent/replay"},
 	"node": {
 		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm",
 		"router", "server/grpc", "server/http", "storage", "store",
@@ -55,6 +55,7 @@ var mayImport = map[string][]string{
 
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},
+	"agent/replay": {"agent"},
 
 	// Conformance suites.
 	"agent/agenttest": {"agent"},
@@ -63,7 +64,7 @@ var mayImport = map[string][]string{
 	"client":      {"agent", "proto/api", "proto/wire"},
 	"turn":        {"agent"}, // over any Service
 	"importer":    {"agent"}, // transcripts in, and what is stored against them
-	"cmd/dormctl": {"agent", "client", "importer", "proto/snapfile"},
+	"cmd/dormctl": {"agent", "agent/replay", "client", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
 	// client libraries, and bench/etcd are modules of their own.
