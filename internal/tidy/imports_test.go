@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},
-	"agent/replay": {"agent"},
+	"agent/replay":   {"agent"},
 
 	// Conformance suites.
 	"agent/agenttest": {"agent"},

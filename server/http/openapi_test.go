@@ -30,7 +30,7 @@ var contract = []string{
 	"POST /v1/sessions/{id}/claim", "POST /v1/sessions/{id}/claim_resume", "POST /v1/sessions/{id}/recover",
 	"POST /v1/sessions/{id}/checkpoint", "POST /v1/sessions/{id}/commit", "POST /v1/sessions/{id}/renew",
 	"POST /v1/sessions/{id}/cancel", "POST /v1/sessions/{id}/fork",
-	"GET /v1/reviews", "POST /v1/reviews/{review}/decide",
+	"GET /v1/sessions/{id}/replay", "GET /v1/reviews", "POST /v1/reviews/{review}/decide",
 	"PUT /v1/memory/{agent}/{id}", "POST /v1/memory/{agent}", "GET /v1/memory/{agent}/{id}", "DELETE /v1/memory/{agent}/{id}",
 	"GET /v1/memory", "POST /v1/memory/recall",
 	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup",

@@ -108,6 +108,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeAgents()
 	f.routeClaims()
 	f.routeSessions()
+	f.routeReplay()
 	f.routeReviews()
 	f.routeMemory()
 	f.routeScopes()
