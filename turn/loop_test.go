@@ -1,0 +1,159 @@
+package turn_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/turn"
+)
+
+// lookUp is a model that calls a tool once, and then says what it found.
+func lookUp(asked *int) turn.Model {
+	return func(_ context.Context, p turn.Prompt) (turn.Reply, error) {
+		*asked++
+		if len(p.Steps) == 0 {
+			return turn.Reply{Calls: []turn.ToolCall{{Tool: "look_up", Input: json.RawMessage(`{"order":7}`)}}}, nil
+		}
+		r := p.Steps[0].Results[0]
+		return turn.Reply{Content: "found " + string(r.Result) + r.Error}, nil
+	}
+}
+
+func TestALoopAsksAndCallsAndRecordsTheConversation(t *testing.T) {
+	sim(t, func(k *kit) {
+		asked, calls := 0, map[string]int{}
+		l := turn.Loop{
+			Model:  lookUp(&asked),
+			Tools:  map[string]turn.Tool{"look_up": {Class: turn.Pure, Call: count(calls, `"tea"`)}},
+			Memory: turn.Memory{Capture: turn.CaptureConversation, Inject: turn.InjectInstructions},
+		}
+		got, err := l.Chat(k.Context(), k.runner, "s", "r1", "what was it?")
+		if err != nil || got != `found "tea"` || asked != 2 {
+			k.Fatalf("%q, %v; asked %d times", got, err, asked)
+		}
+		want := []string{agent.KindMessage, agent.KindToolCall, agent.KindToolResult, agent.KindMessage}
+		if kinds := k.kinds(); !slices.Equal(kinds, want) {
+			k.Errorf("the thread: %v", kinds)
+		}
+		// The next turn is shown the thread and the memory of this one.
+		l.Model = func(_ context.Context, p turn.Prompt) (turn.Reply, error) {
+			if len(p.History) != 4 || p.Instructions != "- User: what was it?\nAssistant: found \"tea\"" {
+				k.Errorf("history %d, instructions %q", len(p.History), p.Instructions)
+			}
+			return turn.Reply{Content: "and again"}, nil
+		}
+		if got, err := l.Chat(k.Context(), k.runner, "s", "r2", "and now?"); err != nil || got != "and again" {
+			k.Errorf("%q, %v", got, err)
+		}
+		if s := k.is(agent.SessionFinished); s.Conversation.TurnCount != 2 || string(s.Result) != `{"content":"and again"}` {
+			k.Errorf("%+v, %s", s.Conversation, s.Result)
+		}
+	})
+}
+
+// At each boundary the turn pauses and is resumed, and still the model and the
+// tool are asked once, and the conversation is written once.
+func TestALoopThatIsResumedRepeatsNothing(t *testing.T) {
+	sim(t, func(k *kit) {
+		k.runner.Pause = turn.PauseAfterEachPhase
+		asked, calls := 0, map[string]int{}
+		l := turn.Loop{Model: lookUp(&asked), Tools: map[string]turn.Tool{"look_up": {Class: turn.UnsafeOnce, Call: count(calls, `"tea"`)}}}
+		if _, err := l.Chat(k.Context(), k.runner, "s", "r1", "hi"); !errors.Is(err, turn.ErrPaused) {
+			k.Fatal(err)
+		}
+		pauses := 1
+		for {
+			reply, row, err := l.Resume(k.Context(), k.runner, "s")
+			if err != nil {
+				k.Fatal(err)
+			}
+			if row.Status == agent.SessionFinished {
+				if reply.Content != `found "tea"` {
+					k.Errorf("%+v", reply)
+				}
+				break
+			}
+			pauses++
+		}
+		if asked != 2 || len(calls) != 1 || pauses != 4 || len(k.kinds()) != 4 {
+			k.Errorf("asked %d times, called %v, paused %d times; thread %v", asked, calls, pauses, k.kinds())
+		}
+	})
+}
+
+func TestALoopTellsTheModelWhatATool(t *testing.T) {
+	cases := map[string]struct {
+		tools map[string]turn.Tool
+		want  string
+	}{
+		"that is not there": {nil, `found there is no tool "look_up"`},
+		"that fails": {map[string]turn.Tool{"look_up": {Class: turn.Pure, Call: func(context.Context, turn.Call) (agent.JSON, error) {
+			return nil, errors.New("is broken")
+		}}}, "found is broken"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			sim(t, func(k *kit) {
+				asked := 0
+				got, err := turn.Loop{Model: lookUp(&asked), Tools: c.tools}.Chat(k.Context(), k.runner, "s", "r1", "hi")
+				if err != nil || got != c.want {
+					k.Errorf("%q, %v", got, err)
+				}
+			})
+		})
+	}
+}
+
+func TestALoopHasAnEnd(t *testing.T) {
+	sim(t, func(k *kit) {
+		l := turn.Loop{StepsMax: 2, Model: func(context.Context, turn.Prompt) (turn.Reply, error) {
+			return turn.Reply{Calls: []turn.ToolCall{{Tool: "nothing"}}}, nil
+		}}
+		if _, err := l.Chat(k.Context(), k.runner, "s", "r1", "hi"); !errors.Is(err, agent.ErrTooLarge) || !strings.Contains(err.Error(), "steps_max") {
+			k.Error(err)
+		}
+		k.is(agent.SessionFailed)
+	})
+}
+
+func TestAMemoryPolicyThatNobodyKnowsIsRefused(t *testing.T) {
+	for name, m := range map[string]turn.Memory{"capture": {Capture: "all"}, "inject": {Inject: "everywhere"}} {
+		t.Run(name, func(t *testing.T) {
+			sim(t, func(k *kit) {
+				asked := 0
+				if _, err := (turn.Loop{Model: lookUp(&asked), Memory: m}).Chat(k.Context(), k.runner, "s", "r1", "hi"); !errors.Is(err, agent.ErrInvalid) || asked != 0 {
+					k.Errorf("%v; asked %d times", err, asked)
+				}
+			})
+		})
+	}
+}
+
+// Injected as context, memories come as they are, at most so many.
+func TestMemoriesInjectedAsContext(t *testing.T) {
+	sim(t, func(k *kit) {
+		k.commit(
+			&agent.WriteMemory{Agent: "a", Content: "likes tea"}, &agent.WriteMemory{Agent: "a", Content: "hates rain"},
+			&agent.WriteMemory{Agent: "a", Content: "of another session", Session: "other"})
+		l := turn.Loop{
+			Instructions: "be kind", Memory: turn.Memory{Inject: turn.InjectContext, EntriesMax: 1},
+			Model: func(_ context.Context, p turn.Prompt) (turn.Reply, error) {
+				if len(p.Memories) != 1 || p.Memories[0].Memory.Content != "hates rain" || p.Instructions != "be kind" {
+					k.Errorf("%+v, %q", p.Memories, p.Instructions)
+				}
+				return turn.Reply{Content: "yes"}, nil
+			},
+		}
+		if _, err := l.Chat(k.Context(), k.runner, "s", "r1", "hi"); err != nil {
+			k.Error(err)
+		}
+		if m := find[*agent.MemoryList](k, &agent.ListMemories{Agent: "a"}); len(m.Items) != 3 {
+			k.Errorf("%d memories", len(m.Items))
+		}
+	})
+}
