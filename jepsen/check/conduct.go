@@ -90,7 +90,8 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 			continue
 		}
 		for _, op := range t.Ops {
-			if op.Node != "" || op.Workload == PulseWorkload || op.Invoke < w.From || op.Invoke > w.To {
+			patient := op.Node == "" && op.Workload != PulseWorkload && op.Workload != HurriedWorkload
+			if !patient || op.Invoke < w.From || op.Invoke > w.To {
 				continue
 			}
 			counts[CountRollingCalls]++

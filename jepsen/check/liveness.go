@@ -12,6 +12,10 @@ import (
 // small commit on every node in turn, again and again, for the whole run.
 const PulseWorkload = "pulse"
 
+// HurriedWorkload is the workload whose callers hang up early on purpose, for
+// outcomes that are unknown: that a call of theirs did not get through says nothing.
+const HurriedWorkload = "dedupe"
+
 // The bounds of liveness.
 const (
 	// RecoveryMax is how long after the last fault the first commit may take.

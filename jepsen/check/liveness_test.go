@@ -74,6 +74,11 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "n2", "unavailable")
 		},
+		"one who hangs up early in a rolling restart": func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "unavailable")
+			s.h.Ops[len(s.h.Ops)-1].Workload = check.HurriedWorkload
+		},
 		"a rolling restart that is not alone": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.fault(3, 16, 17, "kill", "majority")

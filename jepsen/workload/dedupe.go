@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
 
@@ -30,7 +31,7 @@ const (
 
 func newDedupe() Workload { return &dedupe{keys: NewKeys("d", dedupeKeys, dedupeCalls)} }
 
-func (*dedupe) Name() string { return "dedupe" }
+func (*dedupe) Name() string { return check.HurriedWorkload }
 
 func (*dedupe) About() string {
 	return "commits sent again under their request ids, in parallel and late: each applies at most once, and gets one answer"
