@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+	"dormouse/agent/replay"
+)
+
+func (a *app) sessionsReplay() *cobra.Command {
+	var tail uint64
+	cmd := &cobra.Command{
+		Use: "replay SESSION", Short: "Tell what happened to a session, in order", Args: exactly("SESSION"),
+		Long: `replay tells what there is of a session as one timeline: its requests, the
+entries of its thread, snapshots, reviews and checkpoints. Nothing is executed.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				ask := func(reads ...agent.Read) (agent.Answers, error) { return a.read(ctx, s, reads...) }
+				told, err := replay.Read(ask, args[0], tail, 0)
+				if err != nil {
+					return err
+				}
+				return a.print(replayedOf(told), replayGrid(told))
+			})
+		},
+	}
+	cmd.Flags().Uint64Var(&tail, "tail", 0, "only the last so many entries of the thread; 0 means all")
+	return cmd
+}
+
+// replayGrid is the timeline for people, and below it how the session stands.
+func replayGrid(r *replay.Replay) grid {
+	g := grid{head: []string{"at", "seq", "what", "who", "said"}}
+	for _, e := range r.Timeline {
+		seq := "-"
+		if e.Seq != nil {
+			seq = number(*e.Seq)
+		}
+		what, who, said := eventCells(e)
+		g.add(when(e.At), seq, what, orDash(who), said)
+	}
+	note := fmt.Sprintf("session %s of agent %s is %s, at revision %d", r.Session.ID, r.Session.AgentID, statusCell(r.Session.SessionRow), r.Session.Revision)
+	if r.FromSeq > 0 {
+		note += fmt.Sprintf("; what came before seq %d is left out", r.FromSeq)
+	}
+	if r.Session.Result != nil {
+		note += "; result " + short(r.Session.Result)
+	}
+	if r.Session.Failure != nil {
+		note += "; error " + short(r.Session.Failure)
+	}
+	g.note = note
+	return g
+}
+
+// eventCells say in words what happened.
+func eventCells(e replay.Event) (what, who, said string) {
+	what, who = strings.ReplaceAll(string(e.What), "_", " "), e.By
+	switch e.What {
+	case replay.Requested, replay.Queued:
+		said = e.ID + ": " + spoken(e.Data)
+		if e.Status != "" {
+			said += " (" + e.Status + ")"
+		}
+	case replay.Entry:
+		role, content := message(e.Data)
+		what, who, said = e.Name, role, content
+		if e.Operation != "" {
+			what += " " + e.Operation
+		}
+	case replay.Asked:
+		said = fmt.Sprintf("%s: may it call %s with %s?", e.ID, orDash(e.Operation), object(e.Data))
+	case replay.Escalated:
+		said = e.ID + " goes to " + orDash(e.By)
+	case replay.Decided:
+		said = e.Effect + " is " + e.Status
+	case replay.Checkpoint:
+		said = fmt.Sprintf("%s at revision %d %s", e.ID, e.Revision, e.Status)
+	case replay.Snapshot:
+		said = e.ID + " at " + e.Status
+	case replay.Forked:
+		said = fmt.Sprintf("from %s at revision %d", e.ID, e.Revision)
+	case replay.Leased, replay.Created:
+		said = e.ID
+	}
+	return what, who, strings.TrimSpace(said)
+}
+
+// message is who says what in a payload: its role and content where it has
+// them, else all of it.
+func message(payload agent.JSON) (role, content string) {
+	var m struct {
+		Role    jsontext.Value `json:"role"`
+		Content jsontext.Value `json:"content"`
+	}
+	if err := json.Unmarshal(payload, &m); err != nil || m.Content.Kind() != '"' {
+		return "", string(payload)
+	}
+	if m.Role.Kind() == '"' {
+		role = spoken(agent.JSON(m.Role))
+	}
+	return role, spoken(agent.JSON(m.Content))
+}
+
+// spoken is JSON as it is read aloud: a string without its quotes.
+func spoken(raw agent.JSON) string {
+	if jsontext.Value(raw).Kind() == '"' {
+		if text, err := jsontext.AppendUnquote(nil, raw); err == nil {
+			return string(text)
+		}
+	}
+	return string(raw)
+}
+
+type snapshotSummaryDoc struct {
+	SnapshotID string            `json:"snapshot_id"`
+	RequestID  string            `json:"request_id,omitzero"`
+	Phase      agent.CursorPhase `json:"phase"`
+	LoopIndex  uint64            `json:"loop_index"`
+	At         int64             `json:"at"`
+}
+
+type replayEventDoc struct {
+	At        int64          `json:"at"`
+	What      replay.What    `json:"what"`
+	ID        string         `json:"id,omitzero"`
+	RequestID string         `json:"request_id,omitzero"`
+	Seq       *uint64        `json:"seq,omitzero"`
+	Event     string         `json:"event,omitzero"`
+	EffectID  string         `json:"effect_id,omitzero"`
+	Operation string         `json:"operation,omitzero"`
+	By        string         `json:"by,omitzero"`
+	Status    string         `json:"status,omitzero"`
+	Revision  uint64         `json:"revision,omitzero"`
+	Data      jsontext.Value `json:"data,omitzero"`
+}
+
+type replayedDoc struct {
+	SessionID      string               `json:"session_id"`
+	AgentID        string               `json:"agent_id"`
+	Status         agent.SessionStatus  `json:"status"`
+	Revision       uint64               `json:"revision"`
+	Thread         string               `json:"thread,omitzero"`
+	FromSeq        uint64               `json:"from_seq,omitzero"`
+	Snapshots      []snapshotSummaryDoc `json:"snapshots"`
+	Timeline       []replayEventDoc     `json:"timeline"`
+	PendingReviews []reviewDoc          `json:"pending_reviews"`
+	Result         jsontext.Value       `json:"result,omitzero"`
+	Error          jsontext.Value       `json:"error,omitzero"`
+	Metadata       jsontext.Value       `json:"metadata"`
+}
+
+func replayedOf(r *replay.Replay) replayedDoc {
+	s := r.Session
+	return replayedDoc{
+		SessionID: s.ID, AgentID: s.AgentID, Status: s.Status, Revision: s.Revision, Thread: s.Thread, FromSeq: r.FromSeq,
+		Snapshots: pageOf(s.Snapshots, "", func(n agent.SessionSnapshot) snapshotSummaryDoc {
+			return snapshotSummaryDoc{SnapshotID: n.ID, RequestID: n.RequestID, Phase: n.Cursor.Phase, LoopIndex: n.Cursor.LoopIndex, At: n.At}
+		}).Items,
+		Timeline: pageOf(r.Timeline, "", func(e replay.Event) replayEventDoc {
+			return replayEventDoc{
+				At: e.At, What: e.What, ID: e.ID, RequestID: e.Request, Seq: e.Seq, Event: e.Name, EffectID: e.Effect, Operation: e.Operation,
+				By: e.By, Status: e.Status, Revision: e.Revision, Data: jsontext.Value(e.Data),
+			}
+		}).Items,
+		PendingReviews: pageOf(s.PendingReviews, "", reviewOf).Items, Result: jsontext.Value(s.Result), Error: jsontext.Value(s.Failure),
+		Metadata: object(s.Metadata),
+	}
+}
