@@ -142,7 +142,7 @@ func failureJSON(failure error) agent.JSON {
 		text = text[:failureMax]
 	}
 	// A string is always encoded: what is not UTF-8 in it is replaced.
-	raw, _ := json.Marshal(struct { //nolint:errchkjson // see above
+	raw, _ := json.Marshal(struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	}{codeOf(failure), text})

@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 
@@ -50,6 +51,14 @@ func ExampleRunner_Turn() {
 	// Output: finished
 }
 
+// pay stands in for a call of a bank, which knows a repeat by its key.
+func pay(key, amount string) (agent.JSON, error) {
+	if key == "" {
+		return nil, errors.New("there is no key")
+	}
+	return agent.JSON(`"` + amount + `"`), nil
+}
+
 // A loop answers a request with a model and tools. A refund needs a person's
 // word: the session waits for it, in no process, and is resumed with it.
 func ExampleLoop_Chat() {
@@ -67,7 +76,7 @@ func ExampleLoop_Chat() {
 		Tools: map[string]turn.Tool{"refund": {
 			Class: turn.UnsafeOnce,
 			Call: func(_ context.Context, c turn.Call) (agent.JSON, error) {
-				return agent.JSON(`"25.00"`), nil // pays, under the key c.Key
+				return pay(c.Key, "25.00")
 			},
 			Review: func(agent.JSON) *agent.ReviewDraft { return &agent.ReviewDraft{Reason: "money leaves the house"} },
 		}},
