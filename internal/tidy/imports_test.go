@@ -61,10 +61,11 @@ var mayImport = map[string][]string{
 	"agent/agenttest": {"agent"},
 
 	// Outside a node: these see only the public contract.
-	"client":      {"agent", "proto/api", "proto/wire"},
-	"turn":        {"agent"}, // over any Service
-	"importer":    {"agent"}, // transcripts in, and what is stored against them
-	"cmd/dormctl": {"agent", "agent/replay", "client", "importer", "proto/snapfile"},
+	"client":        {"agent", "proto/api", "proto/wire"},
+	"turn":          {"agent"},           // over any Service
+	"client/stores": {"agent", "client"}, // the interfaces that a program has already
+	"importer":      {"agent"},           // transcripts in, and what is stored against them
+	"cmd/dormctl":   {"agent", "agent/replay", "client", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
 	// client libraries, and bench/etcd are modules of their own.

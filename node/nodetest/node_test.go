@@ -12,23 +12,10 @@ import (
 	"go.uber.org/goleak"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
 	"dormouse/node/nodetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// It is a whole implementation of the contract.
-func TestItKeepsTheContract(t *testing.T) {
-	c := nodetest.Start(t)
-	t.Run("suite", func(t *testing.T) {
-		agenttest.Run(t, func(t *testing.T) agent.Service {
-			t.Helper()
-			t.Parallel()
-			return c
-		})
-	})
-}
 
 func TestEachNodeIsAClusterOfItsOwn(t *testing.T) {
 	first, second := nodetest.Start(t), nodetest.Start(t)
