@@ -42,7 +42,8 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 	}
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"),
 		"-D", data, "-U", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-instructions")
-	initdb.Dir, initdb.SysProcAttr = "/", &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGKILL}
+	initdb.Dir, initdb.SysProcAttr = "/", &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	initdb.Cancel = func() error { return syscall.Kill(-initdb.Process.Pid, syscall.SIGKILL) } // with the server that it runs
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
@@ -55,7 +56,11 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 			filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(ports[0]),
 			"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
 		},
-		dir: data, log: filepath.Join(o.Dir, "log"), as: as, stop: syscall.SIGINT,
+		dir: data, log: filepath.Join(o.Dir, "log"), as: as,
+		// Each backend is a session of its own, which a signal to the group
+		// misses. At SIGQUIT the server ends them, waits for them, and leaves
+		// out the checkpoint of a SIGINT: nobody reads this data again.
+		stop: syscall.SIGQUIT, heirs: true,
 	})
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type Process struct {
 	log    string
 	exited chan struct{} // closed once it was reaped
 	stop   os.Signal     // asks it to end
+	heirs  bool          // processes outside of its group are its own to end
 }
 
 // spec is a process to be started.
@@ -31,6 +32,7 @@ type spec struct {
 	log     string              // file for what it says
 	as      *syscall.Credential // who it runs as; nil means us
 	stop    os.Signal           // asks it to end; nil means SIGTERM
+	heirs   bool                // it has processes outside of its group, which end with it where it is asked
 }
 
 // launch starts a process. It has a group of its own, since whoever interrupts
@@ -41,7 +43,7 @@ func launch(s spec) (*Process, error) {
 		return nil, fmt.Errorf("open a log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // the process has its own by then
-	p := &Process{Command: s.command, Dir: s.dir, log: s.log, exited: make(chan struct{}), stop: s.stop}
+	p := &Process{Command: s.command, Dir: s.dir, log: s.log, exited: make(chan struct{}), stop: s.stop, heirs: s.heirs}
 	if p.stop == nil {
 		p.stop = syscall.SIGTERM
 	}
@@ -99,9 +101,18 @@ func (p *Process) Stop() error {
 	}
 }
 
+// end ends the process and all that it started, as soon as can be: its data is
+// of no further use.
+func (p *Process) end() error {
+	if p.heirs {
+		return p.Stop()
+	}
+	return p.Kill()
+}
+
 // Restart starts the same command on the same data, after its end.
 func (p *Process) Restart() (*Process, error) {
-	return launch(spec{command: p.Command, dir: p.Dir, log: p.log, as: p.cmd.SysProcAttr.Credential, stop: p.stop})
+	return launch(spec{command: p.Command, dir: p.Dir, log: p.log, as: p.cmd.SysProcAttr.Credential, stop: p.stop, heirs: p.heirs})
 }
 
 // LastWords is the end of what the process said.

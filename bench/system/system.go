@@ -130,11 +130,11 @@ func (s *System) PIDs() []int {
 	return pids
 }
 
-// Close ends the processes and removes the data.
+// Close ends the processes, waits for them and removes the data.
 func (s *System) Close() error {
 	var errs []error
 	for _, p := range s.Nodes {
-		errs = append(errs, p.Kill())
+		errs = append(errs, p.end())
 	}
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }

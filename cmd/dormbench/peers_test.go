@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -16,24 +17,7 @@ import (
 func TestEachPeerDoesEveryWorkload(t *testing.T) {
 	for _, name := range []string{system.Etcd, system.Postgres, system.Redis} {
 		t.Run(name, func(t *testing.T) {
-			// Not t.TempDir, which PostgreSQL's own user could not pass.
-			dir, err := (&homeFlags{}).fresh()
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := system.Start(t.Context(), name, system.Options{Dir: dir, Bin: filepath.Join("..", "..", "bin")})
-			var absent *system.AbsentError
-			if errors.As(err, &absent) {
-				t.Skip(err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
-			})
+			s, _ := startPeer(t, name)
 			d, err := open(t.Context(), name, s.Endpoints, 0, 4)
 			if err != nil {
 				t.Fatal(err)
@@ -60,4 +44,36 @@ func TestEachPeerDoesEveryWorkload(t *testing.T) {
 			}
 		})
 	}
+}
+
+// startPeer starts a peer until the end of the test, which it skips where the
+// machine does not have it.
+func startPeer(t *testing.T, name string) (s *system.System, dir string) {
+	t.Helper()
+	dir = freshDir(t)
+	s, err := system.Start(t.Context(), name, system.Options{Dir: dir, Bin: filepath.Join("..", "..", "bin")})
+	var absent *system.AbsentError
+	if errors.As(err, &absent) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, dir
+}
+
+// freshDir is a directory that PostgreSQL's own user can pass, as t.TempDir is
+// not.
+func freshDir(t *testing.T) string {
+	t.Helper()
+	dir, err := (&homeFlags{dir: os.TempDir()}).fresh()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
