@@ -28,6 +28,7 @@ type peersFlags struct {
 	systems, workloads []string
 	callers            []int
 	trials             []string
+	connections        map[string]int // :: system → of the generator to it; 0 leaves it to us
 	results            string
 	size               sizeFlags
 	home               homeFlags
@@ -63,6 +64,7 @@ are skipped.`,
 	flags.StringSliceVar(&f.systems, "systems", []string{system.Dormouse, system.DormouseHTTP, system.Etcd, system.Postgres, system.Redis}, "what to compare")
 	flags.StringSliceVar(&f.workloads, "workloads", workloads, "with what")
 	flags.IntSliceVar(&f.callers, "callers", []int{1, 64, 256, 1024}, "with how many callers")
+	flags.StringToIntVar(&f.connections, "connections", nil, "of the generator to a system, such as postgres=32,etcd=16 (one that is not named gets what suits it)")
 	flags.StringSliceVar(&f.trials, "trials", []string{everything}, "trials to make after it: names, all or none")
 	flags.StringVar(&f.results, "results", "bench/results", "directory for what comes out")
 	f.size.define(cmd)
@@ -91,6 +93,11 @@ func (f *peersFlags) check() error {
 	for _, n := range f.callers {
 		if n < 1 || n > load.CallersMax {
 			return usagef("--callers has %d: use 1 to %d", n, load.CallersMax)
+		}
+	}
+	for name, n := range f.connections {
+		if !slices.Contains(f.systems, name) || n < 1 || n > load.CallersMax {
+			return usagef("--connections has %s=%d: use 1 to %d, of one of --systems", name, n, load.CallersMax)
 		}
 	}
 	if f.rounds < 1 || f.duration <= 0 || f.warmup < 0 {
@@ -223,7 +230,7 @@ func (c *comparison) measure(ctx context.Context, s *system.System, workload str
 		return report.Cell{}, fmt.Errorf("find this program: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, self, "run", "-o", "json", "--system", s.Name, "--workload", workload,
-		"--callers", strconv.Itoa(callers), "--duration", c.f.duration.String(), "--warmup", c.f.warmup.String(),
+		"--callers", strconv.Itoa(callers), "--connections", strconv.Itoa(c.f.connections[s.Name]), "--duration", c.f.duration.String(), "--warmup", c.f.warmup.String(),
 		"--endpoints", strings.Join(s.Endpoints, ","), "--pids", strings.Join(pids, ","))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	var said bytes.Buffer
