@@ -38,10 +38,11 @@ func judgeCommit(e *agent.Error, before bool) (v verdict, undecided bool) {
 	}
 }
 
-// overQuota tells a scope that is full from a queue that is: it stays so until
-// somebody deletes something, which is the caller's to arrange.
+// overQuota tells what is full by somebody's own setting (a scope, an agent's
+// memory, a session's queue) from a cluster with too much in hand: it stays so
+// until something goes, which is the caller's to arrange.
 func overQuota(e *agent.Error) bool {
-	return strings.HasPrefix(e.Limit, "keys_max=") || strings.HasPrefix(e.Limit, "bytes_max=")
+	return e.Limit != "" && !strings.HasPrefix(e.Limit, "request_window_max=")
 }
 
 // judgeRead decides about a refused read.

@@ -53,6 +53,7 @@ func TestRetryMatrix(t *testing.T) {
 		{"unknown, then unavailable for ever", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeUnavailable)}, agent.CodeUnknown, 0},
 		{"unknown, then overloaded for ever", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeOverloaded)}, agent.CodeUnknown, 0},
 		{"over the quota", []*agent.Error{quota()}, agent.CodeOverloaded, 1},
+		{"a session's queue is full", []*agent.Error{{Code: agent.CodeOverloaded, Op: -1, Limit: "queue_max=2"}}, agent.CodeOverloaded, 1},
 		{"unknown, then over the quota for ever", []*agent.Error{code(agent.CodeUnknown), quota()}, agent.CodeUnknown, 0},
 		{"unknown, request expired in the log", []*agent.Error{code(agent.CodeUnknown), final(agent.CodeRequestExpired)}, agent.CodeRequestExpired, 2},
 	}

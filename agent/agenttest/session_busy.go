@@ -1,17 +1,11 @@
 package agenttest
 
-import (
-	"time"
-
-	"dormouse/agent"
-)
+import "dormouse/agent"
 
 var busyClaims = []claim{
 	{"a_busy_session_lets_requests_wait_in_order", func(k *kit) {
 		k.start(policy(agent.BusyEnqueue), func(op *agent.PutSession) { op.QueueMax = 2 })
-		first := claiming("w", "q1")
-		first.TTL = time.Hour // a client tries what is overloaded again, for a while
-		l := k.session(first).Lease
+		l := k.lease("w", "q1")
 		queued := func(owner, request string) uint64 {
 			result := apply[*agent.SessionResult](k, claiming(owner, request))
 			if result.Session.Lease != nil {
