@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
+	grpcfront "dormouse/server/grpc"
 )
 
 // shared is one store behind several nodes: it applies each request once.
@@ -267,6 +268,40 @@ func TestAClientFollowsAClusterThatIsReplaced(t *testing.T) {
 		time.AfterFunc(6*time.Second, stop)
 		if _, err := c.Commit(within(t, 10*time.Second), put("k")); err != nil {
 			t.Errorf("the second node is up: %v", err)
+		}
+	})
+}
+
+// A node that stops, as one that was removed does, says where the others are:
+// by then nobody can ask it any more.
+func TestANodeThatStopsSaysWhereTheOthersAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		var replaced atomic.Bool
+		first := &fake{status: func() (agent.ClusterStatus, error) {
+			s := agent.ClusterStatus{Node: "n1", Members: []agent.MemberStatus{{Member: agent.Member{ID: "n1", GRPCAddr: "a:1"}}}}
+			if replaced.Load() {
+				s.Members = []agent.MemberStatus{{Member: agent.Member{ID: "n2", GRPCAddr: "b:1"}}}
+			}
+			return s, nil
+		}}
+		front := grpcfront.New(first, first, grpcfront.Options{})
+		l := w.listen("a:1")
+		go func() { _ = front.Serve(l) }()
+		second := &fake{}
+		w.serve("b:1", second, second)
+		c := w.client(client.Options{Endpoints: []string{"a:1"}})
+		if _, err := c.Commit(within(t, time.Second), put("k")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		replaced.Store(true)
+		w.unlisten("a:1")
+		if err := front.Shutdown(within(t, time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Commit(within(t, 10*time.Second), put("k")); err != nil || len(second.seen()) != 1 {
+			t.Errorf("the second node is up, and was asked %d times: %v", len(second.seen()), err)
 		}
 	})
 }

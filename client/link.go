@@ -39,6 +39,8 @@ type link struct {
 	nextID uint64             // guarded by mu
 	heard  time.Time          // guarded by mu; when the last frame came
 	users  int                // guarded by mu; watches and unary calls on conn
+
+	others []string // where else nodes are, as one that stops has said; set before the link is gone
 }
 
 func newLink(addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
@@ -114,6 +116,7 @@ func (l *link) read() {
 	for {
 		frame, err := l.stream.Recv()
 		if err != nil {
+			l.others = l.stream.Trailer().Get(wire.MembersTrailer)
 			return
 		}
 		replies := frame.Replies

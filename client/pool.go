@@ -172,6 +172,9 @@ func (p *pool) down(e *endpoint, l *link) {
 	}
 	e.link = nil
 	e.retryAt = time.Now().Add(e.backoff.NextBackOff())
+	if !p.o.Fixed {
+		p.addAll(l.others)
+	}
 	if p.endpoints[p.at] == e {
 		p.at = (p.at + 1) % len(p.endpoints)
 	}

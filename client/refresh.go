@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"dormouse/agent"
@@ -108,6 +109,16 @@ func (p *pool) learn(status agent.ClusterStatus) {
 	}
 	if preferred.link == nil {
 		p.connectLocked()
+	}
+}
+
+// addAll takes in addresses that are new. mu is held.
+func (p *pool) addAll(addrs []string) {
+	for _, addr := range addrs {
+		known := slices.ContainsFunc(p.endpoints, func(e *endpoint) bool { return e.addr == addr })
+		if !known && reachable(addr) && len(p.endpoints) < endpointsMax {
+			p.add(addr, false)
+		}
 	}
 }
 

@@ -83,6 +83,9 @@ func (s *store) Exchange(stream apipb.Store_ExchangeServer) error {
 	x.refuseNew()
 	x.windows.close() // ends the reads that are still under way
 	x.readers.Wait()
+	if x.draining.Err() != nil {
+		stream.SetTrailer(x.others())
+	}
 	return err
 }
 

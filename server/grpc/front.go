@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
@@ -52,6 +53,29 @@ func (f *front) whileServing(ctx context.Context) (context.Context, context.Canc
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(f.draining, cancel)
 	return ctx, func() { stop(); cancel() }
+}
+
+// othersMax bounds the look at who else is a member, by a node that stops.
+const othersMax = 500 * time.Millisecond
+
+// others says where the other members are.
+func (f *front) others() metadata.MD {
+	md := metadata.MD{}
+	if f.operator == nil {
+		return md
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), othersMax)
+	defer cancel()
+	status, err := f.operator.Status(ctx)
+	if err != nil {
+		return md
+	}
+	for _, m := range status.Members {
+		if m.ID != status.Node && m.GRPCAddr != "" {
+			md.Append(wire.MembersTrailer, m.GRPCAddr)
+		}
+	}
+	return md
 }
 
 // commit is one unary write.
