@@ -82,6 +82,7 @@ func answered(s script, f func(history.Op) bool) (places []int) {
 func (s script) end() int {
 	end := 10 * (len(s) + 1)
 	for _, op := range s {
+		end = max(end, int(op.Invoke.Milliseconds())) // moments may have been passed over
 		if op.Return != history.Never {
 			end = max(end, int(op.Return.Milliseconds()))
 		}
