@@ -39,15 +39,20 @@ func (s Scope) Load(ctx context.Context, load agent.LoadEntries) (*agent.Entries
 
 // Entries reads all entries that load asks for, page by page, as the thread
 // stood at the first page: what is appended meanwhile is left out. An error is
-// the last element.
+// the last element; it is deleted where the thread was made anew in between.
 func (s Scope) Entries(ctx context.Context, load agent.LoadEntries) iter.Seq2[agent.Entry, error] {
 	return func(yield func(agent.Entry, error) bool) {
+		var life uint64 // of the first page
 		for {
 			page, err := s.Load(ctx, load)
+			if err == nil && life != 0 && page.Thread.Incarnation != life {
+				err = remade(load.Thread, life)
+			}
 			if err != nil {
 				yield(agent.Entry{}, err)
 				return
 			}
+			life = page.Thread.Incarnation
 			for _, e := range page.Items {
 				if !yield(e, nil) {
 					return
@@ -63,6 +68,14 @@ func (s Scope) Entries(ctx context.Context, load agent.LoadEntries) iter.Seq2[ag
 			load.From, load.Tail = *page.Next, 0
 		}
 	}
+}
+
+// remade is the error of a read that began in one life of a thread and would
+// go on in another.
+func remade(thread string, life uint64) *agent.Error {
+	e := agent.Errorf(agent.CodeDeleted, "thread %q was deleted, and made anew, while it was read: read it again", thread)
+	e.Incarnation = life
+	return e
 }
 
 // GetEntry reads one entry by its id.
