@@ -18,6 +18,24 @@ func (r reader) eachInPage(prefix string, page agent.Page, visit func(id string,
 	if page.After != "" && page.After >= page.Prefix {
 		lower = prefix + page.After + "\x00\x00" // the row itself is id ‖ 0
 	}
+	last, err := r.eachOfPage(lower, upper, page.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
+		return visit(idAfter(prefix, key), raw)
+	})
+	if err != nil || last == "" {
+		return "", err
+	}
+	return idAfter(prefix, last), nil
+}
+
+// idAfter is the id in a row's key that prefix begins and a NUL ends.
+func idAfter(prefix, key string) string { return strings.TrimSuffix(key[len(prefix):], separator) }
+
+// eachOfPage visits rows in key order until there are as many as a page takes,
+// or they came to more than bytesMax. It tells the key after which the next
+// page begins, "" where there is none. visit is as eachInPage's.
+func (r reader) eachOfPage(
+	lower, upper string, limit uint64, bytesMax int, visit func(key string, raw []byte) (bytes int, err error),
+) (last string, err error) {
 	if lower >= upper {
 		return "", nil
 	}
@@ -30,22 +48,20 @@ func (r reader) eachInPage(prefix string, page agent.Page, visit func(id string,
 			err = closeErr
 		}
 	}()
-	limit := min(orDefault(page.Limit, agent.ListLimitDefault), agent.ListLimitMax)
-	last, items, size := "", uint64(0), 0
-	for cursor.Next() {
-		id := strings.TrimSuffix(string(cursor.Key()[len(prefix):]), separator)
-		if items == limit || size > agent.ReadBytesMax {
+	limit = min(orDefault(limit, agent.ListLimitDefault), agent.ListLimitMax)
+	for items, size := uint64(0), 0; cursor.Next(); {
+		if items == limit || size > bytesMax {
 			return last, nil
 		}
-		raw := cursor.Value()
+		key, raw := string(cursor.Key()), cursor.Value()
 		if raw == nil {
 			break // Close tells why
 		}
-		bytes, err := visit(id, raw)
+		bytes, err := visit(key, raw)
 		if err != nil {
 			return "", err
 		}
-		last = id
+		last = key
 		if bytes > 0 {
 			items++
 			size += bytes

@@ -95,33 +95,15 @@ func (r reader) eachPlace(
 		}
 		lower = prefix + string(place) + "\x00"
 	}
-	if lower >= upper {
-		return "", nil
-	}
-	cursor, err := r.view.Scan([]byte(lower), []byte(upper))
-	if err != nil {
+	last, err := r.eachOfPage(lower, upper, page.Limit, agent.ReadBytesMax-agent.ReviewBytesMax, func(key string, raw []byte) (int, error) {
+		added, err := visit(key, raw)
+		if err != nil || !added {
+			return 0, err
+		}
+		return agent.ReviewBytesMax, nil
+	})
+	if err != nil || last == "" {
 		return "", err
 	}
-	defer func() {
-		if closeErr := cursor.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	limit := min(orDefault(page.Limit, agent.ListLimitDefault), agent.ListLimitMax)
-	for last, items, size := "", uint64(0), 0; cursor.Next(); {
-		key := string(cursor.Key())
-		if items == limit || size > agent.ReadBytesMax-agent.ReviewBytesMax {
-			return last, nil
-		}
-		added, err := visit(key, cursor.Value())
-		if err != nil {
-			return "", err
-		}
-		last = hex.EncodeToString([]byte(key[len(prefix):]))
-		if added {
-			items++
-			size += agent.ReviewBytesMax
-		}
-	}
-	return "", nil
+	return hex.EncodeToString([]byte(last[len(prefix):])), nil
 }
