@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	refreshEvery   = 10 * time.Second // a node that leaves is there for some seconds to tell who is left
+	refreshEvery   = 10 * time.Second // who has joined is known before whoever was there goes
 	refreshAtMost  = time.Second      // one refresh in so long, however much goes wrong
 	refreshTimeout = 2 * time.Second
 	linkIdleAfter  = time.Minute // a link to a node that is not preferred is closed

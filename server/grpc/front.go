@@ -21,6 +21,8 @@ type front struct {
 	trusted  bool            // commits were validated by the peer that sends them
 	timeout  time.Duration   // of a call that names none
 
+	others func() metadata.MD // where the other members are; looked up once, when the first stream ends
+
 	inFlightMax      int64 // of one Exchange stream
 	inFlightBytesMax int64
 	logger           hclog.Logger
@@ -58,15 +60,15 @@ func (f *front) whileServing(ctx context.Context) (context.Context, context.Canc
 // othersMax bounds the look at who else is a member, by a node that stops.
 const othersMax = 500 * time.Millisecond
 
-// others says where the other members are.
-func (f *front) others() metadata.MD {
+// otherMembers says where the other members are.
+func otherMembers(operator agent.Operator) metadata.MD {
 	md := metadata.MD{}
-	if f.operator == nil {
+	if operator == nil {
 		return md
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), othersMax)
 	defer cancel()
-	status, err := f.operator.Status(ctx)
+	status, err := operator.Status(ctx)
 	if err != nil {
 		return md
 	}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection"
 
 	"dormouse/agent"
@@ -93,6 +94,7 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 		front: &front{
 			service: service, operator: operator, draining: draining, timeout: o.Timeout,
 			inFlightMax: int64(o.InFlightMax), inFlightBytesMax: o.InFlightBytesMax, logger: o.Logger,
+			others: sync.OnceValue(func() metadata.MD { return otherMembers(operator) }),
 		},
 	}
 	options := append(MessageLimits(),
