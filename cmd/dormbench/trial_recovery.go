@@ -147,7 +147,7 @@ func (st *stage) catchUp(ctx context.Context) (found []report.Trial, err error) 
 			return err
 		}
 		began := time.Now()
-		if s.Nodes[away], err = s.Nodes[away].Restart(); err != nil {
+		if err := restart(s.Nodes, away); err != nil {
 			return err
 		}
 		err = s.Await(ctx, func(ctx context.Context) error {
@@ -186,7 +186,7 @@ func (st *stage) coldStart(ctx context.Context) (found []report.Trial, err error
 			return err
 		}
 		began := time.Now()
-		if s.Nodes[0], err = s.Nodes[0].Restart(); err != nil {
+		if err := restart(s.Nodes, 0); err != nil {
 			return err
 		}
 		if err := s.Await(ctx, func(ctx context.Context) error { return system.Ready(ctx, s.HTTP[0]) }); err != nil {
@@ -268,5 +268,16 @@ func forget(dir string) error {
 	if err != nil {
 		return fmt.Errorf("drop %s from memory: %w", dir, err)
 	}
+	return nil
+}
+
+// restart starts a node again. Where that fails the one that ended stays in
+// its place, for Close.
+func restart(nodes []*system.Process, i int) error {
+	again, err := nodes[i].Restart()
+	if err != nil {
+		return err
+	}
+	nodes[i] = again
 	return nil
 }
