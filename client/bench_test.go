@@ -20,8 +20,12 @@ func (echo) Submit(_ context.Context, _ agent.Commit, done func(agent.Result, er
 	done(agent.Result{Index: 1, Results: []agent.OpResult{&agent.ValueResult{Revision: 1}}}, nil)
 }
 
-func (echo) Read(context.Context, agent.Reads) (agent.Answers, error) {
-	return agent.Answers{Index: 1, Answers: []agent.Answer{{Found: &agent.Value{Key: "k", Bytes: make([]byte, 1024)}}}}, nil
+func (echo) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
+	answers := agent.Answers{Index: 1}
+	for range r.Reads { // a front asks for several callers at once
+		answers.Answers = append(answers.Answers, agent.Answer{Found: &agent.Value{Key: "k", Bytes: make([]byte, 1024)}})
+	}
+	return answers, nil
 }
 
 // What the wire costs: client and server share the process and its cores.
