@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// InstanceRef names an instance: one key of a manager.
+type InstanceRef struct {
+	Scope   string // "" means DefaultScope
+	Manager string
+	Key     string
+}
+
+// Checkpoint is the key of the checkpoint, and the id of the thread, that the
+// instance is stored under in its scope. The manager's name is escaped, so that
+// no two instances share one.
+func (r InstanceRef) Checkpoint() string { return instancePrefix(r.Manager) + r.Key }
+
+// InstanceStatus says where in its life an instance is.
+type InstanceStatus string
+
+// The statuses.
+const (
+	InstanceDormant  InstanceStatus = "dormant"  // stored, and nothing in memory
+	InstanceWaking   InstanceStatus = "waking"   // being thawed
+	InstanceAwake    InstanceStatus = "awake"    // takes signals
+	InstanceDraining InstanceStatus = "draining" // finishes its signals, to hibernate
+)
+
+// InstanceSource says where an instance that was asked for came from.
+type InstanceSource string
+
+// The sources.
+const (
+	SourceAwake  InstanceSource = "awake"  // it was awake already
+	SourceThawed InstanceSource = "thawed" // from its checkpoint
+	SourceFresh  InstanceSource = "fresh"  // there was no checkpoint
+)
+
+// Instance is one instance as its owner sees it.
+type Instance struct {
+	InstanceRef
+	Partition   int
+	Node        string // its partition's owner
+	Epoch       uint64 // …and the epoch of the owning
+	Status      InstanceStatus
+	Source      InstanceSource // of Start's answer
+	Attachments int
+	Revision    uint64 // of its checkpoint; 0 where there is none yet
+	Thread      string
+	Rev         uint64 // of its thread
+}
+
+// StartInstance is what an instance that has no checkpoint begins with.
+type StartInstance struct {
+	InitialState JSON // nil means {}
+}
+
+// Attach asks that the instance stay awake for somebody.
+type Attach struct {
+	Attachment string        // names who; attaching twice under one name is one attachment. "" means one that is made up
+	TTL        time.Duration // the attachment lapses unless touched for so long; 0 means the manager's
+}
+
+// Attached answers an Attach.
+type Attached struct {
+	Instance
+	Attachment string
+	ExpiresAt  int64 // Unix ms
+}
+
+// Signal asks an instance's handler for something. Its request id is that of the
+// turn's commit: sent again, it gets the first answer and nothing is done twice.
+type Signal struct {
+	Request Request
+	Type    string
+	Data    JSON // nil means {}
+	Cast    bool // answered once it is in the mailbox
+}
+
+// Reply answers a signal.
+type Reply struct {
+	Node     string
+	Epoch    uint64
+	Rev      uint64 // of the thread after the turn
+	Revision uint64 // of the checkpoint after the turn
+	Durable  bool   // false under DurabilityIdle and for a cast: a crash may undo it
+	Data     JSON   // the handler's answer; nil where it has none
+}
+
+// ManagerStats counts a manager's instances over all nodes that answered.
+type ManagerStats struct {
+	Manager string
+	Nodes   []NodeStats // in node order; those that did not answer too
+}
+
+// NodeStats counts a manager's instances on one node.
+type NodeStats struct {
+	Node        string
+	Error       string // why the node did not answer; the counts are then not known
+	Awake       int
+	Waking      int
+	Draining    int
+	Attachments int
+	Signals     uint64 // handled since the node started
+	Wakes       uint64
+	Hibernated  uint64
+	Failed      uint64   // hibernations that failed
+	Crashed     uint64   // handlers that panicked or hung
+	Keys        []string // of those awake, at most ListLimitMax, in key order
+}
+
+// Instances is the contract of live instances: what their owner's node, the
+// router and the client implement alike. Errors are *Error; unavailable and
+// overloaded mean surely not handled, unknown that it may yet be.
+//
+// All methods may be called concurrently.
+type Instances interface {
+	// Start answers with the instance, awake: it wakes one that is dormant and
+	// makes one where there is none. A checkpoint that does not thaw is
+	// thaw_failed, and nothing is started.
+	Start(ctx context.Context, ref InstanceRef, start StartInstance) (Instance, error)
+
+	// Lookup tells how an instance is, without waking it; not_found only where
+	// there is neither an awake one nor a checkpoint.
+	Lookup(ctx context.Context, ref InstanceRef) (Instance, error)
+
+	// Stop hibernates an instance and ends it; it succeeds only once that is
+	// durable. One that is not awake is not_found.
+	Stop(ctx context.Context, ref InstanceRef) error
+
+	// Hibernate stores the instance now and lets it sleep.
+	Hibernate(ctx context.Context, ref InstanceRef) error
+
+	// Attach starts the instance where it is not awake, in one step.
+	Attach(ctx context.Context, ref InstanceRef, attach Attach) (Attached, error)
+
+	// Detach ends an attachment; a missing one is fine.
+	Detach(ctx context.Context, ref InstanceRef, attachment string) error
+
+	// Touch arms the idle timer anew, and the attachment where one is named.
+	Touch(ctx context.Context, ref InstanceRef, attachment string) error
+
+	// Signal wakes the instance where it is dormant, hands it the signal after
+	// those that came before, and returns the handler's answer.
+	Signal(ctx context.Context, ref InstanceRef, signal Signal) (Reply, error)
+
+	// Stats counts a manager's instances.
+	Stats(ctx context.Context, scope, manager string) (ManagerStats, error)
+}
+
+// instancePrefix begins the checkpoint keys of a manager's instances.
+func instancePrefix(manager string) string {
+	return "instances/" + url.PathEscape(manager) + "/"
+}
