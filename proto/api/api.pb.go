@@ -533,6 +533,9 @@ type Op struct {
 	//	*Op_ForkSession
 	//	*Op_DeleteSession
 	//	*Op_DecideReview
+	//	*Op_ForkAgent
+	//	*Op_EraseAgent
+	//	*Op_SetTtl
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -827,6 +830,33 @@ func (x *Op) GetDecideReview() *DecideReview {
 	return nil
 }
 
+func (x *Op) GetForkAgent() *ForkAgent {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ForkAgent); ok {
+			return x.ForkAgent
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetEraseAgent() *EraseAgent {
+	if x != nil {
+		if x, ok := x.Op.(*Op_EraseAgent); ok {
+			return x.EraseAgent
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetSetTtl() *SetTTL {
+	if x != nil {
+		if x, ok := x.Op.(*Op_SetTtl); ok {
+			return x.SetTtl
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -943,6 +973,18 @@ type Op_DecideReview struct {
 	DecideReview *DecideReview `protobuf:"bytes,50,opt,name=decide_review,json=decideReview,oneof"`
 }
 
+type Op_ForkAgent struct {
+	ForkAgent *ForkAgent `protobuf:"bytes,80,opt,name=fork_agent,json=forkAgent,oneof"`
+}
+
+type Op_EraseAgent struct {
+	EraseAgent *EraseAgent `protobuf:"bytes,81,opt,name=erase_agent,json=eraseAgent,oneof"`
+}
+
+type Op_SetTtl struct {
+	SetTtl *SetTTL `protobuf:"bytes,82,opt,name=set_ttl,json=setTtl,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -998,6 +1040,12 @@ func (*Op_ForkSession) isOp_Op() {}
 func (*Op_DeleteSession) isOp_Op() {}
 
 func (*Op_DecideReview) isOp_Op() {}
+
+func (*Op_ForkAgent) isOp_Op() {}
+
+func (*Op_EraseAgent) isOp_Op() {}
+
+func (*Op_SetTtl) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1978,6 +2026,8 @@ type Policy struct {
 	BytesMax       uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
 	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax" json:"memories_max,omitempty"`
 	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax" json:"memory_bytes_max,omitempty"`
+	ChangesMax     uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax" json:"changes_max,omitempty"`
+	HistoryAgeMs   uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs" json:"history_age_ms,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2043,6 +2093,20 @@ func (x *Policy) GetMemoriesMax() uint64 {
 func (x *Policy) GetMemoryBytesMax() uint64 {
 	if x != nil {
 		return x.MemoryBytesMax
+	}
+	return 0
+}
+
+func (x *Policy) GetChangesMax() uint64 {
+	if x != nil {
+		return x.ChangesMax
+	}
+	return 0
+}
+
+func (x *Policy) GetHistoryAgeMs() uint64 {
+	if x != nil {
+		return x.HistoryAgeMs
 	}
 	return 0
 }
@@ -2404,6 +2468,8 @@ type OpResult struct {
 	//	*OpResult_Memory
 	//	*OpResult_Session
 	//	*OpResult_Review
+	//	*OpResult_ForkedAgent
+	//	*OpResult_Erasure
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2527,6 +2593,24 @@ func (x *OpResult) GetReview() *Review {
 	return nil
 }
 
+func (x *OpResult) GetForkedAgent() *ForkedAgent {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_ForkedAgent); ok {
+			return x.ForkedAgent
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetErasure() *Erasure {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Erasure); ok {
+			return x.Erasure
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2567,6 +2651,14 @@ type OpResult_Review struct {
 	Review *Review `protobuf:"bytes,41,opt,name=review,oneof"`
 }
 
+type OpResult_ForkedAgent struct {
+	ForkedAgent *ForkedAgent `protobuf:"bytes,80,opt,name=forked_agent,json=forkedAgent,oneof"`
+}
+
+type OpResult_Erasure struct {
+	Erasure *Erasure `protobuf:"bytes,81,opt,name=erasure,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2584,6 +2676,10 @@ func (*OpResult_Memory) isOpResult_Result() {}
 func (*OpResult_Session) isOpResult_Result() {}
 
 func (*OpResult_Review) isOpResult_Result() {}
+
+func (*OpResult_ForkedAgent) isOpResult_Result() {}
+
+func (*OpResult_Erasure) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2857,6 +2953,74 @@ func (x *EntryStamp) GetAt() int64 {
 	return 0
 }
 
+type ForkedAgent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Checkpoint    *CheckpointResult      `protobuf:"bytes,1,opt,name=checkpoint" json:"checkpoint,omitempty"`
+	Thread        *Thread                `protobuf:"bytes,2,opt,name=thread" json:"thread,omitempty"` // absent where the agent has none
+	Session       *SessionRow            `protobuf:"bytes,3,opt,name=session" json:"session,omitempty"`
+	Memories      uint64                 `protobuf:"varint,4,opt,name=memories" json:"memories,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForkedAgent) Reset() {
+	*x = ForkedAgent{}
+	mi := &file_proto_api_api_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForkedAgent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForkedAgent) ProtoMessage() {}
+
+func (x *ForkedAgent) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForkedAgent.ProtoReflect.Descriptor instead.
+func (*ForkedAgent) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ForkedAgent) GetCheckpoint() *CheckpointResult {
+	if x != nil {
+		return x.Checkpoint
+	}
+	return nil
+}
+
+func (x *ForkedAgent) GetThread() *Thread {
+	if x != nil {
+		return x.Thread
+	}
+	return nil
+}
+
+func (x *ForkedAgent) GetSession() *SessionRow {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+func (x *ForkedAgent) GetMemories() uint64 {
+	if x != nil {
+		return x.Memories
+	}
+	return 0
+}
+
 type DeleteResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Existed       bool                   `protobuf:"varint,1,opt,name=existed" json:"existed,omitempty"`
@@ -2867,7 +3031,7 @@ type DeleteResult struct {
 
 func (x *DeleteResult) Reset() {
 	*x = DeleteResult{}
-	mi := &file_proto_api_api_proto_msgTypes[33]
+	mi := &file_proto_api_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2879,7 +3043,7 @@ func (x *DeleteResult) String() string {
 func (*DeleteResult) ProtoMessage() {}
 
 func (x *DeleteResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[33]
+	mi := &file_proto_api_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2892,7 +3056,7 @@ func (x *DeleteResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResult.ProtoReflect.Descriptor instead.
 func (*DeleteResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{33}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DeleteResult) GetExisted() bool {
@@ -2937,7 +3101,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_proto_api_api_proto_msgTypes[34]
+	mi := &file_proto_api_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +3113,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[34]
+	mi := &file_proto_api_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +3126,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{34}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Error) GetCode() string {
@@ -3103,7 +3267,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[35]
+	mi := &file_proto_api_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3115,7 +3279,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[35]
+	mi := &file_proto_api_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3128,7 +3292,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{35}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ReadRequest) GetScope() string {
@@ -3185,6 +3349,7 @@ type Read struct {
 	//	*Read_ListSessions
 	//	*Read_GetReview
 	//	*Read_ListReviews
+	//	*Read_GetErasure
 	Read          isRead_Read `protobuf_oneof:"read"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3192,7 +3357,7 @@ type Read struct {
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_proto_api_api_proto_msgTypes[36]
+	mi := &file_proto_api_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3204,7 +3369,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[36]
+	mi := &file_proto_api_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3217,7 +3382,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{36}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Read) GetRead() isRead_Read {
@@ -3425,6 +3590,15 @@ func (x *Read) GetListReviews() *ListReviews {
 	return nil
 }
 
+func (x *Read) GetGetErasure() *GetErasure {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetErasure); ok {
+			return x.GetErasure
+		}
+	}
+	return nil
+}
+
 type isRead_Read interface {
 	isRead_Read()
 }
@@ -3517,6 +3691,10 @@ type Read_ListReviews struct {
 	ListReviews *ListReviews `protobuf:"bytes,43,opt,name=list_reviews,json=listReviews,oneof"`
 }
 
+type Read_GetErasure struct {
+	GetErasure *GetErasure `protobuf:"bytes,80,opt,name=get_erasure,json=getErasure,oneof"`
+}
+
 func (*Read_GetValue) isRead_Read() {}
 
 func (*Read_ListValues) isRead_Read() {}
@@ -3561,6 +3739,8 @@ func (*Read_GetReview) isRead_Read() {}
 
 func (*Read_ListReviews) isRead_Read() {}
 
+func (*Read_GetErasure) isRead_Read() {}
+
 type GetValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
@@ -3570,7 +3750,7 @@ type GetValue struct {
 
 func (x *GetValue) Reset() {
 	*x = GetValue{}
-	mi := &file_proto_api_api_proto_msgTypes[37]
+	mi := &file_proto_api_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3582,7 +3762,7 @@ func (x *GetValue) String() string {
 func (*GetValue) ProtoMessage() {}
 
 func (x *GetValue) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[37]
+	mi := &file_proto_api_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3595,7 +3775,7 @@ func (x *GetValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetValue.ProtoReflect.Descriptor instead.
 func (*GetValue) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{37}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *GetValue) GetKey() string {
@@ -3616,7 +3796,7 @@ type ListPage struct {
 
 func (x *ListPage) Reset() {
 	*x = ListPage{}
-	mi := &file_proto_api_api_proto_msgTypes[38]
+	mi := &file_proto_api_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3628,7 +3808,7 @@ func (x *ListPage) String() string {
 func (*ListPage) ProtoMessage() {}
 
 func (x *ListPage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[38]
+	mi := &file_proto_api_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3641,7 +3821,7 @@ func (x *ListPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPage.ProtoReflect.Descriptor instead.
 func (*ListPage) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{38}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListPage) GetPrefix() string {
@@ -3675,7 +3855,7 @@ type GetCheckpoint struct {
 
 func (x *GetCheckpoint) Reset() {
 	*x = GetCheckpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[39]
+	mi := &file_proto_api_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3687,7 +3867,7 @@ func (x *GetCheckpoint) String() string {
 func (*GetCheckpoint) ProtoMessage() {}
 
 func (x *GetCheckpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[39]
+	mi := &file_proto_api_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3700,7 +3880,7 @@ func (x *GetCheckpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCheckpoint.ProtoReflect.Descriptor instead.
 func (*GetCheckpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{39}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetCheckpoint) GetKey() string {
@@ -3726,7 +3906,7 @@ type CheckpointHistory struct {
 
 func (x *CheckpointHistory) Reset() {
 	*x = CheckpointHistory{}
-	mi := &file_proto_api_api_proto_msgTypes[40]
+	mi := &file_proto_api_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3738,7 +3918,7 @@ func (x *CheckpointHistory) String() string {
 func (*CheckpointHistory) ProtoMessage() {}
 
 func (x *CheckpointHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[40]
+	mi := &file_proto_api_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3751,7 +3931,7 @@ func (x *CheckpointHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointHistory.ProtoReflect.Descriptor instead.
 func (*CheckpointHistory) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{40}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CheckpointHistory) GetKey() string {
@@ -3770,7 +3950,7 @@ type GetThread struct {
 
 func (x *GetThread) Reset() {
 	*x = GetThread{}
-	mi := &file_proto_api_api_proto_msgTypes[41]
+	mi := &file_proto_api_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3782,7 +3962,7 @@ func (x *GetThread) String() string {
 func (*GetThread) ProtoMessage() {}
 
 func (x *GetThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[41]
+	mi := &file_proto_api_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3795,7 +3975,7 @@ func (x *GetThread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetThread.ProtoReflect.Descriptor instead.
 func (*GetThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{41}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetThread) GetThread() string {
@@ -3820,7 +4000,7 @@ type LoadEntries struct {
 
 func (x *LoadEntries) Reset() {
 	*x = LoadEntries{}
-	mi := &file_proto_api_api_proto_msgTypes[42]
+	mi := &file_proto_api_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3832,7 +4012,7 @@ func (x *LoadEntries) String() string {
 func (*LoadEntries) ProtoMessage() {}
 
 func (x *LoadEntries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[42]
+	mi := &file_proto_api_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3845,7 +4025,7 @@ func (x *LoadEntries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadEntries.ProtoReflect.Descriptor instead.
 func (*LoadEntries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{42}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *LoadEntries) GetThread() string {
@@ -3907,7 +4087,7 @@ type GetEntry struct {
 
 func (x *GetEntry) Reset() {
 	*x = GetEntry{}
-	mi := &file_proto_api_api_proto_msgTypes[43]
+	mi := &file_proto_api_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3919,7 +4099,7 @@ func (x *GetEntry) String() string {
 func (*GetEntry) ProtoMessage() {}
 
 func (x *GetEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[43]
+	mi := &file_proto_api_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3932,7 +4112,7 @@ func (x *GetEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEntry.ProtoReflect.Descriptor instead.
 func (*GetEntry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{43}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetEntry) GetThread() string {
@@ -3958,7 +4138,7 @@ type VerifyThread struct {
 
 func (x *VerifyThread) Reset() {
 	*x = VerifyThread{}
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3970,7 +4150,7 @@ func (x *VerifyThread) String() string {
 func (*VerifyThread) ProtoMessage() {}
 
 func (x *VerifyThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3983,7 +4163,7 @@ func (x *VerifyThread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyThread.ProtoReflect.Descriptor instead.
 func (*VerifyThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *VerifyThread) GetThread() string {
@@ -4004,7 +4184,7 @@ type Thaw struct {
 
 func (x *Thaw) Reset() {
 	*x = Thaw{}
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4016,7 +4196,7 @@ func (x *Thaw) String() string {
 func (*Thaw) ProtoMessage() {}
 
 func (x *Thaw) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4029,7 +4209,7 @@ func (x *Thaw) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thaw.ProtoReflect.Descriptor instead.
 func (*Thaw) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Thaw) GetKey() string {
@@ -4061,7 +4241,7 @@ type GetScope struct {
 
 func (x *GetScope) Reset() {
 	*x = GetScope{}
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4073,7 +4253,7 @@ func (x *GetScope) String() string {
 func (*GetScope) ProtoMessage() {}
 
 func (x *GetScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4086,7 +4266,7 @@ func (x *GetScope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetScope.ProtoReflect.Descriptor instead.
 func (*GetScope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
 }
 
 type GetClaim struct {
@@ -4098,7 +4278,7 @@ type GetClaim struct {
 
 func (x *GetClaim) Reset() {
 	*x = GetClaim{}
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4110,7 +4290,7 @@ func (x *GetClaim) String() string {
 func (*GetClaim) ProtoMessage() {}
 
 func (x *GetClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4123,7 +4303,7 @@ func (x *GetClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaim.ProtoReflect.Descriptor instead.
 func (*GetClaim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetClaim) GetClaim() string {
@@ -4145,7 +4325,7 @@ type ReadResponse struct {
 
 func (x *ReadResponse) Reset() {
 	*x = ReadResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4157,7 +4337,7 @@ func (x *ReadResponse) String() string {
 func (*ReadResponse) ProtoMessage() {}
 
 func (x *ReadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4170,7 +4350,7 @@ func (x *ReadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
 func (*ReadResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReadResponse) GetIndex() uint64 {
@@ -4227,6 +4407,7 @@ type Answer struct {
 	//	*Answer_Sessions
 	//	*Answer_Review
 	//	*Answer_Reviews
+	//	*Answer_Erasure
 	Answer        isAnswer_Answer `protobuf_oneof:"answer"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4234,7 +4415,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4246,7 +4427,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4259,7 +4440,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Answer) GetAnswer() isAnswer_Answer {
@@ -4467,6 +4648,15 @@ func (x *Answer) GetReviews() *ReviewList {
 	return nil
 }
 
+func (x *Answer) GetErasure() *Erasure {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Erasure); ok {
+			return x.Erasure
+		}
+	}
+	return nil
+}
+
 type isAnswer_Answer interface {
 	isAnswer_Answer()
 }
@@ -4559,6 +4749,10 @@ type Answer_Reviews struct {
 	Reviews *ReviewList `protobuf:"bytes,43,opt,name=reviews,oneof"`
 }
 
+type Answer_Erasure struct {
+	Erasure *Erasure `protobuf:"bytes,80,opt,name=erasure,oneof"`
+}
+
 func (*Answer_Error) isAnswer_Answer() {}
 
 func (*Answer_Value) isAnswer_Answer() {}
@@ -4603,6 +4797,8 @@ func (*Answer_Review) isAnswer_Answer() {}
 
 func (*Answer_Reviews) isAnswer_Answer() {}
 
+func (*Answer_Erasure) isAnswer_Answer() {}
+
 type Value struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
@@ -4619,7 +4815,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4631,7 +4827,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4644,7 +4840,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Value) GetKey() string {
@@ -4718,7 +4914,7 @@ type ValueRow struct {
 
 func (x *ValueRow) Reset() {
 	*x = ValueRow{}
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4730,7 +4926,7 @@ func (x *ValueRow) String() string {
 func (*ValueRow) ProtoMessage() {}
 
 func (x *ValueRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4743,7 +4939,7 @@ func (x *ValueRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueRow.ProtoReflect.Descriptor instead.
 func (*ValueRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ValueRow) GetKey() string {
@@ -4805,7 +5001,7 @@ type ValueList struct {
 
 func (x *ValueList) Reset() {
 	*x = ValueList{}
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4817,7 +5013,7 @@ func (x *ValueList) String() string {
 func (*ValueList) ProtoMessage() {}
 
 func (x *ValueList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4830,7 +5026,7 @@ func (x *ValueList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueList.ProtoReflect.Descriptor instead.
 func (*ValueList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ValueList) GetItems() []*ValueRow {
@@ -4866,7 +5062,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4878,7 +5074,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4891,7 +5087,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Checkpoint) GetKey() string {
@@ -4987,7 +5183,7 @@ type CheckpointRow struct {
 
 func (x *CheckpointRow) Reset() {
 	*x = CheckpointRow{}
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4999,7 +5195,7 @@ func (x *CheckpointRow) String() string {
 func (*CheckpointRow) ProtoMessage() {}
 
 func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5012,7 +5208,7 @@ func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointRow.ProtoReflect.Descriptor instead.
 func (*CheckpointRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *CheckpointRow) GetKey() string {
@@ -5081,7 +5277,7 @@ type CheckpointList struct {
 
 func (x *CheckpointList) Reset() {
 	*x = CheckpointList{}
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5093,7 +5289,7 @@ func (x *CheckpointList) String() string {
 func (*CheckpointList) ProtoMessage() {}
 
 func (x *CheckpointList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5106,7 +5302,7 @@ func (x *CheckpointList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointList.ProtoReflect.Descriptor instead.
 func (*CheckpointList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CheckpointList) GetItems() []*CheckpointRow {
@@ -5135,13 +5331,14 @@ type Thread struct {
 	UpdatedAt     int64                  `protobuf:"varint,8,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,9,opt,name=metadata" json:"metadata,omitempty"`
 	ForkedFrom    *ForkPoint             `protobuf:"bytes,10,opt,name=forked_from,json=forkedFrom" json:"forked_from,omitempty"`
+	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"` // Unix ms; 0 for never
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5153,7 +5350,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5166,7 +5363,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Thread) GetId() string {
@@ -5239,6 +5436,13 @@ func (x *Thread) GetForkedFrom() *ForkPoint {
 	return nil
 }
 
+func (x *Thread) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
+}
+
 type ForkPoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Thread        string                 `protobuf:"bytes,1,opt,name=thread" json:"thread,omitempty"`
@@ -5250,7 +5454,7 @@ type ForkPoint struct {
 
 func (x *ForkPoint) Reset() {
 	*x = ForkPoint{}
-	mi := &file_proto_api_api_proto_msgTypes[57]
+	mi := &file_proto_api_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5262,7 +5466,7 @@ func (x *ForkPoint) String() string {
 func (*ForkPoint) ProtoMessage() {}
 
 func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[57]
+	mi := &file_proto_api_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5275,7 +5479,7 @@ func (x *ForkPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
 func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{57}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ForkPoint) GetThread() string {
@@ -5309,7 +5513,7 @@ type ThreadList struct {
 
 func (x *ThreadList) Reset() {
 	*x = ThreadList{}
-	mi := &file_proto_api_api_proto_msgTypes[58]
+	mi := &file_proto_api_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5321,7 +5525,7 @@ func (x *ThreadList) String() string {
 func (*ThreadList) ProtoMessage() {}
 
 func (x *ThreadList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[58]
+	mi := &file_proto_api_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5334,7 +5538,7 @@ func (x *ThreadList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadList.ProtoReflect.Descriptor instead.
 func (*ThreadList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{58}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ThreadList) GetItems() []*Thread {
@@ -5365,7 +5569,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_proto_api_api_proto_msgTypes[59]
+	mi := &file_proto_api_api_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5377,7 +5581,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[59]
+	mi := &file_proto_api_api_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5390,7 +5594,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{59}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Entry) GetId() string {
@@ -5446,7 +5650,7 @@ type Entries struct {
 
 func (x *Entries) Reset() {
 	*x = Entries{}
-	mi := &file_proto_api_api_proto_msgTypes[60]
+	mi := &file_proto_api_api_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5458,7 +5662,7 @@ func (x *Entries) String() string {
 func (*Entries) ProtoMessage() {}
 
 func (x *Entries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[60]
+	mi := &file_proto_api_api_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5471,7 +5675,7 @@ func (x *Entries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entries.ProtoReflect.Descriptor instead.
 func (*Entries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{60}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Entries) GetThread() *Thread {
@@ -5507,7 +5711,7 @@ type Verified struct {
 
 func (x *Verified) Reset() {
 	*x = Verified{}
-	mi := &file_proto_api_api_proto_msgTypes[61]
+	mi := &file_proto_api_api_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5519,7 +5723,7 @@ func (x *Verified) String() string {
 func (*Verified) ProtoMessage() {}
 
 func (x *Verified) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[61]
+	mi := &file_proto_api_api_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5532,7 +5736,7 @@ func (x *Verified) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verified.ProtoReflect.Descriptor instead.
 func (*Verified) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{61}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Verified) GetOk() bool {
@@ -5575,7 +5779,7 @@ type Thawed struct {
 
 func (x *Thawed) Reset() {
 	*x = Thawed{}
-	mi := &file_proto_api_api_proto_msgTypes[62]
+	mi := &file_proto_api_api_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5587,7 +5791,7 @@ func (x *Thawed) String() string {
 func (*Thawed) ProtoMessage() {}
 
 func (x *Thawed) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[62]
+	mi := &file_proto_api_api_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5600,7 +5804,7 @@ func (x *Thawed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thawed.ProtoReflect.Descriptor instead.
 func (*Thawed) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{62}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Thawed) GetCheckpoint() *Checkpoint {
@@ -5644,7 +5848,7 @@ type Scope struct {
 
 func (x *Scope) Reset() {
 	*x = Scope{}
-	mi := &file_proto_api_api_proto_msgTypes[63]
+	mi := &file_proto_api_api_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5656,7 +5860,7 @@ func (x *Scope) String() string {
 func (*Scope) ProtoMessage() {}
 
 func (x *Scope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[63]
+	mi := &file_proto_api_api_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5669,7 +5873,7 @@ func (x *Scope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scope.ProtoReflect.Descriptor instead.
 func (*Scope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{63}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Scope) GetName() string {
@@ -5717,7 +5921,7 @@ type ScopeList struct {
 
 func (x *ScopeList) Reset() {
 	*x = ScopeList{}
-	mi := &file_proto_api_api_proto_msgTypes[64]
+	mi := &file_proto_api_api_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5729,7 +5933,7 @@ func (x *ScopeList) String() string {
 func (*ScopeList) ProtoMessage() {}
 
 func (x *ScopeList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[64]
+	mi := &file_proto_api_api_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5742,7 +5946,7 @@ func (x *ScopeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeList.ProtoReflect.Descriptor instead.
 func (*ScopeList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{64}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *ScopeList) GetItems() []*Scope {
@@ -5773,7 +5977,7 @@ type Claim struct {
 
 func (x *Claim) Reset() {
 	*x = Claim{}
-	mi := &file_proto_api_api_proto_msgTypes[65]
+	mi := &file_proto_api_api_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5785,7 +5989,7 @@ func (x *Claim) String() string {
 func (*Claim) ProtoMessage() {}
 
 func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[65]
+	mi := &file_proto_api_api_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5798,7 +6002,7 @@ func (x *Claim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claim.ProtoReflect.Descriptor instead.
 func (*Claim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{65}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Claim) GetName() string {
@@ -5853,7 +6057,7 @@ type ClaimList struct {
 
 func (x *ClaimList) Reset() {
 	*x = ClaimList{}
-	mi := &file_proto_api_api_proto_msgTypes[66]
+	mi := &file_proto_api_api_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5865,7 +6069,7 @@ func (x *ClaimList) String() string {
 func (*ClaimList) ProtoMessage() {}
 
 func (x *ClaimList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[66]
+	mi := &file_proto_api_api_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5878,7 +6082,7 @@ func (x *ClaimList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimList.ProtoReflect.Descriptor instead.
 func (*ClaimList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{66}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ClaimList) GetItems() []*Claim {
@@ -5901,14 +6105,17 @@ type WatchRequest struct {
 	Thread        string                 `protobuf:"bytes,2,opt,name=thread" json:"thread,omitempty"`
 	From          uint64                 `protobuf:"varint,3,opt,name=from" json:"from,omitempty"`
 	Incarnation   uint64                 `protobuf:"varint,4,opt,name=incarnation" json:"incarnation,omitempty"`
-	Claim         string                 `protobuf:"bytes,5,opt,name=claim" json:"claim,omitempty"` // instead of a thread
+	Claim         string                 `protobuf:"bytes,5,opt,name=claim" json:"claim,omitempty"`       // instead of a thread
+	Changes       bool                   `protobuf:"varint,60,opt,name=changes" json:"changes,omitempty"` // instead of either: from is an index, 0 means what comes
+	Skip          uint64                 `protobuf:"varint,61,opt,name=skip" json:"skip,omitempty"`       // of the changes at from
+	Prefix        string                 `protobuf:"bytes,62,opt,name=prefix" json:"prefix,omitempty"`    // of a change's path
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[67]
+	mi := &file_proto_api_api_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5920,7 +6127,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[67]
+	mi := &file_proto_api_api_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5933,7 +6140,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{67}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *WatchRequest) GetScope() string {
@@ -5971,6 +6178,27 @@ func (x *WatchRequest) GetClaim() string {
 	return ""
 }
 
+func (x *WatchRequest) GetChanges() bool {
+	if x != nil {
+		return x.Changes
+	}
+	return false
+}
+
+func (x *WatchRequest) GetSkip() uint64 {
+	if x != nil {
+		return x.Skip
+	}
+	return 0
+}
+
+func (x *WatchRequest) GetPrefix() string {
+	if x != nil {
+		return x.Prefix
+	}
+	return ""
+}
+
 type WatchEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Event:
@@ -5979,6 +6207,7 @@ type WatchEvent struct {
 	//	*WatchEvent_CompactedFloor
 	//	*WatchEvent_Deleted
 	//	*WatchEvent_Claim
+	//	*WatchEvent_Changes
 	Event         isWatchEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5986,7 +6215,7 @@ type WatchEvent struct {
 
 func (x *WatchEvent) Reset() {
 	*x = WatchEvent{}
-	mi := &file_proto_api_api_proto_msgTypes[68]
+	mi := &file_proto_api_api_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5998,7 +6227,7 @@ func (x *WatchEvent) String() string {
 func (*WatchEvent) ProtoMessage() {}
 
 func (x *WatchEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[68]
+	mi := &file_proto_api_api_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6011,7 +6240,7 @@ func (x *WatchEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEvent.ProtoReflect.Descriptor instead.
 func (*WatchEvent) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{68}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *WatchEvent) GetEvent() isWatchEvent_Event {
@@ -6057,6 +6286,15 @@ func (x *WatchEvent) GetClaim() *Claim {
 	return nil
 }
 
+func (x *WatchEvent) GetChanges() *Changes {
+	if x != nil {
+		if x, ok := x.Event.(*WatchEvent_Changes); ok {
+			return x.Changes
+		}
+	}
+	return nil
+}
+
 type isWatchEvent_Event interface {
 	isWatchEvent_Event()
 }
@@ -6077,6 +6315,10 @@ type WatchEvent_Claim struct {
 	Claim *Claim `protobuf:"bytes,4,opt,name=claim,oneof"`
 }
 
+type WatchEvent_Changes struct {
+	Changes *Changes `protobuf:"bytes,60,opt,name=changes,oneof"`
+}
+
 func (*WatchEvent_Entry) isWatchEvent_Event() {}
 
 func (*WatchEvent_CompactedFloor) isWatchEvent_Event() {}
@@ -6084,6 +6326,8 @@ func (*WatchEvent_CompactedFloor) isWatchEvent_Event() {}
 func (*WatchEvent_Deleted) isWatchEvent_Event() {}
 
 func (*WatchEvent_Claim) isWatchEvent_Event() {}
+
+func (*WatchEvent_Changes) isWatchEvent_Event() {}
 
 // Context is what every typed write carries.
 type Context struct {
@@ -6097,7 +6341,7 @@ type Context struct {
 
 func (x *Context) Reset() {
 	*x = Context{}
-	mi := &file_proto_api_api_proto_msgTypes[69]
+	mi := &file_proto_api_api_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6109,7 +6353,7 @@ func (x *Context) String() string {
 func (*Context) ProtoMessage() {}
 
 func (x *Context) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[69]
+	mi := &file_proto_api_api_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6122,7 +6366,7 @@ func (x *Context) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Context.ProtoReflect.Descriptor instead.
 func (*Context) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{69}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Context) GetScope() string {
@@ -6158,7 +6402,7 @@ type View struct {
 
 func (x *View) Reset() {
 	*x = View{}
-	mi := &file_proto_api_api_proto_msgTypes[70]
+	mi := &file_proto_api_api_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6170,7 +6414,7 @@ func (x *View) String() string {
 func (*View) ProtoMessage() {}
 
 func (x *View) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[70]
+	mi := &file_proto_api_api_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6183,7 +6427,7 @@ func (x *View) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use View.ProtoReflect.Descriptor instead.
 func (*View) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{70}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *View) GetScope() string {
@@ -6217,7 +6461,7 @@ type PutCheckpointRequest struct {
 
 func (x *PutCheckpointRequest) Reset() {
 	*x = PutCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[71]
+	mi := &file_proto_api_api_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6229,7 +6473,7 @@ func (x *PutCheckpointRequest) String() string {
 func (*PutCheckpointRequest) ProtoMessage() {}
 
 func (x *PutCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[71]
+	mi := &file_proto_api_api_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6242,7 +6486,7 @@ func (x *PutCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*PutCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *PutCheckpointRequest) GetContext() *Context {
@@ -6269,7 +6513,7 @@ type PatchCheckpointRequest struct {
 
 func (x *PatchCheckpointRequest) Reset() {
 	*x = PatchCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[72]
+	mi := &file_proto_api_api_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6281,7 +6525,7 @@ func (x *PatchCheckpointRequest) String() string {
 func (*PatchCheckpointRequest) ProtoMessage() {}
 
 func (x *PatchCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[72]
+	mi := &file_proto_api_api_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6294,7 +6538,7 @@ func (x *PatchCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PatchCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*PatchCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *PatchCheckpointRequest) GetContext() *Context {
@@ -6321,7 +6565,7 @@ type DeleteCheckpointRequest struct {
 
 func (x *DeleteCheckpointRequest) Reset() {
 	*x = DeleteCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[73]
+	mi := &file_proto_api_api_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6333,7 +6577,7 @@ func (x *DeleteCheckpointRequest) String() string {
 func (*DeleteCheckpointRequest) ProtoMessage() {}
 
 func (x *DeleteCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[73]
+	mi := &file_proto_api_api_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6346,7 +6590,7 @@ func (x *DeleteCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*DeleteCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *DeleteCheckpointRequest) GetContext() *Context {
@@ -6373,7 +6617,7 @@ type GetCheckpointRequest struct {
 
 func (x *GetCheckpointRequest) Reset() {
 	*x = GetCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[74]
+	mi := &file_proto_api_api_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6385,7 +6629,7 @@ func (x *GetCheckpointRequest) String() string {
 func (*GetCheckpointRequest) ProtoMessage() {}
 
 func (x *GetCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[74]
+	mi := &file_proto_api_api_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6398,7 +6642,7 @@ func (x *GetCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*GetCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *GetCheckpointRequest) GetView() *View {
@@ -6425,7 +6669,7 @@ type CheckpointHistoryRequest struct {
 
 func (x *CheckpointHistoryRequest) Reset() {
 	*x = CheckpointHistoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[75]
+	mi := &file_proto_api_api_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6437,7 +6681,7 @@ func (x *CheckpointHistoryRequest) String() string {
 func (*CheckpointHistoryRequest) ProtoMessage() {}
 
 func (x *CheckpointHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[75]
+	mi := &file_proto_api_api_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6450,7 +6694,7 @@ func (x *CheckpointHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointHistoryRequest.ProtoReflect.Descriptor instead.
 func (*CheckpointHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *CheckpointHistoryRequest) GetView() *View {
@@ -6478,7 +6722,7 @@ type CheckpointResponse struct {
 
 func (x *CheckpointResponse) Reset() {
 	*x = CheckpointResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[76]
+	mi := &file_proto_api_api_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6490,7 +6734,7 @@ func (x *CheckpointResponse) String() string {
 func (*CheckpointResponse) ProtoMessage() {}
 
 func (x *CheckpointResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[76]
+	mi := &file_proto_api_api_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6503,7 +6747,7 @@ func (x *CheckpointResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointResponse.ProtoReflect.Descriptor instead.
 func (*CheckpointResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *CheckpointResponse) GetIndex() uint64 {
@@ -6537,7 +6781,7 @@ type AppendThreadRequest struct {
 
 func (x *AppendThreadRequest) Reset() {
 	*x = AppendThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[77]
+	mi := &file_proto_api_api_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6549,7 +6793,7 @@ func (x *AppendThreadRequest) String() string {
 func (*AppendThreadRequest) ProtoMessage() {}
 
 func (x *AppendThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[77]
+	mi := &file_proto_api_api_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6562,7 +6806,7 @@ func (x *AppendThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendThreadRequest.ProtoReflect.Descriptor instead.
 func (*AppendThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *AppendThreadRequest) GetContext() *Context {
@@ -6589,7 +6833,7 @@ type DeleteThreadRequest struct {
 
 func (x *DeleteThreadRequest) Reset() {
 	*x = DeleteThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[78]
+	mi := &file_proto_api_api_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6601,7 +6845,7 @@ func (x *DeleteThreadRequest) String() string {
 func (*DeleteThreadRequest) ProtoMessage() {}
 
 func (x *DeleteThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[78]
+	mi := &file_proto_api_api_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6614,7 +6858,7 @@ func (x *DeleteThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteThreadRequest.ProtoReflect.Descriptor instead.
 func (*DeleteThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *DeleteThreadRequest) GetContext() *Context {
@@ -6641,7 +6885,7 @@ type CompactThreadRequest struct {
 
 func (x *CompactThreadRequest) Reset() {
 	*x = CompactThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[79]
+	mi := &file_proto_api_api_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6653,7 +6897,7 @@ func (x *CompactThreadRequest) String() string {
 func (*CompactThreadRequest) ProtoMessage() {}
 
 func (x *CompactThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[79]
+	mi := &file_proto_api_api_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6666,7 +6910,7 @@ func (x *CompactThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactThreadRequest.ProtoReflect.Descriptor instead.
 func (*CompactThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *CompactThreadRequest) GetContext() *Context {
@@ -6693,7 +6937,7 @@ type ForkThreadRequest struct {
 
 func (x *ForkThreadRequest) Reset() {
 	*x = ForkThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[80]
+	mi := &file_proto_api_api_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6705,7 +6949,7 @@ func (x *ForkThreadRequest) String() string {
 func (*ForkThreadRequest) ProtoMessage() {}
 
 func (x *ForkThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[80]
+	mi := &file_proto_api_api_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6718,7 +6962,7 @@ func (x *ForkThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkThreadRequest.ProtoReflect.Descriptor instead.
 func (*ForkThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *ForkThreadRequest) GetContext() *Context {
@@ -6745,7 +6989,7 @@ type GetThreadRequest struct {
 
 func (x *GetThreadRequest) Reset() {
 	*x = GetThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[81]
+	mi := &file_proto_api_api_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6757,7 +7001,7 @@ func (x *GetThreadRequest) String() string {
 func (*GetThreadRequest) ProtoMessage() {}
 
 func (x *GetThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[81]
+	mi := &file_proto_api_api_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6770,7 +7014,7 @@ func (x *GetThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetThreadRequest.ProtoReflect.Descriptor instead.
 func (*GetThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *GetThreadRequest) GetView() *View {
@@ -6797,7 +7041,7 @@ type LoadEntriesRequest struct {
 
 func (x *LoadEntriesRequest) Reset() {
 	*x = LoadEntriesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[82]
+	mi := &file_proto_api_api_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6809,7 +7053,7 @@ func (x *LoadEntriesRequest) String() string {
 func (*LoadEntriesRequest) ProtoMessage() {}
 
 func (x *LoadEntriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[82]
+	mi := &file_proto_api_api_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6822,7 +7066,7 @@ func (x *LoadEntriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadEntriesRequest.ProtoReflect.Descriptor instead.
 func (*LoadEntriesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *LoadEntriesRequest) GetView() *View {
@@ -6849,7 +7093,7 @@ type GetEntryRequest struct {
 
 func (x *GetEntryRequest) Reset() {
 	*x = GetEntryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[83]
+	mi := &file_proto_api_api_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6861,7 +7105,7 @@ func (x *GetEntryRequest) String() string {
 func (*GetEntryRequest) ProtoMessage() {}
 
 func (x *GetEntryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[83]
+	mi := &file_proto_api_api_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6874,7 +7118,7 @@ func (x *GetEntryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEntryRequest.ProtoReflect.Descriptor instead.
 func (*GetEntryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{83}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *GetEntryRequest) GetView() *View {
@@ -6901,7 +7145,7 @@ type VerifyThreadRequest struct {
 
 func (x *VerifyThreadRequest) Reset() {
 	*x = VerifyThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[84]
+	mi := &file_proto_api_api_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6913,7 +7157,7 @@ func (x *VerifyThreadRequest) String() string {
 func (*VerifyThreadRequest) ProtoMessage() {}
 
 func (x *VerifyThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[84]
+	mi := &file_proto_api_api_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6926,7 +7170,7 @@ func (x *VerifyThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyThreadRequest.ProtoReflect.Descriptor instead.
 func (*VerifyThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{84}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *VerifyThreadRequest) GetView() *View {
@@ -6953,7 +7197,7 @@ type ThreadResponse struct {
 
 func (x *ThreadResponse) Reset() {
 	*x = ThreadResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[85]
+	mi := &file_proto_api_api_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6965,7 +7209,7 @@ func (x *ThreadResponse) String() string {
 func (*ThreadResponse) ProtoMessage() {}
 
 func (x *ThreadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[85]
+	mi := &file_proto_api_api_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6978,7 +7222,7 @@ func (x *ThreadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadResponse.ProtoReflect.Descriptor instead.
 func (*ThreadResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{85}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *ThreadResponse) GetIndex() uint64 {
@@ -7005,7 +7249,7 @@ type PutValueRequest struct {
 
 func (x *PutValueRequest) Reset() {
 	*x = PutValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[86]
+	mi := &file_proto_api_api_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7017,7 +7261,7 @@ func (x *PutValueRequest) String() string {
 func (*PutValueRequest) ProtoMessage() {}
 
 func (x *PutValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[86]
+	mi := &file_proto_api_api_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7030,7 +7274,7 @@ func (x *PutValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutValueRequest.ProtoReflect.Descriptor instead.
 func (*PutValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{86}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *PutValueRequest) GetContext() *Context {
@@ -7057,7 +7301,7 @@ type DeleteValueRequest struct {
 
 func (x *DeleteValueRequest) Reset() {
 	*x = DeleteValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[87]
+	mi := &file_proto_api_api_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7069,7 +7313,7 @@ func (x *DeleteValueRequest) String() string {
 func (*DeleteValueRequest) ProtoMessage() {}
 
 func (x *DeleteValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[87]
+	mi := &file_proto_api_api_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7082,7 +7326,7 @@ func (x *DeleteValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteValueRequest.ProtoReflect.Descriptor instead.
 func (*DeleteValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{87}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *DeleteValueRequest) GetContext() *Context {
@@ -7109,7 +7353,7 @@ type GetValueRequest struct {
 
 func (x *GetValueRequest) Reset() {
 	*x = GetValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[88]
+	mi := &file_proto_api_api_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7121,7 +7365,7 @@ func (x *GetValueRequest) String() string {
 func (*GetValueRequest) ProtoMessage() {}
 
 func (x *GetValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[88]
+	mi := &file_proto_api_api_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7134,7 +7378,7 @@ func (x *GetValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetValueRequest.ProtoReflect.Descriptor instead.
 func (*GetValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{88}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *GetValueRequest) GetView() *View {
@@ -7161,7 +7405,7 @@ type ValueResponse struct {
 
 func (x *ValueResponse) Reset() {
 	*x = ValueResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[89]
+	mi := &file_proto_api_api_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7173,7 +7417,7 @@ func (x *ValueResponse) String() string {
 func (*ValueResponse) ProtoMessage() {}
 
 func (x *ValueResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[89]
+	mi := &file_proto_api_api_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7186,7 +7430,7 @@ func (x *ValueResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueResponse.ProtoReflect.Descriptor instead.
 func (*ValueResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{89}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *ValueResponse) GetIndex() uint64 {
@@ -7213,7 +7457,7 @@ type TakeClaimRequest struct {
 
 func (x *TakeClaimRequest) Reset() {
 	*x = TakeClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[90]
+	mi := &file_proto_api_api_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7225,7 +7469,7 @@ func (x *TakeClaimRequest) String() string {
 func (*TakeClaimRequest) ProtoMessage() {}
 
 func (x *TakeClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[90]
+	mi := &file_proto_api_api_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7238,7 +7482,7 @@ func (x *TakeClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakeClaimRequest.ProtoReflect.Descriptor instead.
 func (*TakeClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{90}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *TakeClaimRequest) GetContext() *Context {
@@ -7265,7 +7509,7 @@ type RenewClaimRequest struct {
 
 func (x *RenewClaimRequest) Reset() {
 	*x = RenewClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[91]
+	mi := &file_proto_api_api_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7277,7 +7521,7 @@ func (x *RenewClaimRequest) String() string {
 func (*RenewClaimRequest) ProtoMessage() {}
 
 func (x *RenewClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[91]
+	mi := &file_proto_api_api_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7290,7 +7534,7 @@ func (x *RenewClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewClaimRequest.ProtoReflect.Descriptor instead.
 func (*RenewClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{91}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *RenewClaimRequest) GetContext() *Context {
@@ -7317,7 +7561,7 @@ type ReleaseClaimRequest struct {
 
 func (x *ReleaseClaimRequest) Reset() {
 	*x = ReleaseClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[92]
+	mi := &file_proto_api_api_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7329,7 +7573,7 @@ func (x *ReleaseClaimRequest) String() string {
 func (*ReleaseClaimRequest) ProtoMessage() {}
 
 func (x *ReleaseClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[92]
+	mi := &file_proto_api_api_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7342,7 +7586,7 @@ func (x *ReleaseClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseClaimRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{92}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *ReleaseClaimRequest) GetContext() *Context {
@@ -7369,7 +7613,7 @@ type GetClaimRequest struct {
 
 func (x *GetClaimRequest) Reset() {
 	*x = GetClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[93]
+	mi := &file_proto_api_api_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7381,7 +7625,7 @@ func (x *GetClaimRequest) String() string {
 func (*GetClaimRequest) ProtoMessage() {}
 
 func (x *GetClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[93]
+	mi := &file_proto_api_api_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7394,7 +7638,7 @@ func (x *GetClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaimRequest.ProtoReflect.Descriptor instead.
 func (*GetClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{93}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *GetClaimRequest) GetView() *View {
@@ -7421,7 +7665,7 @@ type ClaimResponse struct {
 
 func (x *ClaimResponse) Reset() {
 	*x = ClaimResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[94]
+	mi := &file_proto_api_api_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7433,7 +7677,7 @@ func (x *ClaimResponse) String() string {
 func (*ClaimResponse) ProtoMessage() {}
 
 func (x *ClaimResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[94]
+	mi := &file_proto_api_api_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7446,7 +7690,7 @@ func (x *ClaimResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimResponse.ProtoReflect.Descriptor instead.
 func (*ClaimResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{94}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *ClaimResponse) GetIndex() uint64 {
@@ -7473,7 +7717,7 @@ type PutSessionRequest struct {
 
 func (x *PutSessionRequest) Reset() {
 	*x = PutSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7485,7 +7729,7 @@ func (x *PutSessionRequest) String() string {
 func (*PutSessionRequest) ProtoMessage() {}
 
 func (x *PutSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7498,7 +7742,7 @@ func (x *PutSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutSessionRequest.ProtoReflect.Descriptor instead.
 func (*PutSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *PutSessionRequest) GetContext() *Context {
@@ -7525,7 +7769,7 @@ type ClaimSessionRequest struct {
 
 func (x *ClaimSessionRequest) Reset() {
 	*x = ClaimSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7537,7 +7781,7 @@ func (x *ClaimSessionRequest) String() string {
 func (*ClaimSessionRequest) ProtoMessage() {}
 
 func (x *ClaimSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7550,7 +7794,7 @@ func (x *ClaimSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimSessionRequest.ProtoReflect.Descriptor instead.
 func (*ClaimSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *ClaimSessionRequest) GetContext() *Context {
@@ -7577,7 +7821,7 @@ type ResumeSessionRequest struct {
 
 func (x *ResumeSessionRequest) Reset() {
 	*x = ResumeSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[97]
+	mi := &file_proto_api_api_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7589,7 +7833,7 @@ func (x *ResumeSessionRequest) String() string {
 func (*ResumeSessionRequest) ProtoMessage() {}
 
 func (x *ResumeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[97]
+	mi := &file_proto_api_api_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7602,7 +7846,7 @@ func (x *ResumeSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSessionRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *ResumeSessionRequest) GetContext() *Context {
@@ -7629,7 +7873,7 @@ type RecoverSessionRequest struct {
 
 func (x *RecoverSessionRequest) Reset() {
 	*x = RecoverSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[98]
+	mi := &file_proto_api_api_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7641,7 +7885,7 @@ func (x *RecoverSessionRequest) String() string {
 func (*RecoverSessionRequest) ProtoMessage() {}
 
 func (x *RecoverSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[98]
+	mi := &file_proto_api_api_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7654,7 +7898,7 @@ func (x *RecoverSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecoverSessionRequest.ProtoReflect.Descriptor instead.
 func (*RecoverSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *RecoverSessionRequest) GetContext() *Context {
@@ -7681,7 +7925,7 @@ type CheckpointSessionRequest struct {
 
 func (x *CheckpointSessionRequest) Reset() {
 	*x = CheckpointSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[99]
+	mi := &file_proto_api_api_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7693,7 +7937,7 @@ func (x *CheckpointSessionRequest) String() string {
 func (*CheckpointSessionRequest) ProtoMessage() {}
 
 func (x *CheckpointSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[99]
+	mi := &file_proto_api_api_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7706,7 +7950,7 @@ func (x *CheckpointSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointSessionRequest.ProtoReflect.Descriptor instead.
 func (*CheckpointSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *CheckpointSessionRequest) GetContext() *Context {
@@ -7733,7 +7977,7 @@ type CommitSessionRequest struct {
 
 func (x *CommitSessionRequest) Reset() {
 	*x = CommitSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[100]
+	mi := &file_proto_api_api_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7745,7 +7989,7 @@ func (x *CommitSessionRequest) String() string {
 func (*CommitSessionRequest) ProtoMessage() {}
 
 func (x *CommitSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[100]
+	mi := &file_proto_api_api_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7758,7 +8002,7 @@ func (x *CommitSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitSessionRequest.ProtoReflect.Descriptor instead.
 func (*CommitSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *CommitSessionRequest) GetContext() *Context {
@@ -7785,7 +8029,7 @@ type RenewSessionRequest struct {
 
 func (x *RenewSessionRequest) Reset() {
 	*x = RenewSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[101]
+	mi := &file_proto_api_api_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7797,7 +8041,7 @@ func (x *RenewSessionRequest) String() string {
 func (*RenewSessionRequest) ProtoMessage() {}
 
 func (x *RenewSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[101]
+	mi := &file_proto_api_api_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7810,7 +8054,7 @@ func (x *RenewSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewSessionRequest.ProtoReflect.Descriptor instead.
 func (*RenewSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *RenewSessionRequest) GetContext() *Context {
@@ -7837,7 +8081,7 @@ type CancelSessionRequest struct {
 
 func (x *CancelSessionRequest) Reset() {
 	*x = CancelSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[102]
+	mi := &file_proto_api_api_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7849,7 +8093,7 @@ func (x *CancelSessionRequest) String() string {
 func (*CancelSessionRequest) ProtoMessage() {}
 
 func (x *CancelSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[102]
+	mi := &file_proto_api_api_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7862,7 +8106,7 @@ func (x *CancelSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSessionRequest.ProtoReflect.Descriptor instead.
 func (*CancelSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *CancelSessionRequest) GetContext() *Context {
@@ -7889,7 +8133,7 @@ type ForkSessionRequest struct {
 
 func (x *ForkSessionRequest) Reset() {
 	*x = ForkSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[103]
+	mi := &file_proto_api_api_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7901,7 +8145,7 @@ func (x *ForkSessionRequest) String() string {
 func (*ForkSessionRequest) ProtoMessage() {}
 
 func (x *ForkSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[103]
+	mi := &file_proto_api_api_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7914,7 +8158,7 @@ func (x *ForkSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkSessionRequest.ProtoReflect.Descriptor instead.
 func (*ForkSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *ForkSessionRequest) GetContext() *Context {
@@ -7941,7 +8185,7 @@ type DeleteSessionRequest struct {
 
 func (x *DeleteSessionRequest) Reset() {
 	*x = DeleteSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[104]
+	mi := &file_proto_api_api_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7953,7 +8197,7 @@ func (x *DeleteSessionRequest) String() string {
 func (*DeleteSessionRequest) ProtoMessage() {}
 
 func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[104]
+	mi := &file_proto_api_api_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7966,7 +8210,7 @@ func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSessionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *DeleteSessionRequest) GetContext() *Context {
@@ -7993,7 +8237,7 @@ type GetSessionRequest struct {
 
 func (x *GetSessionRequest) Reset() {
 	*x = GetSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[105]
+	mi := &file_proto_api_api_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8005,7 +8249,7 @@ func (x *GetSessionRequest) String() string {
 func (*GetSessionRequest) ProtoMessage() {}
 
 func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[105]
+	mi := &file_proto_api_api_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8018,7 +8262,7 @@ func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
 func (*GetSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *GetSessionRequest) GetView() *View {
@@ -8045,7 +8289,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[106]
+	mi := &file_proto_api_api_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8057,7 +8301,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[106]
+	mi := &file_proto_api_api_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8070,7 +8314,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *ListSessionsRequest) GetView() *View {
@@ -8097,7 +8341,7 @@ type SessionResponse struct {
 
 func (x *SessionResponse) Reset() {
 	*x = SessionResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[107]
+	mi := &file_proto_api_api_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8109,7 +8353,7 @@ func (x *SessionResponse) String() string {
 func (*SessionResponse) ProtoMessage() {}
 
 func (x *SessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[107]
+	mi := &file_proto_api_api_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8122,7 +8366,7 @@ func (x *SessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionResponse.ProtoReflect.Descriptor instead.
 func (*SessionResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *SessionResponse) GetIndex() uint64 {
@@ -8149,7 +8393,7 @@ type DecideReviewRequest struct {
 
 func (x *DecideReviewRequest) Reset() {
 	*x = DecideReviewRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[108]
+	mi := &file_proto_api_api_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8161,7 +8405,7 @@ func (x *DecideReviewRequest) String() string {
 func (*DecideReviewRequest) ProtoMessage() {}
 
 func (x *DecideReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[108]
+	mi := &file_proto_api_api_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8174,7 +8418,7 @@ func (x *DecideReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideReviewRequest.ProtoReflect.Descriptor instead.
 func (*DecideReviewRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{108}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *DecideReviewRequest) GetContext() *Context {
@@ -8201,7 +8445,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[109]
+	mi := &file_proto_api_api_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8213,7 +8457,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[109]
+	mi := &file_proto_api_api_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8226,7 +8470,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{109}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{110}
 }
 
 func (x *GetReviewRequest) GetView() *View {
@@ -8253,7 +8497,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[110]
+	mi := &file_proto_api_api_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8265,7 +8509,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[110]
+	mi := &file_proto_api_api_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8278,7 +8522,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{110}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{111}
 }
 
 func (x *ListReviewsRequest) GetView() *View {
@@ -8305,7 +8549,7 @@ type ReviewResponse struct {
 
 func (x *ReviewResponse) Reset() {
 	*x = ReviewResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[111]
+	mi := &file_proto_api_api_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8317,7 +8561,7 @@ func (x *ReviewResponse) String() string {
 func (*ReviewResponse) ProtoMessage() {}
 
 func (x *ReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[111]
+	mi := &file_proto_api_api_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8330,7 +8574,7 @@ func (x *ReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewResponse.ProtoReflect.Descriptor instead.
 func (*ReviewResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{111}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{112}
 }
 
 func (x *ReviewResponse) GetIndex() uint64 {
@@ -8357,7 +8601,7 @@ type WriteMemoryRequest struct {
 
 func (x *WriteMemoryRequest) Reset() {
 	*x = WriteMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[112]
+	mi := &file_proto_api_api_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8369,7 +8613,7 @@ func (x *WriteMemoryRequest) String() string {
 func (*WriteMemoryRequest) ProtoMessage() {}
 
 func (x *WriteMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[112]
+	mi := &file_proto_api_api_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8382,7 +8626,7 @@ func (x *WriteMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteMemoryRequest.ProtoReflect.Descriptor instead.
 func (*WriteMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{112}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *WriteMemoryRequest) GetContext() *Context {
@@ -8409,7 +8653,7 @@ type DeleteMemoryRequest struct {
 
 func (x *DeleteMemoryRequest) Reset() {
 	*x = DeleteMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[113]
+	mi := &file_proto_api_api_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8421,7 +8665,7 @@ func (x *DeleteMemoryRequest) String() string {
 func (*DeleteMemoryRequest) ProtoMessage() {}
 
 func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[113]
+	mi := &file_proto_api_api_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8434,7 +8678,7 @@ func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMemoryRequest.ProtoReflect.Descriptor instead.
 func (*DeleteMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{113}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{114}
 }
 
 func (x *DeleteMemoryRequest) GetContext() *Context {
@@ -8461,7 +8705,7 @@ type GetMemoryRequest struct {
 
 func (x *GetMemoryRequest) Reset() {
 	*x = GetMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[114]
+	mi := &file_proto_api_api_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8473,7 +8717,7 @@ func (x *GetMemoryRequest) String() string {
 func (*GetMemoryRequest) ProtoMessage() {}
 
 func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[114]
+	mi := &file_proto_api_api_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8486,7 +8730,7 @@ func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMemoryRequest.ProtoReflect.Descriptor instead.
 func (*GetMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{114}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{115}
 }
 
 func (x *GetMemoryRequest) GetView() *View {
@@ -8513,7 +8757,7 @@ type ListMemoriesRequest struct {
 
 func (x *ListMemoriesRequest) Reset() {
 	*x = ListMemoriesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[115]
+	mi := &file_proto_api_api_proto_msgTypes[116]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8525,7 +8769,7 @@ func (x *ListMemoriesRequest) String() string {
 func (*ListMemoriesRequest) ProtoMessage() {}
 
 func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[115]
+	mi := &file_proto_api_api_proto_msgTypes[116]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8538,7 +8782,7 @@ func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMemoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListMemoriesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{115}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{116}
 }
 
 func (x *ListMemoriesRequest) GetView() *View {
@@ -8565,7 +8809,7 @@ type RecallRequest struct {
 
 func (x *RecallRequest) Reset() {
 	*x = RecallRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[116]
+	mi := &file_proto_api_api_proto_msgTypes[117]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8577,7 +8821,7 @@ func (x *RecallRequest) String() string {
 func (*RecallRequest) ProtoMessage() {}
 
 func (x *RecallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[116]
+	mi := &file_proto_api_api_proto_msgTypes[117]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8590,7 +8834,7 @@ func (x *RecallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecallRequest.ProtoReflect.Descriptor instead.
 func (*RecallRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{116}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{117}
 }
 
 func (x *RecallRequest) GetView() *View {
@@ -8617,7 +8861,7 @@ type MemoryResponse struct {
 
 func (x *MemoryResponse) Reset() {
 	*x = MemoryResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[117]
+	mi := &file_proto_api_api_proto_msgTypes[118]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8629,7 +8873,7 @@ func (x *MemoryResponse) String() string {
 func (*MemoryResponse) ProtoMessage() {}
 
 func (x *MemoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[117]
+	mi := &file_proto_api_api_proto_msgTypes[118]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8642,7 +8886,7 @@ func (x *MemoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryResponse.ProtoReflect.Descriptor instead.
 func (*MemoryResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{117}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{118}
 }
 
 func (x *MemoryResponse) GetIndex() uint64 {
@@ -8670,7 +8914,7 @@ type HibernateRequest struct {
 
 func (x *HibernateRequest) Reset() {
 	*x = HibernateRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[118]
+	mi := &file_proto_api_api_proto_msgTypes[119]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8682,7 +8926,7 @@ func (x *HibernateRequest) String() string {
 func (*HibernateRequest) ProtoMessage() {}
 
 func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[118]
+	mi := &file_proto_api_api_proto_msgTypes[119]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8695,7 +8939,7 @@ func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HibernateRequest.ProtoReflect.Descriptor instead.
 func (*HibernateRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{118}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{119}
 }
 
 func (x *HibernateRequest) GetContext() *Context {
@@ -8729,7 +8973,7 @@ type ThawRequest struct {
 
 func (x *ThawRequest) Reset() {
 	*x = ThawRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[119]
+	mi := &file_proto_api_api_proto_msgTypes[120]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8741,7 +8985,7 @@ func (x *ThawRequest) String() string {
 func (*ThawRequest) ProtoMessage() {}
 
 func (x *ThawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[119]
+	mi := &file_proto_api_api_proto_msgTypes[120]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8754,7 +8998,7 @@ func (x *ThawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThawRequest.ProtoReflect.Descriptor instead.
 func (*ThawRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{119}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
 }
 
 func (x *ThawRequest) GetView() *View {
@@ -8771,6 +9015,266 @@ func (x *ThawRequest) GetThaw() *Thaw {
 	return nil
 }
 
+type ForkAgentRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Fork          *ForkAgent             `protobuf:"bytes,2,opt,name=fork" json:"fork,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForkAgentRequest) Reset() {
+	*x = ForkAgentRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[121]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForkAgentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForkAgentRequest) ProtoMessage() {}
+
+func (x *ForkAgentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[121]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForkAgentRequest.ProtoReflect.Descriptor instead.
+func (*ForkAgentRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
+}
+
+func (x *ForkAgentRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *ForkAgentRequest) GetFork() *ForkAgent {
+	if x != nil {
+		return x.Fork
+	}
+	return nil
+}
+
+type ForkAgentResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Forked        *ForkedAgent           `protobuf:"bytes,2,opt,name=forked" json:"forked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForkAgentResponse) Reset() {
+	*x = ForkAgentResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[122]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForkAgentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForkAgentResponse) ProtoMessage() {}
+
+func (x *ForkAgentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[122]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForkAgentResponse.ProtoReflect.Descriptor instead.
+func (*ForkAgentResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
+}
+
+func (x *ForkAgentResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ForkAgentResponse) GetForked() *ForkedAgent {
+	if x != nil {
+		return x.Forked
+	}
+	return nil
+}
+
+type EraseAgentRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Erase         *EraseAgent            `protobuf:"bytes,2,opt,name=erase" json:"erase,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseAgentRequest) Reset() {
+	*x = EraseAgentRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[123]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseAgentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseAgentRequest) ProtoMessage() {}
+
+func (x *EraseAgentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[123]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseAgentRequest.ProtoReflect.Descriptor instead.
+func (*EraseAgentRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
+}
+
+func (x *EraseAgentRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *EraseAgentRequest) GetErase() *EraseAgent {
+	if x != nil {
+		return x.Erase
+	}
+	return nil
+}
+
+type EraseAgentResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Erasure       *Erasure               `protobuf:"bytes,2,opt,name=erasure" json:"erasure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseAgentResponse) Reset() {
+	*x = EraseAgentResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[124]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseAgentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseAgentResponse) ProtoMessage() {}
+
+func (x *EraseAgentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[124]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseAgentResponse.ProtoReflect.Descriptor instead.
+func (*EraseAgentResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
+}
+
+func (x *EraseAgentResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *EraseAgentResponse) GetErasure() *Erasure {
+	if x != nil {
+		return x.Erasure
+	}
+	return nil
+}
+
+type GetErasureRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	Get           *GetErasure            `protobuf:"bytes,2,opt,name=get" json:"get,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetErasureRequest) Reset() {
+	*x = GetErasureRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[125]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetErasureRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetErasureRequest) ProtoMessage() {}
+
+func (x *GetErasureRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[125]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetErasureRequest.ProtoReflect.Descriptor instead.
+func (*GetErasureRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
+}
+
+func (x *GetErasureRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *GetErasureRequest) GetGet() *GetErasure {
+	if x != nil {
+		return x.Get
+	}
+	return nil
+}
+
 type PutScopeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
@@ -8781,7 +9285,7 @@ type PutScopeRequest struct {
 
 func (x *PutScopeRequest) Reset() {
 	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[120]
+	mi := &file_proto_api_api_proto_msgTypes[126]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8793,7 +9297,7 @@ func (x *PutScopeRequest) String() string {
 func (*PutScopeRequest) ProtoMessage() {}
 
 func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[120]
+	mi := &file_proto_api_api_proto_msgTypes[126]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8806,7 +9310,7 @@ func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
 func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
 }
 
 func (x *PutScopeRequest) GetContext() *Context {
@@ -8832,7 +9336,7 @@ type DeleteScopeRequest struct {
 
 func (x *DeleteScopeRequest) Reset() {
 	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[121]
+	mi := &file_proto_api_api_proto_msgTypes[127]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8844,7 +9348,7 @@ func (x *DeleteScopeRequest) String() string {
 func (*DeleteScopeRequest) ProtoMessage() {}
 
 func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[121]
+	mi := &file_proto_api_api_proto_msgTypes[127]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8857,7 +9361,7 @@ func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
 }
 
 func (x *DeleteScopeRequest) GetContext() *Context {
@@ -8877,7 +9381,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[122]
+	mi := &file_proto_api_api_proto_msgTypes[128]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8889,7 +9393,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[122]
+	mi := &file_proto_api_api_proto_msgTypes[128]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8902,7 +9406,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
 }
 
 func (x *ListRequest) GetView() *View {
@@ -8929,7 +9433,7 @@ type DeleteResponse struct {
 
 func (x *DeleteResponse) Reset() {
 	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[123]
+	mi := &file_proto_api_api_proto_msgTypes[129]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8941,7 +9445,7 @@ func (x *DeleteResponse) String() string {
 func (*DeleteResponse) ProtoMessage() {}
 
 func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[123]
+	mi := &file_proto_api_api_proto_msgTypes[129]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8954,7 +9458,7 @@ func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
 func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
 }
 
 func (x *DeleteResponse) GetIndex() uint64 {
@@ -8979,7 +9483,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[124]
+	mi := &file_proto_api_api_proto_msgTypes[130]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8991,7 +9495,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[124]
+	mi := &file_proto_api_api_proto_msgTypes[130]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9004,7 +9508,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
 }
 
 type ClusterStatus struct {
@@ -9025,7 +9529,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[125]
+	mi := &file_proto_api_api_proto_msgTypes[131]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9037,7 +9541,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[125]
+	mi := &file_proto_api_api_proto_msgTypes[131]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9050,7 +9554,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{131}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -9143,7 +9647,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[126]
+	mi := &file_proto_api_api_proto_msgTypes[132]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9155,7 +9659,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[126]
+	mi := &file_proto_api_api_proto_msgTypes[132]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9168,7 +9672,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{132}
 }
 
 func (x *Member) GetId() string {
@@ -9264,7 +9768,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[127]
+	mi := &file_proto_api_api_proto_msgTypes[133]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9276,7 +9780,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[127]
+	mi := &file_proto_api_api_proto_msgTypes[133]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9289,7 +9793,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{133}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -9308,7 +9812,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[128]
+	mi := &file_proto_api_api_proto_msgTypes[134]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9320,7 +9824,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[128]
+	mi := &file_proto_api_api_proto_msgTypes[134]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9333,7 +9837,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{134}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -9351,7 +9855,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[129]
+	mi := &file_proto_api_api_proto_msgTypes[135]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9363,7 +9867,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[129]
+	mi := &file_proto_api_api_proto_msgTypes[135]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9376,7 +9880,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{135}
 }
 
 type BackupChunk struct {
@@ -9388,7 +9892,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[130]
+	mi := &file_proto_api_api_proto_msgTypes[136]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9400,7 +9904,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[130]
+	mi := &file_proto_api_api_proto_msgTypes[136]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9413,7 +9917,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{136}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -9427,7 +9931,7 @@ var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x16proto/api/memory.proto\x1a\x17proto/api/session.proto\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x16proto/api/memory.proto\x1a\x17proto/api/session.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -9457,7 +9961,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xb8\x0f\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xe9\x10\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -9491,7 +9995,12 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x0ecancel_session\x18/ \x01(\v2\x1e.dormouse.api.v1.CancelSessionH\x00R\rcancelSession\x12A\n" +
 	"\ffork_session\x180 \x01(\v2\x1c.dormouse.api.v1.ForkSessionH\x00R\vforkSession\x12G\n" +
 	"\x0edelete_session\x181 \x01(\v2\x1e.dormouse.api.v1.DeleteSessionH\x00R\rdeleteSession\x12D\n" +
-	"\rdecide_review\x182 \x01(\v2\x1d.dormouse.api.v1.DecideReviewH\x00R\fdecideReviewB\x04\n" +
+	"\rdecide_review\x182 \x01(\v2\x1d.dormouse.api.v1.DecideReviewH\x00R\fdecideReview\x12;\n" +
+	"\n" +
+	"fork_agent\x18P \x01(\v2\x1a.dormouse.api.v1.ForkAgentH\x00R\tforkAgent\x12>\n" +
+	"\verase_agent\x18Q \x01(\v2\x1b.dormouse.api.v1.EraseAgentH\x00R\n" +
+	"eraseAgent\x122\n" +
+	"\aset_ttl\x18R \x01(\v2\x17.dormouse.api.v1.SetTTLH\x00R\x06setTtlB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -9576,13 +10085,16 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"new_thread\x18\x02 \x01(\tR\tnewThread\x12\x1c\n" +
 	"\x06at_rev\x18\x03 \x01(\x04B\x05\xaa\x01\x02\b\x01R\x05atRev\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xa7\x01\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xee\x01\n" +
 	"\x06Policy\x12\x18\n" +
 	"\ahistory\x18\x01 \x01(\x04R\ahistory\x12\x19\n" +
 	"\bkeys_max\x18\x02 \x01(\x04R\akeysMax\x12\x1b\n" +
 	"\tbytes_max\x18\x03 \x01(\x04R\bbytesMax\x12!\n" +
 	"\fmemories_max\x18\x1e \x01(\x04R\vmemoriesMax\x12(\n" +
-	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\";\n" +
+	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\x12\x1f\n" +
+	"\vchanges_max\x18< \x01(\x04R\n" +
+	"changesMax\x12$\n" +
+	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\";\n" +
 	"\bPutScope\x12/\n" +
 	"\x06policy\x18\x01 \x01(\v2\x17.dormouse.api.v1.PolicyR\x06policy\"\r\n" +
 	"\vDeleteScope\"P\n" +
@@ -9605,7 +10117,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x0eCommitResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
-	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\x8b\x04\n" +
+	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\x84\x05\n" +
 	"\bOpResult\x124\n" +
 	"\x05value\x18\x01 \x01(\v2\x1c.dormouse.api.v1.ValueResultH\x00R\x05value\x12C\n" +
 	"\n" +
@@ -9617,7 +10129,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05claim\x18\x06 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x127\n" +
 	"\x06memory\x18\x1e \x01(\v2\x1d.dormouse.api.v1.MemoryResultH\x00R\x06memory\x12:\n" +
 	"\asession\x18( \x01(\v2\x1e.dormouse.api.v1.SessionResultH\x00R\asession\x121\n" +
-	"\x06review\x18) \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06reviewB\b\n" +
+	"\x06review\x18) \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06review\x12A\n" +
+	"\fforked_agent\x18P \x01(\v2\x1c.dormouse.api.v1.ForkedAgentH\x00R\vforkedAgent\x124\n" +
+	"\aerasure\x18Q \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasureB\b\n" +
 	"\x06result\"\x9b\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -9643,7 +10157,14 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"EntryStamp\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"J\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\"\xd4\x01\n" +
+	"\vForkedAgent\x12A\n" +
+	"\n" +
+	"checkpoint\x18\x01 \x01(\v2!.dormouse.api.v1.CheckpointResultR\n" +
+	"checkpoint\x12/\n" +
+	"\x06thread\x18\x02 \x01(\v2\x17.dormouse.api.v1.ThreadR\x06thread\x125\n" +
+	"\asession\x18\x03 \x01(\v2\x1b.dormouse.api.v1.SessionRowR\asession\x12\x1a\n" +
+	"\bmemories\x18\x04 \x01(\x04R\bmemories\"J\n" +
 	"\fDeleteResult\x12\x18\n" +
 	"\aexisted\x18\x01 \x01(\bR\aexisted\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"\xb2\x03\n" +
@@ -9672,7 +10193,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\x85\v\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xc5\v\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -9703,7 +10224,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\rlist_sessions\x18) \x01(\v2\x1d.dormouse.api.v1.ListSessionsH\x00R\flistSessions\x12;\n" +
 	"\n" +
 	"get_review\x18* \x01(\v2\x1a.dormouse.api.v1.GetReviewH\x00R\tgetReview\x12A\n" +
-	"\flist_reviews\x18+ \x01(\v2\x1c.dormouse.api.v1.ListReviewsH\x00R\vlistReviewsB\x06\n" +
+	"\flist_reviews\x18+ \x01(\v2\x1c.dormouse.api.v1.ListReviewsH\x00R\vlistReviews\x12>\n" +
+	"\vget_erasure\x18P \x01(\v2\x1b.dormouse.api.v1.GetErasureH\x00R\n" +
+	"getErasureB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
@@ -9743,7 +10266,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xbb\t\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xf1\t\n" +
 	"\x06Answer\x12.\n" +
 	"\x05error\x18\x01 \x01(\v2\x16.dormouse.api.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
@@ -9769,7 +10292,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\asession\x18( \x01(\v2\x18.dormouse.api.v1.SessionH\x00R\asession\x12:\n" +
 	"\bsessions\x18) \x01(\v2\x1c.dormouse.api.v1.SessionListH\x00R\bsessions\x121\n" +
 	"\x06review\x18* \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06review\x127\n" +
-	"\areviews\x18+ \x01(\v2\x1b.dormouse.api.v1.ReviewListH\x00R\areviewsB\b\n" +
+	"\areviews\x18+ \x01(\v2\x1b.dormouse.api.v1.ReviewListH\x00R\areviews\x124\n" +
+	"\aerasure\x18P \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasureB\b\n" +
 	"\x06answer\"\xed\x01\n" +
 	"\x05Value\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -9826,7 +10350,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"expires_at\x18\b \x01(\x03R\texpiresAt\"Z\n" +
 	"\x0eCheckpointList\x124\n" +
 	"\x05items\x18\x01 \x03(\v2\x1e.dormouse.api.v1.CheckpointRowR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\xa7\x02\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\xc6\x02\n" +
 	"\x06Thread\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x10\n" +
@@ -9841,7 +10365,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bmetadata\x18\t \x01(\fR\bmetadata\x12;\n" +
 	"\vforked_from\x18\n" +
 	" \x01(\v2\x1a.dormouse.api.v1.ForkPointR\n" +
-	"forkedFrom\"W\n" +
+	"forkedFrom\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18P \x01(\x03R\texpiresAt\"W\n" +
 	"\tForkPoint\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x10\n" +
@@ -9894,19 +10420,23 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"M\n" +
 	"\tClaimList\x12,\n" +
 	"\x05items\x18\x01 \x03(\v2\x16.dormouse.api.v1.ClaimR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\x88\x01\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\xce\x01\n" +
 	"\fWatchRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x16\n" +
 	"\x06thread\x18\x02 \x01(\tR\x06thread\x12\x12\n" +
 	"\x04from\x18\x03 \x01(\x04R\x04from\x12 \n" +
 	"\vincarnation\x18\x04 \x01(\x04R\vincarnation\x12\x14\n" +
-	"\x05claim\x18\x05 \x01(\tR\x05claim\"\xbc\x01\n" +
+	"\x05claim\x18\x05 \x01(\tR\x05claim\x12\x18\n" +
+	"\achanges\x18< \x01(\bR\achanges\x12\x12\n" +
+	"\x04skip\x18= \x01(\x04R\x04skip\x12\x16\n" +
+	"\x06prefix\x18> \x01(\tR\x06prefix\"\xf2\x01\n" +
 	"\n" +
 	"WatchEvent\x12.\n" +
 	"\x05entry\x18\x01 \x01(\v2\x16.dormouse.api.v1.EntryH\x00R\x05entry\x12)\n" +
 	"\x0fcompacted_floor\x18\x02 \x01(\x04H\x00R\x0ecompactedFloor\x12\x1a\n" +
 	"\adeleted\x18\x03 \x01(\bH\x00R\adeleted\x12.\n" +
-	"\x05claim\x18\x04 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claimB\a\n" +
+	"\x05claim\x18\x04 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x124\n" +
+	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achangesB\a\n" +
 	"\x05event\"\x81\x01\n" +
 	"\aContext\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x122\n" +
@@ -10068,7 +10598,22 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x03put\x18\x03 \x01(\v2\x1e.dormouse.api.v1.PutCheckpointR\x03put\"c\n" +
 	"\vThawRequest\x12)\n" +
 	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12)\n" +
-	"\x04thaw\x18\x02 \x01(\v2\x15.dormouse.api.v1.ThawR\x04thaw\"r\n" +
+	"\x04thaw\x18\x02 \x01(\v2\x15.dormouse.api.v1.ThawR\x04thaw\"v\n" +
+	"\x10ForkAgentRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12.\n" +
+	"\x04fork\x18\x02 \x01(\v2\x1a.dormouse.api.v1.ForkAgentR\x04fork\"_\n" +
+	"\x11ForkAgentResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x124\n" +
+	"\x06forked\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ForkedAgentR\x06forked\"z\n" +
+	"\x11EraseAgentRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x121\n" +
+	"\x05erase\x18\x02 \x01(\v2\x1b.dormouse.api.v1.EraseAgentR\x05erase\"^\n" +
+	"\x12EraseAgentResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x122\n" +
+	"\aerasure\x18\x02 \x01(\v2\x18.dormouse.api.v1.ErasureR\aerasure\"m\n" +
+	"\x11GetErasureRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12-\n" +
+	"\x03get\x18\x02 \x01(\v2\x1b.dormouse.api.v1.GetErasureR\x03get\"r\n" +
 	"\x0fPutScopeRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12+\n" +
 	"\x03put\x18\x02 \x01(\v2\x19.dormouse.api.v1.PutScopeR\x03put\"H\n" +
@@ -10172,10 +10717,14 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Delete\x12$.dormouse.api.v1.DeleteMemoryRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12A\n" +
 	"\x03Get\x12!.dormouse.api.v1.GetMemoryRequest\x1a\x17.dormouse.api.v1.Memory\x12I\n" +
 	"\x04List\x12$.dormouse.api.v1.ListMemoriesRequest\x1a\x1b.dormouse.api.v1.MemoryList\x12C\n" +
-	"\x06Recall\x12\x1e.dormouse.api.v1.RecallRequest\x1a\x19.dormouse.api.v1.Recalled2\x9c\x01\n" +
+	"\x06Recall\x12\x1e.dormouse.api.v1.RecallRequest\x1a\x19.dormouse.api.v1.Recalled2\x89\x03\n" +
 	"\x06Agents\x12S\n" +
 	"\tHibernate\x12!.dormouse.api.v1.HibernateRequest\x1a#.dormouse.api.v1.CheckpointResponse\x12=\n" +
-	"\x04Thaw\x12\x1c.dormouse.api.v1.ThawRequest\x1a\x17.dormouse.api.v1.Thawed2\xdb\x01\n" +
+	"\x04Thaw\x12\x1c.dormouse.api.v1.ThawRequest\x1a\x17.dormouse.api.v1.Thawed\x12M\n" +
+	"\x04Fork\x12!.dormouse.api.v1.ForkAgentRequest\x1a\".dormouse.api.v1.ForkAgentResponse\x12P\n" +
+	"\x05Erase\x12\".dormouse.api.v1.EraseAgentRequest\x1a#.dormouse.api.v1.EraseAgentResponse\x12J\n" +
+	"\n" +
+	"GetErasure\x12\".dormouse.api.v1.GetErasureRequest\x1a\x18.dormouse.api.v1.Erasure2\xdb\x01\n" +
 	"\x06Scopes\x12?\n" +
 	"\x03Put\x12 .dormouse.api.v1.PutScopeRequest\x1a\x16.dormouse.api.v1.Scope\x12N\n" +
 	"\x06Delete\x12#.dormouse.api.v1.DeleteScopeRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12@\n" +
@@ -10200,7 +10749,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 131)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 137)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),                    // 0: dormouse.api.v1.Calls
 	(*Call)(nil),                     // 1: dormouse.api.v1.Call
@@ -10235,142 +10784,155 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*CheckpointResult)(nil),         // 30: dormouse.api.v1.CheckpointResult
 	(*ThreadResult)(nil),             // 31: dormouse.api.v1.ThreadResult
 	(*EntryStamp)(nil),               // 32: dormouse.api.v1.EntryStamp
-	(*DeleteResult)(nil),             // 33: dormouse.api.v1.DeleteResult
-	(*Error)(nil),                    // 34: dormouse.api.v1.Error
-	(*ReadRequest)(nil),              // 35: dormouse.api.v1.ReadRequest
-	(*Read)(nil),                     // 36: dormouse.api.v1.Read
-	(*GetValue)(nil),                 // 37: dormouse.api.v1.GetValue
-	(*ListPage)(nil),                 // 38: dormouse.api.v1.ListPage
-	(*GetCheckpoint)(nil),            // 39: dormouse.api.v1.GetCheckpoint
-	(*CheckpointHistory)(nil),        // 40: dormouse.api.v1.CheckpointHistory
-	(*GetThread)(nil),                // 41: dormouse.api.v1.GetThread
-	(*LoadEntries)(nil),              // 42: dormouse.api.v1.LoadEntries
-	(*GetEntry)(nil),                 // 43: dormouse.api.v1.GetEntry
-	(*VerifyThread)(nil),             // 44: dormouse.api.v1.VerifyThread
-	(*Thaw)(nil),                     // 45: dormouse.api.v1.Thaw
-	(*GetScope)(nil),                 // 46: dormouse.api.v1.GetScope
-	(*GetClaim)(nil),                 // 47: dormouse.api.v1.GetClaim
-	(*ReadResponse)(nil),             // 48: dormouse.api.v1.ReadResponse
-	(*Answer)(nil),                   // 49: dormouse.api.v1.Answer
-	(*Value)(nil),                    // 50: dormouse.api.v1.Value
-	(*ValueRow)(nil),                 // 51: dormouse.api.v1.ValueRow
-	(*ValueList)(nil),                // 52: dormouse.api.v1.ValueList
-	(*Checkpoint)(nil),               // 53: dormouse.api.v1.Checkpoint
-	(*CheckpointRow)(nil),            // 54: dormouse.api.v1.CheckpointRow
-	(*CheckpointList)(nil),           // 55: dormouse.api.v1.CheckpointList
-	(*Thread)(nil),                   // 56: dormouse.api.v1.Thread
-	(*ForkPoint)(nil),                // 57: dormouse.api.v1.ForkPoint
-	(*ThreadList)(nil),               // 58: dormouse.api.v1.ThreadList
-	(*Entry)(nil),                    // 59: dormouse.api.v1.Entry
-	(*Entries)(nil),                  // 60: dormouse.api.v1.Entries
-	(*Verified)(nil),                 // 61: dormouse.api.v1.Verified
-	(*Thawed)(nil),                   // 62: dormouse.api.v1.Thawed
-	(*Scope)(nil),                    // 63: dormouse.api.v1.Scope
-	(*ScopeList)(nil),                // 64: dormouse.api.v1.ScopeList
-	(*Claim)(nil),                    // 65: dormouse.api.v1.Claim
-	(*ClaimList)(nil),                // 66: dormouse.api.v1.ClaimList
-	(*WatchRequest)(nil),             // 67: dormouse.api.v1.WatchRequest
-	(*WatchEvent)(nil),               // 68: dormouse.api.v1.WatchEvent
-	(*Context)(nil),                  // 69: dormouse.api.v1.Context
-	(*View)(nil),                     // 70: dormouse.api.v1.View
-	(*PutCheckpointRequest)(nil),     // 71: dormouse.api.v1.PutCheckpointRequest
-	(*PatchCheckpointRequest)(nil),   // 72: dormouse.api.v1.PatchCheckpointRequest
-	(*DeleteCheckpointRequest)(nil),  // 73: dormouse.api.v1.DeleteCheckpointRequest
-	(*GetCheckpointRequest)(nil),     // 74: dormouse.api.v1.GetCheckpointRequest
-	(*CheckpointHistoryRequest)(nil), // 75: dormouse.api.v1.CheckpointHistoryRequest
-	(*CheckpointResponse)(nil),       // 76: dormouse.api.v1.CheckpointResponse
-	(*AppendThreadRequest)(nil),      // 77: dormouse.api.v1.AppendThreadRequest
-	(*DeleteThreadRequest)(nil),      // 78: dormouse.api.v1.DeleteThreadRequest
-	(*CompactThreadRequest)(nil),     // 79: dormouse.api.v1.CompactThreadRequest
-	(*ForkThreadRequest)(nil),        // 80: dormouse.api.v1.ForkThreadRequest
-	(*GetThreadRequest)(nil),         // 81: dormouse.api.v1.GetThreadRequest
-	(*LoadEntriesRequest)(nil),       // 82: dormouse.api.v1.LoadEntriesRequest
-	(*GetEntryRequest)(nil),          // 83: dormouse.api.v1.GetEntryRequest
-	(*VerifyThreadRequest)(nil),      // 84: dormouse.api.v1.VerifyThreadRequest
-	(*ThreadResponse)(nil),           // 85: dormouse.api.v1.ThreadResponse
-	(*PutValueRequest)(nil),          // 86: dormouse.api.v1.PutValueRequest
-	(*DeleteValueRequest)(nil),       // 87: dormouse.api.v1.DeleteValueRequest
-	(*GetValueRequest)(nil),          // 88: dormouse.api.v1.GetValueRequest
-	(*ValueResponse)(nil),            // 89: dormouse.api.v1.ValueResponse
-	(*TakeClaimRequest)(nil),         // 90: dormouse.api.v1.TakeClaimRequest
-	(*RenewClaimRequest)(nil),        // 91: dormouse.api.v1.RenewClaimRequest
-	(*ReleaseClaimRequest)(nil),      // 92: dormouse.api.v1.ReleaseClaimRequest
-	(*GetClaimRequest)(nil),          // 93: dormouse.api.v1.GetClaimRequest
-	(*ClaimResponse)(nil),            // 94: dormouse.api.v1.ClaimResponse
-	(*PutSessionRequest)(nil),        // 95: dormouse.api.v1.PutSessionRequest
-	(*ClaimSessionRequest)(nil),      // 96: dormouse.api.v1.ClaimSessionRequest
-	(*ResumeSessionRequest)(nil),     // 97: dormouse.api.v1.ResumeSessionRequest
-	(*RecoverSessionRequest)(nil),    // 98: dormouse.api.v1.RecoverSessionRequest
-	(*CheckpointSessionRequest)(nil), // 99: dormouse.api.v1.CheckpointSessionRequest
-	(*CommitSessionRequest)(nil),     // 100: dormouse.api.v1.CommitSessionRequest
-	(*RenewSessionRequest)(nil),      // 101: dormouse.api.v1.RenewSessionRequest
-	(*CancelSessionRequest)(nil),     // 102: dormouse.api.v1.CancelSessionRequest
-	(*ForkSessionRequest)(nil),       // 103: dormouse.api.v1.ForkSessionRequest
-	(*DeleteSessionRequest)(nil),     // 104: dormouse.api.v1.DeleteSessionRequest
-	(*GetSessionRequest)(nil),        // 105: dormouse.api.v1.GetSessionRequest
-	(*ListSessionsRequest)(nil),      // 106: dormouse.api.v1.ListSessionsRequest
-	(*SessionResponse)(nil),          // 107: dormouse.api.v1.SessionResponse
-	(*DecideReviewRequest)(nil),      // 108: dormouse.api.v1.DecideReviewRequest
-	(*GetReviewRequest)(nil),         // 109: dormouse.api.v1.GetReviewRequest
-	(*ListReviewsRequest)(nil),       // 110: dormouse.api.v1.ListReviewsRequest
-	(*ReviewResponse)(nil),           // 111: dormouse.api.v1.ReviewResponse
-	(*WriteMemoryRequest)(nil),       // 112: dormouse.api.v1.WriteMemoryRequest
-	(*DeleteMemoryRequest)(nil),      // 113: dormouse.api.v1.DeleteMemoryRequest
-	(*GetMemoryRequest)(nil),         // 114: dormouse.api.v1.GetMemoryRequest
-	(*ListMemoriesRequest)(nil),      // 115: dormouse.api.v1.ListMemoriesRequest
-	(*RecallRequest)(nil),            // 116: dormouse.api.v1.RecallRequest
-	(*MemoryResponse)(nil),           // 117: dormouse.api.v1.MemoryResponse
-	(*HibernateRequest)(nil),         // 118: dormouse.api.v1.HibernateRequest
-	(*ThawRequest)(nil),              // 119: dormouse.api.v1.ThawRequest
-	(*PutScopeRequest)(nil),          // 120: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),       // 121: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),              // 122: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),           // 123: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),            // 124: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),            // 125: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                   // 126: dormouse.api.v1.Member
-	(*NodeRequest)(nil),              // 127: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),             // 128: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),            // 129: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),              // 130: dormouse.api.v1.BackupChunk
-	(*WriteMemory)(nil),              // 131: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),             // 132: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),               // 133: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),             // 134: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),            // 135: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),           // 136: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),        // 137: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),            // 138: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),             // 139: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),            // 140: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),              // 141: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),            // 142: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),             // 143: dormouse.api.v1.DecideReview
-	(*MemoryResult)(nil),             // 144: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),            // 145: dormouse.api.v1.SessionResult
-	(*Review)(nil),                   // 146: dormouse.api.v1.Review
-	(*GetMemory)(nil),                // 147: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),             // 148: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                   // 149: dormouse.api.v1.Recall
-	(*GetSession)(nil),               // 150: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),             // 151: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                // 152: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),              // 153: dormouse.api.v1.ListReviews
-	(*Memory)(nil),                   // 154: dormouse.api.v1.Memory
-	(*MemoryList)(nil),               // 155: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                 // 156: dormouse.api.v1.Recalled
-	(*Session)(nil),                  // 157: dormouse.api.v1.Session
-	(*SessionList)(nil),              // 158: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),               // 159: dormouse.api.v1.ReviewList
+	(*ForkedAgent)(nil),              // 33: dormouse.api.v1.ForkedAgent
+	(*DeleteResult)(nil),             // 34: dormouse.api.v1.DeleteResult
+	(*Error)(nil),                    // 35: dormouse.api.v1.Error
+	(*ReadRequest)(nil),              // 36: dormouse.api.v1.ReadRequest
+	(*Read)(nil),                     // 37: dormouse.api.v1.Read
+	(*GetValue)(nil),                 // 38: dormouse.api.v1.GetValue
+	(*ListPage)(nil),                 // 39: dormouse.api.v1.ListPage
+	(*GetCheckpoint)(nil),            // 40: dormouse.api.v1.GetCheckpoint
+	(*CheckpointHistory)(nil),        // 41: dormouse.api.v1.CheckpointHistory
+	(*GetThread)(nil),                // 42: dormouse.api.v1.GetThread
+	(*LoadEntries)(nil),              // 43: dormouse.api.v1.LoadEntries
+	(*GetEntry)(nil),                 // 44: dormouse.api.v1.GetEntry
+	(*VerifyThread)(nil),             // 45: dormouse.api.v1.VerifyThread
+	(*Thaw)(nil),                     // 46: dormouse.api.v1.Thaw
+	(*GetScope)(nil),                 // 47: dormouse.api.v1.GetScope
+	(*GetClaim)(nil),                 // 48: dormouse.api.v1.GetClaim
+	(*ReadResponse)(nil),             // 49: dormouse.api.v1.ReadResponse
+	(*Answer)(nil),                   // 50: dormouse.api.v1.Answer
+	(*Value)(nil),                    // 51: dormouse.api.v1.Value
+	(*ValueRow)(nil),                 // 52: dormouse.api.v1.ValueRow
+	(*ValueList)(nil),                // 53: dormouse.api.v1.ValueList
+	(*Checkpoint)(nil),               // 54: dormouse.api.v1.Checkpoint
+	(*CheckpointRow)(nil),            // 55: dormouse.api.v1.CheckpointRow
+	(*CheckpointList)(nil),           // 56: dormouse.api.v1.CheckpointList
+	(*Thread)(nil),                   // 57: dormouse.api.v1.Thread
+	(*ForkPoint)(nil),                // 58: dormouse.api.v1.ForkPoint
+	(*ThreadList)(nil),               // 59: dormouse.api.v1.ThreadList
+	(*Entry)(nil),                    // 60: dormouse.api.v1.Entry
+	(*Entries)(nil),                  // 61: dormouse.api.v1.Entries
+	(*Verified)(nil),                 // 62: dormouse.api.v1.Verified
+	(*Thawed)(nil),                   // 63: dormouse.api.v1.Thawed
+	(*Scope)(nil),                    // 64: dormouse.api.v1.Scope
+	(*ScopeList)(nil),                // 65: dormouse.api.v1.ScopeList
+	(*Claim)(nil),                    // 66: dormouse.api.v1.Claim
+	(*ClaimList)(nil),                // 67: dormouse.api.v1.ClaimList
+	(*WatchRequest)(nil),             // 68: dormouse.api.v1.WatchRequest
+	(*WatchEvent)(nil),               // 69: dormouse.api.v1.WatchEvent
+	(*Context)(nil),                  // 70: dormouse.api.v1.Context
+	(*View)(nil),                     // 71: dormouse.api.v1.View
+	(*PutCheckpointRequest)(nil),     // 72: dormouse.api.v1.PutCheckpointRequest
+	(*PatchCheckpointRequest)(nil),   // 73: dormouse.api.v1.PatchCheckpointRequest
+	(*DeleteCheckpointRequest)(nil),  // 74: dormouse.api.v1.DeleteCheckpointRequest
+	(*GetCheckpointRequest)(nil),     // 75: dormouse.api.v1.GetCheckpointRequest
+	(*CheckpointHistoryRequest)(nil), // 76: dormouse.api.v1.CheckpointHistoryRequest
+	(*CheckpointResponse)(nil),       // 77: dormouse.api.v1.CheckpointResponse
+	(*AppendThreadRequest)(nil),      // 78: dormouse.api.v1.AppendThreadRequest
+	(*DeleteThreadRequest)(nil),      // 79: dormouse.api.v1.DeleteThreadRequest
+	(*CompactThreadRequest)(nil),     // 80: dormouse.api.v1.CompactThreadRequest
+	(*ForkThreadRequest)(nil),        // 81: dormouse.api.v1.ForkThreadRequest
+	(*GetThreadRequest)(nil),         // 82: dormouse.api.v1.GetThreadRequest
+	(*LoadEntriesRequest)(nil),       // 83: dormouse.api.v1.LoadEntriesRequest
+	(*GetEntryRequest)(nil),          // 84: dormouse.api.v1.GetEntryRequest
+	(*VerifyThreadRequest)(nil),      // 85: dormouse.api.v1.VerifyThreadRequest
+	(*ThreadResponse)(nil),           // 86: dormouse.api.v1.ThreadResponse
+	(*PutValueRequest)(nil),          // 87: dormouse.api.v1.PutValueRequest
+	(*DeleteValueRequest)(nil),       // 88: dormouse.api.v1.DeleteValueRequest
+	(*GetValueRequest)(nil),          // 89: dormouse.api.v1.GetValueRequest
+	(*ValueResponse)(nil),            // 90: dormouse.api.v1.ValueResponse
+	(*TakeClaimRequest)(nil),         // 91: dormouse.api.v1.TakeClaimRequest
+	(*RenewClaimRequest)(nil),        // 92: dormouse.api.v1.RenewClaimRequest
+	(*ReleaseClaimRequest)(nil),      // 93: dormouse.api.v1.ReleaseClaimRequest
+	(*GetClaimRequest)(nil),          // 94: dormouse.api.v1.GetClaimRequest
+	(*ClaimResponse)(nil),            // 95: dormouse.api.v1.ClaimResponse
+	(*PutSessionRequest)(nil),        // 96: dormouse.api.v1.PutSessionRequest
+	(*ClaimSessionRequest)(nil),      // 97: dormouse.api.v1.ClaimSessionRequest
+	(*ResumeSessionRequest)(nil),     // 98: dormouse.api.v1.ResumeSessionRequest
+	(*RecoverSessionRequest)(nil),    // 99: dormouse.api.v1.RecoverSessionRequest
+	(*CheckpointSessionRequest)(nil), // 100: dormouse.api.v1.CheckpointSessionRequest
+	(*CommitSessionRequest)(nil),     // 101: dormouse.api.v1.CommitSessionRequest
+	(*RenewSessionRequest)(nil),      // 102: dormouse.api.v1.RenewSessionRequest
+	(*CancelSessionRequest)(nil),     // 103: dormouse.api.v1.CancelSessionRequest
+	(*ForkSessionRequest)(nil),       // 104: dormouse.api.v1.ForkSessionRequest
+	(*DeleteSessionRequest)(nil),     // 105: dormouse.api.v1.DeleteSessionRequest
+	(*GetSessionRequest)(nil),        // 106: dormouse.api.v1.GetSessionRequest
+	(*ListSessionsRequest)(nil),      // 107: dormouse.api.v1.ListSessionsRequest
+	(*SessionResponse)(nil),          // 108: dormouse.api.v1.SessionResponse
+	(*DecideReviewRequest)(nil),      // 109: dormouse.api.v1.DecideReviewRequest
+	(*GetReviewRequest)(nil),         // 110: dormouse.api.v1.GetReviewRequest
+	(*ListReviewsRequest)(nil),       // 111: dormouse.api.v1.ListReviewsRequest
+	(*ReviewResponse)(nil),           // 112: dormouse.api.v1.ReviewResponse
+	(*WriteMemoryRequest)(nil),       // 113: dormouse.api.v1.WriteMemoryRequest
+	(*DeleteMemoryRequest)(nil),      // 114: dormouse.api.v1.DeleteMemoryRequest
+	(*GetMemoryRequest)(nil),         // 115: dormouse.api.v1.GetMemoryRequest
+	(*ListMemoriesRequest)(nil),      // 116: dormouse.api.v1.ListMemoriesRequest
+	(*RecallRequest)(nil),            // 117: dormouse.api.v1.RecallRequest
+	(*MemoryResponse)(nil),           // 118: dormouse.api.v1.MemoryResponse
+	(*HibernateRequest)(nil),         // 119: dormouse.api.v1.HibernateRequest
+	(*ThawRequest)(nil),              // 120: dormouse.api.v1.ThawRequest
+	(*ForkAgentRequest)(nil),         // 121: dormouse.api.v1.ForkAgentRequest
+	(*ForkAgentResponse)(nil),        // 122: dormouse.api.v1.ForkAgentResponse
+	(*EraseAgentRequest)(nil),        // 123: dormouse.api.v1.EraseAgentRequest
+	(*EraseAgentResponse)(nil),       // 124: dormouse.api.v1.EraseAgentResponse
+	(*GetErasureRequest)(nil),        // 125: dormouse.api.v1.GetErasureRequest
+	(*PutScopeRequest)(nil),          // 126: dormouse.api.v1.PutScopeRequest
+	(*DeleteScopeRequest)(nil),       // 127: dormouse.api.v1.DeleteScopeRequest
+	(*ListRequest)(nil),              // 128: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),           // 129: dormouse.api.v1.DeleteResponse
+	(*StatusRequest)(nil),            // 130: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),            // 131: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),                   // 132: dormouse.api.v1.Member
+	(*NodeRequest)(nil),              // 133: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),             // 134: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),            // 135: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),              // 136: dormouse.api.v1.BackupChunk
+	(*WriteMemory)(nil),              // 137: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),             // 138: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),               // 139: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),             // 140: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),            // 141: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),           // 142: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),        // 143: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),            // 144: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),             // 145: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),            // 146: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),              // 147: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),            // 148: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),             // 149: dormouse.api.v1.DecideReview
+	(*ForkAgent)(nil),                // 150: dormouse.api.v1.ForkAgent
+	(*EraseAgent)(nil),               // 151: dormouse.api.v1.EraseAgent
+	(*SetTTL)(nil),                   // 152: dormouse.api.v1.SetTTL
+	(*MemoryResult)(nil),             // 153: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),            // 154: dormouse.api.v1.SessionResult
+	(*Review)(nil),                   // 155: dormouse.api.v1.Review
+	(*Erasure)(nil),                  // 156: dormouse.api.v1.Erasure
+	(*SessionRow)(nil),               // 157: dormouse.api.v1.SessionRow
+	(*GetMemory)(nil),                // 158: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),             // 159: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                   // 160: dormouse.api.v1.Recall
+	(*GetSession)(nil),               // 161: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),             // 162: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                // 163: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),              // 164: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),               // 165: dormouse.api.v1.GetErasure
+	(*Memory)(nil),                   // 166: dormouse.api.v1.Memory
+	(*MemoryList)(nil),               // 167: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                 // 168: dormouse.api.v1.Recalled
+	(*Session)(nil),                  // 169: dormouse.api.v1.Session
+	(*SessionList)(nil),              // 170: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),               // 171: dormouse.api.v1.ReviewList
+	(*Changes)(nil),                  // 172: dormouse.api.v1.Changes
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
 	4,   // 1: dormouse.api.v1.Call.commit:type_name -> dormouse.api.v1.CommitRequest
-	35,  // 2: dormouse.api.v1.Call.read:type_name -> dormouse.api.v1.ReadRequest
+	36,  // 2: dormouse.api.v1.Call.read:type_name -> dormouse.api.v1.ReadRequest
 	3,   // 3: dormouse.api.v1.Replies.replies:type_name -> dormouse.api.v1.Reply
 	27,  // 4: dormouse.api.v1.Reply.commit:type_name -> dormouse.api.v1.CommitResponse
-	48,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
-	34,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.api.v1.Error
+	49,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
+	35,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.api.v1.Error
 	5,   // 7: dormouse.api.v1.CommitRequest.request:type_name -> dormouse.api.v1.Request
 	6,   // 8: dormouse.api.v1.CommitRequest.fence:type_name -> dormouse.api.v1.Fence
 	7,   // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.api.v1.Op
@@ -10389,325 +10951,350 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	131, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	132, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	133, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	134, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	135, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	136, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	137, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	138, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	139, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	140, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	141, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	142, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	143, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
-	8,   // 38: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 39: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 40: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 41: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 42: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 43: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	28,  // 44: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	29,  // 45: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	30,  // 46: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 47: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	33,  // 48: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	63,  // 49: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	65,  // 50: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	144, // 51: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	145, // 52: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	146, // 53: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
-	11,  // 54: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	56,  // 55: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	32,  // 56: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	36,  // 57: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	37,  // 58: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	38,  // 59: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	39,  // 60: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	38,  // 61: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	40,  // 62: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	41,  // 63: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	38,  // 64: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	42,  // 65: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	43,  // 66: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	44,  // 67: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	45,  // 68: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	38,  // 69: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	46,  // 70: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	47,  // 71: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
-	38,  // 72: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	147, // 73: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	148, // 74: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	149, // 75: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	150, // 76: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	151, // 77: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	152, // 78: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	153, // 79: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	49,  // 80: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	34,  // 81: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	50,  // 82: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	52,  // 83: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	53,  // 84: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	55,  // 85: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	56,  // 86: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	58,  // 87: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	60,  // 88: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	59,  // 89: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	61,  // 90: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	62,  // 91: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	64,  // 92: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	63,  // 93: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	65,  // 94: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
-	66,  // 95: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	154, // 96: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	155, // 97: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	156, // 98: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	157, // 99: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	158, // 100: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	146, // 101: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	159, // 102: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	51,  // 103: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 104: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 105: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	54,  // 106: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	57,  // 107: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	56,  // 108: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	56,  // 109: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	59,  // 110: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	53,  // 111: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	56,  // 112: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	59,  // 113: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 114: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	63,  // 115: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	65,  // 116: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
-	59,  // 117: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	65,  // 118: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	5,   // 119: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 120: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	69,  // 121: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 122: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	69,  // 123: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 124: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	69,  // 125: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 126: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	70,  // 127: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 128: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	70,  // 129: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 130: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	30,  // 131: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 132: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	69,  // 133: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 134: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	69,  // 135: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 136: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	69,  // 137: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 138: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	69,  // 139: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 140: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	70,  // 141: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 142: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	70,  // 143: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 144: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	70,  // 145: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	43,  // 146: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	70,  // 147: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	44,  // 148: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	31,  // 149: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	69,  // 150: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 151: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	69,  // 152: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 153: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	70,  // 154: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	37,  // 155: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	29,  // 156: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	69,  // 157: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
-	24,  // 158: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
-	69,  // 159: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
-	25,  // 160: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
-	69,  // 161: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
-	26,  // 162: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
-	70,  // 163: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
-	47,  // 164: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
-	65,  // 165: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	69,  // 166: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
-	133, // 167: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
-	69,  // 168: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
-	134, // 169: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
-	69,  // 170: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
-	135, // 171: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
-	69,  // 172: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
-	136, // 173: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
-	69,  // 174: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
-	137, // 175: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
-	69,  // 176: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
-	138, // 177: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
-	69,  // 178: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
-	139, // 179: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
-	69,  // 180: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
-	140, // 181: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
-	69,  // 182: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
-	141, // 183: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
-	69,  // 184: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
-	142, // 185: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
-	70,  // 186: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
-	150, // 187: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
-	70,  // 188: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
-	151, // 189: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
-	145, // 190: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
-	69,  // 191: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
-	143, // 192: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
-	70,  // 193: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
-	152, // 194: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
-	70,  // 195: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
-	153, // 196: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
-	146, // 197: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
-	69,  // 198: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	131, // 199: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
-	69,  // 200: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	132, // 201: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
-	70,  // 202: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	147, // 203: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
-	70,  // 204: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	148, // 205: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
-	70,  // 206: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	149, // 207: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	144, // 208: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
-	69,  // 209: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 210: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 211: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	70,  // 212: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 213: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	69,  // 214: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 215: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	69,  // 216: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	70,  // 217: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 218: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	33,  // 219: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	126, // 220: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 221: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 222: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	35,  // 223: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	67,  // 224: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	71,  // 225: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	72,  // 226: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	73,  // 227: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	74,  // 228: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	122, // 229: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	75,  // 230: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	77,  // 231: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	78,  // 232: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	79,  // 233: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	80,  // 234: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	81,  // 235: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	82,  // 236: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	83,  // 237: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	84,  // 238: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	122, // 239: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	86,  // 240: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	87,  // 241: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	88,  // 242: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	122, // 243: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	90,  // 244: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	91,  // 245: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	92,  // 246: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	93,  // 247: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	122, // 248: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	95,  // 249: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
-	96,  // 250: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
-	97,  // 251: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
-	98,  // 252: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
-	99,  // 253: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
-	100, // 254: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
-	101, // 255: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
-	102, // 256: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
-	103, // 257: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
-	104, // 258: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
-	105, // 259: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
-	106, // 260: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
-	108, // 261: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
-	109, // 262: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
-	110, // 263: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
-	112, // 264: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	113, // 265: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	114, // 266: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	115, // 267: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	116, // 268: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	118, // 269: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	119, // 270: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	120, // 271: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	121, // 272: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	122, // 273: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	124, // 274: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	127, // 275: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	127, // 276: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	127, // 277: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	127, // 278: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	129, // 279: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	2,   // 280: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 281: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	48,  // 282: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	68,  // 283: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	76,  // 284: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	76,  // 285: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	123, // 286: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	53,  // 287: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	55,  // 288: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	55,  // 289: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	85,  // 290: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	123, // 291: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	85,  // 292: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	85,  // 293: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	56,  // 294: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	60,  // 295: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	59,  // 296: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	61,  // 297: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	58,  // 298: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	89,  // 299: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	123, // 300: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	50,  // 301: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	52,  // 302: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	94,  // 303: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	94,  // 304: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	94,  // 305: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	65,  // 306: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	66,  // 307: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	107, // 308: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	107, // 309: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	107, // 310: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	107, // 311: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	107, // 312: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	107, // 313: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	107, // 314: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	107, // 315: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	107, // 316: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	123, // 317: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	157, // 318: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	158, // 319: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	111, // 320: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	146, // 321: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	159, // 322: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	117, // 323: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	123, // 324: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	154, // 325: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	155, // 326: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	156, // 327: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	76,  // 328: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	62,  // 329: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	63,  // 330: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	123, // 331: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	64,  // 332: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	125, // 333: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	128, // 334: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	128, // 335: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	128, // 336: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	128, // 337: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	130, // 338: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	280, // [280:339] is the sub-list for method output_type
-	221, // [221:280] is the sub-list for method input_type
-	221, // [221:221] is the sub-list for extension type_name
-	221, // [221:221] is the sub-list for extension extendee
-	0,   // [0:221] is the sub-list for field type_name
+	137, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	138, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	139, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	140, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	141, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	142, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	143, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	144, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	145, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	146, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	147, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	148, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	149, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	150, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
+	151, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
+	152, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
+	8,   // 41: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	8,   // 42: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	11,  // 43: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
+	15,  // 44: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
+	15,  // 45: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
+	21,  // 46: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
+	28,  // 47: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
+	29,  // 48: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
+	30,  // 49: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 50: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
+	34,  // 51: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
+	64,  // 52: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
+	66,  // 53: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
+	153, // 54: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	154, // 55: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	155, // 56: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	33,  // 57: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
+	156, // 58: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
+	11,  // 59: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
+	57,  // 60: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
+	32,  // 61: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
+	30,  // 62: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	57,  // 63: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
+	157, // 64: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
+	37,  // 65: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	38,  // 66: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	39,  // 67: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	40,  // 68: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	39,  // 69: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	41,  // 70: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	42,  // 71: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	39,  // 72: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	43,  // 73: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	44,  // 74: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	45,  // 75: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	46,  // 76: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	39,  // 77: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	47,  // 78: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	48,  // 79: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	39,  // 80: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	158, // 81: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	159, // 82: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	160, // 83: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	161, // 84: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	162, // 85: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	163, // 86: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	164, // 87: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	165, // 88: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	50,  // 89: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	35,  // 90: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
+	51,  // 91: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	53,  // 92: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	54,  // 93: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	56,  // 94: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	57,  // 95: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
+	59,  // 96: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	61,  // 97: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	60,  // 98: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	62,  // 99: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	63,  // 100: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	65,  // 101: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	64,  // 102: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
+	66,  // 103: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
+	67,  // 104: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	166, // 105: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	167, // 106: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	168, // 107: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	169, // 108: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	170, // 109: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	155, // 110: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	171, // 111: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	156, // 112: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
+	52,  // 113: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	11,  // 114: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
+	11,  // 115: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
+	55,  // 116: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	58,  // 117: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
+	57,  // 118: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
+	57,  // 119: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 120: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	54,  // 121: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	57,  // 122: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 123: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	21,  // 124: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
+	64,  // 125: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
+	66,  // 126: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
+	60,  // 127: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	66,  // 128: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
+	172, // 129: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	5,   // 130: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
+	6,   // 131: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
+	70,  // 132: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	12,  // 133: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	70,  // 134: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	13,  // 135: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
+	70,  // 136: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	14,  // 137: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
+	71,  // 138: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
+	40,  // 139: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
+	71,  // 140: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
+	41,  // 141: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
+	30,  // 142: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 143: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	70,  // 144: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
+	16,  // 145: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
+	70,  // 146: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
+	18,  // 147: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
+	70,  // 148: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
+	19,  // 149: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
+	70,  // 150: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
+	20,  // 151: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
+	71,  // 152: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
+	42,  // 153: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
+	71,  // 154: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
+	43,  // 155: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
+	71,  // 156: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
+	44,  // 157: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
+	71,  // 158: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 159: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
+	31,  // 160: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	70,  // 161: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
+	9,   // 162: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
+	70,  // 163: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
+	10,  // 164: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
+	71,  // 165: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 166: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
+	29,  // 167: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
+	70,  // 168: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
+	24,  // 169: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
+	70,  // 170: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
+	25,  // 171: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
+	70,  // 172: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
+	26,  // 173: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
+	71,  // 174: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
+	48,  // 175: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
+	66,  // 176: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
+	70,  // 177: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
+	139, // 178: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
+	70,  // 179: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
+	140, // 180: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
+	70,  // 181: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
+	141, // 182: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
+	70,  // 183: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
+	142, // 184: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
+	70,  // 185: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
+	143, // 186: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
+	70,  // 187: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
+	144, // 188: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
+	70,  // 189: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
+	145, // 190: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
+	70,  // 191: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
+	146, // 192: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
+	70,  // 193: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
+	147, // 194: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
+	70,  // 195: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
+	148, // 196: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
+	71,  // 197: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
+	161, // 198: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
+	71,  // 199: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
+	162, // 200: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
+	154, // 201: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
+	70,  // 202: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
+	149, // 203: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
+	71,  // 204: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
+	163, // 205: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
+	71,  // 206: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
+	164, // 207: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
+	155, // 208: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
+	70,  // 209: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	137, // 210: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	70,  // 211: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	138, // 212: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	71,  // 213: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
+	158, // 214: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	71,  // 215: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
+	159, // 216: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	71,  // 217: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
+	160, // 218: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	153, // 219: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	70,  // 220: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 221: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 222: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	71,  // 223: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	46,  // 224: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	70,  // 225: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
+	150, // 226: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
+	33,  // 227: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
+	70,  // 228: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
+	151, // 229: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
+	156, // 230: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
+	71,  // 231: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
+	165, // 232: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
+	70,  // 233: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 234: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	70,  // 235: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	71,  // 236: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 237: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	34,  // 238: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	132, // 239: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 240: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 241: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	36,  // 242: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	68,  // 243: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	72,  // 244: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	73,  // 245: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	74,  // 246: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	75,  // 247: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	128, // 248: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	76,  // 249: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	78,  // 250: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	79,  // 251: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	80,  // 252: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	81,  // 253: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	82,  // 254: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	83,  // 255: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	84,  // 256: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	85,  // 257: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	128, // 258: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	87,  // 259: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	88,  // 260: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	89,  // 261: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	128, // 262: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	91,  // 263: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	92,  // 264: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	93,  // 265: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	94,  // 266: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	128, // 267: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	96,  // 268: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
+	97,  // 269: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
+	98,  // 270: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
+	99,  // 271: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
+	100, // 272: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
+	101, // 273: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
+	102, // 274: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
+	103, // 275: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
+	104, // 276: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
+	105, // 277: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
+	106, // 278: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
+	107, // 279: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
+	109, // 280: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
+	110, // 281: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
+	111, // 282: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
+	113, // 283: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	114, // 284: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	115, // 285: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	116, // 286: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	117, // 287: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	119, // 288: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	120, // 289: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	121, // 290: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
+	123, // 291: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
+	125, // 292: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
+	126, // 293: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	127, // 294: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	128, // 295: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	130, // 296: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	133, // 297: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	133, // 298: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	133, // 299: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	133, // 300: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	135, // 301: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	2,   // 302: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 303: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 304: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	69,  // 305: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	77,  // 306: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	77,  // 307: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	129, // 308: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	54,  // 309: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	56,  // 310: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	56,  // 311: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	86,  // 312: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	129, // 313: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	86,  // 314: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	86,  // 315: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	57,  // 316: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	61,  // 317: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	60,  // 318: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	62,  // 319: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	59,  // 320: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	90,  // 321: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	129, // 322: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	51,  // 323: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	53,  // 324: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	95,  // 325: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	95,  // 326: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	95,  // 327: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	66,  // 328: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	67,  // 329: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	108, // 330: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	108, // 331: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	108, // 332: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	108, // 333: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	108, // 334: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	108, // 335: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	108, // 336: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	108, // 337: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	108, // 338: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	129, // 339: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	169, // 340: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	170, // 341: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	112, // 342: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	155, // 343: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	171, // 344: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	118, // 345: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	129, // 346: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	166, // 347: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	167, // 348: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	168, // 349: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	77,  // 350: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	63,  // 351: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	122, // 352: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
+	124, // 353: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
+	156, // 354: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
+	64,  // 355: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	129, // 356: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	65,  // 357: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	131, // 358: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	134, // 359: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	134, // 360: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	134, // 361: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	134, // 362: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	136, // 363: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	302, // [302:364] is the sub-list for method output_type
+	240, // [240:302] is the sub-list for method input_type
+	240, // [240:240] is the sub-list for extension type_name
+	240, // [240:240] is the sub-list for extension extendee
+	0,   // [0:240] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -10715,6 +11302,8 @@ func file_proto_api_api_proto_init() {
 	if File_proto_api_api_proto != nil {
 		return
 	}
+	file_proto_api_agent_proto_init()
+	file_proto_api_change_proto_init()
 	file_proto_api_memory_proto_init()
 	file_proto_api_session_proto_init()
 	file_proto_api_api_proto_msgTypes[1].OneofWrappers = []any{
@@ -10755,6 +11344,9 @@ func file_proto_api_api_proto_init() {
 		(*Op_ForkSession)(nil),
 		(*Op_DeleteSession)(nil),
 		(*Op_DecideReview)(nil),
+		(*Op_ForkAgent)(nil),
+		(*Op_EraseAgent)(nil),
+		(*Op_SetTtl)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[28].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -10766,8 +11358,10 @@ func file_proto_api_api_proto_init() {
 		(*OpResult_Memory)(nil),
 		(*OpResult_Session)(nil),
 		(*OpResult_Review)(nil),
+		(*OpResult_ForkedAgent)(nil),
+		(*OpResult_Erasure)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[36].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[37].OneofWrappers = []any{
 		(*Read_GetValue)(nil),
 		(*Read_ListValues)(nil),
 		(*Read_GetCheckpoint)(nil),
@@ -10790,8 +11384,9 @@ func file_proto_api_api_proto_init() {
 		(*Read_ListSessions)(nil),
 		(*Read_GetReview)(nil),
 		(*Read_ListReviews)(nil),
+		(*Read_GetErasure)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[49].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[50].OneofWrappers = []any{
 		(*Answer_Error)(nil),
 		(*Answer_Value)(nil),
 		(*Answer_Values)(nil),
@@ -10814,12 +11409,14 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Sessions)(nil),
 		(*Answer_Review)(nil),
 		(*Answer_Reviews)(nil),
+		(*Answer_Erasure)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[68].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[69].OneofWrappers = []any{
 		(*WatchEvent_Entry)(nil),
 		(*WatchEvent_CompactedFloor)(nil),
 		(*WatchEvent_Deleted)(nil),
 		(*WatchEvent_Claim)(nil),
+		(*WatchEvent_Changes)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -10827,7 +11424,7 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   131,
+			NumMessages:   137,
 			NumExtensions: 0,
 			NumServices:   11,
 		},

@@ -2369,8 +2369,11 @@ var Memories_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Agents_Hibernate_FullMethodName = "/dormouse.api.v1.Agents/Hibernate"
-	Agents_Thaw_FullMethodName      = "/dormouse.api.v1.Agents/Thaw"
+	Agents_Hibernate_FullMethodName  = "/dormouse.api.v1.Agents/Hibernate"
+	Agents_Thaw_FullMethodName       = "/dormouse.api.v1.Agents/Thaw"
+	Agents_Fork_FullMethodName       = "/dormouse.api.v1.Agents/Fork"
+	Agents_Erase_FullMethodName      = "/dormouse.api.v1.Agents/Erase"
+	Agents_GetErasure_FullMethodName = "/dormouse.api.v1.Agents/GetErasure"
 )
 
 // AgentsClient is the client API for Agents service.
@@ -2379,6 +2382,9 @@ const (
 type AgentsClient interface {
 	Hibernate(ctx context.Context, in *HibernateRequest, opts ...grpc.CallOption) (*CheckpointResponse, error)
 	Thaw(ctx context.Context, in *ThawRequest, opts ...grpc.CallOption) (*Thawed, error)
+	Fork(ctx context.Context, in *ForkAgentRequest, opts ...grpc.CallOption) (*ForkAgentResponse, error)
+	Erase(ctx context.Context, in *EraseAgentRequest, opts ...grpc.CallOption) (*EraseAgentResponse, error)
+	GetErasure(ctx context.Context, in *GetErasureRequest, opts ...grpc.CallOption) (*Erasure, error)
 }
 
 type agentsClient struct {
@@ -2409,12 +2415,45 @@ func (c *agentsClient) Thaw(ctx context.Context, in *ThawRequest, opts ...grpc.C
 	return out, nil
 }
 
+func (c *agentsClient) Fork(ctx context.Context, in *ForkAgentRequest, opts ...grpc.CallOption) (*ForkAgentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ForkAgentResponse)
+	err := c.cc.Invoke(ctx, Agents_Fork_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentsClient) Erase(ctx context.Context, in *EraseAgentRequest, opts ...grpc.CallOption) (*EraseAgentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EraseAgentResponse)
+	err := c.cc.Invoke(ctx, Agents_Erase_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentsClient) GetErasure(ctx context.Context, in *GetErasureRequest, opts ...grpc.CallOption) (*Erasure, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Erasure)
+	err := c.cc.Invoke(ctx, Agents_GetErasure_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AgentsServer is the server API for Agents service.
 // All implementations must embed UnimplementedAgentsServer
 // for forward compatibility.
 type AgentsServer interface {
 	Hibernate(context.Context, *HibernateRequest) (*CheckpointResponse, error)
 	Thaw(context.Context, *ThawRequest) (*Thawed, error)
+	Fork(context.Context, *ForkAgentRequest) (*ForkAgentResponse, error)
+	Erase(context.Context, *EraseAgentRequest) (*EraseAgentResponse, error)
+	GetErasure(context.Context, *GetErasureRequest) (*Erasure, error)
 	mustEmbedUnimplementedAgentsServer()
 }
 
@@ -2430,6 +2469,15 @@ func (UnimplementedAgentsServer) Hibernate(context.Context, *HibernateRequest) (
 }
 func (UnimplementedAgentsServer) Thaw(context.Context, *ThawRequest) (*Thawed, error) {
 	return nil, status.Error(codes.Unimplemented, "method Thaw not implemented")
+}
+func (UnimplementedAgentsServer) Fork(context.Context, *ForkAgentRequest) (*ForkAgentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Fork not implemented")
+}
+func (UnimplementedAgentsServer) Erase(context.Context, *EraseAgentRequest) (*EraseAgentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Erase not implemented")
+}
+func (UnimplementedAgentsServer) GetErasure(context.Context, *GetErasureRequest) (*Erasure, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetErasure not implemented")
 }
 func (UnimplementedAgentsServer) mustEmbedUnimplementedAgentsServer() {}
 func (UnimplementedAgentsServer) testEmbeddedByValue()                {}
@@ -2488,6 +2536,60 @@ func _Agents_Thaw_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Agents_Fork_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ForkAgentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentsServer).Fork(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agents_Fork_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentsServer).Fork(ctx, req.(*ForkAgentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Agents_Erase_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EraseAgentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentsServer).Erase(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agents_Erase_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentsServer).Erase(ctx, req.(*EraseAgentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Agents_GetErasure_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetErasureRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentsServer).GetErasure(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agents_GetErasure_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentsServer).GetErasure(ctx, req.(*GetErasureRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Agents_ServiceDesc is the grpc.ServiceDesc for Agents service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -2502,6 +2604,18 @@ var Agents_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Thaw",
 			Handler:    _Agents_Thaw_Handler,
+		},
+		{
+			MethodName: "Fork",
+			Handler:    _Agents_Fork_Handler,
+		},
+		{
+			MethodName: "Erase",
+			Handler:    _Agents_Erase_Handler,
+		},
+		{
+			MethodName: "GetErasure",
+			Handler:    _Agents_GetErasure_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

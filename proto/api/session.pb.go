@@ -1458,6 +1458,7 @@ type SessionRow struct {
 	QueueLength   uint64                 `protobuf:"varint,13,opt,name=queue_length,json=queueLength" json:"queue_length,omitempty"`
 	CreatedAt     int64                  `protobuf:"varint,14,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,15,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"` // Unix ms; 0 for never
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1593,6 +1594,13 @@ func (x *SessionRow) GetCreatedAt() int64 {
 func (x *SessionRow) GetUpdatedAt() int64 {
 	if x != nil {
 		return x.UpdatedAt
+	}
+	return 0
+}
+
+func (x *SessionRow) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
 	}
 	return 0
 }
@@ -2715,7 +2723,7 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x06before\x18\x04 \x01(\x03R\x06before\x12\x1a\n" +
 	"\bassignee\x18\x05 \x01(\tR\bassignee\x12\x18\n" +
 	"\asession\x18\x06 \x01(\tR\asession\x12\x16\n" +
-	"\x06prefix\x18\a \x01(\tR\x06prefix\"\xd8\x03\n" +
+	"\x06prefix\x18\a \x01(\tR\x06prefix\"\xf7\x03\n" +
 	"\n" +
 	"SessionRow\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
@@ -2736,7 +2744,9 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x0e \x01(\x03R\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x0f \x01(\x03R\tupdatedAt\"\xb9\x01\n" +
+	"updated_at\x18\x0f \x01(\x03R\tupdatedAt\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18P \x01(\x03R\texpiresAt\"\xb9\x01\n" +
 	"\fSessionLease\x12\x19\n" +
 	"\blease_id\x18\x01 \x01(\tR\aleaseId\x12\x19\n" +
 	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x1d\n" +

@@ -293,6 +293,9 @@ type Op struct {
 	//	*Op_ForkSession
 	//	*Op_DeleteSession
 	//	*Op_DecideReview
+	//	*Op_ForkAgent
+	//	*Op_EraseAgent
+	//	*Op_SetTtl
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -614,6 +617,33 @@ func (x *Op) GetDecideReview() *DecideReview {
 	return nil
 }
 
+func (x *Op) GetForkAgent() *ForkAgent {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ForkAgent); ok {
+			return x.ForkAgent
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetEraseAgent() *EraseAgent {
+	if x != nil {
+		if x, ok := x.Op.(*Op_EraseAgent); ok {
+			return x.EraseAgent
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetSetTtl() *SetTTL {
+	if x != nil {
+		if x, ok := x.Op.(*Op_SetTtl); ok {
+			return x.SetTtl
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -742,6 +772,18 @@ type Op_DecideReview struct {
 	DecideReview *DecideReview `protobuf:"bytes,50,opt,name=decide_review,json=decideReview,oneof"`
 }
 
+type Op_ForkAgent struct {
+	ForkAgent *ForkAgent `protobuf:"bytes,80,opt,name=fork_agent,json=forkAgent,oneof"`
+}
+
+type Op_EraseAgent struct {
+	EraseAgent *EraseAgent `protobuf:"bytes,81,opt,name=erase_agent,json=eraseAgent,oneof"`
+}
+
+type Op_SetTtl struct {
+	SetTtl *SetTTL `protobuf:"bytes,82,opt,name=set_ttl,json=setTtl,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -803,6 +845,12 @@ func (*Op_ForkSession) isOp_Op() {}
 func (*Op_DeleteSession) isOp_Op() {}
 
 func (*Op_DecideReview) isOp_Op() {}
+
+func (*Op_ForkAgent) isOp_Op() {}
+
+func (*Op_EraseAgent) isOp_Op() {}
+
+func (*Op_SetTtl) isOp_Op() {}
 
 // Bytes tells absent from empty where a compare needs to.
 type Bytes struct {
@@ -1784,6 +1832,8 @@ type PutScope struct {
 	BytesMax       uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
 	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax" json:"memories_max,omitempty"`
 	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax" json:"memory_bytes_max,omitempty"`
+	ChangesMax     uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax" json:"changes_max,omitempty"`
+	HistoryAgeMs   uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs" json:"history_age_ms,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1849,6 +1899,20 @@ func (x *PutScope) GetMemoriesMax() uint64 {
 func (x *PutScope) GetMemoryBytesMax() uint64 {
 	if x != nil {
 		return x.MemoryBytesMax
+	}
+	return 0
+}
+
+func (x *PutScope) GetChangesMax() uint64 {
+	if x != nil {
+		return x.ChangesMax
+	}
+	return 0
+}
+
+func (x *PutScope) GetHistoryAgeMs() uint64 {
+	if x != nil {
+		return x.HistoryAgeMs
 	}
 	return 0
 }
@@ -2425,6 +2489,8 @@ type OpResult struct {
 	//	*OpResult_Memory
 	//	*OpResult_Session
 	//	*OpResult_Review
+	//	*OpResult_ForkedAgent
+	//	*OpResult_Erasure
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2548,6 +2614,24 @@ func (x *OpResult) GetReview() *ReviewResult {
 	return nil
 }
 
+func (x *OpResult) GetForkedAgent() *ForkedAgent {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_ForkedAgent); ok {
+			return x.ForkedAgent
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetErasure() *Erasure {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Erasure); ok {
+			return x.Erasure
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2588,6 +2672,14 @@ type OpResult_Review struct {
 	Review *ReviewResult `protobuf:"bytes,41,opt,name=review,oneof"`
 }
 
+type OpResult_ForkedAgent struct {
+	ForkedAgent *ForkedAgent `protobuf:"bytes,80,opt,name=forked_agent,json=forkedAgent,oneof"`
+}
+
+type OpResult_Erasure struct {
+	Erasure *Erasure `protobuf:"bytes,81,opt,name=erasure,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2605,6 +2697,10 @@ func (*OpResult_Memory) isOpResult_Result() {}
 func (*OpResult_Session) isOpResult_Result() {}
 
 func (*OpResult_Review) isOpResult_Result() {}
+
+func (*OpResult_ForkedAgent) isOpResult_Result() {}
+
+func (*OpResult_Erasure) isOpResult_Result() {}
 
 type RevisionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2898,6 +2994,74 @@ func (x *ScopeResult) GetScope() *ScopeRecord {
 	return nil
 }
 
+type ForkedAgent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Checkpoint    *RevisionResult        `protobuf:"bytes,1,opt,name=checkpoint" json:"checkpoint,omitempty"`
+	Thread        *ThreadMeta            `protobuf:"bytes,2,opt,name=thread" json:"thread,omitempty"` // absent where the agent has none
+	Session       *SessionResult         `protobuf:"bytes,3,opt,name=session" json:"session,omitempty"`
+	Memories      uint64                 `protobuf:"varint,4,opt,name=memories" json:"memories,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForkedAgent) Reset() {
+	*x = ForkedAgent{}
+	mi := &file_proto_log_log_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForkedAgent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForkedAgent) ProtoMessage() {}
+
+func (x *ForkedAgent) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_log_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForkedAgent.ProtoReflect.Descriptor instead.
+func (*ForkedAgent) Descriptor() ([]byte, []int) {
+	return file_proto_log_log_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ForkedAgent) GetCheckpoint() *RevisionResult {
+	if x != nil {
+		return x.Checkpoint
+	}
+	return nil
+}
+
+func (x *ForkedAgent) GetThread() *ThreadMeta {
+	if x != nil {
+		return x.Thread
+	}
+	return nil
+}
+
+func (x *ForkedAgent) GetSession() *SessionResult {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+func (x *ForkedAgent) GetMemories() uint64 {
+	if x != nil {
+		return x.Memories
+	}
+	return 0
+}
+
 type ClaimResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
@@ -2912,7 +3076,7 @@ type ClaimResult struct {
 
 func (x *ClaimResult) Reset() {
 	*x = ClaimResult{}
-	mi := &file_proto_log_log_proto_msgTypes[33]
+	mi := &file_proto_log_log_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2924,7 +3088,7 @@ func (x *ClaimResult) String() string {
 func (*ClaimResult) ProtoMessage() {}
 
 func (x *ClaimResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[33]
+	mi := &file_proto_log_log_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2937,7 +3101,7 @@ func (x *ClaimResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimResult.ProtoReflect.Descriptor instead.
 func (*ClaimResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{33}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ClaimResult) GetName() string {
@@ -3007,7 +3171,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_proto_log_log_proto_msgTypes[34]
+	mi := &file_proto_log_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3019,7 +3183,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[34]
+	mi := &file_proto_log_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3032,7 +3196,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{34}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Refusal) GetCode() string {
@@ -3171,13 +3335,14 @@ type ThreadMeta struct {
 	Segments      []*Segment             `protobuf:"bytes,12,rep,name=segments" json:"segments,omitempty"`                     // whose rows hold this thread's entries, in seq order; empty: its own, all of them
 	Bytes         uint64                 `protobuf:"varint,13,opt,name=bytes" json:"bytes,omitempty"`                          // of its own rows
 	ChosenIds     bool                   `protobuf:"varint,14,opt,name=chosen_ids,json=chosenIds" json:"chosen_ids,omitempty"` // some entry has an id that its caller chose
+	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"` // 0 for never
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ThreadMeta) Reset() {
 	*x = ThreadMeta{}
-	mi := &file_proto_log_log_proto_msgTypes[35]
+	mi := &file_proto_log_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3189,7 +3354,7 @@ func (x *ThreadMeta) String() string {
 func (*ThreadMeta) ProtoMessage() {}
 
 func (x *ThreadMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[35]
+	mi := &file_proto_log_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3202,7 +3367,7 @@ func (x *ThreadMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadMeta.ProtoReflect.Descriptor instead.
 func (*ThreadMeta) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{35}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ThreadMeta) GetId() string {
@@ -3303,6 +3468,13 @@ func (x *ThreadMeta) GetChosenIds() bool {
 	return false
 }
 
+func (x *ThreadMeta) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
+}
+
 type ForkPoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Thread        string                 `protobuf:"bytes,1,opt,name=thread" json:"thread,omitempty"`
@@ -3314,7 +3486,7 @@ type ForkPoint struct {
 
 func (x *ForkPoint) Reset() {
 	*x = ForkPoint{}
-	mi := &file_proto_log_log_proto_msgTypes[36]
+	mi := &file_proto_log_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3326,7 +3498,7 @@ func (x *ForkPoint) String() string {
 func (*ForkPoint) ProtoMessage() {}
 
 func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[36]
+	mi := &file_proto_log_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3339,7 +3511,7 @@ func (x *ForkPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
 func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{36}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ForkPoint) GetThread() string {
@@ -3376,7 +3548,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_proto_log_log_proto_msgTypes[37]
+	mi := &file_proto_log_log_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3388,7 +3560,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[37]
+	mi := &file_proto_log_log_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3401,7 +3573,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{37}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Segment) GetThread() string {
@@ -3436,13 +3608,15 @@ type ScopeRecord struct {
 	BytesMax       uint64                 `protobuf:"varint,7,opt,name=bytes_max,json=bytesMax" json:"bytes_max,omitempty"`
 	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax" json:"memories_max,omitempty"`
 	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax" json:"memory_bytes_max,omitempty"`
+	ChangesMax     uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax" json:"changes_max,omitempty"`
+	HistoryAgeMs   uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs" json:"history_age_ms,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ScopeRecord) Reset() {
 	*x = ScopeRecord{}
-	mi := &file_proto_log_log_proto_msgTypes[38]
+	mi := &file_proto_log_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3454,7 +3628,7 @@ func (x *ScopeRecord) String() string {
 func (*ScopeRecord) ProtoMessage() {}
 
 func (x *ScopeRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[38]
+	mi := &file_proto_log_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3467,7 +3641,7 @@ func (x *ScopeRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeRecord.ProtoReflect.Descriptor instead.
 func (*ScopeRecord) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{38}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ScopeRecord) GetName() string {
@@ -3533,6 +3707,20 @@ func (x *ScopeRecord) GetMemoryBytesMax() uint64 {
 	return 0
 }
 
+func (x *ScopeRecord) GetChangesMax() uint64 {
+	if x != nil {
+		return x.ChangesMax
+	}
+	return 0
+}
+
+func (x *ScopeRecord) GetHistoryAgeMs() uint64 {
+	if x != nil {
+		return x.HistoryAgeMs
+	}
+	return 0
+}
+
 // SnapshotHeader opens a snapshot's stream and names what is in it.
 type SnapshotHeader struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3551,7 +3739,7 @@ type SnapshotHeader struct {
 
 func (x *SnapshotHeader) Reset() {
 	*x = SnapshotHeader{}
-	mi := &file_proto_log_log_proto_msgTypes[39]
+	mi := &file_proto_log_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3563,7 +3751,7 @@ func (x *SnapshotHeader) String() string {
 func (*SnapshotHeader) ProtoMessage() {}
 
 func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[39]
+	mi := &file_proto_log_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3576,7 +3764,7 @@ func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotHeader.ProtoReflect.Descriptor instead.
 func (*SnapshotHeader) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{39}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SnapshotHeader) GetFormat() uint32 {
@@ -3653,7 +3841,7 @@ type SnapshotFile struct {
 
 func (x *SnapshotFile) Reset() {
 	*x = SnapshotFile{}
-	mi := &file_proto_log_log_proto_msgTypes[40]
+	mi := &file_proto_log_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3665,7 +3853,7 @@ func (x *SnapshotFile) String() string {
 func (*SnapshotFile) ProtoMessage() {}
 
 func (x *SnapshotFile) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[40]
+	mi := &file_proto_log_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3678,7 +3866,7 @@ func (x *SnapshotFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotFile.ProtoReflect.Descriptor instead.
 func (*SnapshotFile) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{40}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SnapshotFile) GetName() string {
@@ -3706,7 +3894,7 @@ var File_proto_log_log_proto protoreflect.FileDescriptor
 
 const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x16proto/log/memory.proto\x1a\x17proto/log/session.proto\"\x95\x01\n" +
+	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x16proto/log/memory.proto\x1a\x17proto/log/session.proto\"\x95\x01\n" +
 	"\x05Batch\x12\x17\n" +
 	"\atick_ms\x18\x01 \x01(\x04R\x06tickMs\x12\x17\n" +
 	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\x12\x1f\n" +
@@ -3728,7 +3916,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\x8b\x11\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xbc\x12\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -3766,7 +3954,12 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x0ecancel_session\x18/ \x01(\v2\x1e.dormouse.log.v1.CancelSessionH\x00R\rcancelSession\x12A\n" +
 	"\ffork_session\x180 \x01(\v2\x1c.dormouse.log.v1.ForkSessionH\x00R\vforkSession\x12G\n" +
 	"\x0edelete_session\x181 \x01(\v2\x1e.dormouse.log.v1.DeleteSessionH\x00R\rdeleteSession\x12D\n" +
-	"\rdecide_review\x182 \x01(\v2\x1d.dormouse.log.v1.DecideReviewH\x00R\fdecideReviewB\x04\n" +
+	"\rdecide_review\x182 \x01(\v2\x1d.dormouse.log.v1.DecideReviewH\x00R\fdecideReview\x12;\n" +
+	"\n" +
+	"fork_agent\x18P \x01(\v2\x1a.dormouse.log.v1.ForkAgentH\x00R\tforkAgent\x12>\n" +
+	"\verase_agent\x18Q \x01(\v2\x1b.dormouse.log.v1.EraseAgentH\x00R\n" +
+	"eraseAgent\x122\n" +
+	"\aset_ttl\x18R \x01(\v2\x17.dormouse.log.v1.SetTTLH\x00R\x06setTtlB\x04\n" +
 	"\x02op\"\x1d\n" +
 	"\x05Bytes\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\x92\x02\n" +
@@ -3851,13 +4044,16 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
 	"new_thread\x18\x02 \x01(\tR\tnewThread\x12\x1c\n" +
 	"\x06at_rev\x18\x03 \x01(\x04B\x05\xaa\x01\x02\b\x01R\x05atRev\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xa9\x01\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xf0\x01\n" +
 	"\bPutScope\x12\x18\n" +
 	"\ahistory\x18\x01 \x01(\x04R\ahistory\x12\x19\n" +
 	"\bkeys_max\x18\x02 \x01(\x04R\akeysMax\x12\x1b\n" +
 	"\tbytes_max\x18\x03 \x01(\x04R\bbytesMax\x12!\n" +
 	"\fmemories_max\x18\x1e \x01(\x04R\vmemoriesMax\x12(\n" +
-	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\"\r\n" +
+	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\x12\x1f\n" +
+	"\vchanges_max\x18< \x01(\x04R\n" +
+	"changesMax\x12$\n" +
+	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\"\r\n" +
 	"\vDeleteScope\"\x95\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
@@ -3897,7 +4093,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
 	"\aresults\x18\x03 \x03(\v2\x19.dormouse.log.v1.OpResultR\aresults\x129\n" +
-	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\x9e\x04\n" +
+	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\x97\x05\n" +
 	"\bOpResult\x127\n" +
 	"\x05value\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultH\x00R\x05value\x12A\n" +
 	"\n" +
@@ -3909,7 +4105,9 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05claim\x18\x06 \x01(\v2\x1c.dormouse.log.v1.ClaimResultH\x00R\x05claim\x127\n" +
 	"\x06memory\x18\x1e \x01(\v2\x1d.dormouse.log.v1.MemoryResultH\x00R\x06memory\x12:\n" +
 	"\asession\x18( \x01(\v2\x1e.dormouse.log.v1.SessionResultH\x00R\asession\x127\n" +
-	"\x06review\x18) \x01(\v2\x1d.dormouse.log.v1.ReviewResultH\x00R\x06reviewB\b\n" +
+	"\x06review\x18) \x01(\v2\x1d.dormouse.log.v1.ReviewResultH\x00R\x06review\x12A\n" +
+	"\fforked_agent\x18P \x01(\v2\x1c.dormouse.log.v1.ForkedAgentH\x00R\vforkedAgent\x124\n" +
+	"\aerasure\x18Q \x01(\v2\x18.dormouse.log.v1.ErasureH\x00R\aerasureB\b\n" +
 	"\x06result\"\xd7\x01\n" +
 	"\x0eRevisionResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -3932,7 +4130,14 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aexisted\x18\x01 \x01(\bR\aexisted\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"A\n" +
 	"\vScopeResult\x122\n" +
-	"\x05scope\x18\x01 \x01(\v2\x1c.dormouse.log.v1.ScopeRecordR\x05scope\"\xa4\x01\n" +
+	"\x05scope\x18\x01 \x01(\v2\x1c.dormouse.log.v1.ScopeRecordR\x05scope\"\xd9\x01\n" +
+	"\vForkedAgent\x12?\n" +
+	"\n" +
+	"checkpoint\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultR\n" +
+	"checkpoint\x123\n" +
+	"\x06thread\x18\x02 \x01(\v2\x1b.dormouse.log.v1.ThreadMetaR\x06thread\x128\n" +
+	"\asession\x18\x03 \x01(\v2\x1e.dormouse.log.v1.SessionResultR\asession\x12\x1a\n" +
+	"\bmemories\x18\x04 \x01(\x04R\bmemories\"\xa4\x01\n" +
 	"\vClaimResult\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
@@ -3961,7 +4166,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x0f \x01(\x03R\texpiresAt\x12$\n" +
 	"\x0eretry_after_ms\x18\x10 \x01(\x03R\fretryAfterMs\x12\x14\n" +
-	"\x05state\x18( \x01(\tR\x05state\"\xbc\x03\n" +
+	"\x05state\x18( \x01(\tR\x05state\"\xdb\x03\n" +
 	"\n" +
 	"ThreadMeta\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
@@ -3983,7 +4188,9 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\bsegments\x18\f \x03(\v2\x18.dormouse.log.v1.SegmentR\bsegments\x12\x14\n" +
 	"\x05bytes\x18\r \x01(\x04R\x05bytes\x12\x1d\n" +
 	"\n" +
-	"chosen_ids\x18\x0e \x01(\bR\tchosenIds\"W\n" +
+	"chosen_ids\x18\x0e \x01(\bR\tchosenIds\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18P \x01(\x03R\texpiresAt\"W\n" +
 	"\tForkPoint\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x10\n" +
@@ -3991,7 +4198,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aSegment\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\x04R\x02to\"\x89\x02\n" +
+	"\x02to\x18\x03 \x01(\x04R\x02to\"\xd0\x02\n" +
 	"\vScopeRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04keys\x18\x02 \x01(\x04R\x04keys\x12\x14\n" +
@@ -4002,7 +4209,10 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\bkeys_max\x18\x06 \x01(\x04R\akeysMax\x12\x1b\n" +
 	"\tbytes_max\x18\a \x01(\x04R\bbytesMax\x12!\n" +
 	"\fmemories_max\x18\x1e \x01(\x04R\vmemoriesMax\x12(\n" +
-	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\"\x93\x02\n" +
+	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\x12\x1f\n" +
+	"\vchanges_max\x18< \x01(\x04R\n" +
+	"changesMax\x12$\n" +
+	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\"\x93\x02\n" +
 	"\x0eSnapshotHeader\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -4031,7 +4241,7 @@ func file_proto_log_log_proto_rawDescGZIP() []byte {
 	return file_proto_log_log_proto_rawDescData
 }
 
-var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_proto_log_log_proto_goTypes = []any{
 	(*Batch)(nil),             // 0: dormouse.log.v1.Batch
 	(*Commit)(nil),            // 1: dormouse.log.v1.Commit
@@ -4066,30 +4276,35 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*EntryStamp)(nil),        // 30: dormouse.log.v1.EntryStamp
 	(*DeleteResult)(nil),      // 31: dormouse.log.v1.DeleteResult
 	(*ScopeResult)(nil),       // 32: dormouse.log.v1.ScopeResult
-	(*ClaimResult)(nil),       // 33: dormouse.log.v1.ClaimResult
-	(*Refusal)(nil),           // 34: dormouse.log.v1.Refusal
-	(*ThreadMeta)(nil),        // 35: dormouse.log.v1.ThreadMeta
-	(*ForkPoint)(nil),         // 36: dormouse.log.v1.ForkPoint
-	(*Segment)(nil),           // 37: dormouse.log.v1.Segment
-	(*ScopeRecord)(nil),       // 38: dormouse.log.v1.ScopeRecord
-	(*SnapshotHeader)(nil),    // 39: dormouse.log.v1.SnapshotHeader
-	(*SnapshotFile)(nil),      // 40: dormouse.log.v1.SnapshotFile
-	(*WriteMemory)(nil),       // 41: dormouse.log.v1.WriteMemory
-	(*DeleteMemory)(nil),      // 42: dormouse.log.v1.DeleteMemory
-	(*PutSession)(nil),        // 43: dormouse.log.v1.PutSession
-	(*ClaimSession)(nil),      // 44: dormouse.log.v1.ClaimSession
-	(*ResumeSession)(nil),     // 45: dormouse.log.v1.ResumeSession
-	(*RecoverSession)(nil),    // 46: dormouse.log.v1.RecoverSession
-	(*CheckpointSession)(nil), // 47: dormouse.log.v1.CheckpointSession
-	(*CommitSession)(nil),     // 48: dormouse.log.v1.CommitSession
-	(*RenewSession)(nil),      // 49: dormouse.log.v1.RenewSession
-	(*CancelSession)(nil),     // 50: dormouse.log.v1.CancelSession
-	(*ForkSession)(nil),       // 51: dormouse.log.v1.ForkSession
-	(*DeleteSession)(nil),     // 52: dormouse.log.v1.DeleteSession
-	(*DecideReview)(nil),      // 53: dormouse.log.v1.DecideReview
-	(*MemoryResult)(nil),      // 54: dormouse.log.v1.MemoryResult
-	(*SessionResult)(nil),     // 55: dormouse.log.v1.SessionResult
-	(*ReviewResult)(nil),      // 56: dormouse.log.v1.ReviewResult
+	(*ForkedAgent)(nil),       // 33: dormouse.log.v1.ForkedAgent
+	(*ClaimResult)(nil),       // 34: dormouse.log.v1.ClaimResult
+	(*Refusal)(nil),           // 35: dormouse.log.v1.Refusal
+	(*ThreadMeta)(nil),        // 36: dormouse.log.v1.ThreadMeta
+	(*ForkPoint)(nil),         // 37: dormouse.log.v1.ForkPoint
+	(*Segment)(nil),           // 38: dormouse.log.v1.Segment
+	(*ScopeRecord)(nil),       // 39: dormouse.log.v1.ScopeRecord
+	(*SnapshotHeader)(nil),    // 40: dormouse.log.v1.SnapshotHeader
+	(*SnapshotFile)(nil),      // 41: dormouse.log.v1.SnapshotFile
+	(*WriteMemory)(nil),       // 42: dormouse.log.v1.WriteMemory
+	(*DeleteMemory)(nil),      // 43: dormouse.log.v1.DeleteMemory
+	(*PutSession)(nil),        // 44: dormouse.log.v1.PutSession
+	(*ClaimSession)(nil),      // 45: dormouse.log.v1.ClaimSession
+	(*ResumeSession)(nil),     // 46: dormouse.log.v1.ResumeSession
+	(*RecoverSession)(nil),    // 47: dormouse.log.v1.RecoverSession
+	(*CheckpointSession)(nil), // 48: dormouse.log.v1.CheckpointSession
+	(*CommitSession)(nil),     // 49: dormouse.log.v1.CommitSession
+	(*RenewSession)(nil),      // 50: dormouse.log.v1.RenewSession
+	(*CancelSession)(nil),     // 51: dormouse.log.v1.CancelSession
+	(*ForkSession)(nil),       // 52: dormouse.log.v1.ForkSession
+	(*DeleteSession)(nil),     // 53: dormouse.log.v1.DeleteSession
+	(*DecideReview)(nil),      // 54: dormouse.log.v1.DecideReview
+	(*ForkAgent)(nil),         // 55: dormouse.log.v1.ForkAgent
+	(*EraseAgent)(nil),        // 56: dormouse.log.v1.EraseAgent
+	(*SetTTL)(nil),            // 57: dormouse.log.v1.SetTTL
+	(*MemoryResult)(nil),      // 58: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),     // 59: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),      // 60: dormouse.log.v1.ReviewResult
+	(*Erasure)(nil),           // 61: dormouse.log.v1.Erasure
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -4112,48 +4327,56 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	23, // 17: dormouse.log.v1.Op.take_claim:type_name -> dormouse.log.v1.TakeClaim
 	24, // 18: dormouse.log.v1.Op.renew_claim:type_name -> dormouse.log.v1.RenewClaim
 	25, // 19: dormouse.log.v1.Op.release_claim:type_name -> dormouse.log.v1.ReleaseClaim
-	41, // 20: dormouse.log.v1.Op.write_memory:type_name -> dormouse.log.v1.WriteMemory
-	42, // 21: dormouse.log.v1.Op.delete_memory:type_name -> dormouse.log.v1.DeleteMemory
-	43, // 22: dormouse.log.v1.Op.put_session:type_name -> dormouse.log.v1.PutSession
-	44, // 23: dormouse.log.v1.Op.claim_session:type_name -> dormouse.log.v1.ClaimSession
-	45, // 24: dormouse.log.v1.Op.resume_session:type_name -> dormouse.log.v1.ResumeSession
-	46, // 25: dormouse.log.v1.Op.recover_session:type_name -> dormouse.log.v1.RecoverSession
-	47, // 26: dormouse.log.v1.Op.checkpoint_session:type_name -> dormouse.log.v1.CheckpointSession
-	48, // 27: dormouse.log.v1.Op.commit_session:type_name -> dormouse.log.v1.CommitSession
-	49, // 28: dormouse.log.v1.Op.renew_session:type_name -> dormouse.log.v1.RenewSession
-	50, // 29: dormouse.log.v1.Op.cancel_session:type_name -> dormouse.log.v1.CancelSession
-	51, // 30: dormouse.log.v1.Op.fork_session:type_name -> dormouse.log.v1.ForkSession
-	52, // 31: dormouse.log.v1.Op.delete_session:type_name -> dormouse.log.v1.DeleteSession
-	53, // 32: dormouse.log.v1.Op.decide_review:type_name -> dormouse.log.v1.DecideReview
-	4,  // 33: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 34: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 35: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 36: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 37: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 38: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 39: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	34, // 40: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 41: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 42: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 43: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 44: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 45: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	33, // 46: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	54, // 47: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
-	55, // 48: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
-	56, // 49: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
-	7,  // 50: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	35, // 51: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 52: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	38, // 53: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	36, // 54: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	37, // 55: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	40, // 56: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	57, // [57:57] is the sub-list for method output_type
-	57, // [57:57] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	42, // 20: dormouse.log.v1.Op.write_memory:type_name -> dormouse.log.v1.WriteMemory
+	43, // 21: dormouse.log.v1.Op.delete_memory:type_name -> dormouse.log.v1.DeleteMemory
+	44, // 22: dormouse.log.v1.Op.put_session:type_name -> dormouse.log.v1.PutSession
+	45, // 23: dormouse.log.v1.Op.claim_session:type_name -> dormouse.log.v1.ClaimSession
+	46, // 24: dormouse.log.v1.Op.resume_session:type_name -> dormouse.log.v1.ResumeSession
+	47, // 25: dormouse.log.v1.Op.recover_session:type_name -> dormouse.log.v1.RecoverSession
+	48, // 26: dormouse.log.v1.Op.checkpoint_session:type_name -> dormouse.log.v1.CheckpointSession
+	49, // 27: dormouse.log.v1.Op.commit_session:type_name -> dormouse.log.v1.CommitSession
+	50, // 28: dormouse.log.v1.Op.renew_session:type_name -> dormouse.log.v1.RenewSession
+	51, // 29: dormouse.log.v1.Op.cancel_session:type_name -> dormouse.log.v1.CancelSession
+	52, // 30: dormouse.log.v1.Op.fork_session:type_name -> dormouse.log.v1.ForkSession
+	53, // 31: dormouse.log.v1.Op.delete_session:type_name -> dormouse.log.v1.DeleteSession
+	54, // 32: dormouse.log.v1.Op.decide_review:type_name -> dormouse.log.v1.DecideReview
+	55, // 33: dormouse.log.v1.Op.fork_agent:type_name -> dormouse.log.v1.ForkAgent
+	56, // 34: dormouse.log.v1.Op.erase_agent:type_name -> dormouse.log.v1.EraseAgent
+	57, // 35: dormouse.log.v1.Op.set_ttl:type_name -> dormouse.log.v1.SetTTL
+	4,  // 36: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 37: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 38: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 39: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 40: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 41: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 42: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	35, // 43: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 44: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 45: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 46: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 47: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 48: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	34, // 49: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	58, // 50: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	59, // 51: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	60, // 52: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	33, // 53: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
+	61, // 54: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
+	7,  // 55: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	36, // 56: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 57: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	39, // 58: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	28, // 59: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	36, // 60: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
+	59, // 61: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
+	37, // 62: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	38, // 63: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	41, // 64: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	65, // [65:65] is the sub-list for method output_type
+	65, // [65:65] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -4161,6 +4384,7 @@ func file_proto_log_log_proto_init() {
 	if File_proto_log_log_proto != nil {
 		return
 	}
+	file_proto_log_agent_proto_init()
 	file_proto_log_memory_proto_init()
 	file_proto_log_session_proto_init()
 	file_proto_log_log_proto_msgTypes[3].OneofWrappers = []any{
@@ -4195,6 +4419,9 @@ func file_proto_log_log_proto_init() {
 		(*Op_ForkSession)(nil),
 		(*Op_DeleteSession)(nil),
 		(*Op_DecideReview)(nil),
+		(*Op_ForkAgent)(nil),
+		(*Op_EraseAgent)(nil),
+		(*Op_SetTtl)(nil),
 	}
 	file_proto_log_log_proto_msgTypes[27].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -4206,6 +4433,8 @@ func file_proto_log_log_proto_init() {
 		(*OpResult_Memory)(nil),
 		(*OpResult_Session)(nil),
 		(*OpResult_Review)(nil),
+		(*OpResult_ForkedAgent)(nil),
+		(*OpResult_Erasure)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4213,7 +4442,7 @@ func file_proto_log_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_log_proto_rawDesc), len(file_proto_log_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

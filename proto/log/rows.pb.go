@@ -128,7 +128,8 @@ type CheckpointRow struct {
 	ExpiresAt     int64                  `protobuf:"varint,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	Size          uint64                 `protobuf:"varint,9,opt,name=size" json:"size,omitempty"` // of state and metadata
 	StateSize     uint64                 `protobuf:"varint,10,opt,name=state_size,json=stateSize" json:"state_size,omitempty"`
-	Kept          []uint64               `protobuf:"varint,11,rep,packed,name=kept" json:"kept,omitempty"` // sizes of the older revisions that are kept, oldest first; the newest of them is revision-1
+	Kept          []uint64               `protobuf:"varint,11,rep,packed,name=kept" json:"kept,omitempty"`                  // sizes of the older revisions that are kept, oldest first; the newest of them is revision-1
+	ForgetAt      int64                  `protobuf:"varint,80,opt,name=forget_at,json=forgetAt" json:"forget_at,omitempty"` // of a row of history: when it goes; 0 for when there are too many
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -238,6 +239,13 @@ func (x *CheckpointRow) GetKept() []uint64 {
 		return x.Kept
 	}
 	return nil
+}
+
+func (x *CheckpointRow) GetForgetAt() int64 {
+	if x != nil {
+		return x.ForgetAt
+	}
+	return 0
 }
 
 // CheckpointBody is one revision's body.
@@ -732,7 +740,7 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\a \x01(\x03R\texpiresAt\"\xe2\x02\n" +
+	"expires_at\x18\a \x01(\x03R\texpiresAt\"\xff\x02\n" +
 	"\rCheckpointRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x18\n" +
@@ -749,7 +757,8 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\n" +
 	"state_size\x18\n" +
 	" \x01(\x04R\tstateSize\x12\x12\n" +
-	"\x04kept\x18\v \x03(\x04R\x04kept\"B\n" +
+	"\x04kept\x18\v \x03(\x04R\x04kept\x12\x1b\n" +
+	"\tforget_at\x18P \x01(\x03R\bforgetAt\"B\n" +
 	"\x0eCheckpointBody\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\fR\x05state\x12\x1a\n" +
 	"\bmetadata\x18\x02 \x01(\fR\bmetadata\"\x98\x01\n" +

@@ -1411,6 +1411,7 @@ type SessionRow struct {
 	Lineage              *SessionLineage        `protobuf:"bytes,26,opt,name=lineage" json:"lineage,omitempty"`
 	Turn                 *TurnStart             `protobuf:"bytes,27,opt,name=turn" json:"turn,omitempty"`                                // of a turn that can be rolled back
 	ReviewsEnd           uint64                 `protobuf:"varint,28,opt,name=reviews_end,json=reviewsEnd" json:"reviews_end,omitempty"` // the ordinal that the next review gets
+	ExpiresAt            int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`    // 0 for never
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -1637,6 +1638,13 @@ func (x *SessionRow) GetTurn() *TurnStart {
 func (x *SessionRow) GetReviewsEnd() uint64 {
 	if x != nil {
 		return x.ReviewsEnd
+	}
+	return 0
+}
+
+func (x *SessionRow) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
 	}
 	return 0
 }
@@ -2239,6 +2247,7 @@ type SessionResult struct {
 	UpdatedAt     int64                  `protobuf:"varint,15,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	Recovery      *SessionRecovery       `protobuf:"bytes,16,opt,name=recovery" json:"recovery,omitempty"`
 	Queued        uint64                 `protobuf:"varint,17,opt,name=queued" json:"queued,omitempty"`
+	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"` // 0 for never
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2388,6 +2397,13 @@ func (x *SessionResult) GetRecovery() *SessionRecovery {
 func (x *SessionResult) GetQueued() uint64 {
 	if x != nil {
 		return x.Queued
+	}
+	return 0
+}
+
+func (x *SessionResult) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
 	}
 	return 0
 }
@@ -2717,7 +2733,7 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
 	"turn_state\x18\a \x01(\fR\tturnState\x12\x1a\n" +
 	"\bmetadata\x18\b \x01(\fR\bmetadata\x12\x0e\n" +
-	"\x02at\x18\t \x01(\x03R\x02at\"\xdb\a\n" +
+	"\x02at\x18\t \x01(\x03R\x02at\"\xfa\a\n" +
 	"\n" +
 	"SessionRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -2754,7 +2770,9 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\alineage\x18\x1a \x01(\v2\x1f.dormouse.log.v1.SessionLineageR\alineage\x12.\n" +
 	"\x04turn\x18\x1b \x01(\v2\x1a.dormouse.log.v1.TurnStartR\x04turn\x12\x1f\n" +
 	"\vreviews_end\x18\x1c \x01(\x04R\n" +
-	"reviewsEnd\"[\n" +
+	"reviewsEnd\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18P \x01(\x03R\texpiresAt\"[\n" +
 	"\fSessionLease\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x1f\n" +
@@ -2815,7 +2833,7 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"decided_at\x18\x11 \x01(\x03R\tdecidedAt\x12\x18\n" +
 	"\adecided\x18\x12 \x01(\fR\adecided\x12\x12\n" +
 	"\x04note\x18\x13 \x01(\tR\x04note\x12\x18\n" +
-	"\aordinal\x18\x14 \x01(\x04R\aordinal\"\x98\x04\n" +
+	"\aordinal\x18\x14 \x01(\x04R\aordinal\"\xb7\x04\n" +
 	"\rSessionResult\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -2836,7 +2854,9 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x0f \x01(\x03R\tupdatedAt\x12<\n" +
 	"\brecovery\x18\x10 \x01(\v2 .dormouse.log.v1.SessionRecoveryR\brecovery\x12\x16\n" +
-	"\x06queued\x18\x11 \x01(\x04R\x06queued\"\xb0\x01\n" +
+	"\x06queued\x18\x11 \x01(\x04R\x06queued\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18P \x01(\x03R\texpiresAt\"\xb0\x01\n" +
 	"\x12SessionLeaseResult\x12\x14\n" +
 	"\x05lease\x18\x01 \x01(\tR\x05lease\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x18\n" +
