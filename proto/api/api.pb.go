@@ -536,6 +536,13 @@ type Op struct {
 	//	*Op_ForkAgent
 	//	*Op_EraseAgent
 	//	*Op_SetTtl
+	//	*Op_SaveConversation
+	//	*Op_SetInterrupted
+	//	*Op_PendMessage
+	//	*Op_SaveMessages
+	//	*Op_UpdateMessage
+	//	*Op_DeleteConversation
+	//	*Op_ReviseValue
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -857,6 +864,69 @@ func (x *Op) GetSetTtl() *SetTTL {
 	return nil
 }
 
+func (x *Op) GetSaveConversation() *SaveConversation {
+	if x != nil {
+		if x, ok := x.Op.(*Op_SaveConversation); ok {
+			return x.SaveConversation
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetSetInterrupted() *SetInterrupted {
+	if x != nil {
+		if x, ok := x.Op.(*Op_SetInterrupted); ok {
+			return x.SetInterrupted
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetPendMessage() *PendMessage {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PendMessage); ok {
+			return x.PendMessage
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetSaveMessages() *SaveMessages {
+	if x != nil {
+		if x, ok := x.Op.(*Op_SaveMessages); ok {
+			return x.SaveMessages
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetUpdateMessage() *UpdateMessage {
+	if x != nil {
+		if x, ok := x.Op.(*Op_UpdateMessage); ok {
+			return x.UpdateMessage
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteConversation() *DeleteConversation {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteConversation); ok {
+			return x.DeleteConversation
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetReviseValue() *ReviseValue {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ReviseValue); ok {
+			return x.ReviseValue
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -985,6 +1055,34 @@ type Op_SetTtl struct {
 	SetTtl *SetTTL `protobuf:"bytes,82,opt,name=set_ttl,json=setTtl,oneof"`
 }
 
+type Op_SaveConversation struct {
+	SaveConversation *SaveConversation `protobuf:"bytes,70,opt,name=save_conversation,json=saveConversation,oneof"`
+}
+
+type Op_SetInterrupted struct {
+	SetInterrupted *SetInterrupted `protobuf:"bytes,71,opt,name=set_interrupted,json=setInterrupted,oneof"`
+}
+
+type Op_PendMessage struct {
+	PendMessage *PendMessage `protobuf:"bytes,72,opt,name=pend_message,json=pendMessage,oneof"`
+}
+
+type Op_SaveMessages struct {
+	SaveMessages *SaveMessages `protobuf:"bytes,73,opt,name=save_messages,json=saveMessages,oneof"`
+}
+
+type Op_UpdateMessage struct {
+	UpdateMessage *UpdateMessage `protobuf:"bytes,74,opt,name=update_message,json=updateMessage,oneof"`
+}
+
+type Op_DeleteConversation struct {
+	DeleteConversation *DeleteConversation `protobuf:"bytes,75,opt,name=delete_conversation,json=deleteConversation,oneof"`
+}
+
+type Op_ReviseValue struct {
+	ReviseValue *ReviseValue `protobuf:"bytes,76,opt,name=revise_value,json=reviseValue,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -1047,6 +1145,20 @@ func (*Op_EraseAgent) isOp_Op() {}
 
 func (*Op_SetTtl) isOp_Op() {}
 
+func (*Op_SaveConversation) isOp_Op() {}
+
+func (*Op_SetInterrupted) isOp_Op() {}
+
+func (*Op_PendMessage) isOp_Op() {}
+
+func (*Op_SaveMessages) isOp_Op() {}
+
+func (*Op_UpdateMessage) isOp_Op() {}
+
+func (*Op_DeleteConversation) isOp_Op() {}
+
+func (*Op_ReviseValue) isOp_Op() {}
+
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Absent        bool                   `protobuf:"varint,1,opt,name=absent" json:"absent,omitempty"` // must not exist
@@ -1108,6 +1220,7 @@ type PutValue struct {
 	IfRevision    *uint64                `protobuf:"varint,5,opt,name=if_revision,json=ifRevision" json:"if_revision,omitempty"`
 	IfBytes       *ExpectBytes           `protobuf:"bytes,6,opt,name=if_bytes,json=ifBytes" json:"if_bytes,omitempty"`
 	IfIncarnation uint64                 `protobuf:"varint,7,opt,name=if_incarnation,json=ifIncarnation" json:"if_incarnation,omitempty"`
+	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata" json:"metadata,omitempty"` // empty keeps what is there
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1189,6 +1302,13 @@ func (x *PutValue) GetIfIncarnation() uint64 {
 		return x.IfIncarnation
 	}
 	return 0
+}
+
+func (x *PutValue) GetMetadata() []byte {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
 }
 
 type DeleteValue struct {
@@ -2470,6 +2590,8 @@ type OpResult struct {
 	//	*OpResult_Review
 	//	*OpResult_ForkedAgent
 	//	*OpResult_Erasure
+	//	*OpResult_Conversation
+	//	*OpResult_Message
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2611,6 +2733,24 @@ func (x *OpResult) GetErasure() *Erasure {
 	return nil
 }
 
+func (x *OpResult) GetConversation() *ConversationResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Conversation); ok {
+			return x.Conversation
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetMessage() *MessageResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Message); ok {
+			return x.Message
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2659,6 +2799,14 @@ type OpResult_Erasure struct {
 	Erasure *Erasure `protobuf:"bytes,81,opt,name=erasure,oneof"`
 }
 
+type OpResult_Conversation struct {
+	Conversation *ConversationResult `protobuf:"bytes,70,opt,name=conversation,oneof"`
+}
+
+type OpResult_Message struct {
+	Message *MessageResult `protobuf:"bytes,71,opt,name=message,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2680,6 +2828,10 @@ func (*OpResult_Review) isOpResult_Result() {}
 func (*OpResult_ForkedAgent) isOpResult_Result() {}
 
 func (*OpResult_Erasure) isOpResult_Result() {}
+
+func (*OpResult_Conversation) isOpResult_Result() {}
+
+func (*OpResult_Message) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3350,6 +3502,9 @@ type Read struct {
 	//	*Read_GetReview
 	//	*Read_ListReviews
 	//	*Read_GetErasure
+	//	*Read_GetConversation
+	//	*Read_ListConversations
+	//	*Read_ListMessages
 	Read          isRead_Read `protobuf_oneof:"read"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3599,6 +3754,33 @@ func (x *Read) GetGetErasure() *GetErasure {
 	return nil
 }
 
+func (x *Read) GetGetConversation() *ConversationRef {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetConversation); ok {
+			return x.GetConversation
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListConversations() *ListConversations {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListConversations); ok {
+			return x.ListConversations
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListMessages() *ListMessages {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListMessages); ok {
+			return x.ListMessages
+		}
+	}
+	return nil
+}
+
 type isRead_Read interface {
 	isRead_Read()
 }
@@ -3695,6 +3877,18 @@ type Read_GetErasure struct {
 	GetErasure *GetErasure `protobuf:"bytes,80,opt,name=get_erasure,json=getErasure,oneof"`
 }
 
+type Read_GetConversation struct {
+	GetConversation *ConversationRef `protobuf:"bytes,70,opt,name=get_conversation,json=getConversation,oneof"`
+}
+
+type Read_ListConversations struct {
+	ListConversations *ListConversations `protobuf:"bytes,71,opt,name=list_conversations,json=listConversations,oneof"`
+}
+
+type Read_ListMessages struct {
+	ListMessages *ListMessages `protobuf:"bytes,72,opt,name=list_messages,json=listMessages,oneof"`
+}
+
 func (*Read_GetValue) isRead_Read() {}
 
 func (*Read_ListValues) isRead_Read() {}
@@ -3740,6 +3934,12 @@ func (*Read_GetReview) isRead_Read() {}
 func (*Read_ListReviews) isRead_Read() {}
 
 func (*Read_GetErasure) isRead_Read() {}
+
+func (*Read_GetConversation) isRead_Read() {}
+
+func (*Read_ListConversations) isRead_Read() {}
+
+func (*Read_ListMessages) isRead_Read() {}
 
 type GetValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4408,6 +4608,9 @@ type Answer struct {
 	//	*Answer_Review
 	//	*Answer_Reviews
 	//	*Answer_Erasure
+	//	*Answer_Conversation
+	//	*Answer_Conversations
+	//	*Answer_Messages
 	Answer        isAnswer_Answer `protobuf_oneof:"answer"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4657,6 +4860,33 @@ func (x *Answer) GetErasure() *Erasure {
 	return nil
 }
 
+func (x *Answer) GetConversation() *SavedConversation {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Conversation); ok {
+			return x.Conversation
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetConversations() *ConversationList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Conversations); ok {
+			return x.Conversations
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetMessages() *MessageList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Messages); ok {
+			return x.Messages
+		}
+	}
+	return nil
+}
+
 type isAnswer_Answer interface {
 	isAnswer_Answer()
 }
@@ -4753,6 +4983,18 @@ type Answer_Erasure struct {
 	Erasure *Erasure `protobuf:"bytes,80,opt,name=erasure,oneof"`
 }
 
+type Answer_Conversation struct {
+	Conversation *SavedConversation `protobuf:"bytes,70,opt,name=conversation,oneof"`
+}
+
+type Answer_Conversations struct {
+	Conversations *ConversationList `protobuf:"bytes,71,opt,name=conversations,oneof"`
+}
+
+type Answer_Messages struct {
+	Messages *MessageList `protobuf:"bytes,72,opt,name=messages,oneof"`
+}
+
 func (*Answer_Error) isAnswer_Answer() {}
 
 func (*Answer_Value) isAnswer_Answer() {}
@@ -4799,6 +5041,12 @@ func (*Answer_Reviews) isAnswer_Answer() {}
 
 func (*Answer_Erasure) isAnswer_Answer() {}
 
+func (*Answer_Conversation) isAnswer_Answer() {}
+
+func (*Answer_Conversations) isAnswer_Answer() {}
+
+func (*Answer_Messages) isAnswer_Answer() {}
+
 type Value struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
@@ -4809,6 +5057,7 @@ type Value struct {
 	CreatedAt     int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,7,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata" json:"metadata,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4899,6 +5148,13 @@ func (x *Value) GetExpiresAt() int64 {
 	return 0
 }
 
+func (x *Value) GetMetadata() []byte {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
+}
+
 type ValueRow struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
@@ -4908,6 +5164,7 @@ type ValueRow struct {
 	Size          uint64                 `protobuf:"varint,5,opt,name=size" json:"size,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,6,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata" json:"metadata,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4989,6 +5246,13 @@ func (x *ValueRow) GetExpiresAt() int64 {
 		return x.ExpiresAt
 	}
 	return 0
+}
+
+func (x *ValueRow) GetMetadata() []byte {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
 }
 
 type ValueList struct {
@@ -8903,6 +9167,630 @@ func (x *MemoryResponse) GetMemory() *MemoryResult {
 	return nil
 }
 
+type ReviseValueRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Revise        *ReviseValue           `protobuf:"bytes,2,opt,name=revise" json:"revise,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReviseValueRequest) Reset() {
+	*x = ReviseValueRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[119]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReviseValueRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReviseValueRequest) ProtoMessage() {}
+
+func (x *ReviseValueRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[119]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReviseValueRequest.ProtoReflect.Descriptor instead.
+func (*ReviseValueRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{119}
+}
+
+func (x *ReviseValueRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *ReviseValueRequest) GetRevise() *ReviseValue {
+	if x != nil {
+		return x.Revise
+	}
+	return nil
+}
+
+type SaveConversationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Save          *SaveConversation      `protobuf:"bytes,2,opt,name=save" json:"save,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveConversationRequest) Reset() {
+	*x = SaveConversationRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[120]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveConversationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveConversationRequest) ProtoMessage() {}
+
+func (x *SaveConversationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[120]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveConversationRequest.ProtoReflect.Descriptor instead.
+func (*SaveConversationRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
+}
+
+func (x *SaveConversationRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *SaveConversationRequest) GetSave() *SaveConversation {
+	if x != nil {
+		return x.Save
+	}
+	return nil
+}
+
+type SetInterruptedRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Set           *SetInterrupted        `protobuf:"bytes,2,opt,name=set" json:"set,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetInterruptedRequest) Reset() {
+	*x = SetInterruptedRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[121]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetInterruptedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetInterruptedRequest) ProtoMessage() {}
+
+func (x *SetInterruptedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[121]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetInterruptedRequest.ProtoReflect.Descriptor instead.
+func (*SetInterruptedRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
+}
+
+func (x *SetInterruptedRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *SetInterruptedRequest) GetSet() *SetInterrupted {
+	if x != nil {
+		return x.Set
+	}
+	return nil
+}
+
+type PendMessageRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Pend          *PendMessage           `protobuf:"bytes,2,opt,name=pend" json:"pend,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PendMessageRequest) Reset() {
+	*x = PendMessageRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[122]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PendMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PendMessageRequest) ProtoMessage() {}
+
+func (x *PendMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[122]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PendMessageRequest.ProtoReflect.Descriptor instead.
+func (*PendMessageRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
+}
+
+func (x *PendMessageRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *PendMessageRequest) GetPend() *PendMessage {
+	if x != nil {
+		return x.Pend
+	}
+	return nil
+}
+
+type SaveMessagesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Save          *SaveMessages          `protobuf:"bytes,2,opt,name=save" json:"save,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveMessagesRequest) Reset() {
+	*x = SaveMessagesRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[123]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveMessagesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveMessagesRequest) ProtoMessage() {}
+
+func (x *SaveMessagesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[123]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveMessagesRequest.ProtoReflect.Descriptor instead.
+func (*SaveMessagesRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
+}
+
+func (x *SaveMessagesRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *SaveMessagesRequest) GetSave() *SaveMessages {
+	if x != nil {
+		return x.Save
+	}
+	return nil
+}
+
+type UpdateMessageRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Update        *UpdateMessage         `protobuf:"bytes,2,opt,name=update" json:"update,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateMessageRequest) Reset() {
+	*x = UpdateMessageRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[124]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateMessageRequest) ProtoMessage() {}
+
+func (x *UpdateMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[124]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateMessageRequest.ProtoReflect.Descriptor instead.
+func (*UpdateMessageRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
+}
+
+func (x *UpdateMessageRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *UpdateMessageRequest) GetUpdate() *UpdateMessage {
+	if x != nil {
+		return x.Update
+	}
+	return nil
+}
+
+type DeleteConversationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Delete        *DeleteConversation    `protobuf:"bytes,2,opt,name=delete" json:"delete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteConversationRequest) Reset() {
+	*x = DeleteConversationRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[125]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteConversationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteConversationRequest) ProtoMessage() {}
+
+func (x *DeleteConversationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[125]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteConversationRequest.ProtoReflect.Descriptor instead.
+func (*DeleteConversationRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
+}
+
+func (x *DeleteConversationRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *DeleteConversationRequest) GetDelete() *DeleteConversation {
+	if x != nil {
+		return x.Delete
+	}
+	return nil
+}
+
+type GetConversationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	Get           *ConversationRef       `protobuf:"bytes,2,opt,name=get" json:"get,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetConversationRequest) Reset() {
+	*x = GetConversationRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[126]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetConversationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetConversationRequest) ProtoMessage() {}
+
+func (x *GetConversationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[126]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetConversationRequest.ProtoReflect.Descriptor instead.
+func (*GetConversationRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
+}
+
+func (x *GetConversationRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *GetConversationRequest) GetGet() *ConversationRef {
+	if x != nil {
+		return x.Get
+	}
+	return nil
+}
+
+type ListConversationsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	List          *ListConversations     `protobuf:"bytes,2,opt,name=list" json:"list,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListConversationsRequest) Reset() {
+	*x = ListConversationsRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[127]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListConversationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListConversationsRequest) ProtoMessage() {}
+
+func (x *ListConversationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[127]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListConversationsRequest.ProtoReflect.Descriptor instead.
+func (*ListConversationsRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
+}
+
+func (x *ListConversationsRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *ListConversationsRequest) GetList() *ListConversations {
+	if x != nil {
+		return x.List
+	}
+	return nil
+}
+
+type ListMessagesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	List          *ListMessages          `protobuf:"bytes,2,opt,name=list" json:"list,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMessagesRequest) Reset() {
+	*x = ListMessagesRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[128]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMessagesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMessagesRequest) ProtoMessage() {}
+
+func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[128]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
+func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
+}
+
+func (x *ListMessagesRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *ListMessagesRequest) GetList() *ListMessages {
+	if x != nil {
+		return x.List
+	}
+	return nil
+}
+
+type ConversationResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Conversation  *ConversationResult    `protobuf:"bytes,2,opt,name=conversation" json:"conversation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConversationResponse) Reset() {
+	*x = ConversationResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[129]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConversationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConversationResponse) ProtoMessage() {}
+
+func (x *ConversationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[129]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConversationResponse.ProtoReflect.Descriptor instead.
+func (*ConversationResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
+}
+
+func (x *ConversationResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ConversationResponse) GetConversation() *ConversationResult {
+	if x != nil {
+		return x.Conversation
+	}
+	return nil
+}
+
+type MessageResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Message       *MessageResult         `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MessageResponse) Reset() {
+	*x = MessageResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[130]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MessageResponse) ProtoMessage() {}
+
+func (x *MessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[130]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MessageResponse.ProtoReflect.Descriptor instead.
+func (*MessageResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
+}
+
+func (x *MessageResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *MessageResponse) GetMessage() *MessageResult {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
 type HibernateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
@@ -8914,7 +9802,7 @@ type HibernateRequest struct {
 
 func (x *HibernateRequest) Reset() {
 	*x = HibernateRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[119]
+	mi := &file_proto_api_api_proto_msgTypes[131]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8926,7 +9814,7 @@ func (x *HibernateRequest) String() string {
 func (*HibernateRequest) ProtoMessage() {}
 
 func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[119]
+	mi := &file_proto_api_api_proto_msgTypes[131]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8939,7 +9827,7 @@ func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HibernateRequest.ProtoReflect.Descriptor instead.
 func (*HibernateRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{119}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{131}
 }
 
 func (x *HibernateRequest) GetContext() *Context {
@@ -8973,7 +9861,7 @@ type ThawRequest struct {
 
 func (x *ThawRequest) Reset() {
 	*x = ThawRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[120]
+	mi := &file_proto_api_api_proto_msgTypes[132]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8985,7 +9873,7 @@ func (x *ThawRequest) String() string {
 func (*ThawRequest) ProtoMessage() {}
 
 func (x *ThawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[120]
+	mi := &file_proto_api_api_proto_msgTypes[132]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8998,7 +9886,7 @@ func (x *ThawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThawRequest.ProtoReflect.Descriptor instead.
 func (*ThawRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{132}
 }
 
 func (x *ThawRequest) GetView() *View {
@@ -9025,7 +9913,7 @@ type ForkAgentRequest struct {
 
 func (x *ForkAgentRequest) Reset() {
 	*x = ForkAgentRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[121]
+	mi := &file_proto_api_api_proto_msgTypes[133]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9037,7 +9925,7 @@ func (x *ForkAgentRequest) String() string {
 func (*ForkAgentRequest) ProtoMessage() {}
 
 func (x *ForkAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[121]
+	mi := &file_proto_api_api_proto_msgTypes[133]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9050,7 +9938,7 @@ func (x *ForkAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkAgentRequest.ProtoReflect.Descriptor instead.
 func (*ForkAgentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{133}
 }
 
 func (x *ForkAgentRequest) GetContext() *Context {
@@ -9077,7 +9965,7 @@ type ForkAgentResponse struct {
 
 func (x *ForkAgentResponse) Reset() {
 	*x = ForkAgentResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[122]
+	mi := &file_proto_api_api_proto_msgTypes[134]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9089,7 +9977,7 @@ func (x *ForkAgentResponse) String() string {
 func (*ForkAgentResponse) ProtoMessage() {}
 
 func (x *ForkAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[122]
+	mi := &file_proto_api_api_proto_msgTypes[134]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9102,7 +9990,7 @@ func (x *ForkAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkAgentResponse.ProtoReflect.Descriptor instead.
 func (*ForkAgentResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{134}
 }
 
 func (x *ForkAgentResponse) GetIndex() uint64 {
@@ -9129,7 +10017,7 @@ type EraseAgentRequest struct {
 
 func (x *EraseAgentRequest) Reset() {
 	*x = EraseAgentRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[123]
+	mi := &file_proto_api_api_proto_msgTypes[135]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9141,7 +10029,7 @@ func (x *EraseAgentRequest) String() string {
 func (*EraseAgentRequest) ProtoMessage() {}
 
 func (x *EraseAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[123]
+	mi := &file_proto_api_api_proto_msgTypes[135]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9154,7 +10042,7 @@ func (x *EraseAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAgentRequest.ProtoReflect.Descriptor instead.
 func (*EraseAgentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{135}
 }
 
 func (x *EraseAgentRequest) GetContext() *Context {
@@ -9181,7 +10069,7 @@ type EraseAgentResponse struct {
 
 func (x *EraseAgentResponse) Reset() {
 	*x = EraseAgentResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[124]
+	mi := &file_proto_api_api_proto_msgTypes[136]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9193,7 +10081,7 @@ func (x *EraseAgentResponse) String() string {
 func (*EraseAgentResponse) ProtoMessage() {}
 
 func (x *EraseAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[124]
+	mi := &file_proto_api_api_proto_msgTypes[136]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9206,7 +10094,7 @@ func (x *EraseAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAgentResponse.ProtoReflect.Descriptor instead.
 func (*EraseAgentResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{136}
 }
 
 func (x *EraseAgentResponse) GetIndex() uint64 {
@@ -9233,7 +10121,7 @@ type GetErasureRequest struct {
 
 func (x *GetErasureRequest) Reset() {
 	*x = GetErasureRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[125]
+	mi := &file_proto_api_api_proto_msgTypes[137]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9245,7 +10133,7 @@ func (x *GetErasureRequest) String() string {
 func (*GetErasureRequest) ProtoMessage() {}
 
 func (x *GetErasureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[125]
+	mi := &file_proto_api_api_proto_msgTypes[137]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9258,7 +10146,7 @@ func (x *GetErasureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetErasureRequest.ProtoReflect.Descriptor instead.
 func (*GetErasureRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{137}
 }
 
 func (x *GetErasureRequest) GetView() *View {
@@ -9285,7 +10173,7 @@ type PutScopeRequest struct {
 
 func (x *PutScopeRequest) Reset() {
 	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[126]
+	mi := &file_proto_api_api_proto_msgTypes[138]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9297,7 +10185,7 @@ func (x *PutScopeRequest) String() string {
 func (*PutScopeRequest) ProtoMessage() {}
 
 func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[126]
+	mi := &file_proto_api_api_proto_msgTypes[138]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9310,7 +10198,7 @@ func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
 func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{138}
 }
 
 func (x *PutScopeRequest) GetContext() *Context {
@@ -9336,7 +10224,7 @@ type DeleteScopeRequest struct {
 
 func (x *DeleteScopeRequest) Reset() {
 	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[127]
+	mi := &file_proto_api_api_proto_msgTypes[139]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9348,7 +10236,7 @@ func (x *DeleteScopeRequest) String() string {
 func (*DeleteScopeRequest) ProtoMessage() {}
 
 func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[127]
+	mi := &file_proto_api_api_proto_msgTypes[139]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9361,7 +10249,7 @@ func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{139}
 }
 
 func (x *DeleteScopeRequest) GetContext() *Context {
@@ -9381,7 +10269,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[128]
+	mi := &file_proto_api_api_proto_msgTypes[140]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9393,7 +10281,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[128]
+	mi := &file_proto_api_api_proto_msgTypes[140]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9406,7 +10294,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{140}
 }
 
 func (x *ListRequest) GetView() *View {
@@ -9433,7 +10321,7 @@ type DeleteResponse struct {
 
 func (x *DeleteResponse) Reset() {
 	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[129]
+	mi := &file_proto_api_api_proto_msgTypes[141]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9445,7 +10333,7 @@ func (x *DeleteResponse) String() string {
 func (*DeleteResponse) ProtoMessage() {}
 
 func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[129]
+	mi := &file_proto_api_api_proto_msgTypes[141]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9458,7 +10346,7 @@ func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
 func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{141}
 }
 
 func (x *DeleteResponse) GetIndex() uint64 {
@@ -9483,7 +10371,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[130]
+	mi := &file_proto_api_api_proto_msgTypes[142]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9495,7 +10383,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[130]
+	mi := &file_proto_api_api_proto_msgTypes[142]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9508,7 +10396,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{142}
 }
 
 type ClusterStatus struct {
@@ -9529,7 +10417,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[131]
+	mi := &file_proto_api_api_proto_msgTypes[143]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9541,7 +10429,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[131]
+	mi := &file_proto_api_api_proto_msgTypes[143]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9554,7 +10442,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{131}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{143}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -9647,7 +10535,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[132]
+	mi := &file_proto_api_api_proto_msgTypes[144]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9659,7 +10547,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[132]
+	mi := &file_proto_api_api_proto_msgTypes[144]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9672,7 +10560,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{132}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{144}
 }
 
 func (x *Member) GetId() string {
@@ -9768,7 +10656,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[133]
+	mi := &file_proto_api_api_proto_msgTypes[145]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9780,7 +10668,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[133]
+	mi := &file_proto_api_api_proto_msgTypes[145]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9793,7 +10681,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{133}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{145}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -9812,7 +10700,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[134]
+	mi := &file_proto_api_api_proto_msgTypes[146]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9824,7 +10712,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[134]
+	mi := &file_proto_api_api_proto_msgTypes[146]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9837,7 +10725,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{134}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{146}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -9855,7 +10743,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[135]
+	mi := &file_proto_api_api_proto_msgTypes[147]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9867,7 +10755,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[135]
+	mi := &file_proto_api_api_proto_msgTypes[147]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9880,7 +10768,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{135}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{147}
 }
 
 type BackupChunk struct {
@@ -9892,7 +10780,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[136]
+	mi := &file_proto_api_api_proto_msgTypes[148]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9904,7 +10792,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[136]
+	mi := &file_proto_api_api_proto_msgTypes[148]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9917,7 +10805,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{136}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{148}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -9931,7 +10819,7 @@ var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x16proto/api/memory.proto\x1a\x17proto/api/session.proto\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x16proto/api/memory.proto\x1a\x17proto/api/session.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -9961,7 +10849,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xe9\x10\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xf4\x14\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -10000,11 +10888,18 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"fork_agent\x18P \x01(\v2\x1a.dormouse.api.v1.ForkAgentH\x00R\tforkAgent\x12>\n" +
 	"\verase_agent\x18Q \x01(\v2\x1b.dormouse.api.v1.EraseAgentH\x00R\n" +
 	"eraseAgent\x122\n" +
-	"\aset_ttl\x18R \x01(\v2\x17.dormouse.api.v1.SetTTLH\x00R\x06setTtlB\x04\n" +
+	"\aset_ttl\x18R \x01(\v2\x17.dormouse.api.v1.SetTTLH\x00R\x06setTtl\x12P\n" +
+	"\x11save_conversation\x18F \x01(\v2!.dormouse.api.v1.SaveConversationH\x00R\x10saveConversation\x12J\n" +
+	"\x0fset_interrupted\x18G \x01(\v2\x1f.dormouse.api.v1.SetInterruptedH\x00R\x0esetInterrupted\x12A\n" +
+	"\fpend_message\x18H \x01(\v2\x1c.dormouse.api.v1.PendMessageH\x00R\vpendMessage\x12D\n" +
+	"\rsave_messages\x18I \x01(\v2\x1d.dormouse.api.v1.SaveMessagesH\x00R\fsaveMessages\x12G\n" +
+	"\x0eupdate_message\x18J \x01(\v2\x1e.dormouse.api.v1.UpdateMessageH\x00R\rupdateMessage\x12V\n" +
+	"\x13delete_conversation\x18K \x01(\v2#.dormouse.api.v1.DeleteConversationH\x00R\x12deleteConversation\x12A\n" +
+	"\frevise_value\x18L \x01(\v2\x1c.dormouse.api.v1.ReviseValueH\x00R\vreviseValueB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\fR\x05bytes\"\xf4\x01\n" +
+	"\x05bytes\x18\x02 \x01(\fR\x05bytes\"\x90\x02\n" +
 	"\bPutValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12!\n" +
 	"\fcontent_type\x18\x02 \x01(\tR\vcontentType\x12\x14\n" +
@@ -10013,7 +10908,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\vif_revision\x18\x05 \x01(\x04B\x05\xaa\x01\x02\b\x01R\n" +
 	"ifRevision\x127\n" +
 	"\bif_bytes\x18\x06 \x01(\v2\x1c.dormouse.api.v1.ExpectBytesR\aifBytes\x12%\n" +
-	"\x0eif_incarnation\x18\a \x01(\x04R\rifIncarnation\"\xc0\x01\n" +
+	"\x0eif_incarnation\x18\a \x01(\x04R\rifIncarnation\x12\x1a\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\"\xc0\x01\n" +
 	"\vDeleteValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12&\n" +
 	"\vif_revision\x18\x02 \x01(\x04B\x05\xaa\x01\x02\b\x01R\n" +
@@ -10117,7 +11013,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x0eCommitResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
-	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\x84\x05\n" +
+	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\x8b\x06\n" +
 	"\bOpResult\x124\n" +
 	"\x05value\x18\x01 \x01(\v2\x1c.dormouse.api.v1.ValueResultH\x00R\x05value\x12C\n" +
 	"\n" +
@@ -10131,7 +11027,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\asession\x18( \x01(\v2\x1e.dormouse.api.v1.SessionResultH\x00R\asession\x121\n" +
 	"\x06review\x18) \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06review\x12A\n" +
 	"\fforked_agent\x18P \x01(\v2\x1c.dormouse.api.v1.ForkedAgentH\x00R\vforkedAgent\x124\n" +
-	"\aerasure\x18Q \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasureB\b\n" +
+	"\aerasure\x18Q \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasure\x12I\n" +
+	"\fconversation\x18F \x01(\v2#.dormouse.api.v1.ConversationResultH\x00R\fconversation\x12:\n" +
+	"\amessage\x18G \x01(\v2\x1e.dormouse.api.v1.MessageResultH\x00R\amessageB\b\n" +
 	"\x06result\"\x9b\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -10193,7 +11091,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xc5\v\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xaf\r\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -10226,7 +11124,10 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"get_review\x18* \x01(\v2\x1a.dormouse.api.v1.GetReviewH\x00R\tgetReview\x12A\n" +
 	"\flist_reviews\x18+ \x01(\v2\x1c.dormouse.api.v1.ListReviewsH\x00R\vlistReviews\x12>\n" +
 	"\vget_erasure\x18P \x01(\v2\x1b.dormouse.api.v1.GetErasureH\x00R\n" +
-	"getErasureB\x06\n" +
+	"getErasure\x12M\n" +
+	"\x10get_conversation\x18F \x01(\v2 .dormouse.api.v1.ConversationRefH\x00R\x0fgetConversation\x12S\n" +
+	"\x12list_conversations\x18G \x01(\v2\".dormouse.api.v1.ListConversationsH\x00R\x11listConversations\x12D\n" +
+	"\rlist_messages\x18H \x01(\v2\x1d.dormouse.api.v1.ListMessagesH\x00R\flistMessagesB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
@@ -10266,7 +11167,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xf1\t\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xc2\v\n" +
 	"\x06Answer\x12.\n" +
 	"\x05error\x18\x01 \x01(\v2\x16.dormouse.api.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
@@ -10293,8 +11194,11 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bsessions\x18) \x01(\v2\x1c.dormouse.api.v1.SessionListH\x00R\bsessions\x121\n" +
 	"\x06review\x18* \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06review\x127\n" +
 	"\areviews\x18+ \x01(\v2\x1b.dormouse.api.v1.ReviewListH\x00R\areviews\x124\n" +
-	"\aerasure\x18P \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasureB\b\n" +
-	"\x06answer\"\xed\x01\n" +
+	"\aerasure\x18P \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasure\x12H\n" +
+	"\fconversation\x18F \x01(\v2\".dormouse.api.v1.SavedConversationH\x00R\fconversation\x12I\n" +
+	"\rconversations\x18G \x01(\v2!.dormouse.api.v1.ConversationListH\x00R\rconversations\x12:\n" +
+	"\bmessages\x18H \x01(\v2\x1c.dormouse.api.v1.MessageListH\x00R\bmessagesB\b\n" +
+	"\x06answer\"\x89\x02\n" +
 	"\x05Value\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -10306,7 +11210,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\a \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\b \x01(\x03R\texpiresAt\"\xcf\x01\n" +
+	"expires_at\x18\b \x01(\x03R\texpiresAt\x12\x1a\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\"\xeb\x01\n" +
 	"\bValueRow\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -10316,7 +11221,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\a \x01(\x03R\texpiresAt\"P\n" +
+	"expires_at\x18\a \x01(\x03R\texpiresAt\x12\x1a\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\"P\n" +
 	"\tValueList\x12/\n" +
 	"\x05items\x18\x01 \x03(\v2\x19.dormouse.api.v1.ValueRowR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"\xd5\x02\n" +
@@ -10591,7 +11497,43 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06recall\x18\x02 \x01(\v2\x17.dormouse.api.v1.RecallR\x06recall\"]\n" +
 	"\x0eMemoryResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x125\n" +
-	"\x06memory\x18\x02 \x01(\v2\x1d.dormouse.api.v1.MemoryResultR\x06memory\"\xb2\x01\n" +
+	"\x06memory\x18\x02 \x01(\v2\x1d.dormouse.api.v1.MemoryResultR\x06memory\"~\n" +
+	"\x12ReviseValueRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x124\n" +
+	"\x06revise\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ReviseValueR\x06revise\"\x84\x01\n" +
+	"\x17SaveConversationRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
+	"\x04save\x18\x02 \x01(\v2!.dormouse.api.v1.SaveConversationR\x04save\"~\n" +
+	"\x15SetInterruptedRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x121\n" +
+	"\x03set\x18\x02 \x01(\v2\x1f.dormouse.api.v1.SetInterruptedR\x03set\"z\n" +
+	"\x12PendMessageRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x120\n" +
+	"\x04pend\x18\x02 \x01(\v2\x1c.dormouse.api.v1.PendMessageR\x04pend\"|\n" +
+	"\x13SaveMessagesRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x121\n" +
+	"\x04save\x18\x02 \x01(\v2\x1d.dormouse.api.v1.SaveMessagesR\x04save\"\x82\x01\n" +
+	"\x14UpdateMessageRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
+	"\x06update\x18\x02 \x01(\v2\x1e.dormouse.api.v1.UpdateMessageR\x06update\"\x8c\x01\n" +
+	"\x19DeleteConversationRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12;\n" +
+	"\x06delete\x18\x02 \x01(\v2#.dormouse.api.v1.DeleteConversationR\x06delete\"w\n" +
+	"\x16GetConversationRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x122\n" +
+	"\x03get\x18\x02 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03get\"}\n" +
+	"\x18ListConversationsRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x126\n" +
+	"\x04list\x18\x02 \x01(\v2\".dormouse.api.v1.ListConversationsR\x04list\"s\n" +
+	"\x13ListMessagesRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x121\n" +
+	"\x04list\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ListMessagesR\x04list\"u\n" +
+	"\x14ConversationResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12G\n" +
+	"\fconversation\x18\x02 \x01(\v2#.dormouse.api.v1.ConversationResultR\fconversation\"a\n" +
+	"\x0fMessageResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x128\n" +
+	"\amessage\x18\x02 \x01(\v2\x1e.dormouse.api.v1.MessageResultR\amessage\"\xb2\x01\n" +
 	"\x10HibernateRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x128\n" +
 	"\x06thread\x18\x02 \x01(\v2 .dormouse.api.v1.HibernateThreadR\x06thread\x120\n" +
@@ -10682,12 +11624,13 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04Load\x12#.dormouse.api.v1.LoadEntriesRequest\x1a\x18.dormouse.api.v1.Entries\x12D\n" +
 	"\bGetEntry\x12 .dormouse.api.v1.GetEntryRequest\x1a\x16.dormouse.api.v1.Entry\x12I\n" +
 	"\x06Verify\x12$.dormouse.api.v1.VerifyThreadRequest\x1a\x19.dormouse.api.v1.Verified\x12A\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1b.dormouse.api.v1.ThreadList2\xa4\x02\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1b.dormouse.api.v1.ThreadList2\xf3\x02\n" +
 	"\x06Values\x12G\n" +
 	"\x03Put\x12 .dormouse.api.v1.PutValueRequest\x1a\x1e.dormouse.api.v1.ValueResponse\x12N\n" +
 	"\x06Delete\x12#.dormouse.api.v1.DeleteValueRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12?\n" +
 	"\x03Get\x12 .dormouse.api.v1.GetValueRequest\x1a\x16.dormouse.api.v1.Value\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ValueList2\xf4\x02\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ValueList\x12M\n" +
+	"\x06Revise\x12#.dormouse.api.v1.ReviseValueRequest\x1a\x1e.dormouse.api.v1.ValueResponse2\xf4\x02\n" +
 	"\x06Claims\x12I\n" +
 	"\x04Take\x12!.dormouse.api.v1.TakeClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12K\n" +
 	"\x05Renew\x12\".dormouse.api.v1.RenewClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12O\n" +
@@ -10717,7 +11660,17 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Delete\x12$.dormouse.api.v1.DeleteMemoryRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12A\n" +
 	"\x03Get\x12!.dormouse.api.v1.GetMemoryRequest\x1a\x17.dormouse.api.v1.Memory\x12I\n" +
 	"\x04List\x12$.dormouse.api.v1.ListMemoriesRequest\x1a\x1b.dormouse.api.v1.MemoryList\x12C\n" +
-	"\x06Recall\x12\x1e.dormouse.api.v1.RecallRequest\x1a\x19.dormouse.api.v1.Recalled2\x89\x03\n" +
+	"\x06Recall\x12\x1e.dormouse.api.v1.RecallRequest\x1a\x19.dormouse.api.v1.Recalled2\xa5\x06\n" +
+	"\rConversations\x12W\n" +
+	"\x04Save\x12(.dormouse.api.v1.SaveConversationRequest\x1a%.dormouse.api.v1.ConversationResponse\x12_\n" +
+	"\x0eSetInterrupted\x12&.dormouse.api.v1.SetInterruptedRequest\x1a%.dormouse.api.v1.ConversationResponse\x12R\n" +
+	"\x04Pend\x12#.dormouse.api.v1.PendMessageRequest\x1a%.dormouse.api.v1.ConversationResponse\x12[\n" +
+	"\fSaveMessages\x12$.dormouse.api.v1.SaveMessagesRequest\x1a%.dormouse.api.v1.ConversationResponse\x12X\n" +
+	"\rUpdateMessage\x12%.dormouse.api.v1.UpdateMessageRequest\x1a .dormouse.api.v1.MessageResponse\x12U\n" +
+	"\x06Delete\x12*.dormouse.api.v1.DeleteConversationRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12R\n" +
+	"\x03Get\x12'.dormouse.api.v1.GetConversationRequest\x1a\".dormouse.api.v1.SavedConversation\x12T\n" +
+	"\x04List\x12).dormouse.api.v1.ListConversationsRequest\x1a!.dormouse.api.v1.ConversationList\x12N\n" +
+	"\bMessages\x12$.dormouse.api.v1.ListMessagesRequest\x1a\x1c.dormouse.api.v1.MessageList2\x89\x03\n" +
 	"\x06Agents\x12S\n" +
 	"\tHibernate\x12!.dormouse.api.v1.HibernateRequest\x1a#.dormouse.api.v1.CheckpointResponse\x12=\n" +
 	"\x04Thaw\x12\x1c.dormouse.api.v1.ThawRequest\x1a\x17.dormouse.api.v1.Thawed\x12M\n" +
@@ -10749,181 +11702,208 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 137)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 149)
 var file_proto_api_api_proto_goTypes = []any{
-	(*Calls)(nil),                    // 0: dormouse.api.v1.Calls
-	(*Call)(nil),                     // 1: dormouse.api.v1.Call
-	(*Replies)(nil),                  // 2: dormouse.api.v1.Replies
-	(*Reply)(nil),                    // 3: dormouse.api.v1.Reply
-	(*CommitRequest)(nil),            // 4: dormouse.api.v1.CommitRequest
-	(*Request)(nil),                  // 5: dormouse.api.v1.Request
-	(*Fence)(nil),                    // 6: dormouse.api.v1.Fence
-	(*Op)(nil),                       // 7: dormouse.api.v1.Op
-	(*ExpectBytes)(nil),              // 8: dormouse.api.v1.ExpectBytes
-	(*PutValue)(nil),                 // 9: dormouse.api.v1.PutValue
-	(*DeleteValue)(nil),              // 10: dormouse.api.v1.DeleteValue
-	(*Pointer)(nil),                  // 11: dormouse.api.v1.Pointer
-	(*PutCheckpoint)(nil),            // 12: dormouse.api.v1.PutCheckpoint
-	(*PatchCheckpoint)(nil),          // 13: dormouse.api.v1.PatchCheckpoint
-	(*DeleteCheckpoint)(nil),         // 14: dormouse.api.v1.DeleteCheckpoint
-	(*Draft)(nil),                    // 15: dormouse.api.v1.Draft
-	(*AppendThread)(nil),             // 16: dormouse.api.v1.AppendThread
-	(*HibernateThread)(nil),          // 17: dormouse.api.v1.HibernateThread
-	(*DeleteThread)(nil),             // 18: dormouse.api.v1.DeleteThread
-	(*CompactThread)(nil),            // 19: dormouse.api.v1.CompactThread
-	(*ForkThread)(nil),               // 20: dormouse.api.v1.ForkThread
-	(*Policy)(nil),                   // 21: dormouse.api.v1.Policy
-	(*PutScope)(nil),                 // 22: dormouse.api.v1.PutScope
-	(*DeleteScope)(nil),              // 23: dormouse.api.v1.DeleteScope
-	(*TakeClaim)(nil),                // 24: dormouse.api.v1.TakeClaim
-	(*RenewClaim)(nil),               // 25: dormouse.api.v1.RenewClaim
-	(*ReleaseClaim)(nil),             // 26: dormouse.api.v1.ReleaseClaim
-	(*CommitResponse)(nil),           // 27: dormouse.api.v1.CommitResponse
-	(*OpResult)(nil),                 // 28: dormouse.api.v1.OpResult
-	(*ValueResult)(nil),              // 29: dormouse.api.v1.ValueResult
-	(*CheckpointResult)(nil),         // 30: dormouse.api.v1.CheckpointResult
-	(*ThreadResult)(nil),             // 31: dormouse.api.v1.ThreadResult
-	(*EntryStamp)(nil),               // 32: dormouse.api.v1.EntryStamp
-	(*ForkedAgent)(nil),              // 33: dormouse.api.v1.ForkedAgent
-	(*DeleteResult)(nil),             // 34: dormouse.api.v1.DeleteResult
-	(*Error)(nil),                    // 35: dormouse.api.v1.Error
-	(*ReadRequest)(nil),              // 36: dormouse.api.v1.ReadRequest
-	(*Read)(nil),                     // 37: dormouse.api.v1.Read
-	(*GetValue)(nil),                 // 38: dormouse.api.v1.GetValue
-	(*ListPage)(nil),                 // 39: dormouse.api.v1.ListPage
-	(*GetCheckpoint)(nil),            // 40: dormouse.api.v1.GetCheckpoint
-	(*CheckpointHistory)(nil),        // 41: dormouse.api.v1.CheckpointHistory
-	(*GetThread)(nil),                // 42: dormouse.api.v1.GetThread
-	(*LoadEntries)(nil),              // 43: dormouse.api.v1.LoadEntries
-	(*GetEntry)(nil),                 // 44: dormouse.api.v1.GetEntry
-	(*VerifyThread)(nil),             // 45: dormouse.api.v1.VerifyThread
-	(*Thaw)(nil),                     // 46: dormouse.api.v1.Thaw
-	(*GetScope)(nil),                 // 47: dormouse.api.v1.GetScope
-	(*GetClaim)(nil),                 // 48: dormouse.api.v1.GetClaim
-	(*ReadResponse)(nil),             // 49: dormouse.api.v1.ReadResponse
-	(*Answer)(nil),                   // 50: dormouse.api.v1.Answer
-	(*Value)(nil),                    // 51: dormouse.api.v1.Value
-	(*ValueRow)(nil),                 // 52: dormouse.api.v1.ValueRow
-	(*ValueList)(nil),                // 53: dormouse.api.v1.ValueList
-	(*Checkpoint)(nil),               // 54: dormouse.api.v1.Checkpoint
-	(*CheckpointRow)(nil),            // 55: dormouse.api.v1.CheckpointRow
-	(*CheckpointList)(nil),           // 56: dormouse.api.v1.CheckpointList
-	(*Thread)(nil),                   // 57: dormouse.api.v1.Thread
-	(*ForkPoint)(nil),                // 58: dormouse.api.v1.ForkPoint
-	(*ThreadList)(nil),               // 59: dormouse.api.v1.ThreadList
-	(*Entry)(nil),                    // 60: dormouse.api.v1.Entry
-	(*Entries)(nil),                  // 61: dormouse.api.v1.Entries
-	(*Verified)(nil),                 // 62: dormouse.api.v1.Verified
-	(*Thawed)(nil),                   // 63: dormouse.api.v1.Thawed
-	(*Scope)(nil),                    // 64: dormouse.api.v1.Scope
-	(*ScopeList)(nil),                // 65: dormouse.api.v1.ScopeList
-	(*Claim)(nil),                    // 66: dormouse.api.v1.Claim
-	(*ClaimList)(nil),                // 67: dormouse.api.v1.ClaimList
-	(*WatchRequest)(nil),             // 68: dormouse.api.v1.WatchRequest
-	(*WatchEvent)(nil),               // 69: dormouse.api.v1.WatchEvent
-	(*Context)(nil),                  // 70: dormouse.api.v1.Context
-	(*View)(nil),                     // 71: dormouse.api.v1.View
-	(*PutCheckpointRequest)(nil),     // 72: dormouse.api.v1.PutCheckpointRequest
-	(*PatchCheckpointRequest)(nil),   // 73: dormouse.api.v1.PatchCheckpointRequest
-	(*DeleteCheckpointRequest)(nil),  // 74: dormouse.api.v1.DeleteCheckpointRequest
-	(*GetCheckpointRequest)(nil),     // 75: dormouse.api.v1.GetCheckpointRequest
-	(*CheckpointHistoryRequest)(nil), // 76: dormouse.api.v1.CheckpointHistoryRequest
-	(*CheckpointResponse)(nil),       // 77: dormouse.api.v1.CheckpointResponse
-	(*AppendThreadRequest)(nil),      // 78: dormouse.api.v1.AppendThreadRequest
-	(*DeleteThreadRequest)(nil),      // 79: dormouse.api.v1.DeleteThreadRequest
-	(*CompactThreadRequest)(nil),     // 80: dormouse.api.v1.CompactThreadRequest
-	(*ForkThreadRequest)(nil),        // 81: dormouse.api.v1.ForkThreadRequest
-	(*GetThreadRequest)(nil),         // 82: dormouse.api.v1.GetThreadRequest
-	(*LoadEntriesRequest)(nil),       // 83: dormouse.api.v1.LoadEntriesRequest
-	(*GetEntryRequest)(nil),          // 84: dormouse.api.v1.GetEntryRequest
-	(*VerifyThreadRequest)(nil),      // 85: dormouse.api.v1.VerifyThreadRequest
-	(*ThreadResponse)(nil),           // 86: dormouse.api.v1.ThreadResponse
-	(*PutValueRequest)(nil),          // 87: dormouse.api.v1.PutValueRequest
-	(*DeleteValueRequest)(nil),       // 88: dormouse.api.v1.DeleteValueRequest
-	(*GetValueRequest)(nil),          // 89: dormouse.api.v1.GetValueRequest
-	(*ValueResponse)(nil),            // 90: dormouse.api.v1.ValueResponse
-	(*TakeClaimRequest)(nil),         // 91: dormouse.api.v1.TakeClaimRequest
-	(*RenewClaimRequest)(nil),        // 92: dormouse.api.v1.RenewClaimRequest
-	(*ReleaseClaimRequest)(nil),      // 93: dormouse.api.v1.ReleaseClaimRequest
-	(*GetClaimRequest)(nil),          // 94: dormouse.api.v1.GetClaimRequest
-	(*ClaimResponse)(nil),            // 95: dormouse.api.v1.ClaimResponse
-	(*PutSessionRequest)(nil),        // 96: dormouse.api.v1.PutSessionRequest
-	(*ClaimSessionRequest)(nil),      // 97: dormouse.api.v1.ClaimSessionRequest
-	(*ResumeSessionRequest)(nil),     // 98: dormouse.api.v1.ResumeSessionRequest
-	(*RecoverSessionRequest)(nil),    // 99: dormouse.api.v1.RecoverSessionRequest
-	(*CheckpointSessionRequest)(nil), // 100: dormouse.api.v1.CheckpointSessionRequest
-	(*CommitSessionRequest)(nil),     // 101: dormouse.api.v1.CommitSessionRequest
-	(*RenewSessionRequest)(nil),      // 102: dormouse.api.v1.RenewSessionRequest
-	(*CancelSessionRequest)(nil),     // 103: dormouse.api.v1.CancelSessionRequest
-	(*ForkSessionRequest)(nil),       // 104: dormouse.api.v1.ForkSessionRequest
-	(*DeleteSessionRequest)(nil),     // 105: dormouse.api.v1.DeleteSessionRequest
-	(*GetSessionRequest)(nil),        // 106: dormouse.api.v1.GetSessionRequest
-	(*ListSessionsRequest)(nil),      // 107: dormouse.api.v1.ListSessionsRequest
-	(*SessionResponse)(nil),          // 108: dormouse.api.v1.SessionResponse
-	(*DecideReviewRequest)(nil),      // 109: dormouse.api.v1.DecideReviewRequest
-	(*GetReviewRequest)(nil),         // 110: dormouse.api.v1.GetReviewRequest
-	(*ListReviewsRequest)(nil),       // 111: dormouse.api.v1.ListReviewsRequest
-	(*ReviewResponse)(nil),           // 112: dormouse.api.v1.ReviewResponse
-	(*WriteMemoryRequest)(nil),       // 113: dormouse.api.v1.WriteMemoryRequest
-	(*DeleteMemoryRequest)(nil),      // 114: dormouse.api.v1.DeleteMemoryRequest
-	(*GetMemoryRequest)(nil),         // 115: dormouse.api.v1.GetMemoryRequest
-	(*ListMemoriesRequest)(nil),      // 116: dormouse.api.v1.ListMemoriesRequest
-	(*RecallRequest)(nil),            // 117: dormouse.api.v1.RecallRequest
-	(*MemoryResponse)(nil),           // 118: dormouse.api.v1.MemoryResponse
-	(*HibernateRequest)(nil),         // 119: dormouse.api.v1.HibernateRequest
-	(*ThawRequest)(nil),              // 120: dormouse.api.v1.ThawRequest
-	(*ForkAgentRequest)(nil),         // 121: dormouse.api.v1.ForkAgentRequest
-	(*ForkAgentResponse)(nil),        // 122: dormouse.api.v1.ForkAgentResponse
-	(*EraseAgentRequest)(nil),        // 123: dormouse.api.v1.EraseAgentRequest
-	(*EraseAgentResponse)(nil),       // 124: dormouse.api.v1.EraseAgentResponse
-	(*GetErasureRequest)(nil),        // 125: dormouse.api.v1.GetErasureRequest
-	(*PutScopeRequest)(nil),          // 126: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),       // 127: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),              // 128: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),           // 129: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),            // 130: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),            // 131: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                   // 132: dormouse.api.v1.Member
-	(*NodeRequest)(nil),              // 133: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),             // 134: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),            // 135: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),              // 136: dormouse.api.v1.BackupChunk
-	(*WriteMemory)(nil),              // 137: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),             // 138: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),               // 139: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),             // 140: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),            // 141: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),           // 142: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),        // 143: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),            // 144: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),             // 145: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),            // 146: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),              // 147: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),            // 148: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),             // 149: dormouse.api.v1.DecideReview
-	(*ForkAgent)(nil),                // 150: dormouse.api.v1.ForkAgent
-	(*EraseAgent)(nil),               // 151: dormouse.api.v1.EraseAgent
-	(*SetTTL)(nil),                   // 152: dormouse.api.v1.SetTTL
-	(*MemoryResult)(nil),             // 153: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),            // 154: dormouse.api.v1.SessionResult
-	(*Review)(nil),                   // 155: dormouse.api.v1.Review
-	(*Erasure)(nil),                  // 156: dormouse.api.v1.Erasure
-	(*SessionRow)(nil),               // 157: dormouse.api.v1.SessionRow
-	(*GetMemory)(nil),                // 158: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),             // 159: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                   // 160: dormouse.api.v1.Recall
-	(*GetSession)(nil),               // 161: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),             // 162: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                // 163: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),              // 164: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),               // 165: dormouse.api.v1.GetErasure
-	(*Memory)(nil),                   // 166: dormouse.api.v1.Memory
-	(*MemoryList)(nil),               // 167: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                 // 168: dormouse.api.v1.Recalled
-	(*Session)(nil),                  // 169: dormouse.api.v1.Session
-	(*SessionList)(nil),              // 170: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),               // 171: dormouse.api.v1.ReviewList
-	(*Changes)(nil),                  // 172: dormouse.api.v1.Changes
+	(*Calls)(nil),                     // 0: dormouse.api.v1.Calls
+	(*Call)(nil),                      // 1: dormouse.api.v1.Call
+	(*Replies)(nil),                   // 2: dormouse.api.v1.Replies
+	(*Reply)(nil),                     // 3: dormouse.api.v1.Reply
+	(*CommitRequest)(nil),             // 4: dormouse.api.v1.CommitRequest
+	(*Request)(nil),                   // 5: dormouse.api.v1.Request
+	(*Fence)(nil),                     // 6: dormouse.api.v1.Fence
+	(*Op)(nil),                        // 7: dormouse.api.v1.Op
+	(*ExpectBytes)(nil),               // 8: dormouse.api.v1.ExpectBytes
+	(*PutValue)(nil),                  // 9: dormouse.api.v1.PutValue
+	(*DeleteValue)(nil),               // 10: dormouse.api.v1.DeleteValue
+	(*Pointer)(nil),                   // 11: dormouse.api.v1.Pointer
+	(*PutCheckpoint)(nil),             // 12: dormouse.api.v1.PutCheckpoint
+	(*PatchCheckpoint)(nil),           // 13: dormouse.api.v1.PatchCheckpoint
+	(*DeleteCheckpoint)(nil),          // 14: dormouse.api.v1.DeleteCheckpoint
+	(*Draft)(nil),                     // 15: dormouse.api.v1.Draft
+	(*AppendThread)(nil),              // 16: dormouse.api.v1.AppendThread
+	(*HibernateThread)(nil),           // 17: dormouse.api.v1.HibernateThread
+	(*DeleteThread)(nil),              // 18: dormouse.api.v1.DeleteThread
+	(*CompactThread)(nil),             // 19: dormouse.api.v1.CompactThread
+	(*ForkThread)(nil),                // 20: dormouse.api.v1.ForkThread
+	(*Policy)(nil),                    // 21: dormouse.api.v1.Policy
+	(*PutScope)(nil),                  // 22: dormouse.api.v1.PutScope
+	(*DeleteScope)(nil),               // 23: dormouse.api.v1.DeleteScope
+	(*TakeClaim)(nil),                 // 24: dormouse.api.v1.TakeClaim
+	(*RenewClaim)(nil),                // 25: dormouse.api.v1.RenewClaim
+	(*ReleaseClaim)(nil),              // 26: dormouse.api.v1.ReleaseClaim
+	(*CommitResponse)(nil),            // 27: dormouse.api.v1.CommitResponse
+	(*OpResult)(nil),                  // 28: dormouse.api.v1.OpResult
+	(*ValueResult)(nil),               // 29: dormouse.api.v1.ValueResult
+	(*CheckpointResult)(nil),          // 30: dormouse.api.v1.CheckpointResult
+	(*ThreadResult)(nil),              // 31: dormouse.api.v1.ThreadResult
+	(*EntryStamp)(nil),                // 32: dormouse.api.v1.EntryStamp
+	(*ForkedAgent)(nil),               // 33: dormouse.api.v1.ForkedAgent
+	(*DeleteResult)(nil),              // 34: dormouse.api.v1.DeleteResult
+	(*Error)(nil),                     // 35: dormouse.api.v1.Error
+	(*ReadRequest)(nil),               // 36: dormouse.api.v1.ReadRequest
+	(*Read)(nil),                      // 37: dormouse.api.v1.Read
+	(*GetValue)(nil),                  // 38: dormouse.api.v1.GetValue
+	(*ListPage)(nil),                  // 39: dormouse.api.v1.ListPage
+	(*GetCheckpoint)(nil),             // 40: dormouse.api.v1.GetCheckpoint
+	(*CheckpointHistory)(nil),         // 41: dormouse.api.v1.CheckpointHistory
+	(*GetThread)(nil),                 // 42: dormouse.api.v1.GetThread
+	(*LoadEntries)(nil),               // 43: dormouse.api.v1.LoadEntries
+	(*GetEntry)(nil),                  // 44: dormouse.api.v1.GetEntry
+	(*VerifyThread)(nil),              // 45: dormouse.api.v1.VerifyThread
+	(*Thaw)(nil),                      // 46: dormouse.api.v1.Thaw
+	(*GetScope)(nil),                  // 47: dormouse.api.v1.GetScope
+	(*GetClaim)(nil),                  // 48: dormouse.api.v1.GetClaim
+	(*ReadResponse)(nil),              // 49: dormouse.api.v1.ReadResponse
+	(*Answer)(nil),                    // 50: dormouse.api.v1.Answer
+	(*Value)(nil),                     // 51: dormouse.api.v1.Value
+	(*ValueRow)(nil),                  // 52: dormouse.api.v1.ValueRow
+	(*ValueList)(nil),                 // 53: dormouse.api.v1.ValueList
+	(*Checkpoint)(nil),                // 54: dormouse.api.v1.Checkpoint
+	(*CheckpointRow)(nil),             // 55: dormouse.api.v1.CheckpointRow
+	(*CheckpointList)(nil),            // 56: dormouse.api.v1.CheckpointList
+	(*Thread)(nil),                    // 57: dormouse.api.v1.Thread
+	(*ForkPoint)(nil),                 // 58: dormouse.api.v1.ForkPoint
+	(*ThreadList)(nil),                // 59: dormouse.api.v1.ThreadList
+	(*Entry)(nil),                     // 60: dormouse.api.v1.Entry
+	(*Entries)(nil),                   // 61: dormouse.api.v1.Entries
+	(*Verified)(nil),                  // 62: dormouse.api.v1.Verified
+	(*Thawed)(nil),                    // 63: dormouse.api.v1.Thawed
+	(*Scope)(nil),                     // 64: dormouse.api.v1.Scope
+	(*ScopeList)(nil),                 // 65: dormouse.api.v1.ScopeList
+	(*Claim)(nil),                     // 66: dormouse.api.v1.Claim
+	(*ClaimList)(nil),                 // 67: dormouse.api.v1.ClaimList
+	(*WatchRequest)(nil),              // 68: dormouse.api.v1.WatchRequest
+	(*WatchEvent)(nil),                // 69: dormouse.api.v1.WatchEvent
+	(*Context)(nil),                   // 70: dormouse.api.v1.Context
+	(*View)(nil),                      // 71: dormouse.api.v1.View
+	(*PutCheckpointRequest)(nil),      // 72: dormouse.api.v1.PutCheckpointRequest
+	(*PatchCheckpointRequest)(nil),    // 73: dormouse.api.v1.PatchCheckpointRequest
+	(*DeleteCheckpointRequest)(nil),   // 74: dormouse.api.v1.DeleteCheckpointRequest
+	(*GetCheckpointRequest)(nil),      // 75: dormouse.api.v1.GetCheckpointRequest
+	(*CheckpointHistoryRequest)(nil),  // 76: dormouse.api.v1.CheckpointHistoryRequest
+	(*CheckpointResponse)(nil),        // 77: dormouse.api.v1.CheckpointResponse
+	(*AppendThreadRequest)(nil),       // 78: dormouse.api.v1.AppendThreadRequest
+	(*DeleteThreadRequest)(nil),       // 79: dormouse.api.v1.DeleteThreadRequest
+	(*CompactThreadRequest)(nil),      // 80: dormouse.api.v1.CompactThreadRequest
+	(*ForkThreadRequest)(nil),         // 81: dormouse.api.v1.ForkThreadRequest
+	(*GetThreadRequest)(nil),          // 82: dormouse.api.v1.GetThreadRequest
+	(*LoadEntriesRequest)(nil),        // 83: dormouse.api.v1.LoadEntriesRequest
+	(*GetEntryRequest)(nil),           // 84: dormouse.api.v1.GetEntryRequest
+	(*VerifyThreadRequest)(nil),       // 85: dormouse.api.v1.VerifyThreadRequest
+	(*ThreadResponse)(nil),            // 86: dormouse.api.v1.ThreadResponse
+	(*PutValueRequest)(nil),           // 87: dormouse.api.v1.PutValueRequest
+	(*DeleteValueRequest)(nil),        // 88: dormouse.api.v1.DeleteValueRequest
+	(*GetValueRequest)(nil),           // 89: dormouse.api.v1.GetValueRequest
+	(*ValueResponse)(nil),             // 90: dormouse.api.v1.ValueResponse
+	(*TakeClaimRequest)(nil),          // 91: dormouse.api.v1.TakeClaimRequest
+	(*RenewClaimRequest)(nil),         // 92: dormouse.api.v1.RenewClaimRequest
+	(*ReleaseClaimRequest)(nil),       // 93: dormouse.api.v1.ReleaseClaimRequest
+	(*GetClaimRequest)(nil),           // 94: dormouse.api.v1.GetClaimRequest
+	(*ClaimResponse)(nil),             // 95: dormouse.api.v1.ClaimResponse
+	(*PutSessionRequest)(nil),         // 96: dormouse.api.v1.PutSessionRequest
+	(*ClaimSessionRequest)(nil),       // 97: dormouse.api.v1.ClaimSessionRequest
+	(*ResumeSessionRequest)(nil),      // 98: dormouse.api.v1.ResumeSessionRequest
+	(*RecoverSessionRequest)(nil),     // 99: dormouse.api.v1.RecoverSessionRequest
+	(*CheckpointSessionRequest)(nil),  // 100: dormouse.api.v1.CheckpointSessionRequest
+	(*CommitSessionRequest)(nil),      // 101: dormouse.api.v1.CommitSessionRequest
+	(*RenewSessionRequest)(nil),       // 102: dormouse.api.v1.RenewSessionRequest
+	(*CancelSessionRequest)(nil),      // 103: dormouse.api.v1.CancelSessionRequest
+	(*ForkSessionRequest)(nil),        // 104: dormouse.api.v1.ForkSessionRequest
+	(*DeleteSessionRequest)(nil),      // 105: dormouse.api.v1.DeleteSessionRequest
+	(*GetSessionRequest)(nil),         // 106: dormouse.api.v1.GetSessionRequest
+	(*ListSessionsRequest)(nil),       // 107: dormouse.api.v1.ListSessionsRequest
+	(*SessionResponse)(nil),           // 108: dormouse.api.v1.SessionResponse
+	(*DecideReviewRequest)(nil),       // 109: dormouse.api.v1.DecideReviewRequest
+	(*GetReviewRequest)(nil),          // 110: dormouse.api.v1.GetReviewRequest
+	(*ListReviewsRequest)(nil),        // 111: dormouse.api.v1.ListReviewsRequest
+	(*ReviewResponse)(nil),            // 112: dormouse.api.v1.ReviewResponse
+	(*WriteMemoryRequest)(nil),        // 113: dormouse.api.v1.WriteMemoryRequest
+	(*DeleteMemoryRequest)(nil),       // 114: dormouse.api.v1.DeleteMemoryRequest
+	(*GetMemoryRequest)(nil),          // 115: dormouse.api.v1.GetMemoryRequest
+	(*ListMemoriesRequest)(nil),       // 116: dormouse.api.v1.ListMemoriesRequest
+	(*RecallRequest)(nil),             // 117: dormouse.api.v1.RecallRequest
+	(*MemoryResponse)(nil),            // 118: dormouse.api.v1.MemoryResponse
+	(*ReviseValueRequest)(nil),        // 119: dormouse.api.v1.ReviseValueRequest
+	(*SaveConversationRequest)(nil),   // 120: dormouse.api.v1.SaveConversationRequest
+	(*SetInterruptedRequest)(nil),     // 121: dormouse.api.v1.SetInterruptedRequest
+	(*PendMessageRequest)(nil),        // 122: dormouse.api.v1.PendMessageRequest
+	(*SaveMessagesRequest)(nil),       // 123: dormouse.api.v1.SaveMessagesRequest
+	(*UpdateMessageRequest)(nil),      // 124: dormouse.api.v1.UpdateMessageRequest
+	(*DeleteConversationRequest)(nil), // 125: dormouse.api.v1.DeleteConversationRequest
+	(*GetConversationRequest)(nil),    // 126: dormouse.api.v1.GetConversationRequest
+	(*ListConversationsRequest)(nil),  // 127: dormouse.api.v1.ListConversationsRequest
+	(*ListMessagesRequest)(nil),       // 128: dormouse.api.v1.ListMessagesRequest
+	(*ConversationResponse)(nil),      // 129: dormouse.api.v1.ConversationResponse
+	(*MessageResponse)(nil),           // 130: dormouse.api.v1.MessageResponse
+	(*HibernateRequest)(nil),          // 131: dormouse.api.v1.HibernateRequest
+	(*ThawRequest)(nil),               // 132: dormouse.api.v1.ThawRequest
+	(*ForkAgentRequest)(nil),          // 133: dormouse.api.v1.ForkAgentRequest
+	(*ForkAgentResponse)(nil),         // 134: dormouse.api.v1.ForkAgentResponse
+	(*EraseAgentRequest)(nil),         // 135: dormouse.api.v1.EraseAgentRequest
+	(*EraseAgentResponse)(nil),        // 136: dormouse.api.v1.EraseAgentResponse
+	(*GetErasureRequest)(nil),         // 137: dormouse.api.v1.GetErasureRequest
+	(*PutScopeRequest)(nil),           // 138: dormouse.api.v1.PutScopeRequest
+	(*DeleteScopeRequest)(nil),        // 139: dormouse.api.v1.DeleteScopeRequest
+	(*ListRequest)(nil),               // 140: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),            // 141: dormouse.api.v1.DeleteResponse
+	(*StatusRequest)(nil),             // 142: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),             // 143: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),                    // 144: dormouse.api.v1.Member
+	(*NodeRequest)(nil),               // 145: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),              // 146: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),             // 147: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),               // 148: dormouse.api.v1.BackupChunk
+	(*WriteMemory)(nil),               // 149: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),              // 150: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),                // 151: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),              // 152: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),             // 153: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),            // 154: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),         // 155: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),             // 156: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),              // 157: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),             // 158: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),               // 159: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),             // 160: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),              // 161: dormouse.api.v1.DecideReview
+	(*ForkAgent)(nil),                 // 162: dormouse.api.v1.ForkAgent
+	(*EraseAgent)(nil),                // 163: dormouse.api.v1.EraseAgent
+	(*SetTTL)(nil),                    // 164: dormouse.api.v1.SetTTL
+	(*SaveConversation)(nil),          // 165: dormouse.api.v1.SaveConversation
+	(*SetInterrupted)(nil),            // 166: dormouse.api.v1.SetInterrupted
+	(*PendMessage)(nil),               // 167: dormouse.api.v1.PendMessage
+	(*SaveMessages)(nil),              // 168: dormouse.api.v1.SaveMessages
+	(*UpdateMessage)(nil),             // 169: dormouse.api.v1.UpdateMessage
+	(*DeleteConversation)(nil),        // 170: dormouse.api.v1.DeleteConversation
+	(*ReviseValue)(nil),               // 171: dormouse.api.v1.ReviseValue
+	(*MemoryResult)(nil),              // 172: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),             // 173: dormouse.api.v1.SessionResult
+	(*Review)(nil),                    // 174: dormouse.api.v1.Review
+	(*Erasure)(nil),                   // 175: dormouse.api.v1.Erasure
+	(*ConversationResult)(nil),        // 176: dormouse.api.v1.ConversationResult
+	(*MessageResult)(nil),             // 177: dormouse.api.v1.MessageResult
+	(*SessionRow)(nil),                // 178: dormouse.api.v1.SessionRow
+	(*GetMemory)(nil),                 // 179: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),              // 180: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                    // 181: dormouse.api.v1.Recall
+	(*GetSession)(nil),                // 182: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),              // 183: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                 // 184: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),               // 185: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),                // 186: dormouse.api.v1.GetErasure
+	(*ConversationRef)(nil),           // 187: dormouse.api.v1.ConversationRef
+	(*ListConversations)(nil),         // 188: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),              // 189: dormouse.api.v1.ListMessages
+	(*Memory)(nil),                    // 190: dormouse.api.v1.Memory
+	(*MemoryList)(nil),                // 191: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                  // 192: dormouse.api.v1.Recalled
+	(*Session)(nil),                   // 193: dormouse.api.v1.Session
+	(*SessionList)(nil),               // 194: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),                // 195: dormouse.api.v1.ReviewList
+	(*SavedConversation)(nil),         // 196: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),          // 197: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),               // 198: dormouse.api.v1.MessageList
+	(*Changes)(nil),                   // 199: dormouse.api.v1.Changes
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -10951,350 +11931,407 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	137, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	138, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	139, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	140, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	141, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	142, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	143, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	144, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	145, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	146, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	147, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	148, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	149, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
-	150, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
-	151, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
-	152, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
-	8,   // 41: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 42: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 43: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 44: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 45: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 46: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	28,  // 47: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	29,  // 48: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	30,  // 49: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 50: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	34,  // 51: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	64,  // 52: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	66,  // 53: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	153, // 54: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	154, // 55: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	155, // 56: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
-	33,  // 57: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
-	156, // 58: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
-	11,  // 59: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	57,  // 60: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	32,  // 61: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	30,  // 62: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	57,  // 63: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
-	157, // 64: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
-	37,  // 65: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	38,  // 66: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	39,  // 67: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	40,  // 68: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	39,  // 69: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	41,  // 70: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	42,  // 71: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	39,  // 72: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	43,  // 73: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	44,  // 74: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	45,  // 75: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	46,  // 76: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	39,  // 77: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	47,  // 78: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	48,  // 79: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
-	39,  // 80: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	158, // 81: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	159, // 82: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	160, // 83: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	161, // 84: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	162, // 85: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	163, // 86: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	164, // 87: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	165, // 88: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	50,  // 89: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	35,  // 90: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	51,  // 91: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	53,  // 92: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	54,  // 93: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	56,  // 94: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	57,  // 95: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	59,  // 96: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	61,  // 97: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	60,  // 98: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	62,  // 99: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	63,  // 100: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	65,  // 101: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	64,  // 102: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	66,  // 103: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
-	67,  // 104: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	166, // 105: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	167, // 106: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	168, // 107: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	169, // 108: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	170, // 109: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	155, // 110: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	171, // 111: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	156, // 112: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
-	52,  // 113: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 114: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 115: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	55,  // 116: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	58,  // 117: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	57,  // 118: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	57,  // 119: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 120: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	54,  // 121: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	57,  // 122: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 123: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 124: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	64,  // 125: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	66,  // 126: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
-	60,  // 127: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	66,  // 128: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	172, // 129: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	5,   // 130: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 131: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	70,  // 132: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 133: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	70,  // 134: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 135: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	70,  // 136: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 137: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	71,  // 138: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 139: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	71,  // 140: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 141: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	30,  // 142: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 143: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	70,  // 144: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 145: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	70,  // 146: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 147: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	70,  // 148: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 149: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	70,  // 150: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 151: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	71,  // 152: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 153: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	71,  // 154: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	43,  // 155: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	71,  // 156: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	44,  // 157: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	71,  // 158: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 159: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	31,  // 160: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	70,  // 161: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 162: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	70,  // 163: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 164: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	71,  // 165: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 166: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	29,  // 167: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	70,  // 168: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
-	24,  // 169: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
-	70,  // 170: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
-	25,  // 171: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
-	70,  // 172: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
-	26,  // 173: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
-	71,  // 174: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
-	48,  // 175: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
-	66,  // 176: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	70,  // 177: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
-	139, // 178: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
-	70,  // 179: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
-	140, // 180: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
-	70,  // 181: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
-	141, // 182: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
-	70,  // 183: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
-	142, // 184: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
-	70,  // 185: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
-	143, // 186: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
-	70,  // 187: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
-	144, // 188: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
-	70,  // 189: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
-	145, // 190: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
-	70,  // 191: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
-	146, // 192: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
-	70,  // 193: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
-	147, // 194: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
-	70,  // 195: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
-	148, // 196: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
-	71,  // 197: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
-	161, // 198: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
-	71,  // 199: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
-	162, // 200: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
-	154, // 201: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
-	70,  // 202: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
-	149, // 203: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
-	71,  // 204: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
-	163, // 205: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
-	71,  // 206: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
-	164, // 207: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
-	155, // 208: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
-	70,  // 209: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	137, // 210: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
-	70,  // 211: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	138, // 212: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
-	71,  // 213: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	158, // 214: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
-	71,  // 215: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	159, // 216: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
-	71,  // 217: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	160, // 218: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	153, // 219: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
-	70,  // 220: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 221: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 222: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	71,  // 223: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	46,  // 224: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	70,  // 225: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
-	150, // 226: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
-	33,  // 227: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
-	70,  // 228: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
-	151, // 229: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
-	156, // 230: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
-	71,  // 231: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
-	165, // 232: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
-	70,  // 233: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 234: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	70,  // 235: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	71,  // 236: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 237: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	34,  // 238: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	132, // 239: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 240: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 241: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	36,  // 242: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	68,  // 243: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	72,  // 244: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	73,  // 245: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	74,  // 246: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	75,  // 247: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	128, // 248: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	76,  // 249: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	78,  // 250: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	79,  // 251: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	80,  // 252: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	81,  // 253: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	82,  // 254: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	83,  // 255: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	84,  // 256: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	85,  // 257: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	128, // 258: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	87,  // 259: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	88,  // 260: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	89,  // 261: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	128, // 262: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	91,  // 263: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	92,  // 264: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	93,  // 265: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	94,  // 266: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	128, // 267: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	96,  // 268: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
-	97,  // 269: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
-	98,  // 270: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
-	99,  // 271: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
-	100, // 272: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
-	101, // 273: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
-	102, // 274: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
-	103, // 275: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
-	104, // 276: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
-	105, // 277: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
-	106, // 278: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
-	107, // 279: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
-	109, // 280: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
-	110, // 281: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
-	111, // 282: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
-	113, // 283: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	114, // 284: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	115, // 285: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	116, // 286: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	117, // 287: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	119, // 288: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	120, // 289: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	121, // 290: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
-	123, // 291: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
-	125, // 292: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
-	126, // 293: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	127, // 294: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	128, // 295: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	130, // 296: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	133, // 297: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	133, // 298: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	133, // 299: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	133, // 300: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	135, // 301: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	2,   // 302: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 303: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 304: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	69,  // 305: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	77,  // 306: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	77,  // 307: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	129, // 308: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	54,  // 309: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	56,  // 310: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	56,  // 311: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	86,  // 312: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	129, // 313: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	86,  // 314: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	86,  // 315: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	57,  // 316: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	61,  // 317: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	60,  // 318: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	62,  // 319: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	59,  // 320: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	90,  // 321: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	129, // 322: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	51,  // 323: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	53,  // 324: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	95,  // 325: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	95,  // 326: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	95,  // 327: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	66,  // 328: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	67,  // 329: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	108, // 330: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	108, // 331: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	108, // 332: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	108, // 333: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	108, // 334: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	108, // 335: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	108, // 336: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	108, // 337: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	108, // 338: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	129, // 339: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	169, // 340: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	170, // 341: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	112, // 342: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	155, // 343: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	171, // 344: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	118, // 345: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	129, // 346: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	166, // 347: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	167, // 348: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	168, // 349: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	77,  // 350: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	63,  // 351: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	122, // 352: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
-	124, // 353: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
-	156, // 354: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
-	64,  // 355: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	129, // 356: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	65,  // 357: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	131, // 358: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	134, // 359: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	134, // 360: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	134, // 361: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	134, // 362: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	136, // 363: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	302, // [302:364] is the sub-list for method output_type
-	240, // [240:302] is the sub-list for method input_type
-	240, // [240:240] is the sub-list for extension type_name
-	240, // [240:240] is the sub-list for extension extendee
-	0,   // [0:240] is the sub-list for field type_name
+	149, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	150, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	151, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	152, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	153, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	154, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	155, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	156, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	157, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	158, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	159, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	160, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	161, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	162, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
+	163, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
+	164, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
+	165, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
+	166, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
+	167, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
+	168, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
+	169, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
+	170, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
+	171, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
+	8,   // 48: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	8,   // 49: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	11,  // 50: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
+	15,  // 51: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
+	15,  // 52: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
+	21,  // 53: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
+	28,  // 54: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
+	29,  // 55: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
+	30,  // 56: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 57: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
+	34,  // 58: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
+	64,  // 59: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
+	66,  // 60: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
+	172, // 61: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	173, // 62: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	174, // 63: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	33,  // 64: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
+	175, // 65: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
+	176, // 66: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
+	177, // 67: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
+	11,  // 68: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
+	57,  // 69: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
+	32,  // 70: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
+	30,  // 71: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	57,  // 72: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
+	178, // 73: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
+	37,  // 74: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	38,  // 75: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	39,  // 76: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	40,  // 77: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	39,  // 78: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	41,  // 79: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	42,  // 80: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	39,  // 81: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	43,  // 82: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	44,  // 83: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	45,  // 84: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	46,  // 85: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	39,  // 86: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	47,  // 87: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	48,  // 88: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	39,  // 89: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	179, // 90: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	180, // 91: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	181, // 92: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	182, // 93: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	183, // 94: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	184, // 95: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	185, // 96: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	186, // 97: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	187, // 98: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
+	188, // 99: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	189, // 100: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	50,  // 101: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	35,  // 102: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
+	51,  // 103: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	53,  // 104: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	54,  // 105: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	56,  // 106: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	57,  // 107: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
+	59,  // 108: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	61,  // 109: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	60,  // 110: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	62,  // 111: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	63,  // 112: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	65,  // 113: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	64,  // 114: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
+	66,  // 115: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
+	67,  // 116: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	190, // 117: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	191, // 118: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	192, // 119: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	193, // 120: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	194, // 121: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	174, // 122: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	195, // 123: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	175, // 124: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
+	196, // 125: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	197, // 126: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	198, // 127: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	52,  // 128: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	11,  // 129: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
+	11,  // 130: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
+	55,  // 131: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	58,  // 132: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
+	57,  // 133: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
+	57,  // 134: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 135: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	54,  // 136: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	57,  // 137: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 138: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	21,  // 139: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
+	64,  // 140: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
+	66,  // 141: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
+	60,  // 142: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	66,  // 143: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
+	199, // 144: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	5,   // 145: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
+	6,   // 146: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
+	70,  // 147: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	12,  // 148: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	70,  // 149: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	13,  // 150: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
+	70,  // 151: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	14,  // 152: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
+	71,  // 153: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
+	40,  // 154: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
+	71,  // 155: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
+	41,  // 156: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
+	30,  // 157: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 158: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	70,  // 159: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
+	16,  // 160: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
+	70,  // 161: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
+	18,  // 162: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
+	70,  // 163: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
+	19,  // 164: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
+	70,  // 165: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
+	20,  // 166: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
+	71,  // 167: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
+	42,  // 168: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
+	71,  // 169: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
+	43,  // 170: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
+	71,  // 171: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
+	44,  // 172: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
+	71,  // 173: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 174: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
+	31,  // 175: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	70,  // 176: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
+	9,   // 177: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
+	70,  // 178: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
+	10,  // 179: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
+	71,  // 180: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 181: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
+	29,  // 182: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
+	70,  // 183: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
+	24,  // 184: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
+	70,  // 185: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
+	25,  // 186: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
+	70,  // 187: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
+	26,  // 188: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
+	71,  // 189: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
+	48,  // 190: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
+	66,  // 191: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
+	70,  // 192: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
+	151, // 193: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
+	70,  // 194: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
+	152, // 195: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
+	70,  // 196: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
+	153, // 197: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
+	70,  // 198: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
+	154, // 199: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
+	70,  // 200: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
+	155, // 201: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
+	70,  // 202: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
+	156, // 203: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
+	70,  // 204: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
+	157, // 205: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
+	70,  // 206: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
+	158, // 207: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
+	70,  // 208: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
+	159, // 209: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
+	70,  // 210: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
+	160, // 211: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
+	71,  // 212: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
+	182, // 213: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
+	71,  // 214: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
+	183, // 215: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
+	173, // 216: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
+	70,  // 217: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
+	161, // 218: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
+	71,  // 219: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
+	184, // 220: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
+	71,  // 221: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
+	185, // 222: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
+	174, // 223: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
+	70,  // 224: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	149, // 225: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	70,  // 226: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	150, // 227: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	71,  // 228: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
+	179, // 229: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	71,  // 230: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
+	180, // 231: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	71,  // 232: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
+	181, // 233: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	172, // 234: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	70,  // 235: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
+	171, // 236: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
+	70,  // 237: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
+	165, // 238: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
+	70,  // 239: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
+	166, // 240: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
+	70,  // 241: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
+	167, // 242: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
+	70,  // 243: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
+	168, // 244: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
+	70,  // 245: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
+	169, // 246: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
+	70,  // 247: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
+	170, // 248: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
+	71,  // 249: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
+	187, // 250: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
+	71,  // 251: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
+	188, // 252: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
+	71,  // 253: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
+	189, // 254: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
+	176, // 255: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
+	177, // 256: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
+	70,  // 257: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 258: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 259: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	71,  // 260: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	46,  // 261: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	70,  // 262: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
+	162, // 263: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
+	33,  // 264: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
+	70,  // 265: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
+	163, // 266: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
+	175, // 267: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
+	71,  // 268: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
+	186, // 269: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
+	70,  // 270: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 271: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	70,  // 272: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	71,  // 273: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 274: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	34,  // 275: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	144, // 276: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 277: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 278: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	36,  // 279: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	68,  // 280: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	72,  // 281: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	73,  // 282: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	74,  // 283: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	75,  // 284: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	140, // 285: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	76,  // 286: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	78,  // 287: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	79,  // 288: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	80,  // 289: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	81,  // 290: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	82,  // 291: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	83,  // 292: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	84,  // 293: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	85,  // 294: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	140, // 295: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	87,  // 296: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	88,  // 297: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	89,  // 298: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	140, // 299: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	119, // 300: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
+	91,  // 301: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	92,  // 302: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	93,  // 303: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	94,  // 304: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	140, // 305: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	96,  // 306: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
+	97,  // 307: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
+	98,  // 308: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
+	99,  // 309: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
+	100, // 310: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
+	101, // 311: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
+	102, // 312: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
+	103, // 313: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
+	104, // 314: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
+	105, // 315: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
+	106, // 316: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
+	107, // 317: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
+	109, // 318: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
+	110, // 319: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
+	111, // 320: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
+	113, // 321: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	114, // 322: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	115, // 323: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	116, // 324: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	117, // 325: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	120, // 326: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
+	121, // 327: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
+	122, // 328: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
+	123, // 329: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
+	124, // 330: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
+	125, // 331: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
+	126, // 332: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
+	127, // 333: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
+	128, // 334: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
+	131, // 335: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	132, // 336: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	133, // 337: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
+	135, // 338: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
+	137, // 339: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
+	138, // 340: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	139, // 341: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	140, // 342: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	142, // 343: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	145, // 344: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	145, // 345: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	145, // 346: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	145, // 347: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	147, // 348: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	2,   // 349: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 350: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 351: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	69,  // 352: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	77,  // 353: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	77,  // 354: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	141, // 355: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	54,  // 356: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	56,  // 357: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	56,  // 358: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	86,  // 359: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	141, // 360: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	86,  // 361: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	86,  // 362: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	57,  // 363: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	61,  // 364: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	60,  // 365: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	62,  // 366: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	59,  // 367: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	90,  // 368: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	141, // 369: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	51,  // 370: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	53,  // 371: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	90,  // 372: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
+	95,  // 373: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	95,  // 374: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	95,  // 375: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	66,  // 376: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	67,  // 377: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	108, // 378: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	108, // 379: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	108, // 380: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	108, // 381: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	108, // 382: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	108, // 383: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	108, // 384: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	108, // 385: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	108, // 386: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	141, // 387: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	193, // 388: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	194, // 389: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	112, // 390: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	174, // 391: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	195, // 392: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	118, // 393: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	141, // 394: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	190, // 395: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	191, // 396: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	192, // 397: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	129, // 398: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
+	129, // 399: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
+	129, // 400: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
+	129, // 401: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
+	130, // 402: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
+	141, // 403: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	196, // 404: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
+	197, // 405: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
+	198, // 406: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
+	77,  // 407: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	63,  // 408: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	134, // 409: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
+	136, // 410: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
+	175, // 411: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
+	64,  // 412: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	141, // 413: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	65,  // 414: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	143, // 415: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	146, // 416: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	146, // 417: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	146, // 418: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	146, // 419: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	148, // 420: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	349, // [349:421] is the sub-list for method output_type
+	277, // [277:349] is the sub-list for method input_type
+	277, // [277:277] is the sub-list for extension type_name
+	277, // [277:277] is the sub-list for extension extendee
+	0,   // [0:277] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -11304,6 +12341,7 @@ func file_proto_api_api_proto_init() {
 	}
 	file_proto_api_agent_proto_init()
 	file_proto_api_change_proto_init()
+	file_proto_api_conversation_proto_init()
 	file_proto_api_memory_proto_init()
 	file_proto_api_session_proto_init()
 	file_proto_api_api_proto_msgTypes[1].OneofWrappers = []any{
@@ -11347,6 +12385,13 @@ func file_proto_api_api_proto_init() {
 		(*Op_ForkAgent)(nil),
 		(*Op_EraseAgent)(nil),
 		(*Op_SetTtl)(nil),
+		(*Op_SaveConversation)(nil),
+		(*Op_SetInterrupted)(nil),
+		(*Op_PendMessage)(nil),
+		(*Op_SaveMessages)(nil),
+		(*Op_UpdateMessage)(nil),
+		(*Op_DeleteConversation)(nil),
+		(*Op_ReviseValue)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[28].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -11360,6 +12405,8 @@ func file_proto_api_api_proto_init() {
 		(*OpResult_Review)(nil),
 		(*OpResult_ForkedAgent)(nil),
 		(*OpResult_Erasure)(nil),
+		(*OpResult_Conversation)(nil),
+		(*OpResult_Message)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[37].OneofWrappers = []any{
 		(*Read_GetValue)(nil),
@@ -11385,6 +12432,9 @@ func file_proto_api_api_proto_init() {
 		(*Read_GetReview)(nil),
 		(*Read_ListReviews)(nil),
 		(*Read_GetErasure)(nil),
+		(*Read_GetConversation)(nil),
+		(*Read_ListConversations)(nil),
+		(*Read_ListMessages)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[50].OneofWrappers = []any{
 		(*Answer_Error)(nil),
@@ -11410,6 +12460,9 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Review)(nil),
 		(*Answer_Reviews)(nil),
 		(*Answer_Erasure)(nil),
+		(*Answer_Conversation)(nil),
+		(*Answer_Conversations)(nil),
+		(*Answer_Messages)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[69].OneofWrappers = []any{
 		(*WatchEvent_Entry)(nil),
@@ -11424,9 +12477,9 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   137,
+			NumMessages:   149,
 			NumExtensions: 0,
-			NumServices:   11,
+			NumServices:   12,
 		},
 		GoTypes:           file_proto_api_api_proto_goTypes,
 		DependencyIndexes: file_proto_api_api_proto_depIdxs,

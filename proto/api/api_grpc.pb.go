@@ -951,6 +951,7 @@ const (
 	Values_Delete_FullMethodName = "/dormouse.api.v1.Values/Delete"
 	Values_Get_FullMethodName    = "/dormouse.api.v1.Values/Get"
 	Values_List_FullMethodName   = "/dormouse.api.v1.Values/List"
+	Values_Revise_FullMethodName = "/dormouse.api.v1.Values/Revise"
 )
 
 // ValuesClient is the client API for Values service.
@@ -961,6 +962,7 @@ type ValuesClient interface {
 	Delete(ctx context.Context, in *DeleteValueRequest, opts ...grpc.CallOption) (*DeleteResponse, error)
 	Get(ctx context.Context, in *GetValueRequest, opts ...grpc.CallOption) (*Value, error)
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ValueList, error)
+	Revise(ctx context.Context, in *ReviseValueRequest, opts ...grpc.CallOption) (*ValueResponse, error)
 }
 
 type valuesClient struct {
@@ -1011,6 +1013,16 @@ func (c *valuesClient) List(ctx context.Context, in *ListRequest, opts ...grpc.C
 	return out, nil
 }
 
+func (c *valuesClient) Revise(ctx context.Context, in *ReviseValueRequest, opts ...grpc.CallOption) (*ValueResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ValueResponse)
+	err := c.cc.Invoke(ctx, Values_Revise_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ValuesServer is the server API for Values service.
 // All implementations must embed UnimplementedValuesServer
 // for forward compatibility.
@@ -1019,6 +1031,7 @@ type ValuesServer interface {
 	Delete(context.Context, *DeleteValueRequest) (*DeleteResponse, error)
 	Get(context.Context, *GetValueRequest) (*Value, error)
 	List(context.Context, *ListRequest) (*ValueList, error)
+	Revise(context.Context, *ReviseValueRequest) (*ValueResponse, error)
 	mustEmbedUnimplementedValuesServer()
 }
 
@@ -1040,6 +1053,9 @@ func (UnimplementedValuesServer) Get(context.Context, *GetValueRequest) (*Value,
 }
 func (UnimplementedValuesServer) List(context.Context, *ListRequest) (*ValueList, error) {
 	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedValuesServer) Revise(context.Context, *ReviseValueRequest) (*ValueResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Revise not implemented")
 }
 func (UnimplementedValuesServer) mustEmbedUnimplementedValuesServer() {}
 func (UnimplementedValuesServer) testEmbeddedByValue()                {}
@@ -1134,6 +1150,24 @@ func _Values_List_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Values_Revise_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReviseValueRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ValuesServer).Revise(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Values_Revise_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ValuesServer).Revise(ctx, req.(*ReviseValueRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Values_ServiceDesc is the grpc.ServiceDesc for Values service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1156,6 +1190,10 @@ var Values_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "List",
 			Handler:    _Values_List_Handler,
+		},
+		{
+			MethodName: "Revise",
+			Handler:    _Values_Revise_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
@@ -2362,6 +2400,412 @@ var Memories_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Recall",
 			Handler:    _Memories_Recall_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "proto/api/api.proto",
+}
+
+const (
+	Conversations_Save_FullMethodName           = "/dormouse.api.v1.Conversations/Save"
+	Conversations_SetInterrupted_FullMethodName = "/dormouse.api.v1.Conversations/SetInterrupted"
+	Conversations_Pend_FullMethodName           = "/dormouse.api.v1.Conversations/Pend"
+	Conversations_SaveMessages_FullMethodName   = "/dormouse.api.v1.Conversations/SaveMessages"
+	Conversations_UpdateMessage_FullMethodName  = "/dormouse.api.v1.Conversations/UpdateMessage"
+	Conversations_Delete_FullMethodName         = "/dormouse.api.v1.Conversations/Delete"
+	Conversations_Get_FullMethodName            = "/dormouse.api.v1.Conversations/Get"
+	Conversations_List_FullMethodName           = "/dormouse.api.v1.Conversations/List"
+	Conversations_Messages_FullMethodName       = "/dormouse.api.v1.Conversations/Messages"
+)
+
+// ConversationsClient is the client API for Conversations service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type ConversationsClient interface {
+	Save(ctx context.Context, in *SaveConversationRequest, opts ...grpc.CallOption) (*ConversationResponse, error)
+	SetInterrupted(ctx context.Context, in *SetInterruptedRequest, opts ...grpc.CallOption) (*ConversationResponse, error)
+	Pend(ctx context.Context, in *PendMessageRequest, opts ...grpc.CallOption) (*ConversationResponse, error)
+	SaveMessages(ctx context.Context, in *SaveMessagesRequest, opts ...grpc.CallOption) (*ConversationResponse, error)
+	UpdateMessage(ctx context.Context, in *UpdateMessageRequest, opts ...grpc.CallOption) (*MessageResponse, error)
+	Delete(ctx context.Context, in *DeleteConversationRequest, opts ...grpc.CallOption) (*DeleteResponse, error)
+	Get(ctx context.Context, in *GetConversationRequest, opts ...grpc.CallOption) (*SavedConversation, error)
+	List(ctx context.Context, in *ListConversationsRequest, opts ...grpc.CallOption) (*ConversationList, error)
+	Messages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*MessageList, error)
+}
+
+type conversationsClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewConversationsClient(cc grpc.ClientConnInterface) ConversationsClient {
+	return &conversationsClient{cc}
+}
+
+func (c *conversationsClient) Save(ctx context.Context, in *SaveConversationRequest, opts ...grpc.CallOption) (*ConversationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ConversationResponse)
+	err := c.cc.Invoke(ctx, Conversations_Save_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conversationsClient) SetInterrupted(ctx context.Context, in *SetInterruptedRequest, opts ...grpc.CallOption) (*ConversationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ConversationResponse)
+	err := c.cc.Invoke(ctx, Conversations_SetInterrupted_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conversationsClient) Pend(ctx context.Context, in *PendMessageRequest, opts ...grpc.CallOption) (*ConversationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ConversationResponse)
+	err := c.cc.Invoke(ctx, Conversations_Pend_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conversationsClient) SaveMessages(ctx context.Context, in *SaveMessagesRequest, opts ...grpc.CallOption) (*ConversationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ConversationResponse)
+	err := c.cc.Invoke(ctx, Conversations_SaveMessages_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conversationsClient) UpdateMessage(ctx context.Context, in *UpdateMessageRequest, opts ...grpc.CallOption) (*MessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MessageResponse)
+	err := c.cc.Invoke(ctx, Conversations_UpdateMessage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conversationsClient) Delete(ctx context.Context, in *DeleteConversationRequest, opts ...grpc.CallOption) (*DeleteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteResponse)
+	err := c.cc.Invoke(ctx, Conversations_Delete_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conversationsClient) Get(ctx context.Context, in *GetConversationRequest, opts ...grpc.CallOption) (*SavedConversation, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SavedConversation)
+	err := c.cc.Invoke(ctx, Conversations_Get_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conversationsClient) List(ctx context.Context, in *ListConversationsRequest, opts ...grpc.CallOption) (*ConversationList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ConversationList)
+	err := c.cc.Invoke(ctx, Conversations_List_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *conversationsClient) Messages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*MessageList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MessageList)
+	err := c.cc.Invoke(ctx, Conversations_Messages_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ConversationsServer is the server API for Conversations service.
+// All implementations must embed UnimplementedConversationsServer
+// for forward compatibility.
+type ConversationsServer interface {
+	Save(context.Context, *SaveConversationRequest) (*ConversationResponse, error)
+	SetInterrupted(context.Context, *SetInterruptedRequest) (*ConversationResponse, error)
+	Pend(context.Context, *PendMessageRequest) (*ConversationResponse, error)
+	SaveMessages(context.Context, *SaveMessagesRequest) (*ConversationResponse, error)
+	UpdateMessage(context.Context, *UpdateMessageRequest) (*MessageResponse, error)
+	Delete(context.Context, *DeleteConversationRequest) (*DeleteResponse, error)
+	Get(context.Context, *GetConversationRequest) (*SavedConversation, error)
+	List(context.Context, *ListConversationsRequest) (*ConversationList, error)
+	Messages(context.Context, *ListMessagesRequest) (*MessageList, error)
+	mustEmbedUnimplementedConversationsServer()
+}
+
+// UnimplementedConversationsServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedConversationsServer struct{}
+
+func (UnimplementedConversationsServer) Save(context.Context, *SaveConversationRequest) (*ConversationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Save not implemented")
+}
+func (UnimplementedConversationsServer) SetInterrupted(context.Context, *SetInterruptedRequest) (*ConversationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetInterrupted not implemented")
+}
+func (UnimplementedConversationsServer) Pend(context.Context, *PendMessageRequest) (*ConversationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Pend not implemented")
+}
+func (UnimplementedConversationsServer) SaveMessages(context.Context, *SaveMessagesRequest) (*ConversationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SaveMessages not implemented")
+}
+func (UnimplementedConversationsServer) UpdateMessage(context.Context, *UpdateMessageRequest) (*MessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateMessage not implemented")
+}
+func (UnimplementedConversationsServer) Delete(context.Context, *DeleteConversationRequest) (*DeleteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Delete not implemented")
+}
+func (UnimplementedConversationsServer) Get(context.Context, *GetConversationRequest) (*SavedConversation, error) {
+	return nil, status.Error(codes.Unimplemented, "method Get not implemented")
+}
+func (UnimplementedConversationsServer) List(context.Context, *ListConversationsRequest) (*ConversationList, error) {
+	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedConversationsServer) Messages(context.Context, *ListMessagesRequest) (*MessageList, error) {
+	return nil, status.Error(codes.Unimplemented, "method Messages not implemented")
+}
+func (UnimplementedConversationsServer) mustEmbedUnimplementedConversationsServer() {}
+func (UnimplementedConversationsServer) testEmbeddedByValue()                       {}
+
+// UnsafeConversationsServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to ConversationsServer will
+// result in compilation errors.
+type UnsafeConversationsServer interface {
+	mustEmbedUnimplementedConversationsServer()
+}
+
+func RegisterConversationsServer(s grpc.ServiceRegistrar, srv ConversationsServer) {
+	// If the following call panics, it indicates UnimplementedConversationsServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Conversations_ServiceDesc, srv)
+}
+
+func _Conversations_Save_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SaveConversationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).Save(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_Save_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).Save(ctx, req.(*SaveConversationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Conversations_SetInterrupted_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetInterruptedRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).SetInterrupted(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_SetInterrupted_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).SetInterrupted(ctx, req.(*SetInterruptedRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Conversations_Pend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PendMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).Pend(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_Pend_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).Pend(ctx, req.(*PendMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Conversations_SaveMessages_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SaveMessagesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).SaveMessages(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_SaveMessages_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).SaveMessages(ctx, req.(*SaveMessagesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Conversations_UpdateMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).UpdateMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_UpdateMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).UpdateMessage(ctx, req.(*UpdateMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Conversations_Delete_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteConversationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).Delete(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_Delete_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).Delete(ctx, req.(*DeleteConversationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Conversations_Get_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetConversationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).Get(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_Get_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).Get(ctx, req.(*GetConversationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Conversations_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListConversationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).List(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_List_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).List(ctx, req.(*ListConversationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Conversations_Messages_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMessagesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).Messages(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_Messages_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).Messages(ctx, req.(*ListMessagesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Conversations_ServiceDesc is the grpc.ServiceDesc for Conversations service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Conversations_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "dormouse.api.v1.Conversations",
+	HandlerType: (*ConversationsServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Save",
+			Handler:    _Conversations_Save_Handler,
+		},
+		{
+			MethodName: "SetInterrupted",
+			Handler:    _Conversations_SetInterrupted_Handler,
+		},
+		{
+			MethodName: "Pend",
+			Handler:    _Conversations_Pend_Handler,
+		},
+		{
+			MethodName: "SaveMessages",
+			Handler:    _Conversations_SaveMessages_Handler,
+		},
+		{
+			MethodName: "UpdateMessage",
+			Handler:    _Conversations_UpdateMessage_Handler,
+		},
+		{
+			MethodName: "Delete",
+			Handler:    _Conversations_Delete_Handler,
+		},
+		{
+			MethodName: "Get",
+			Handler:    _Conversations_Get_Handler,
+		},
+		{
+			MethodName: "List",
+			Handler:    _Conversations_List_Handler,
+		},
+		{
+			MethodName: "Messages",
+			Handler:    _Conversations_Messages_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -296,6 +296,13 @@ type Op struct {
 	//	*Op_ForkAgent
 	//	*Op_EraseAgent
 	//	*Op_SetTtl
+	//	*Op_SaveConversation
+	//	*Op_SetInterrupted
+	//	*Op_PendMessage
+	//	*Op_SaveMessages
+	//	*Op_UpdateMessage
+	//	*Op_DeleteConversation
+	//	*Op_ReviseValue
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -644,6 +651,69 @@ func (x *Op) GetSetTtl() *SetTTL {
 	return nil
 }
 
+func (x *Op) GetSaveConversation() *SaveConversation {
+	if x != nil {
+		if x, ok := x.Op.(*Op_SaveConversation); ok {
+			return x.SaveConversation
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetSetInterrupted() *SetInterrupted {
+	if x != nil {
+		if x, ok := x.Op.(*Op_SetInterrupted); ok {
+			return x.SetInterrupted
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetPendMessage() *PendMessage {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PendMessage); ok {
+			return x.PendMessage
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetSaveMessages() *SaveMessages {
+	if x != nil {
+		if x, ok := x.Op.(*Op_SaveMessages); ok {
+			return x.SaveMessages
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetUpdateMessage() *UpdateMessage {
+	if x != nil {
+		if x, ok := x.Op.(*Op_UpdateMessage); ok {
+			return x.UpdateMessage
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteConversation() *DeleteConversation {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteConversation); ok {
+			return x.DeleteConversation
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetReviseValue() *ReviseValue {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ReviseValue); ok {
+			return x.ReviseValue
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -784,6 +854,34 @@ type Op_SetTtl struct {
 	SetTtl *SetTTL `protobuf:"bytes,82,opt,name=set_ttl,json=setTtl,oneof"`
 }
 
+type Op_SaveConversation struct {
+	SaveConversation *SaveConversation `protobuf:"bytes,70,opt,name=save_conversation,json=saveConversation,oneof"`
+}
+
+type Op_SetInterrupted struct {
+	SetInterrupted *SetInterrupted `protobuf:"bytes,71,opt,name=set_interrupted,json=setInterrupted,oneof"`
+}
+
+type Op_PendMessage struct {
+	PendMessage *PendMessage `protobuf:"bytes,72,opt,name=pend_message,json=pendMessage,oneof"`
+}
+
+type Op_SaveMessages struct {
+	SaveMessages *SaveMessages `protobuf:"bytes,73,opt,name=save_messages,json=saveMessages,oneof"`
+}
+
+type Op_UpdateMessage struct {
+	UpdateMessage *UpdateMessage `protobuf:"bytes,74,opt,name=update_message,json=updateMessage,oneof"`
+}
+
+type Op_DeleteConversation struct {
+	DeleteConversation *DeleteConversation `protobuf:"bytes,75,opt,name=delete_conversation,json=deleteConversation,oneof"`
+}
+
+type Op_ReviseValue struct {
+	ReviseValue *ReviseValue `protobuf:"bytes,76,opt,name=revise_value,json=reviseValue,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -852,6 +950,20 @@ func (*Op_EraseAgent) isOp_Op() {}
 
 func (*Op_SetTtl) isOp_Op() {}
 
+func (*Op_SaveConversation) isOp_Op() {}
+
+func (*Op_SetInterrupted) isOp_Op() {}
+
+func (*Op_PendMessage) isOp_Op() {}
+
+func (*Op_SaveMessages) isOp_Op() {}
+
+func (*Op_UpdateMessage) isOp_Op() {}
+
+func (*Op_DeleteConversation) isOp_Op() {}
+
+func (*Op_ReviseValue) isOp_Op() {}
+
 // Bytes tells absent from empty where a compare needs to.
 type Bytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -907,6 +1019,7 @@ type PutValue struct {
 	IfBytes       *Bytes                 `protobuf:"bytes,6,opt,name=if_bytes,json=ifBytes" json:"if_bytes,omitempty"`
 	IfAbsent      bool                   `protobuf:"varint,7,opt,name=if_absent,json=ifAbsent" json:"if_absent,omitempty"`
 	IfIncarnation uint64                 `protobuf:"varint,8,opt,name=if_incarnation,json=ifIncarnation" json:"if_incarnation,omitempty"`
+	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata" json:"metadata,omitempty"` // empty keeps what is there
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -995,6 +1108,13 @@ func (x *PutValue) GetIfIncarnation() uint64 {
 		return x.IfIncarnation
 	}
 	return 0
+}
+
+func (x *PutValue) GetMetadata() []byte {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
 }
 
 type DeleteValue struct {
@@ -2491,6 +2611,8 @@ type OpResult struct {
 	//	*OpResult_Review
 	//	*OpResult_ForkedAgent
 	//	*OpResult_Erasure
+	//	*OpResult_Conversation
+	//	*OpResult_Message
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2632,6 +2754,24 @@ func (x *OpResult) GetErasure() *Erasure {
 	return nil
 }
 
+func (x *OpResult) GetConversation() *ConversationResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Conversation); ok {
+			return x.Conversation
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetMessage() *MessageResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Message); ok {
+			return x.Message
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2680,6 +2820,14 @@ type OpResult_Erasure struct {
 	Erasure *Erasure `protobuf:"bytes,81,opt,name=erasure,oneof"`
 }
 
+type OpResult_Conversation struct {
+	Conversation *ConversationResult `protobuf:"bytes,70,opt,name=conversation,oneof"`
+}
+
+type OpResult_Message struct {
+	Message *MessageResult `protobuf:"bytes,71,opt,name=message,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2701,6 +2849,10 @@ func (*OpResult_Review) isOpResult_Result() {}
 func (*OpResult_ForkedAgent) isOpResult_Result() {}
 
 func (*OpResult_Erasure) isOpResult_Result() {}
+
+func (*OpResult_Conversation) isOpResult_Result() {}
+
+func (*OpResult_Message) isOpResult_Result() {}
 
 type RevisionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3894,7 +4046,7 @@ var File_proto_log_log_proto protoreflect.FileDescriptor
 
 const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x16proto/log/memory.proto\x1a\x17proto/log/session.proto\"\x95\x01\n" +
+	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x1cproto/log/conversation.proto\x1a\x16proto/log/memory.proto\x1a\x17proto/log/session.proto\"\x95\x01\n" +
 	"\x05Batch\x12\x17\n" +
 	"\atick_ms\x18\x01 \x01(\x04R\x06tickMs\x12\x17\n" +
 	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\x12\x1f\n" +
@@ -3916,7 +4068,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xbc\x12\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xc7\x16\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -3959,10 +4111,17 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"fork_agent\x18P \x01(\v2\x1a.dormouse.log.v1.ForkAgentH\x00R\tforkAgent\x12>\n" +
 	"\verase_agent\x18Q \x01(\v2\x1b.dormouse.log.v1.EraseAgentH\x00R\n" +
 	"eraseAgent\x122\n" +
-	"\aset_ttl\x18R \x01(\v2\x17.dormouse.log.v1.SetTTLH\x00R\x06setTtlB\x04\n" +
+	"\aset_ttl\x18R \x01(\v2\x17.dormouse.log.v1.SetTTLH\x00R\x06setTtl\x12P\n" +
+	"\x11save_conversation\x18F \x01(\v2!.dormouse.log.v1.SaveConversationH\x00R\x10saveConversation\x12J\n" +
+	"\x0fset_interrupted\x18G \x01(\v2\x1f.dormouse.log.v1.SetInterruptedH\x00R\x0esetInterrupted\x12A\n" +
+	"\fpend_message\x18H \x01(\v2\x1c.dormouse.log.v1.PendMessageH\x00R\vpendMessage\x12D\n" +
+	"\rsave_messages\x18I \x01(\v2\x1d.dormouse.log.v1.SaveMessagesH\x00R\fsaveMessages\x12G\n" +
+	"\x0eupdate_message\x18J \x01(\v2\x1e.dormouse.log.v1.UpdateMessageH\x00R\rupdateMessage\x12V\n" +
+	"\x13delete_conversation\x18K \x01(\v2#.dormouse.log.v1.DeleteConversationH\x00R\x12deleteConversation\x12A\n" +
+	"\frevise_value\x18L \x01(\v2\x1c.dormouse.log.v1.ReviseValueH\x00R\vreviseValueB\x04\n" +
 	"\x02op\"\x1d\n" +
 	"\x05Bytes\x12\x14\n" +
-	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\x92\x02\n" +
+	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\xae\x02\n" +
 	"\bPutValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12!\n" +
 	"\fcontent_type\x18\x02 \x01(\tR\vcontentType\x12\x14\n" +
@@ -3972,7 +4131,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"ifRevision\x128\n" +
 	"\bif_bytes\x18\x06 \x01(\v2\x16.dormouse.log.v1.BytesB\x05\xaa\x01\x02\b\x01R\aifBytes\x12\x1b\n" +
 	"\tif_absent\x18\a \x01(\bR\bifAbsent\x12%\n" +
-	"\x0eif_incarnation\x18\b \x01(\x04R\rifIncarnation\"\xc1\x01\n" +
+	"\x0eif_incarnation\x18\b \x01(\x04R\rifIncarnation\x12\x1a\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\"\xc1\x01\n" +
 	"\vDeleteValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12&\n" +
 	"\vif_revision\x18\x02 \x01(\x04B\x05\xaa\x01\x02\b\x01R\n" +
@@ -4093,7 +4253,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
 	"\aresults\x18\x03 \x03(\v2\x19.dormouse.log.v1.OpResultR\aresults\x129\n" +
-	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\x97\x05\n" +
+	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\x9e\x06\n" +
 	"\bOpResult\x127\n" +
 	"\x05value\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultH\x00R\x05value\x12A\n" +
 	"\n" +
@@ -4107,7 +4267,9 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\asession\x18( \x01(\v2\x1e.dormouse.log.v1.SessionResultH\x00R\asession\x127\n" +
 	"\x06review\x18) \x01(\v2\x1d.dormouse.log.v1.ReviewResultH\x00R\x06review\x12A\n" +
 	"\fforked_agent\x18P \x01(\v2\x1c.dormouse.log.v1.ForkedAgentH\x00R\vforkedAgent\x124\n" +
-	"\aerasure\x18Q \x01(\v2\x18.dormouse.log.v1.ErasureH\x00R\aerasureB\b\n" +
+	"\aerasure\x18Q \x01(\v2\x18.dormouse.log.v1.ErasureH\x00R\aerasure\x12I\n" +
+	"\fconversation\x18F \x01(\v2#.dormouse.log.v1.ConversationResultH\x00R\fconversation\x12:\n" +
+	"\amessage\x18G \x01(\v2\x1e.dormouse.log.v1.MessageResultH\x00R\amessageB\b\n" +
 	"\x06result\"\xd7\x01\n" +
 	"\x0eRevisionResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -4243,68 +4405,77 @@ func file_proto_log_log_proto_rawDescGZIP() []byte {
 
 var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_proto_log_log_proto_goTypes = []any{
-	(*Batch)(nil),             // 0: dormouse.log.v1.Batch
-	(*Commit)(nil),            // 1: dormouse.log.v1.Commit
-	(*Fence)(nil),             // 2: dormouse.log.v1.Fence
-	(*Op)(nil),                // 3: dormouse.log.v1.Op
-	(*Bytes)(nil),             // 4: dormouse.log.v1.Bytes
-	(*PutValue)(nil),          // 5: dormouse.log.v1.PutValue
-	(*DeleteValue)(nil),       // 6: dormouse.log.v1.DeleteValue
-	(*Pointer)(nil),           // 7: dormouse.log.v1.Pointer
-	(*PutCheckpoint)(nil),     // 8: dormouse.log.v1.PutCheckpoint
-	(*PatchCheckpoint)(nil),   // 9: dormouse.log.v1.PatchCheckpoint
-	(*DeleteCheckpoint)(nil),  // 10: dormouse.log.v1.DeleteCheckpoint
-	(*Draft)(nil),             // 11: dormouse.log.v1.Draft
-	(*AppendThread)(nil),      // 12: dormouse.log.v1.AppendThread
-	(*HibernateThread)(nil),   // 13: dormouse.log.v1.HibernateThread
-	(*DeleteThread)(nil),      // 14: dormouse.log.v1.DeleteThread
-	(*CompactThread)(nil),     // 15: dormouse.log.v1.CompactThread
-	(*ForkThread)(nil),        // 16: dormouse.log.v1.ForkThread
-	(*PutScope)(nil),          // 17: dormouse.log.v1.PutScope
-	(*DeleteScope)(nil),       // 18: dormouse.log.v1.DeleteScope
-	(*Member)(nil),            // 19: dormouse.log.v1.Member
-	(*PutMember)(nil),         // 20: dormouse.log.v1.PutMember
-	(*RemoveMember)(nil),      // 21: dormouse.log.v1.RemoveMember
-	(*SetFeatureLevel)(nil),   // 22: dormouse.log.v1.SetFeatureLevel
-	(*TakeClaim)(nil),         // 23: dormouse.log.v1.TakeClaim
-	(*RenewClaim)(nil),        // 24: dormouse.log.v1.RenewClaim
-	(*ReleaseClaim)(nil),      // 25: dormouse.log.v1.ReleaseClaim
-	(*Outcome)(nil),           // 26: dormouse.log.v1.Outcome
-	(*OpResult)(nil),          // 27: dormouse.log.v1.OpResult
-	(*RevisionResult)(nil),    // 28: dormouse.log.v1.RevisionResult
-	(*ThreadResult)(nil),      // 29: dormouse.log.v1.ThreadResult
-	(*EntryStamp)(nil),        // 30: dormouse.log.v1.EntryStamp
-	(*DeleteResult)(nil),      // 31: dormouse.log.v1.DeleteResult
-	(*ScopeResult)(nil),       // 32: dormouse.log.v1.ScopeResult
-	(*ForkedAgent)(nil),       // 33: dormouse.log.v1.ForkedAgent
-	(*ClaimResult)(nil),       // 34: dormouse.log.v1.ClaimResult
-	(*Refusal)(nil),           // 35: dormouse.log.v1.Refusal
-	(*ThreadMeta)(nil),        // 36: dormouse.log.v1.ThreadMeta
-	(*ForkPoint)(nil),         // 37: dormouse.log.v1.ForkPoint
-	(*Segment)(nil),           // 38: dormouse.log.v1.Segment
-	(*ScopeRecord)(nil),       // 39: dormouse.log.v1.ScopeRecord
-	(*SnapshotHeader)(nil),    // 40: dormouse.log.v1.SnapshotHeader
-	(*SnapshotFile)(nil),      // 41: dormouse.log.v1.SnapshotFile
-	(*WriteMemory)(nil),       // 42: dormouse.log.v1.WriteMemory
-	(*DeleteMemory)(nil),      // 43: dormouse.log.v1.DeleteMemory
-	(*PutSession)(nil),        // 44: dormouse.log.v1.PutSession
-	(*ClaimSession)(nil),      // 45: dormouse.log.v1.ClaimSession
-	(*ResumeSession)(nil),     // 46: dormouse.log.v1.ResumeSession
-	(*RecoverSession)(nil),    // 47: dormouse.log.v1.RecoverSession
-	(*CheckpointSession)(nil), // 48: dormouse.log.v1.CheckpointSession
-	(*CommitSession)(nil),     // 49: dormouse.log.v1.CommitSession
-	(*RenewSession)(nil),      // 50: dormouse.log.v1.RenewSession
-	(*CancelSession)(nil),     // 51: dormouse.log.v1.CancelSession
-	(*ForkSession)(nil),       // 52: dormouse.log.v1.ForkSession
-	(*DeleteSession)(nil),     // 53: dormouse.log.v1.DeleteSession
-	(*DecideReview)(nil),      // 54: dormouse.log.v1.DecideReview
-	(*ForkAgent)(nil),         // 55: dormouse.log.v1.ForkAgent
-	(*EraseAgent)(nil),        // 56: dormouse.log.v1.EraseAgent
-	(*SetTTL)(nil),            // 57: dormouse.log.v1.SetTTL
-	(*MemoryResult)(nil),      // 58: dormouse.log.v1.MemoryResult
-	(*SessionResult)(nil),     // 59: dormouse.log.v1.SessionResult
-	(*ReviewResult)(nil),      // 60: dormouse.log.v1.ReviewResult
-	(*Erasure)(nil),           // 61: dormouse.log.v1.Erasure
+	(*Batch)(nil),              // 0: dormouse.log.v1.Batch
+	(*Commit)(nil),             // 1: dormouse.log.v1.Commit
+	(*Fence)(nil),              // 2: dormouse.log.v1.Fence
+	(*Op)(nil),                 // 3: dormouse.log.v1.Op
+	(*Bytes)(nil),              // 4: dormouse.log.v1.Bytes
+	(*PutValue)(nil),           // 5: dormouse.log.v1.PutValue
+	(*DeleteValue)(nil),        // 6: dormouse.log.v1.DeleteValue
+	(*Pointer)(nil),            // 7: dormouse.log.v1.Pointer
+	(*PutCheckpoint)(nil),      // 8: dormouse.log.v1.PutCheckpoint
+	(*PatchCheckpoint)(nil),    // 9: dormouse.log.v1.PatchCheckpoint
+	(*DeleteCheckpoint)(nil),   // 10: dormouse.log.v1.DeleteCheckpoint
+	(*Draft)(nil),              // 11: dormouse.log.v1.Draft
+	(*AppendThread)(nil),       // 12: dormouse.log.v1.AppendThread
+	(*HibernateThread)(nil),    // 13: dormouse.log.v1.HibernateThread
+	(*DeleteThread)(nil),       // 14: dormouse.log.v1.DeleteThread
+	(*CompactThread)(nil),      // 15: dormouse.log.v1.CompactThread
+	(*ForkThread)(nil),         // 16: dormouse.log.v1.ForkThread
+	(*PutScope)(nil),           // 17: dormouse.log.v1.PutScope
+	(*DeleteScope)(nil),        // 18: dormouse.log.v1.DeleteScope
+	(*Member)(nil),             // 19: dormouse.log.v1.Member
+	(*PutMember)(nil),          // 20: dormouse.log.v1.PutMember
+	(*RemoveMember)(nil),       // 21: dormouse.log.v1.RemoveMember
+	(*SetFeatureLevel)(nil),    // 22: dormouse.log.v1.SetFeatureLevel
+	(*TakeClaim)(nil),          // 23: dormouse.log.v1.TakeClaim
+	(*RenewClaim)(nil),         // 24: dormouse.log.v1.RenewClaim
+	(*ReleaseClaim)(nil),       // 25: dormouse.log.v1.ReleaseClaim
+	(*Outcome)(nil),            // 26: dormouse.log.v1.Outcome
+	(*OpResult)(nil),           // 27: dormouse.log.v1.OpResult
+	(*RevisionResult)(nil),     // 28: dormouse.log.v1.RevisionResult
+	(*ThreadResult)(nil),       // 29: dormouse.log.v1.ThreadResult
+	(*EntryStamp)(nil),         // 30: dormouse.log.v1.EntryStamp
+	(*DeleteResult)(nil),       // 31: dormouse.log.v1.DeleteResult
+	(*ScopeResult)(nil),        // 32: dormouse.log.v1.ScopeResult
+	(*ForkedAgent)(nil),        // 33: dormouse.log.v1.ForkedAgent
+	(*ClaimResult)(nil),        // 34: dormouse.log.v1.ClaimResult
+	(*Refusal)(nil),            // 35: dormouse.log.v1.Refusal
+	(*ThreadMeta)(nil),         // 36: dormouse.log.v1.ThreadMeta
+	(*ForkPoint)(nil),          // 37: dormouse.log.v1.ForkPoint
+	(*Segment)(nil),            // 38: dormouse.log.v1.Segment
+	(*ScopeRecord)(nil),        // 39: dormouse.log.v1.ScopeRecord
+	(*SnapshotHeader)(nil),     // 40: dormouse.log.v1.SnapshotHeader
+	(*SnapshotFile)(nil),       // 41: dormouse.log.v1.SnapshotFile
+	(*WriteMemory)(nil),        // 42: dormouse.log.v1.WriteMemory
+	(*DeleteMemory)(nil),       // 43: dormouse.log.v1.DeleteMemory
+	(*PutSession)(nil),         // 44: dormouse.log.v1.PutSession
+	(*ClaimSession)(nil),       // 45: dormouse.log.v1.ClaimSession
+	(*ResumeSession)(nil),      // 46: dormouse.log.v1.ResumeSession
+	(*RecoverSession)(nil),     // 47: dormouse.log.v1.RecoverSession
+	(*CheckpointSession)(nil),  // 48: dormouse.log.v1.CheckpointSession
+	(*CommitSession)(nil),      // 49: dormouse.log.v1.CommitSession
+	(*RenewSession)(nil),       // 50: dormouse.log.v1.RenewSession
+	(*CancelSession)(nil),      // 51: dormouse.log.v1.CancelSession
+	(*ForkSession)(nil),        // 52: dormouse.log.v1.ForkSession
+	(*DeleteSession)(nil),      // 53: dormouse.log.v1.DeleteSession
+	(*DecideReview)(nil),       // 54: dormouse.log.v1.DecideReview
+	(*ForkAgent)(nil),          // 55: dormouse.log.v1.ForkAgent
+	(*EraseAgent)(nil),         // 56: dormouse.log.v1.EraseAgent
+	(*SetTTL)(nil),             // 57: dormouse.log.v1.SetTTL
+	(*SaveConversation)(nil),   // 58: dormouse.log.v1.SaveConversation
+	(*SetInterrupted)(nil),     // 59: dormouse.log.v1.SetInterrupted
+	(*PendMessage)(nil),        // 60: dormouse.log.v1.PendMessage
+	(*SaveMessages)(nil),       // 61: dormouse.log.v1.SaveMessages
+	(*UpdateMessage)(nil),      // 62: dormouse.log.v1.UpdateMessage
+	(*DeleteConversation)(nil), // 63: dormouse.log.v1.DeleteConversation
+	(*ReviseValue)(nil),        // 64: dormouse.log.v1.ReviseValue
+	(*MemoryResult)(nil),       // 65: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),      // 66: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),       // 67: dormouse.log.v1.ReviewResult
+	(*Erasure)(nil),            // 68: dormouse.log.v1.Erasure
+	(*ConversationResult)(nil), // 69: dormouse.log.v1.ConversationResult
+	(*MessageResult)(nil),      // 70: dormouse.log.v1.MessageResult
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -4343,40 +4514,49 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	55, // 33: dormouse.log.v1.Op.fork_agent:type_name -> dormouse.log.v1.ForkAgent
 	56, // 34: dormouse.log.v1.Op.erase_agent:type_name -> dormouse.log.v1.EraseAgent
 	57, // 35: dormouse.log.v1.Op.set_ttl:type_name -> dormouse.log.v1.SetTTL
-	4,  // 36: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 37: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 38: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 39: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 40: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 41: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 42: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	35, // 43: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 44: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 45: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 46: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 47: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 48: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	34, // 49: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	58, // 50: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
-	59, // 51: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
-	60, // 52: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
-	33, // 53: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
-	61, // 54: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
-	7,  // 55: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	36, // 56: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 57: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	39, // 58: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	28, // 59: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	36, // 60: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
-	59, // 61: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
-	37, // 62: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	38, // 63: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	41, // 64: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	65, // [65:65] is the sub-list for method output_type
-	65, // [65:65] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	58, // 36: dormouse.log.v1.Op.save_conversation:type_name -> dormouse.log.v1.SaveConversation
+	59, // 37: dormouse.log.v1.Op.set_interrupted:type_name -> dormouse.log.v1.SetInterrupted
+	60, // 38: dormouse.log.v1.Op.pend_message:type_name -> dormouse.log.v1.PendMessage
+	61, // 39: dormouse.log.v1.Op.save_messages:type_name -> dormouse.log.v1.SaveMessages
+	62, // 40: dormouse.log.v1.Op.update_message:type_name -> dormouse.log.v1.UpdateMessage
+	63, // 41: dormouse.log.v1.Op.delete_conversation:type_name -> dormouse.log.v1.DeleteConversation
+	64, // 42: dormouse.log.v1.Op.revise_value:type_name -> dormouse.log.v1.ReviseValue
+	4,  // 43: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 44: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 45: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 46: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 47: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 48: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 49: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	35, // 50: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 51: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 52: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 53: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 54: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 55: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	34, // 56: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	65, // 57: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	66, // 58: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	67, // 59: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	33, // 60: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
+	68, // 61: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
+	69, // 62: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
+	70, // 63: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
+	7,  // 64: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	36, // 65: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 66: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	39, // 67: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	28, // 68: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	36, // 69: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
+	66, // 70: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
+	37, // 71: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	38, // 72: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	41, // 73: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	74, // [74:74] is the sub-list for method output_type
+	74, // [74:74] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -4385,6 +4565,7 @@ func file_proto_log_log_proto_init() {
 		return
 	}
 	file_proto_log_agent_proto_init()
+	file_proto_log_conversation_proto_init()
 	file_proto_log_memory_proto_init()
 	file_proto_log_session_proto_init()
 	file_proto_log_log_proto_msgTypes[3].OneofWrappers = []any{
@@ -4422,6 +4603,13 @@ func file_proto_log_log_proto_init() {
 		(*Op_ForkAgent)(nil),
 		(*Op_EraseAgent)(nil),
 		(*Op_SetTtl)(nil),
+		(*Op_SaveConversation)(nil),
+		(*Op_SetInterrupted)(nil),
+		(*Op_PendMessage)(nil),
+		(*Op_SaveMessages)(nil),
+		(*Op_UpdateMessage)(nil),
+		(*Op_DeleteConversation)(nil),
+		(*Op_ReviseValue)(nil),
 	}
 	file_proto_log_log_proto_msgTypes[27].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -4435,6 +4623,8 @@ func file_proto_log_log_proto_init() {
 		(*OpResult_Review)(nil),
 		(*OpResult_ForkedAgent)(nil),
 		(*OpResult_Erasure)(nil),
+		(*OpResult_Conversation)(nil),
+		(*OpResult_Message)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

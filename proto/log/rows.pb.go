@@ -31,6 +31,7 @@ type ValueRow struct {
 	CreatedAt     int64                  `protobuf:"varint,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,6,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"` // 0 for never
+	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata" json:"metadata,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -112,6 +113,13 @@ func (x *ValueRow) GetExpiresAt() int64 {
 		return x.ExpiresAt
 	}
 	return 0
+}
+
+func (x *ValueRow) GetMetadata() []byte {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
 }
 
 // CheckpointRow is a checkpoint without its body. The same bytes become the
@@ -729,7 +737,7 @@ var File_proto_log_rows_proto protoreflect.FileDescriptor
 
 const file_proto_log_rows_proto_rawDesc = "" +
 	"\n" +
-	"\x14proto/log/rows.proto\x12\x0fdormouse.log.v1\x1a\x13proto/log/log.proto\"\xdc\x01\n" +
+	"\x14proto/log/rows.proto\x12\x0fdormouse.log.v1\x1a\x13proto/log/log.proto\"\xf8\x01\n" +
 	"\bValueRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12!\n" +
@@ -740,7 +748,8 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\a \x01(\x03R\texpiresAt\"\xff\x02\n" +
+	"expires_at\x18\a \x01(\x03R\texpiresAt\x12\x1a\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\"\xff\x02\n" +
 	"\rCheckpointRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x18\n" +
