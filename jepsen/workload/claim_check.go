@@ -24,10 +24,7 @@ const (
 func (*claim) Check(ctx context.Context, h *history.History) check.Result {
 	still, leaders := calmOf(h), leadersOf(h)
 	return byKey(ctx, "claim", h, func(key string, ops []history.Op, f *findings) error {
-		c := &claimed{
-			ledger: newLedger(key, ops, f), calm: still, leaders: leaders, changes: map[int]*changed{}, gets: map[int]*claimSeen{},
-			writes: map[int]*fenced{}, loads: map[int]*fencedSeen{}, began: map[uint64]int{},
-		}
+		c := newClaimed(key, ops, f, still, leaders)
 		if err := c.load(); err != nil {
 			return err
 		}
@@ -56,10 +53,25 @@ type claimed struct {
 	began   map[uint64]int // :: epoch → the call that began its holding
 }
 
-type changed struct {
-	in  claimCall
-	out *claimSeen // of one that was answered
+func newClaimed(key string, ops []history.Op, f *findings, still calm, leaders []history.Event) *claimed {
+	return &claimed{
+		ledger: newLedger(key, ops, f), calm: still, leaders: leaders, changes: map[int]*changed{}, gets: map[int]*claimSeen{},
+		writes: map[int]*fenced{}, loads: map[int]*fencedSeen{}, began: map[uint64]int{},
+	}
 }
+
+type changed struct {
+	does string // doesTake, doesRenew or doesRelease
+	in   claimCall
+	out  *claimSeen // of one that was answered
+}
+
+// What a call may do to a claim: what the claim workload's calls are called.
+const (
+	doesTake    = "take"
+	doesRenew   = "renew"
+	doesRelease = "release"
+)
 
 type fenced struct {
 	in  fencedWrite
@@ -70,8 +82,8 @@ func (c *claimed) load() (err error) {
 	for call, op := range c.ops {
 		answered := op.Outcome == history.OK
 		switch {
-		case op.Call == "take" || op.Call == "renew" || op.Call == "release":
-			made := &changed{}
+		case op.Call == doesTake || op.Call == doesRenew || op.Call == doesRelease:
+			made := &changed{does: op.Call}
 			if made.in, err = history.Decode[claimCall](op.In); err == nil && answered {
 				made.out = &claimSeen{}
 				*made.out, err = history.Decode[claimSeen](op.Out)
@@ -143,10 +155,10 @@ func (c *claimed) judgeAnswer(call int) {
 		return
 	}
 	holder, right := made.in.Holder, made.out.Epoch > 0
-	switch c.ops[call].Call {
-	case "renew":
+	switch made.does {
+	case doesRenew:
 		right = made.out.Epoch == made.in.Epoch
-	case "release":
+	case doesRelease:
 		holder = made.in.To
 		right = made.out.Epoch > made.in.Epoch || holder == "" && made.out.Epoch == 0
 	}
@@ -168,7 +180,7 @@ func tailOf(rev, tail uint64) uint64 {
 // begun is the epoch that a call surely began; 0 for none.
 func (c *claimed) begun(call int) uint64 {
 	made := c.changes[call]
-	if made == nil || made.out == nil || c.ops[call].Call == "renew" {
+	if made == nil || made.out == nil || made.does == doesRenew {
 		return 0
 	}
 	return made.out.Epoch
@@ -178,7 +190,7 @@ func (c *claimed) begun(call int) uint64 {
 // is done under it.
 func (c *claimed) judgeCalls() {
 	transactions := map[int]*model.Transaction{}
-	for call, op := range c.ops {
+	for call := range c.ops {
 		t := &model.Transaction{}
 		holds := func(epoch uint64) { t.Reads = append(t.Reads, model.Access{Object: theClaim, Version: 2 * epoch}) }
 		switch made, got, w, l := c.changes[call], c.gets[call], c.writes[call], c.loads[call]; {
@@ -186,7 +198,7 @@ func (c *claimed) judgeCalls() {
 			switch begun := c.begun(call); {
 			case begun > 0:
 				t.Writes = append(t.Writes, model.Access{Object: theClaim, Version: 2 * begun})
-			case op.Call == "release":
+			case made.does == doesRelease:
 				t.Writes = append(t.Writes, model.Access{Object: theClaim, Version: 2*made.in.Epoch + 1})
 			default:
 				holds(made.in.Epoch)

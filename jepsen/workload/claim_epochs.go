@@ -18,8 +18,8 @@ func (c *claimed) judgeEpochs() {
 		}
 	}
 	released := map[uint64]int{}
-	for call, op := range c.ops {
-		if made := c.changes[call]; op.Call == "release" && made.out != nil {
+	for call := range c.ops {
+		if made := c.changes[call]; made != nil && made.does == doesRelease && made.out != nil {
 			released[made.in.Epoch] = call
 		}
 	}
@@ -54,7 +54,7 @@ func (c *claimed) under(call int) (epoch, index uint64) {
 	if w := c.writes[call]; w != nil && w.out != nil {
 		return w.in.Epoch, w.out.Index
 	}
-	if made := c.changes[call]; made != nil && made.out != nil && c.ops[call].Call != "take" {
+	if made := c.changes[call]; made != nil && made.out != nil && made.does != doesTake {
 		return made.in.Epoch, made.out.Index
 	}
 	return 0, 0

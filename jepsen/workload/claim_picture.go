@@ -44,7 +44,7 @@ func (c *claimed) drawn(call int) model.Call {
 		in.Name += ", refused"
 	case c.begun(call) > 0:
 		in.Epoch, in.Begins = c.begun(call), true
-	case made != nil && op.Call == "release":
+	case made != nil && made.does == doesRelease:
 		in.Epoch, in.Ends = made.in.Epoch, true
 	case got != nil:
 		in.Epoch = got.Epoch

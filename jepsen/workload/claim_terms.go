@@ -72,11 +72,11 @@ func (c *claimed) terms() (all []*term) {
 			made := c.changes[call]
 			switch {
 			case made == nil || call == begin || op.Outcome == history.Refused:
-			case op.Call == "renew" && made.in.Epoch == epoch && made.out != nil:
+			case made.does == doesRenew && made.in.Epoch == epoch && made.out != nil:
 				t.arms = append(t.arms, call)
-			case op.Call == "renew" && made.in.Epoch == epoch:
+			case made.does == doesRenew && made.in.Epoch == epoch:
 				t.doubt = true
-			case op.Call == "release" && made.in.Epoch == epoch, op.Call == "take" && made.in.Holder == t.holder && op.Return > c.ops[begin].Invoke:
+			case made.does == doesRelease && made.in.Epoch == epoch, made.does == doesTake && made.in.Holder == t.holder && op.Return > c.ops[begin].Invoke:
 				t.ended = min(t.ended, op.Invoke) // it may take its own claim anew
 			}
 		}
@@ -98,7 +98,7 @@ func (c *claimed) judgeStanding(t *term, arm, call int) {
 		wrong("two holders", "%s was given epoch %d, while epoch %d, which %s had given %v, stood", nameOf(op), begun, t.epoch, nameOf(c.ops[arm]), t.ttl)
 	case got != nil && got.Epoch != t.epoch:
 		wrong("holding unseen", "%s found the claim at epoch %d, while epoch %d, which %s had given %v, stood", nameOf(op), got.Epoch, t.epoch, nameOf(c.ops[arm]), t.ttl)
-	case refusedAs(op, agent.CodeFenced) && (w != nil && w.in.Epoch == t.epoch || made != nil && made.in.Epoch == t.epoch && made.in.Holder == t.holder):
+	case turnedAway(op) && (w != nil && w.in.Epoch == t.epoch || made != nil && made.in.Epoch == t.epoch && made.in.Holder == t.holder):
 		wrong("fenced for nothing", "%s was refused, while its epoch %d, which %s had given %v, stood", nameOf(op), t.epoch, nameOf(c.ops[arm]), t.ttl)
 	case refusedAs(op, agent.CodeAlreadyClaimed) && made != nil && made.in.Holder == t.holder:
 		wrong("fenced for nothing", "%s was refused by its own holding at epoch %d", nameOf(op), t.epoch)
@@ -109,6 +109,12 @@ func (c *claimed) judgeStanding(t *term, arm, call int) {
 // a stretch of time: a new leader gives all holdings their full ttl again.
 func (c *claimed) undisturbed(from, to time.Duration) bool {
 	return c.calm.between(from, to) && !slices.ContainsFunc(c.leaders, func(e history.Event) bool { return from <= e.At && e.At <= to+seenWithin })
+}
+
+// turnedAway tells whether a call was refused for the want of its holding, by
+// the claim's name for that or by a session's.
+func turnedAway(op history.Op) bool {
+	return refusedAs(op, agent.CodeFenced) || refusedAs(op, agent.CodeStaleSessionLease) || refusedAs(op, agent.CodeSessionLeaseExpired)
 }
 
 func refusedAs(op history.Op, code agent.Code) bool {

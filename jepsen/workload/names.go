@@ -18,6 +18,7 @@ var all = []func() Workload{
 	newSet,
 	newTurn,
 	newWatch,
+	newSession,
 }
 
 // New makes the workload of a name, for one run or one judgement.

@@ -1,0 +1,183 @@
+package workload
+
+import (
+	"context"
+
+	"dormouse/agent"
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/model"
+)
+
+// theSession is the session's row: its versions are its revisions.
+const theSession = "the session"
+
+// Check judges each session by itself. A lease is a claim, and what is written
+// under it is fenced, so the rules of claims are the first; then come those of
+// turns, and one order of all calls.
+func (*session) Check(ctx context.Context, h *history.History) check.Result {
+	still, leaders := calmOf(h), leadersOf(h)
+	return byKey(ctx, "session", h, func(key string, ops []history.Op, f *findings) error {
+		s := &turns{
+			claimed: newClaimed(key, ops, f, still, leaders), policy: policyOf(key),
+			in: map[int]sessionCall{}, out: map[int]*sessionSeen{},
+		}
+		if err := s.load(); err != nil {
+			return err
+		}
+		kept := len(f.kept)
+		s.place()
+		s.judgeEpochs()
+		s.judgeFence()
+		if s.policy != agent.BusyInterrupt { // where a claim ends a lease that stands
+			s.judgeTerms()
+		}
+		s.judgeTurns()
+		s.judgeQueue()
+		if !s.disordered {
+			s.judgeCalls()
+		}
+		s.draw(f.kept[kept:])
+		return nil
+	})
+}
+
+// turns is the history of one session. Calls go by their place in it.
+type turns struct {
+	*claimed
+	policy agent.BusyPolicy
+	in     map[int]sessionCall  // of all but reads
+	out    map[int]*sessionSeen // of what was answered
+}
+
+// load reads the calls, and tells the rules of claims what each was to the
+// lease and to the thread.
+func (s *turns) load() error {
+	for call, op := range s.ops {
+		if op.Outcome == history.OK {
+			seen, err := history.Decode[sessionSeen](op.Out)
+			if err != nil {
+				return err
+			}
+			s.out[call] = &seen
+		}
+		if op.Call == callRead || op.Call == callOverdue {
+			if seen := s.out[call]; seen != nil {
+				s.gets[call] = &claimSeen{Epoch: seen.Epoch, Holder: seen.Owner, Index: seen.Index}
+				s.loads[call] = &fencedSeen{Rev: seen.Rev, Entries: seen.Entries, Index: seen.Index}
+			}
+			continue
+		}
+		in, err := history.Decode[sessionCall](op.In)
+		if err != nil {
+			return err
+		}
+		s.in[call] = in
+		s.loadWrite(call, in, s.out[call])
+	}
+	return nil
+}
+
+func (s *turns) loadWrite(call int, in sessionCall, out *sessionSeen) {
+	switch s.ops[call].Call {
+	case callClaim, callRecover, callResume:
+		if out == nil || out.gives(in) || out.Queued == 0 {
+			s.changes[call] = changedBy(doesTake, in, out)
+		}
+	case callRenew:
+		s.changes[call] = changedBy(doesRenew, in, out)
+	case callEffect:
+		s.entered(call, in, out)
+		if in.Save { // which renews as well
+			s.changes[call] = changedBy(doesRenew, in, out)
+		}
+	case callCommit:
+		s.entered(call, in, out)
+		s.changes[call] = changedBy(doesRelease, in, out)
+	}
+}
+
+func changedBy(does string, in sessionCall, out *sessionSeen) *changed {
+	made := &changed{does: does, in: claimCall{Holder: in.Owner, Epoch: in.Epoch, TTL: in.TTL}}
+	if out != nil {
+		made.out = &claimSeen{Epoch: out.Epoch, Holder: out.Owner, Index: out.Index}
+	}
+	return made
+}
+
+// entered notes a write of an entry under the lease.
+func (s *turns) entered(call int, in sessionCall, out *sessionSeen) {
+	s.writes[call] = &fenced{in: fencedWrite{Name: in.Name, Epoch: in.Epoch}}
+	if out != nil {
+		s.writes[call].out = &fencedWrote{Seq: out.Rev - 1, Index: out.Index}
+	}
+	s.authored(call, fencedLog, in.Name)
+}
+
+// judgeCalls looks for one order of all calls: each is held to the lease, to
+// the revision of the session and to the rev of the thread that it made or
+// found.
+func (s *turns) judgeCalls() {
+	transactions, made := map[int]*model.Transaction{}, map[model.Access]int{}
+	for call := range s.ops {
+		t := s.transaction(call)
+		if len(t.Reads)+len(t.Writes) == 0 {
+			continue
+		}
+		for _, w := range t.Writes {
+			if other, again := made[w]; again {
+				s.findings.add("made twice", s.key, s.of(other, call), "%s and %s both made version %d of %s",
+					nameOf(s.ops[other]), nameOf(s.ops[call]), w.Version, w.Object)
+				return // there is no order to look for
+			}
+			made[w] = call
+		}
+		transactions[call] = t
+	}
+	s.judgeOrder(transactions)
+}
+
+func (s *turns) transaction(call int) *model.Transaction {
+	t, in, out := &model.Transaction{}, s.in[call], s.out[call]
+	reads := func(object string, version uint64) {
+		t.Reads = append(t.Reads, model.Access{Object: object, Version: version})
+	}
+	writes := func(object string, version uint64) {
+		if version > 0 {
+			t.Writes = append(t.Writes, model.Access{Object: object, Version: version})
+		}
+	}
+	rev := s.object(fencedLog).version[in.Name]
+	switch s.ops[call].Call {
+	case callRead, callOverdue:
+		if out == nil {
+			return t
+		}
+		reads(theSession, out.Revision)
+		reads(fencedLog, out.Rev)
+		if out.Status == agent.SessionRunning {
+			reads(theClaim, 2*out.Epoch)
+		}
+		return t
+	case callEffect:
+		if rev > 0 {
+			writes(fencedLog, rev)
+			reads(theClaim, 2*in.Epoch)
+		}
+	case callCommit:
+		if rev > 0 {
+			writes(fencedLog, rev)
+			writes(theClaim, 2*in.Epoch+1)
+		}
+	case callRenew:
+		if out != nil {
+			reads(theClaim, 2*in.Epoch)
+		}
+	default:
+		writes(theClaim, 2*s.begun(call))
+	}
+	if out != nil {
+		writes(theSession, out.Revision)
+	}
+	return t
+}
