@@ -107,6 +107,7 @@ var home = map[string][]string{
 	"github.com/hashicorp/raft":               {"cluster", "fsm"},
 	"github.com/hashicorp/raft-boltdb":        {"cluster"},
 	"github.com/hashicorp/raft-wal":           {"cluster"},
+	"github.com/netresearch/go-cron":          {"internal/cron"},
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
 	"gonum.org/v1/plot":                       {"bench/report", "jepsen/report"},
