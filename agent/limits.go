@@ -61,3 +61,26 @@ const (
 	SessionReviewsKept      = 256      // reviews of one session, with those that were decided
 	ReviewBytesMax          = 32 << 10 // one review: arguments, metadata and reason together
 )
+
+// Limits of the feed of a scope's changes. It is kept beside what the scope
+// holds, and counts for nothing in its quotas.
+const (
+	ChangesMaxDefault  = 100_000           // changes kept, where the policy does not say
+	ChangesMaxMost     = 10_000_000        // the most that a policy may say
+	ChangesSlack       = 1024              // past what is kept, this many more may stay until the next are made
+	ChangesTrimMax     = 64                // log entries whose changes go at once
+	ChangePathBytesMax = 2*IDBytesMax + 32 // a prefix of Changed.Path
+)
+
+// Limits of conversations and files. What a conversation has beside its
+// messages is at most about ReadBytesMax.
+const (
+	ConversationStateMax        = 4 << 20                   // bytes of one state
+	ConversationVersionMax      = 1 << 31                   // of a state's format
+	ConversationTitleMax        = 1024                      // bytes of a title
+	ConversationPendingMax      = 64                        // messages that wait for one agent; past it they are refused as overloaded
+	ConversationPendingBytesMax = 1 << 20                   // …all of these together
+	MessageBytesMax             = 1 << 20                   // the content of one message
+	ToolCallBytesMax            = IDBytesMax - 7            // the id of a tool call: ToolMessageID puts "result:" before it
+	FilePathBytesMax            = IDBytesMax - len("file:") // a file's path
+)

@@ -21,6 +21,9 @@ type Policy struct {
 	// What one agent may remember.
 	MemoriesMax    uint64 // 0 means MemoriesMaxDefault
 	MemoryBytesMax uint64 // of them all together; 0 means AgentMemoryBytesMaxDefault
+
+	// How many changes the scope's feed goes back, at least; 0 means ChangesMaxDefault.
+	ChangesMax uint64
 }
 
 // What one agent may remember where the policy does not say, and the most that
@@ -46,6 +49,8 @@ func (p Policy) Validate() error {
 	case p.MemoryBytesMax > AgentMemoryBytesMaxMost:
 		return Invalid("memory_bytes_max", "memory_bytes_max = %d must be at most %d: spread them over more agents",
 			p.MemoryBytesMax, AgentMemoryBytesMaxMost)
+	case p.ChangesMax > ChangesMaxMost:
+		return Invalid("changes_max", "changes_max = %d must be at most %d: read the feed as it comes", p.ChangesMax, ChangesMaxMost)
 	}
 	return nil
 }

@@ -31,6 +31,15 @@ type Service interface {
 	// Of a claim it yields how it stands, whether anybody holds it or not, and
 	// again whenever a holding begins or ends, by expiring too; of changes that
 	// come faster than they are taken, the last. Renewing is no change.
+	//
+	// Of a scope's changes it yields all from w.From on, each once and in the
+	// order of the log: those that the machine itself makes too, but neither the
+	// renewing of claims nor, one by one, what goes with a thing or a scope that
+	// is deleted as a whole. Its first event tells where it begins, and may hold
+	// no change. EventCompacted ends it where changes from w.From on are kept no
+	// more, EventDeleted where the scope was deleted, even if it was made anew.
+	// An index that the log has not come to yet is invalid, but for the next
+	// one. It is unavailable while a node of an older version is in the cluster.
 	Watch(ctx context.Context, w Watch) iter.Seq2[Event, error]
 }
 
@@ -45,13 +54,16 @@ type Submitter interface {
 	Submit(ctx context.Context, c Commit, done func(Result, error))
 }
 
-// Watch asks for a thread's entries as they come, or for who holds a claim:
-// exactly one of Thread and Claim is named.
+// Watch asks for a thread's entries as they come, for who holds a claim, or for
+// all that changes in a scope: exactly one of Thread, Claim and Changes is set.
 type Watch struct {
-	Scope  string
-	Claim  string
-	Thread string
-	From   uint64 // first seq
+	Scope   string
+	Claim   string
+	Thread  string
+	Changes bool
+	From    uint64 // first seq; of changes the first index, and 0 means what comes after the call
+	Skip    uint64 // of the changes at From: how many not to tell, as they are known
+	Prefix  string // only changes whose Path begins so
 
 	// Incarnation is that of the thread which is meant: another one under its id
 	// ends the watch with EventDeleted. 0 means the one that is there.
@@ -62,8 +74,11 @@ type Watch struct {
 type Event struct {
 	Kind  EventKind
 	Entry Entry  // of EventEntry
-	Floor uint64 // of EventCompacted: the first seq still there; the watch ends
+	Floor uint64 // of EventCompacted: the first seq, or index of changes, still there; the watch ends
 	Claim Claim  // of EventClaim
+
+	Changes []Changed // of EventChanges: what comes next, in order; may be none
+	Through uint64    // of EventChanges: the last index that has been told whole; go on after it, or after the last change
 }
 
 // Last tells whether the watch ends with this event.
@@ -77,8 +92,10 @@ const (
 	EventEntry EventKind = iota
 	// EventCompacted ends a watch whose From has been compacted away.
 	EventCompacted
-	// EventDeleted ends a watch whose thread has been deleted.
+	// EventDeleted ends a watch whose thread, or scope, has been deleted.
 	EventDeleted
 	// EventClaim carries how a claim stands.
 	EventClaim
+	// EventChanges carries changes of a scope.
+	EventChanges
 )

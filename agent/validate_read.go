@@ -37,6 +37,12 @@ func (w *Watch) Validate() error {
 	if err := ValidID("scope", w.Scope); err != nil {
 		return err
 	}
+	if w.Changes {
+		return validFeed(w)
+	}
+	if w.Skip != 0 || w.Prefix != "" {
+		return Invalid("prefix", "a watch of one thing has no skip or prefix: they are for changes")
+	}
 	if w.Claim == "" {
 		return ValidID("thread", w.Thread)
 	}
@@ -44,6 +50,16 @@ func (w *Watch) Validate() error {
 		return Invalid("claim", "a watch of a claim names no thread, seq or incarnation: watch one or the other")
 	}
 	return ValidID("claim", w.Claim)
+}
+
+func validFeed(w *Watch) error {
+	switch {
+	case w.Thread != "" || w.Claim != "" || w.Incarnation != 0:
+		return Invalid("changes", "a watch of changes names no thread, claim or incarnation: watch one or the other")
+	case w.Skip != 0 && w.From == 0:
+		return Invalid("skip", "skip = %d counts changes of an index: name it", w.Skip)
+	}
+	return validPath("prefix", w.Prefix)
 }
 
 func validRead(read Read) error {
@@ -123,4 +139,12 @@ func validPart(field, text string) error {
 		return Invalid(field, "%s must not hold a NUL byte: no key does", field)
 	}
 	return validText(field, "id_bytes_max", text, IDBytesMax)
+}
+
+// validPath judges what paths of changes are compared with.
+func validPath(field, text string) error {
+	if strings.IndexByte(text, 0) >= 0 {
+		return Invalid(field, "%s must not hold a NUL byte: no path does", field)
+	}
+	return validText(field, "change_path_bytes_max", text, ChangePathBytesMax)
 }

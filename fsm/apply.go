@@ -11,16 +11,18 @@ import (
 
 // batch is one log entry while it is applied.
 type batch struct {
-	machine  *Machine
-	progress progress // with this entry in it
-	rows     *overlay
-	minted   uint64 // incarnations handed out in this entry
-	scopes   map[string]scopeState
-	clients  map[string]*clientState // :: row key → the client
-	due      due
-	opening  opening
-	roster   *roster  // nil while it is the machine's
-	touched  []string // the rows of threads and claims that watchers may wait for, and scopes
+	machine   *Machine
+	progress  progress // with this entry in it
+	rows      *overlay
+	minted    uint64 // incarnations handed out in this entry
+	scopes    map[string]scopeState
+	clients   map[string]*clientState // :: row key → the client
+	recording bool                    // changes are, since all nodes can
+	due       due
+	opening   opening
+	roster    *roster    // nil while it is the machine's
+	changes   []recorded // in order
+	touched   []string   // the rows of threads and claims that watchers may wait for, and scopes
 }
 
 // mintedMax is how many incarnations one entry can hand out: they are
@@ -31,13 +33,14 @@ const mintedMax = 1<<16 - 1
 // how far the engine is. An error means that this replica must stop.
 func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decided, error) {
 	b := &batch{
-		machine:  m,
-		progress: m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
-		rows:     newOverlay(m.gen.engine, m.hot, len(p.Commits)),
-		scopes:   map[string]scopeState{},
-		clients:  map[string]*clientState{},
-		due:      m.due,
-		opening:  m.opening,
+		machine:   m,
+		progress:  m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
+		rows:      newOverlay(m.gen.engine, m.hot, len(p.Commits)),
+		scopes:    map[string]scopeState{},
+		clients:   map[string]*clientState{},
+		due:       m.due,
+		opening:   m.opening,
+		recording: m.level >= changesLevel,
 	}
 	if index <= m.progress.index {
 		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.index)
@@ -73,6 +76,9 @@ func (b *batch) commit() error {
 	if planted.Is(planted.WatchWokenEarly) {
 		m.watches.wake(b.touched)
 		b.touched = nil
+	}
+	if err := b.storeFeeds(); err != nil {
+		return err
 	}
 	if err := b.storeScopes(); err != nil {
 		return err
@@ -127,7 +133,7 @@ type commit struct {
 
 // decide runs a commit's ops: all of them, or none and a refusal.
 func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
-	m := b.rows.begin()
+	m, told := b.rows.begin(), len(b.changes)
 	roster := b.roster
 	results, err := b.run(p)
 	if err == nil {
@@ -141,6 +147,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	}
 	if !planted.Is(planted.HalfACommitApplied) {
 		b.rows.rollback(m)
+		b.changes = b.changes[:told]
 	}
 	b.roster = roster
 	return refused(refusal), nil

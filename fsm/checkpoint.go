@@ -157,6 +157,7 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 		c.expireAt(row.ExpiresAt, metaKey)
 	}
 	c.pin(key, old.GetThread(), row.Thread)
+	c.changed(agent.ChangedCheckpoint, key, row.Revision)
 	return &agent.CheckpointResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Thread: decodePointer(row.Thread),
@@ -218,6 +219,7 @@ func (c *commit) dropCheckpoint(key string, row *logpb.CheckpointRow) error {
 		c.dropRevision(key, row.Incarnation, row.Revision-back)
 	}
 	c.pin(key, row.Thread, nil)
+	c.removed(agent.ChangedCheckpoint, key)
 	c.grow(-1, -int64(size))
 	return nil
 }

@@ -89,6 +89,7 @@ func (c *commit) beginHolding(name, holder string, ttl time.Duration) (agent.OpR
 		row.Epoch = old.GetEpoch() + 1
 	}
 	invariant.Check(row.Epoch > old.GetEpoch(), "claim %q: epoch %d follows %d", name, row.Epoch, old.GetEpoch())
+	c.changed(agent.ChangedClaim, name, row.Epoch)
 	return c.armClaim(name, row)
 }
 
@@ -167,6 +168,7 @@ func (c *commit) dropClaim(name string, row *logpb.ClaimRow) {
 	c.rows.remove(key)
 	c.rows.remove(dueClaimKey(row.QueuedTick, c.scope, name))
 	c.touch(key)
+	c.removed(agent.ChangedClaim, name)
 	c.grow(-1, 0)
 }
 

@@ -99,6 +99,7 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 		o := p.PutScope
 		return &agent.PutScope{Policy: agent.Policy{
 			History: o.History, KeysMax: o.KeysMax, BytesMax: o.BytesMax, MemoriesMax: o.MemoriesMax, MemoryBytesMax: o.MemoryBytesMax,
+			ChangesMax: o.ChangesMax,
 		}}, nil
 	case *logpb.Op_DeleteScope:
 		return &agent.DeleteScope{}, nil
@@ -130,7 +131,7 @@ func decodeClaimOp(op *logpb.Op) (agent.Op, error) {
 func decodePutValue(p *logpb.PutValue) *agent.PutValue {
 	o := &agent.PutValue{
 		Key: p.Key, ContentType: p.ContentType, Bytes: p.Bytes, TTL: duration(p.TtlMs),
-		IfRevision: p.IfRevision, IfBytes: decodeIfBytes(p.IfBytes), IfIncarnation: p.IfIncarnation,
+		IfRevision: p.IfRevision, IfBytes: decodeIfBytes(p.IfBytes), IfIncarnation: p.IfIncarnation, Metadata: p.Metadata,
 	}
 	if p.IfAbsent {
 		o.IfBytes = new([]byte)

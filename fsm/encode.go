@@ -82,6 +82,8 @@ func opsBytes(ops []agent.Op) int {
 			size += len(o.Summary)
 		case *agent.WriteMemory:
 			size += o.Size()
+		case *agent.SaveConversation:
+			size += len(o.State)
 		}
 	}
 	return size
@@ -138,6 +140,7 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 		return &logpb.Op{Op: &logpb.Op_PutScope{PutScope: &logpb.PutScope{
 			History: o.Policy.History, KeysMax: o.Policy.KeysMax, BytesMax: o.Policy.BytesMax,
 			MemoriesMax: o.Policy.MemoriesMax, MemoryBytesMax: o.Policy.MemoryBytesMax,
+			ChangesMax: o.Policy.ChangesMax,
 		}}}, nil
 	case *agent.DeleteScope:
 		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}, nil
@@ -172,7 +175,7 @@ func encodeClaimOp(op agent.Op) (*logpb.Op, error) {
 func encodePutValue(o *agent.PutValue) *logpb.PutValue {
 	p := &logpb.PutValue{
 		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TtlMs: millis(o.TTL),
-		IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Metadata: o.Metadata,
 	}
 	switch {
 	case o.IfBytes == nil:

@@ -173,7 +173,10 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 		err = c.expireMemory(id, int64(when))
 	case kindReview:
 		err = c.dueReview(id, int64(when))
-	case kindValueTombstone, kindCheckpointTombstone, kindThreadTombstone, kindMemoryTombstone, kindSessionTombstone:
+	case kindFeed:
+		err = c.forgetFeed(int64(when))
+	case kindValueTombstone, kindCheckpointTombstone, kindThreadTombstone, kindMemoryTombstone, kindSessionTombstone,
+		kindConversationTombstone:
 		err = c.expireTombstone(row, int64(when))
 	default:
 		err = fmt.Errorf("the wall queue holds %q, which is of no kind that expires", row)

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
@@ -46,9 +47,9 @@ var scopedKinds = append([]string{
 	kindValue, kindValueBytes, kindValueTombstone,
 	kindCheckpoint, kindCheckpointHistory, kindCheckpointBody, kindCheckpointTombstone,
 	kindThread, kindEntry, kindEntryID, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
-	kindClaim,
+	kindClaim, kindChange,
 	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone, kindMemoryTombstone,
-}, sessionKinds...)
+}, slices.Concat(sessionKinds, conversationKinds)...)
 
 const separator = "\x00"
 

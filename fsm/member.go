@@ -15,7 +15,7 @@ import (
 
 // featureLevelMax is the highest feature level that this version can do. The
 // cluster's own level is replicated, and rises once all members can do it.
-const featureLevelMax uint32 = 1
+const featureLevelMax uint32 = 2
 
 // FeatureLevelMax is what a member says of itself: see agent.Member.
 const FeatureLevelMax = featureLevelMax
@@ -213,6 +213,9 @@ func (c *commit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, erro
 	r := c.ownRoster()
 	if level < r.level {
 		return nil, agent.Errorf(agent.CodeConflict, "the feature level is %d already", r.level)
+	}
+	if r.level < changesLevel && level >= changesLevel {
+		c.rows.set(feedsKey, []byte(encodeNumber(c.progress.index)))
 	}
 	r.level = level
 	c.rows.set(levelKey, []byte(encodeNumber(uint64(level))))

@@ -179,6 +179,7 @@ func (w *memoryWork) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 	w.rows.set(memoryOrderKey(w.scope, w.agent, row.Order), []byte(w.id))
 	w.rows.set(memorySessionKey(w.scope, w.agent, row.Session, row.Order), []byte(w.id))
 	w.expireAt(row.ExpiresAt, w.key(kindMemory))
+	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Revision: row.Revision})
 	return w.storeAgent()
 }
 
@@ -203,6 +204,7 @@ func (w *memoryWork) unlist() {
 func (w *memoryWork) drop() error {
 	w.rows.remove(w.key(kindMemory))
 	w.rows.remove(w.key(kindMemoryBody))
+	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Deleted: true})
 	w.grow(-1, -int64(w.old.Size))
 	w.unlist()
 	w.whole.Entries = saturate(w.whole.Entries, -1)

@@ -83,6 +83,10 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		return &logpb.OpResult{Result: &logpb.OpResult_Session{Session: encodeSessionResult(r)}}, nil
 	case *agent.ReviewResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Review{Review: &logpb.ReviewResult{Id: r.Review.ID, Review: encodeReview(&r.Review)}}}, nil
+	case *agent.ConversationResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Conversation{Conversation: encodeConversationResult(r)}}, nil
+	case *agent.MessageResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Message{Message: encodeMessageResult(r)}}, nil
 	default:
 		return nil, fmt.Errorf("result of type %T has no place in the log", r)
 	}
@@ -129,6 +133,10 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		return decodeSessionResult(p.Session), nil
 	case *logpb.OpResult_Review:
 		return &agent.ReviewResult{Review: decodeReview(p.Review.GetId(), p.Review.GetReview())}, nil
+	case *logpb.OpResult_Conversation:
+		return decodeConversationResult(p.Conversation), nil
+	case *logpb.OpResult_Message:
+		return &agent.MessageResult{Found: p.Message.GetFound(), Message: decodeMessageStamp(p.Message.GetMessage())}, nil
 	default:
 		return nil, fmt.Errorf("result of type %T is unknown", p)
 	}
@@ -167,7 +175,7 @@ func encodeScope(s agent.Scope) *logpb.ScopeRecord {
 	return &logpb.ScopeRecord{
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
 		History: s.Policy.History, KeysMax: s.Policy.KeysMax, BytesMax: s.Policy.BytesMax,
-		MemoriesMax: s.Policy.MemoriesMax, MemoryBytesMax: s.Policy.MemoryBytesMax,
+		MemoriesMax: s.Policy.MemoriesMax, MemoryBytesMax: s.Policy.MemoryBytesMax, ChangesMax: s.Policy.ChangesMax,
 	}
 }
 
@@ -176,7 +184,7 @@ func decodeScope(p *logpb.ScopeRecord) agent.Scope {
 		Name: p.GetName(), Keys: p.GetKeys(), Bytes: p.GetBytes(), CreatedAt: p.GetCreatedAt(),
 		Policy: agent.Policy{
 			History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
-			MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(),
+			MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(), ChangesMax: p.GetChangesMax(),
 		},
 	}
 }

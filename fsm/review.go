@@ -67,6 +67,7 @@ func (c *commit) changeReview(id string, row *logpb.ReviewRow, change func()) er
 		c.rows.set(place, indexed)
 	}
 	c.expireAt(reviewDue(row), key)
+	c.tell(&logpb.Change{Kind: string(agent.ChangedReview), Key: id, Status: row.Status})
 	return c.setSessionRow(key, row)
 }
 
@@ -165,6 +166,7 @@ func (c *commit) forgetReview(s *session) error {
 			return true, nil
 		}
 		c.dropReview(s, id, row)
+		c.removed(agent.ChangedReview, id)
 		return false, nil
 	})
 }

@@ -97,6 +97,7 @@ func (c *commit) putScope(op *agent.PutScope) (agent.OpResult, error) {
 	}
 	c.grow(0, 0)
 	c.record.Policy = op.Policy
+	c.changed(agent.ChangedScope, c.scope, 0)
 	return &agent.ScopeResult{Scope: c.record.Scope}, nil
 }
 
@@ -116,6 +117,9 @@ func (c *commit) deleteScope(alone bool) (agent.OpResult, error) {
 	c.record = scopeState{Scope: agent.Scope{Name: c.scope}, changed: true}
 	c.touch(scopeKey(kindThread, c.scope))
 	c.touch(scopeKey(kindClaim, c.scope))
+	if existed {
+		c.tell(nil)
+	}
 	return &agent.DeleteResult{Existed: existed}, nil
 }
 

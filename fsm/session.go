@@ -112,7 +112,12 @@ func (c *commit) storeSession(s *session) error {
 		s.epoch = epoch
 	}
 	s.places = places
+	c.sessionChanged(s)
 	return nil
+}
+
+func (c *commit) sessionChanged(s *session) {
+	c.tell(&logpb.Change{Kind: string(agent.ChangedSession), Key: s.id, Revision: s.row.Revision, Status: s.row.Status})
 }
 
 // stored writes a session and is what its op answers.
@@ -199,6 +204,7 @@ func (c *commit) dropSession(s *session) error {
 	key := idKey(kindSession, c.scope, s.id)
 	c.rows.remove(key)
 	c.touch(key)
+	c.removed(agent.ChangedSession, s.id)
 	c.rows.remove(idKey(kindSessionBody, c.scope, s.id))
 	c.rows.remove(idKey(kindSessionRecoverable, c.scope, s.id))
 	for _, place := range s.places {

@@ -110,6 +110,7 @@ func (c *commit) leaseLapsed(claim string, epoch uint64) error {
 	}
 	c.rows.set(idKey(kindSessionRecoverable, c.scope, id), lapsedAt(c.progress.wall))
 	c.touch(idKey(kindSession, c.scope, id))
+	c.sessionChanged(s)
 	return nil
 }
 

@@ -55,6 +55,7 @@ func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 	key := idKey(kindThread, c.scope, id)
 	c.rows.set(key, raw)
 	c.touch(key)
+	c.changed(agent.ChangedThread, id, t.Rev)
 	return decodeThread(t)
 }
 
@@ -260,6 +261,7 @@ func (c *commit) deleteThread(op *agent.DeleteThread) (agent.OpResult, error) {
 	c.rows.remove(key)
 	c.rows.remove(incarnationKey(kindSummary, c.scope, t.Id, t.Incarnation))
 	c.touch(key)
+	c.removed(agent.ChangedThread, t.Id)
 	c.grow(-1, -int64(bytes))
 	if err := c.unpinSegments(t, t.Segments); err != nil {
 		return nil, err

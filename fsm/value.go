@@ -60,16 +60,19 @@ func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
 	now := c.progress.wall
 	row := &logpb.ValueRow{
 		ContentType: op.ContentType, Size: uint64(len(op.Bytes)), Revision: 1, CreatedAt: now, UpdatedAt: now,
-		ExpiresAt: c.deadline(op.TTL.Milliseconds()),
+		ExpiresAt: c.deadline(op.TTL.Milliseconds()), Metadata: op.Metadata,
+	}
+	if row.Metadata == nil {
+		row.Metadata = old.GetMetadata()
 	}
 	metaKey := idKey(kindValue, c.scope, op.Key)
 	if old == nil {
 		row.Incarnation = c.mint()
-		c.grow(1, int64(row.Size))
+		c.grow(1, int64(valueBytes(row)))
 	} else {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
 		c.unexpire(old.ExpiresAt, metaKey)
-		c.grow(0, int64(row.Size)-int64(old.Size))
+		c.grow(0, int64(valueBytes(row))-int64(valueBytes(old)))
 	}
 	raw, err := deterministic.Marshal(row)
 	if err != nil {
@@ -78,6 +81,7 @@ func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
 	c.rows.set(metaKey, raw)
 	c.rows.set(idKey(kindValueBytes, c.scope, op.Key), op.Bytes)
 	c.expireAt(row.ExpiresAt, metaKey)
+	c.changed(agent.ChangedValue, op.Key, row.Revision)
 	return &agent.ValueResult{
 		Key: op.Key, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, nil
@@ -165,7 +169,8 @@ func (c *commit) dropValue(key string, row *logpb.ValueRow) {
 	c.rows.remove(metaKey)
 	c.rows.remove(idKey(kindValueBytes, c.scope, key))
 	c.unexpire(row.ExpiresAt, metaKey)
-	c.grow(-1, -int64(row.Size))
+	c.removed(agent.ChangedValue, key)
+	c.grow(-1, -int64(valueBytes(row)))
 }
 
 func (c *commit) expireValue(key string, when int64) error {

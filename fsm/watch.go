@@ -26,6 +26,11 @@ func (m *Machine) WatchClaim(scope, claim string) (changed <-chan struct{}, canc
 	return m.watches.add(idKey(kindClaim, scope, claim))
 }
 
+// WatchChanges is WatchThread for all that changes in a scope.
+func (m *Machine) WatchChanges(scope string) (changed <-chan struct{}, cancel func()) {
+	return m.watches.add(feedKey(scope))
+}
+
 func (w *watches) add(key string) (changed <-chan struct{}, cancel func()) {
 	signal := make(chan struct{}, 1)
 	w.mu.Lock()

@@ -179,24 +179,33 @@ func appendedOf(r *agent.ThreadResult) appendedDoc {
 }
 
 type valueDoc struct {
-	Key         string `json:"key"`
-	Incarnation uint64 `json:"incarnation"`
-	Revision    uint64 `json:"revision"`
-	ContentType string `json:"content_type"`
-	Bytes       []byte `json:"bytes"` // base64
-	CreatedAt   int64  `json:"created_at"`
-	UpdatedAt   int64  `json:"updated_at"`
-	ExpiresAt   int64  `json:"expires_at,omitzero"`
+	Key         string         `json:"key"`
+	Incarnation uint64         `json:"incarnation"`
+	Revision    uint64         `json:"revision"`
+	ContentType string         `json:"content_type"`
+	Bytes       []byte         `json:"bytes"` // base64
+	Metadata    jsontext.Value `json:"metadata,omitzero"`
+	CreatedAt   int64          `json:"created_at"`
+	UpdatedAt   int64          `json:"updated_at"`
+	ExpiresAt   int64          `json:"expires_at,omitzero"`
 }
 
 type valueRowDoc struct {
-	Key         string `json:"key"`
-	Incarnation uint64 `json:"incarnation"`
-	Revision    uint64 `json:"revision"`
-	ContentType string `json:"content_type"`
-	Size        uint64 `json:"bytes"`
-	UpdatedAt   int64  `json:"updated_at"`
-	ExpiresAt   int64  `json:"expires_at,omitzero"`
+	Key         string         `json:"key"`
+	Incarnation uint64         `json:"incarnation"`
+	Revision    uint64         `json:"revision"`
+	ContentType string         `json:"content_type"`
+	Size        uint64         `json:"bytes"`
+	Metadata    jsontext.Value `json:"metadata,omitzero"`
+	UpdatedAt   int64          `json:"updated_at"`
+	ExpiresAt   int64          `json:"expires_at,omitzero"`
+}
+
+func valueRowOf(r agent.ValueRow) valueRowDoc {
+	return valueRowDoc{
+		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, ContentType: r.ContentType, Size: r.Size,
+		Metadata: jsontext.Value(r.Metadata), UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
+	}
 }
 
 type policyDoc struct {
@@ -206,6 +215,8 @@ type policyDoc struct {
 
 	MemoriesMax    uint64 `json:"memories_max,omitzero"`
 	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero"`
+
+	ChangesMax uint64 `json:"changes_max,omitzero"`
 }
 
 type scopeDoc struct {

@@ -79,6 +79,7 @@ func (a *app) scopesSet() *cobra.Command {
 	cmd.Flags().Uint64Var(&policy.BytesMax, "bytes-max", 0, "bytes it may hold; 0 means no limit")
 	cmd.Flags().Uint64Var(&policy.MemoriesMax, "memories-max", 0, "memories that one agent may have; 0 means the default")
 	cmd.Flags().Uint64Var(&policy.MemoryBytesMax, "memory-bytes-max", 0, "bytes that one agent's memories may take; 0 means the default")
+	cmd.Flags().Uint64Var(&policy.ChangesMax, "changes-max", 0, "changes that its feed goes back, at least; 0 means the default")
 	return cmd
 }
 
@@ -107,6 +108,9 @@ func (a *app) mergePolicy(ctx context.Context, cmd *cobra.Command, s store, name
 	}
 	if flags.Changed("memory-bytes-max") {
 		merged.MemoryBytesMax = named.MemoryBytesMax
+	}
+	if flags.Changed("changes-max") {
+		merged.ChangesMax = named.ChangesMax
 	}
 	return merged, nil
 }

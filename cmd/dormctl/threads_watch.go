@@ -109,7 +109,7 @@ func (a *app) watch(ctx context.Context, s store, thread string, from uint64) er
 				Code: agent.CodeCompacted, Op: -1, Floor: event.Floor,
 				Detail: fmt.Sprintf("thread %q has been compacted: go on with --from %d", thread, event.Floor),
 			}
-		case agent.EventClaim: // none is watched
+		case agent.EventClaim, agent.EventChanges: // none are watched
 		case agent.EventDeleted:
 			return agent.Errorf(agent.CodeNotFound, "thread %q has been deleted", thread)
 		}

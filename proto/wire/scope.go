@@ -8,6 +8,7 @@ import (
 func policyToProto(p agent.Policy) *apipb.Policy {
 	return &apipb.Policy{
 		History: p.History, KeysMax: p.KeysMax, BytesMax: p.BytesMax, MemoriesMax: p.MemoriesMax, MemoryBytesMax: p.MemoryBytesMax,
+		ChangesMax: p.ChangesMax,
 	}
 }
 
@@ -15,6 +16,7 @@ func policyFromProto(p *apipb.Policy) agent.Policy {
 	return agent.Policy{
 		History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
 		MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(),
+		ChangesMax: p.GetChangesMax(),
 	}
 }
 

@@ -9,13 +9,17 @@ import (
 
 // WatchToProto converts a request to watch.
 func WatchToProto(w agent.Watch) *apipb.WatchRequest {
-	return &apipb.WatchRequest{Scope: w.Scope, Thread: w.Thread, From: w.From, Incarnation: w.Incarnation, Claim: w.Claim}
+	return &apipb.WatchRequest{
+		Scope: w.Scope, Thread: w.Thread, From: w.From, Incarnation: w.Incarnation, Claim: w.Claim,
+		Changes: w.Changes, Skip: w.Skip, Prefix: w.Prefix,
+	}
 }
 
 // WatchFromProto converts a request to watch.
 func WatchFromProto(w *apipb.WatchRequest) agent.Watch {
 	return agent.Watch{
 		Scope: w.GetScope(), Thread: w.GetThread(), From: w.GetFrom(), Incarnation: w.GetIncarnation(), Claim: w.GetClaim(),
+		Changes: w.GetChanges(), Skip: w.GetSkip(), Prefix: w.GetPrefix(),
 	}
 }
 
@@ -32,6 +36,8 @@ func EventToProto(e *agent.Event) *apipb.WatchEvent {
 		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Deleted{Deleted: true}}
 	case agent.EventClaim:
 		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Claim{Claim: claimToProto(&e.Claim)}}
+	case agent.EventChanges:
+		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Changes{Changes: changesToProto(e)}}
 	default:
 		panic(fmt.Sprintf("wire: event kind %d has no wire format", e.Kind))
 	}
@@ -54,6 +60,8 @@ func EventFromProto(e *apipb.WatchEvent) (agent.Event, error) {
 			return agent.Event{}, err
 		}
 		return agent.Event{Kind: agent.EventClaim, Claim: *claim}, nil
+	case *apipb.WatchEvent_Changes:
+		return agent.Event{Kind: agent.EventChanges, Changes: changesFromProto(ev.Changes), Through: ev.Changes.GetThrough()}, nil
 	}
 	return agent.Event{}, agent.Errorf(agent.CodeInternal, "the event is missing or of an unknown kind")
 }

@@ -352,7 +352,7 @@ func TestEveryErrorSurvivesTheWire(t *testing.T) {
 
 func TestEventsSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := agent.Event{Kind: rapid.SampledFrom([]agent.EventKind{agent.EventEntry, agent.EventCompacted, agent.EventDeleted, agent.EventClaim}).Draw(t, "kind")}
+		e := agent.Event{Kind: rapid.SampledFrom([]agent.EventKind{agent.EventEntry, agent.EventCompacted, agent.EventDeleted, agent.EventClaim, agent.EventChanges}).Draw(t, "kind")}
 		switch e.Kind {
 		case agent.EventEntry:
 			e.Entry = *make1[agent.Entry](t)
@@ -361,6 +361,8 @@ func TestEventsSurviveTheWire(t *testing.T) {
 		case agent.EventDeleted:
 		case agent.EventClaim:
 			e.Claim = claim(t)
+		case agent.EventChanges:
+			e.Changes, e.Through = rapid.SliceOfN(rapid.Make[agent.Changed](), 0, 3).Draw(t, "changes"), rapid.Uint64().Draw(t, "through")
 		}
 		got, err := wire.EventFromProto(over(t, wire.EventToProto(&e), &apipb.WatchEvent{}))
 		if err != nil {

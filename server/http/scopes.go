@@ -14,6 +14,8 @@ type policyBody struct {
 
 	MemoriesMax    uint64 `json:"memories_max,omitzero" required:"false" doc:"What one agent may remember; 0 means 100,000"`
 	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero" required:"false" doc:"Of what one agent remembers together; 0 means 256 MiB"`
+
+	ChangesMax uint64 `json:"changes_max,omitzero" required:"false" doc:"How many changes the scope's feed goes back, at least; 0 means 100,000"`
 }
 
 func (p policyBody) policy() agent.Policy {

@@ -1,0 +1,45 @@
+package agent
+
+// Changed is one thing of a scope that an entry of the log has written or
+// removed: by a commit, or by itself, as what expires does.
+//
+// Index and Ordinal are its place in the feed of its scope: an index counts its
+// changes from 0, and neither ever changes, so a feed goes on after any change
+// without a gap or a repetition. A prefix leaves changes out, and does not
+// number them anew.
+type Changed struct {
+	Index   uint64
+	Ordinal uint64
+	Time    int64 // of the log at Index, Unix ms
+
+	Kind     ChangeKind
+	Agent    string // of a memory: whose it is
+	Key      string // its id, key or name
+	Revision uint64 // after the change: a thread's rev, a claim's epoch; 0 of a review or a scope, and where Deleted
+	Deleted  bool   // it is gone
+	Status   string // of a session and of a review
+}
+
+// ChangeKind names what has changed: as the paths of API.md do.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	ChangedValue      ChangeKind = "values"
+	ChangedCheckpoint ChangeKind = "checkpoints"
+	ChangedThread     ChangeKind = "threads"
+	ChangedMemory     ChangeKind = "memory"
+	ChangedClaim      ChangeKind = "claims"
+	ChangedSession    ChangeKind = "sessions"
+	ChangedReview     ChangeKind = "reviews"
+	ChangedScope      ChangeKind = "scopes"
+)
+
+// Path is kind/key, and memory/agent/key of a memory: what a feed's prefix is
+// compared with.
+func (c *Changed) Path() string {
+	if c.Agent != "" {
+		return string(c.Kind) + "/" + c.Agent + "/" + c.Key
+	}
+	return string(c.Kind) + "/" + c.Key
+}

@@ -1,0 +1,116 @@
+package fsm
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// Bounds of a page of changes, besides the caller's.
+const (
+	changesBytesMax = 1 << 20 // of keys and the like
+	changesSeenMax  = 4096    // that are looked at, past which a page ends with its row
+)
+
+// ChangesPage is a part of the feed of a scope's changes.
+type ChangesPage struct {
+	Changes []agent.Changed
+	Next    uint64 // the index to go on from; past the view's own where this was all
+	Skip    uint64 // changes of Next that have been looked at
+	Floor   uint64 // no change from this index on has been forgotten
+	Gone    uint64 // the index at which the scope was deleted last; 0 for never
+}
+
+// ChangesPage reads the feed from a place on, past skip changes of that index:
+// those whose path begins with prefix, at most limit. Nothing is read below the
+// floor. It is unavailable where changes are not recorded yet.
+func (v *View) ChangesPage(scope string, from, skip uint64, prefix string, limit int) (ChangesPage, error) {
+	if v.err != nil {
+		return ChangesPage{}, v.err
+	}
+	if recorded, err := v.get(feedsKey); err != nil || recorded == nil {
+		if err == nil {
+			err = agent.Errorf(agent.CodeUnavailable, "changes are recorded once all nodes of the cluster can: upgrade the older ones, or wait")
+		}
+		return ChangesPage{}, err
+	}
+	feed, err := readFeed(v, scope)
+	if err != nil {
+		return ChangesPage{}, err
+	}
+	page := &changesPage{ChangesPage: ChangesPage{Next: from, Skip: skip, Floor: feed.Floor, Gone: feed.Gone}, prefix: prefix, limit: limit}
+	if from < feed.Floor {
+		return page.ChangesPage, nil
+	}
+	err = v.eachChange(scope, from, page.add)
+	if err == nil && !page.full {
+		page.Next, page.Skip = max(page.Next, v.progress.index+1), 0
+	}
+	return page.ChangesPage, err
+}
+
+// eachChange visits the rows of a feed from an index on, until visit says that
+// it is enough.
+func (v *View) eachChange(scope string, from uint64, visit func(index uint64, row *logpb.ChangeRow) (more bool)) error {
+	cursor, err := v.view.Scan([]byte(changeKey(scope, from)), []byte(after(scopeKey(kindChange, scope))))
+	if err != nil {
+		return err
+	}
+	for more := true; more && cursor.Next(); {
+		key, raw := string(cursor.Key()), cursor.Value()
+		if raw == nil {
+			break // Close tells why
+		}
+		row := &logpb.ChangeRow{}
+		if err := proto.Unmarshal(raw, row); err != nil {
+			_ = cursor.Close()
+			return fmt.Errorf("decode the changes of entry %d in scope %q: %w", indexOf(key), scope, err)
+		}
+		more = visit(indexOf(key), row)
+	}
+	return cursor.Close()
+}
+
+// changesPage is a page while it is filled.
+type changesPage struct {
+	ChangesPage
+	prefix      string
+	limit       int
+	seen, bytes int
+	full        bool // Next and Skip are where it ended
+}
+
+func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
+	skip := uint64(0)
+	if index == p.Next {
+		skip = p.Skip
+	}
+	for ordinal := skip; ordinal < uint64(len(row.Changes)); ordinal++ {
+		if len(p.Changes) >= p.limit || p.bytes > changesBytesMax {
+			p.Next, p.Skip, p.full = index, ordinal, true
+			return false
+		}
+		change := decodeChange(row.Changes[ordinal])
+		if !strings.HasPrefix(change.Path(), p.prefix) {
+			continue
+		}
+		change.Index, change.Ordinal, change.Time = index, ordinal, row.TimeMs
+		p.Changes = append(p.Changes, change)
+		p.bytes += len(change.Agent) + len(change.Key)
+	}
+	p.Next, p.Skip = index+1, 0
+	p.seen += len(row.Changes)
+	p.full = p.seen > changesSeenMax
+	return !p.full
+}
+
+func decodeChange(p *logpb.Change) agent.Changed {
+	return agent.Changed{
+		Kind: agent.ChangeKind(p.GetKind()), Agent: p.GetAgent(), Key: p.GetKey(),
+		Revision: p.GetRevision(), Deleted: p.GetDeleted(), Status: p.GetStatus(),
+	}
+}
