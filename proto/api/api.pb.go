@@ -543,6 +543,10 @@ type Op struct {
 	//	*Op_UpdateMessage
 	//	*Op_DeleteConversation
 	//	*Op_ReviseValue
+	//	*Op_PutTimer
+	//	*Op_DeleteTimer
+	//	*Op_AckTimer
+	//	*Op_FailTimer
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -927,6 +931,42 @@ func (x *Op) GetReviseValue() *ReviseValue {
 	return nil
 }
 
+func (x *Op) GetPutTimer() *PutTimer {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PutTimer); ok {
+			return x.PutTimer
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteTimer() *DeleteTimer {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteTimer); ok {
+			return x.DeleteTimer
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetAckTimer() *AckTimer {
+	if x != nil {
+		if x, ok := x.Op.(*Op_AckTimer); ok {
+			return x.AckTimer
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetFailTimer() *FailTimer {
+	if x != nil {
+		if x, ok := x.Op.(*Op_FailTimer); ok {
+			return x.FailTimer
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -1083,6 +1123,22 @@ type Op_ReviseValue struct {
 	ReviseValue *ReviseValue `protobuf:"bytes,76,opt,name=revise_value,json=reviseValue,oneof"`
 }
 
+type Op_PutTimer struct {
+	PutTimer *PutTimer `protobuf:"bytes,120,opt,name=put_timer,json=putTimer,oneof"`
+}
+
+type Op_DeleteTimer struct {
+	DeleteTimer *DeleteTimer `protobuf:"bytes,121,opt,name=delete_timer,json=deleteTimer,oneof"`
+}
+
+type Op_AckTimer struct {
+	AckTimer *AckTimer `protobuf:"bytes,122,opt,name=ack_timer,json=ackTimer,oneof"`
+}
+
+type Op_FailTimer struct {
+	FailTimer *FailTimer `protobuf:"bytes,123,opt,name=fail_timer,json=failTimer,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -1158,6 +1214,14 @@ func (*Op_UpdateMessage) isOp_Op() {}
 func (*Op_DeleteConversation) isOp_Op() {}
 
 func (*Op_ReviseValue) isOp_Op() {}
+
+func (*Op_PutTimer) isOp_Op() {}
+
+func (*Op_DeleteTimer) isOp_Op() {}
+
+func (*Op_AckTimer) isOp_Op() {}
+
+func (*Op_FailTimer) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2592,6 +2656,7 @@ type OpResult struct {
 	//	*OpResult_Erasure
 	//	*OpResult_Conversation
 	//	*OpResult_Message
+	//	*OpResult_Timer
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2751,6 +2816,15 @@ func (x *OpResult) GetMessage() *MessageResult {
 	return nil
 }
 
+func (x *OpResult) GetTimer() *Timer {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Timer); ok {
+			return x.Timer
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2807,6 +2881,10 @@ type OpResult_Message struct {
 	Message *MessageResult `protobuf:"bytes,71,opt,name=message,oneof"`
 }
 
+type OpResult_Timer struct {
+	Timer *Timer `protobuf:"bytes,120,opt,name=timer,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2832,6 +2910,8 @@ func (*OpResult_Erasure) isOpResult_Result() {}
 func (*OpResult_Conversation) isOpResult_Result() {}
 
 func (*OpResult_Message) isOpResult_Result() {}
+
+func (*OpResult_Timer) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3505,6 +3585,8 @@ type Read struct {
 	//	*Read_GetConversation
 	//	*Read_ListConversations
 	//	*Read_ListMessages
+	//	*Read_GetTimer
+	//	*Read_ListTimers
 	Read          isRead_Read `protobuf_oneof:"read"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3781,6 +3863,24 @@ func (x *Read) GetListMessages() *ListMessages {
 	return nil
 }
 
+func (x *Read) GetGetTimer() *GetTimer {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetTimer); ok {
+			return x.GetTimer
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListTimers() *ListTimers {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListTimers); ok {
+			return x.ListTimers
+		}
+	}
+	return nil
+}
+
 type isRead_Read interface {
 	isRead_Read()
 }
@@ -3889,6 +3989,14 @@ type Read_ListMessages struct {
 	ListMessages *ListMessages `protobuf:"bytes,72,opt,name=list_messages,json=listMessages,oneof"`
 }
 
+type Read_GetTimer struct {
+	GetTimer *GetTimer `protobuf:"bytes,120,opt,name=get_timer,json=getTimer,oneof"`
+}
+
+type Read_ListTimers struct {
+	ListTimers *ListTimers `protobuf:"bytes,121,opt,name=list_timers,json=listTimers,oneof"`
+}
+
 func (*Read_GetValue) isRead_Read() {}
 
 func (*Read_ListValues) isRead_Read() {}
@@ -3940,6 +4048,10 @@ func (*Read_GetConversation) isRead_Read() {}
 func (*Read_ListConversations) isRead_Read() {}
 
 func (*Read_ListMessages) isRead_Read() {}
+
+func (*Read_GetTimer) isRead_Read() {}
+
+func (*Read_ListTimers) isRead_Read() {}
 
 type GetValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4611,6 +4723,8 @@ type Answer struct {
 	//	*Answer_Conversation
 	//	*Answer_Conversations
 	//	*Answer_Messages
+	//	*Answer_Timer
+	//	*Answer_Timers
 	Answer        isAnswer_Answer `protobuf_oneof:"answer"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4887,6 +5001,24 @@ func (x *Answer) GetMessages() *MessageList {
 	return nil
 }
 
+func (x *Answer) GetTimer() *Timer {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Timer); ok {
+			return x.Timer
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetTimers() *TimerList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Timers); ok {
+			return x.Timers
+		}
+	}
+	return nil
+}
+
 type isAnswer_Answer interface {
 	isAnswer_Answer()
 }
@@ -4995,6 +5127,14 @@ type Answer_Messages struct {
 	Messages *MessageList `protobuf:"bytes,72,opt,name=messages,oneof"`
 }
 
+type Answer_Timer struct {
+	Timer *Timer `protobuf:"bytes,120,opt,name=timer,oneof"`
+}
+
+type Answer_Timers struct {
+	Timers *TimerList `protobuf:"bytes,121,opt,name=timers,oneof"`
+}
+
 func (*Answer_Error) isAnswer_Answer() {}
 
 func (*Answer_Value) isAnswer_Answer() {}
@@ -5046,6 +5186,10 @@ func (*Answer_Conversation) isAnswer_Answer() {}
 func (*Answer_Conversations) isAnswer_Answer() {}
 
 func (*Answer_Messages) isAnswer_Answer() {}
+
+func (*Answer_Timer) isAnswer_Answer() {}
+
+func (*Answer_Timers) isAnswer_Answer() {}
 
 type Value struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -9219,6 +9363,266 @@ func (x *ReviseValueRequest) GetRevise() *ReviseValue {
 	return nil
 }
 
+type PutTimerRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Put           *PutTimer              `protobuf:"bytes,2,opt,name=put" json:"put,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutTimerRequest) Reset() {
+	*x = PutTimerRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[120]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutTimerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutTimerRequest) ProtoMessage() {}
+
+func (x *PutTimerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[120]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutTimerRequest.ProtoReflect.Descriptor instead.
+func (*PutTimerRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
+}
+
+func (x *PutTimerRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *PutTimerRequest) GetPut() *PutTimer {
+	if x != nil {
+		return x.Put
+	}
+	return nil
+}
+
+type DeleteTimerRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Delete        *DeleteTimer           `protobuf:"bytes,2,opt,name=delete" json:"delete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteTimerRequest) Reset() {
+	*x = DeleteTimerRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[121]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteTimerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteTimerRequest) ProtoMessage() {}
+
+func (x *DeleteTimerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[121]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteTimerRequest.ProtoReflect.Descriptor instead.
+func (*DeleteTimerRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
+}
+
+func (x *DeleteTimerRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *DeleteTimerRequest) GetDelete() *DeleteTimer {
+	if x != nil {
+		return x.Delete
+	}
+	return nil
+}
+
+type GetTimerRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	Get           *GetTimer              `protobuf:"bytes,2,opt,name=get" json:"get,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTimerRequest) Reset() {
+	*x = GetTimerRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[122]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTimerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTimerRequest) ProtoMessage() {}
+
+func (x *GetTimerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[122]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTimerRequest.ProtoReflect.Descriptor instead.
+func (*GetTimerRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
+}
+
+func (x *GetTimerRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *GetTimerRequest) GetGet() *GetTimer {
+	if x != nil {
+		return x.Get
+	}
+	return nil
+}
+
+type ListTimersRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	View          *View                  `protobuf:"bytes,1,opt,name=view" json:"view,omitempty"`
+	List          *ListTimers            `protobuf:"bytes,2,opt,name=list" json:"list,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTimersRequest) Reset() {
+	*x = ListTimersRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[123]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTimersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTimersRequest) ProtoMessage() {}
+
+func (x *ListTimersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[123]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTimersRequest.ProtoReflect.Descriptor instead.
+func (*ListTimersRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
+}
+
+func (x *ListTimersRequest) GetView() *View {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *ListTimersRequest) GetList() *ListTimers {
+	if x != nil {
+		return x.List
+	}
+	return nil
+}
+
+type TimerResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Timer         *Timer                 `protobuf:"bytes,2,opt,name=timer" json:"timer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TimerResponse) Reset() {
+	*x = TimerResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[124]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimerResponse) ProtoMessage() {}
+
+func (x *TimerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[124]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimerResponse.ProtoReflect.Descriptor instead.
+func (*TimerResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
+}
+
+func (x *TimerResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *TimerResponse) GetTimer() *Timer {
+	if x != nil {
+		return x.Timer
+	}
+	return nil
+}
+
 type SaveConversationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
@@ -9229,7 +9633,7 @@ type SaveConversationRequest struct {
 
 func (x *SaveConversationRequest) Reset() {
 	*x = SaveConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[120]
+	mi := &file_proto_api_api_proto_msgTypes[125]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9241,7 +9645,7 @@ func (x *SaveConversationRequest) String() string {
 func (*SaveConversationRequest) ProtoMessage() {}
 
 func (x *SaveConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[120]
+	mi := &file_proto_api_api_proto_msgTypes[125]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9254,7 +9658,7 @@ func (x *SaveConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveConversationRequest.ProtoReflect.Descriptor instead.
 func (*SaveConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
 }
 
 func (x *SaveConversationRequest) GetContext() *Context {
@@ -9281,7 +9685,7 @@ type SetInterruptedRequest struct {
 
 func (x *SetInterruptedRequest) Reset() {
 	*x = SetInterruptedRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[121]
+	mi := &file_proto_api_api_proto_msgTypes[126]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9293,7 +9697,7 @@ func (x *SetInterruptedRequest) String() string {
 func (*SetInterruptedRequest) ProtoMessage() {}
 
 func (x *SetInterruptedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[121]
+	mi := &file_proto_api_api_proto_msgTypes[126]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9306,7 +9710,7 @@ func (x *SetInterruptedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetInterruptedRequest.ProtoReflect.Descriptor instead.
 func (*SetInterruptedRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
 }
 
 func (x *SetInterruptedRequest) GetContext() *Context {
@@ -9333,7 +9737,7 @@ type PendMessageRequest struct {
 
 func (x *PendMessageRequest) Reset() {
 	*x = PendMessageRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[122]
+	mi := &file_proto_api_api_proto_msgTypes[127]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9345,7 +9749,7 @@ func (x *PendMessageRequest) String() string {
 func (*PendMessageRequest) ProtoMessage() {}
 
 func (x *PendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[122]
+	mi := &file_proto_api_api_proto_msgTypes[127]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9358,7 +9762,7 @@ func (x *PendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendMessageRequest.ProtoReflect.Descriptor instead.
 func (*PendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
 }
 
 func (x *PendMessageRequest) GetContext() *Context {
@@ -9385,7 +9789,7 @@ type SaveMessagesRequest struct {
 
 func (x *SaveMessagesRequest) Reset() {
 	*x = SaveMessagesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[123]
+	mi := &file_proto_api_api_proto_msgTypes[128]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9397,7 +9801,7 @@ func (x *SaveMessagesRequest) String() string {
 func (*SaveMessagesRequest) ProtoMessage() {}
 
 func (x *SaveMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[123]
+	mi := &file_proto_api_api_proto_msgTypes[128]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9410,7 +9814,7 @@ func (x *SaveMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveMessagesRequest.ProtoReflect.Descriptor instead.
 func (*SaveMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
 }
 
 func (x *SaveMessagesRequest) GetContext() *Context {
@@ -9437,7 +9841,7 @@ type UpdateMessageRequest struct {
 
 func (x *UpdateMessageRequest) Reset() {
 	*x = UpdateMessageRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[124]
+	mi := &file_proto_api_api_proto_msgTypes[129]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9449,7 +9853,7 @@ func (x *UpdateMessageRequest) String() string {
 func (*UpdateMessageRequest) ProtoMessage() {}
 
 func (x *UpdateMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[124]
+	mi := &file_proto_api_api_proto_msgTypes[129]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9462,7 +9866,7 @@ func (x *UpdateMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMessageRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMessageRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
 }
 
 func (x *UpdateMessageRequest) GetContext() *Context {
@@ -9489,7 +9893,7 @@ type DeleteConversationRequest struct {
 
 func (x *DeleteConversationRequest) Reset() {
 	*x = DeleteConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[125]
+	mi := &file_proto_api_api_proto_msgTypes[130]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9501,7 +9905,7 @@ func (x *DeleteConversationRequest) String() string {
 func (*DeleteConversationRequest) ProtoMessage() {}
 
 func (x *DeleteConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[125]
+	mi := &file_proto_api_api_proto_msgTypes[130]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9514,7 +9918,7 @@ func (x *DeleteConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteConversationRequest.ProtoReflect.Descriptor instead.
 func (*DeleteConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
 }
 
 func (x *DeleteConversationRequest) GetContext() *Context {
@@ -9541,7 +9945,7 @@ type GetConversationRequest struct {
 
 func (x *GetConversationRequest) Reset() {
 	*x = GetConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[126]
+	mi := &file_proto_api_api_proto_msgTypes[131]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9553,7 +9957,7 @@ func (x *GetConversationRequest) String() string {
 func (*GetConversationRequest) ProtoMessage() {}
 
 func (x *GetConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[126]
+	mi := &file_proto_api_api_proto_msgTypes[131]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9566,7 +9970,7 @@ func (x *GetConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetConversationRequest.ProtoReflect.Descriptor instead.
 func (*GetConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{131}
 }
 
 func (x *GetConversationRequest) GetView() *View {
@@ -9593,7 +9997,7 @@ type ListConversationsRequest struct {
 
 func (x *ListConversationsRequest) Reset() {
 	*x = ListConversationsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[127]
+	mi := &file_proto_api_api_proto_msgTypes[132]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9605,7 +10009,7 @@ func (x *ListConversationsRequest) String() string {
 func (*ListConversationsRequest) ProtoMessage() {}
 
 func (x *ListConversationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[127]
+	mi := &file_proto_api_api_proto_msgTypes[132]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9618,7 +10022,7 @@ func (x *ListConversationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListConversationsRequest.ProtoReflect.Descriptor instead.
 func (*ListConversationsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{132}
 }
 
 func (x *ListConversationsRequest) GetView() *View {
@@ -9645,7 +10049,7 @@ type ListMessagesRequest struct {
 
 func (x *ListMessagesRequest) Reset() {
 	*x = ListMessagesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[128]
+	mi := &file_proto_api_api_proto_msgTypes[133]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9657,7 +10061,7 @@ func (x *ListMessagesRequest) String() string {
 func (*ListMessagesRequest) ProtoMessage() {}
 
 func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[128]
+	mi := &file_proto_api_api_proto_msgTypes[133]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9670,7 +10074,7 @@ func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
 func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{133}
 }
 
 func (x *ListMessagesRequest) GetView() *View {
@@ -9697,7 +10101,7 @@ type ConversationResponse struct {
 
 func (x *ConversationResponse) Reset() {
 	*x = ConversationResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[129]
+	mi := &file_proto_api_api_proto_msgTypes[134]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9709,7 +10113,7 @@ func (x *ConversationResponse) String() string {
 func (*ConversationResponse) ProtoMessage() {}
 
 func (x *ConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[129]
+	mi := &file_proto_api_api_proto_msgTypes[134]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9722,7 +10126,7 @@ func (x *ConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationResponse.ProtoReflect.Descriptor instead.
 func (*ConversationResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{134}
 }
 
 func (x *ConversationResponse) GetIndex() uint64 {
@@ -9749,7 +10153,7 @@ type MessageResponse struct {
 
 func (x *MessageResponse) Reset() {
 	*x = MessageResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[130]
+	mi := &file_proto_api_api_proto_msgTypes[135]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9761,7 +10165,7 @@ func (x *MessageResponse) String() string {
 func (*MessageResponse) ProtoMessage() {}
 
 func (x *MessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[130]
+	mi := &file_proto_api_api_proto_msgTypes[135]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9774,7 +10178,7 @@ func (x *MessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageResponse.ProtoReflect.Descriptor instead.
 func (*MessageResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{135}
 }
 
 func (x *MessageResponse) GetIndex() uint64 {
@@ -9802,7 +10206,7 @@ type HibernateRequest struct {
 
 func (x *HibernateRequest) Reset() {
 	*x = HibernateRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[131]
+	mi := &file_proto_api_api_proto_msgTypes[136]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9814,7 +10218,7 @@ func (x *HibernateRequest) String() string {
 func (*HibernateRequest) ProtoMessage() {}
 
 func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[131]
+	mi := &file_proto_api_api_proto_msgTypes[136]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9827,7 +10231,7 @@ func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HibernateRequest.ProtoReflect.Descriptor instead.
 func (*HibernateRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{131}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{136}
 }
 
 func (x *HibernateRequest) GetContext() *Context {
@@ -9861,7 +10265,7 @@ type ThawRequest struct {
 
 func (x *ThawRequest) Reset() {
 	*x = ThawRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[132]
+	mi := &file_proto_api_api_proto_msgTypes[137]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9873,7 +10277,7 @@ func (x *ThawRequest) String() string {
 func (*ThawRequest) ProtoMessage() {}
 
 func (x *ThawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[132]
+	mi := &file_proto_api_api_proto_msgTypes[137]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9886,7 +10290,7 @@ func (x *ThawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThawRequest.ProtoReflect.Descriptor instead.
 func (*ThawRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{132}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{137}
 }
 
 func (x *ThawRequest) GetView() *View {
@@ -9913,7 +10317,7 @@ type ForkAgentRequest struct {
 
 func (x *ForkAgentRequest) Reset() {
 	*x = ForkAgentRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[133]
+	mi := &file_proto_api_api_proto_msgTypes[138]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9925,7 +10329,7 @@ func (x *ForkAgentRequest) String() string {
 func (*ForkAgentRequest) ProtoMessage() {}
 
 func (x *ForkAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[133]
+	mi := &file_proto_api_api_proto_msgTypes[138]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9938,7 +10342,7 @@ func (x *ForkAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkAgentRequest.ProtoReflect.Descriptor instead.
 func (*ForkAgentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{133}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{138}
 }
 
 func (x *ForkAgentRequest) GetContext() *Context {
@@ -9965,7 +10369,7 @@ type ForkAgentResponse struct {
 
 func (x *ForkAgentResponse) Reset() {
 	*x = ForkAgentResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[134]
+	mi := &file_proto_api_api_proto_msgTypes[139]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9977,7 +10381,7 @@ func (x *ForkAgentResponse) String() string {
 func (*ForkAgentResponse) ProtoMessage() {}
 
 func (x *ForkAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[134]
+	mi := &file_proto_api_api_proto_msgTypes[139]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9990,7 +10394,7 @@ func (x *ForkAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkAgentResponse.ProtoReflect.Descriptor instead.
 func (*ForkAgentResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{134}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{139}
 }
 
 func (x *ForkAgentResponse) GetIndex() uint64 {
@@ -10017,7 +10421,7 @@ type EraseAgentRequest struct {
 
 func (x *EraseAgentRequest) Reset() {
 	*x = EraseAgentRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[135]
+	mi := &file_proto_api_api_proto_msgTypes[140]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10029,7 +10433,7 @@ func (x *EraseAgentRequest) String() string {
 func (*EraseAgentRequest) ProtoMessage() {}
 
 func (x *EraseAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[135]
+	mi := &file_proto_api_api_proto_msgTypes[140]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10042,7 +10446,7 @@ func (x *EraseAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAgentRequest.ProtoReflect.Descriptor instead.
 func (*EraseAgentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{135}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{140}
 }
 
 func (x *EraseAgentRequest) GetContext() *Context {
@@ -10069,7 +10473,7 @@ type EraseAgentResponse struct {
 
 func (x *EraseAgentResponse) Reset() {
 	*x = EraseAgentResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[136]
+	mi := &file_proto_api_api_proto_msgTypes[141]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10081,7 +10485,7 @@ func (x *EraseAgentResponse) String() string {
 func (*EraseAgentResponse) ProtoMessage() {}
 
 func (x *EraseAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[136]
+	mi := &file_proto_api_api_proto_msgTypes[141]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10094,7 +10498,7 @@ func (x *EraseAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAgentResponse.ProtoReflect.Descriptor instead.
 func (*EraseAgentResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{136}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{141}
 }
 
 func (x *EraseAgentResponse) GetIndex() uint64 {
@@ -10121,7 +10525,7 @@ type GetErasureRequest struct {
 
 func (x *GetErasureRequest) Reset() {
 	*x = GetErasureRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[137]
+	mi := &file_proto_api_api_proto_msgTypes[142]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10133,7 +10537,7 @@ func (x *GetErasureRequest) String() string {
 func (*GetErasureRequest) ProtoMessage() {}
 
 func (x *GetErasureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[137]
+	mi := &file_proto_api_api_proto_msgTypes[142]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10146,7 +10550,7 @@ func (x *GetErasureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetErasureRequest.ProtoReflect.Descriptor instead.
 func (*GetErasureRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{137}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{142}
 }
 
 func (x *GetErasureRequest) GetView() *View {
@@ -10173,7 +10577,7 @@ type PutScopeRequest struct {
 
 func (x *PutScopeRequest) Reset() {
 	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[138]
+	mi := &file_proto_api_api_proto_msgTypes[143]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10185,7 +10589,7 @@ func (x *PutScopeRequest) String() string {
 func (*PutScopeRequest) ProtoMessage() {}
 
 func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[138]
+	mi := &file_proto_api_api_proto_msgTypes[143]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10198,7 +10602,7 @@ func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
 func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{138}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{143}
 }
 
 func (x *PutScopeRequest) GetContext() *Context {
@@ -10224,7 +10628,7 @@ type DeleteScopeRequest struct {
 
 func (x *DeleteScopeRequest) Reset() {
 	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[139]
+	mi := &file_proto_api_api_proto_msgTypes[144]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10236,7 +10640,7 @@ func (x *DeleteScopeRequest) String() string {
 func (*DeleteScopeRequest) ProtoMessage() {}
 
 func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[139]
+	mi := &file_proto_api_api_proto_msgTypes[144]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10249,7 +10653,7 @@ func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{139}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{144}
 }
 
 func (x *DeleteScopeRequest) GetContext() *Context {
@@ -10269,7 +10673,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[140]
+	mi := &file_proto_api_api_proto_msgTypes[145]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10281,7 +10685,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[140]
+	mi := &file_proto_api_api_proto_msgTypes[145]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10294,7 +10698,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{140}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{145}
 }
 
 func (x *ListRequest) GetView() *View {
@@ -10321,7 +10725,7 @@ type DeleteResponse struct {
 
 func (x *DeleteResponse) Reset() {
 	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[141]
+	mi := &file_proto_api_api_proto_msgTypes[146]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10333,7 +10737,7 @@ func (x *DeleteResponse) String() string {
 func (*DeleteResponse) ProtoMessage() {}
 
 func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[141]
+	mi := &file_proto_api_api_proto_msgTypes[146]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10346,7 +10750,7 @@ func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
 func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{141}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{146}
 }
 
 func (x *DeleteResponse) GetIndex() uint64 {
@@ -10371,7 +10775,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[142]
+	mi := &file_proto_api_api_proto_msgTypes[147]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10383,7 +10787,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[142]
+	mi := &file_proto_api_api_proto_msgTypes[147]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10396,7 +10800,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{142}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{147}
 }
 
 type ClusterStatus struct {
@@ -10417,7 +10821,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[143]
+	mi := &file_proto_api_api_proto_msgTypes[148]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10429,7 +10833,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[143]
+	mi := &file_proto_api_api_proto_msgTypes[148]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10442,7 +10846,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{143}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{148}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -10535,7 +10939,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[144]
+	mi := &file_proto_api_api_proto_msgTypes[149]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10547,7 +10951,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[144]
+	mi := &file_proto_api_api_proto_msgTypes[149]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10560,7 +10964,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{144}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{149}
 }
 
 func (x *Member) GetId() string {
@@ -10656,7 +11060,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[145]
+	mi := &file_proto_api_api_proto_msgTypes[150]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10668,7 +11072,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[145]
+	mi := &file_proto_api_api_proto_msgTypes[150]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10681,7 +11085,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{145}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{150}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -10700,7 +11104,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[146]
+	mi := &file_proto_api_api_proto_msgTypes[151]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10712,7 +11116,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[146]
+	mi := &file_proto_api_api_proto_msgTypes[151]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10725,7 +11129,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{146}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{151}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -10743,7 +11147,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[147]
+	mi := &file_proto_api_api_proto_msgTypes[152]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10755,7 +11159,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[147]
+	mi := &file_proto_api_api_proto_msgTypes[152]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10768,7 +11172,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{147}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{152}
 }
 
 type BackupChunk struct {
@@ -10780,7 +11184,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[148]
+	mi := &file_proto_api_api_proto_msgTypes[153]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10792,7 +11196,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[148]
+	mi := &file_proto_api_api_proto_msgTypes[153]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10805,7 +11209,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{148}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{153}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -10819,7 +11223,7 @@ var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x16proto/api/memory.proto\x1a\x17proto/api/session.proto\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x16proto/api/memory.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -10849,7 +11253,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xf4\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xe8\x16\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -10895,7 +11299,12 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\rsave_messages\x18I \x01(\v2\x1d.dormouse.api.v1.SaveMessagesH\x00R\fsaveMessages\x12G\n" +
 	"\x0eupdate_message\x18J \x01(\v2\x1e.dormouse.api.v1.UpdateMessageH\x00R\rupdateMessage\x12V\n" +
 	"\x13delete_conversation\x18K \x01(\v2#.dormouse.api.v1.DeleteConversationH\x00R\x12deleteConversation\x12A\n" +
-	"\frevise_value\x18L \x01(\v2\x1c.dormouse.api.v1.ReviseValueH\x00R\vreviseValueB\x04\n" +
+	"\frevise_value\x18L \x01(\v2\x1c.dormouse.api.v1.ReviseValueH\x00R\vreviseValue\x128\n" +
+	"\tput_timer\x18x \x01(\v2\x19.dormouse.api.v1.PutTimerH\x00R\bputTimer\x12A\n" +
+	"\fdelete_timer\x18y \x01(\v2\x1c.dormouse.api.v1.DeleteTimerH\x00R\vdeleteTimer\x128\n" +
+	"\tack_timer\x18z \x01(\v2\x19.dormouse.api.v1.AckTimerH\x00R\backTimer\x12;\n" +
+	"\n" +
+	"fail_timer\x18{ \x01(\v2\x1a.dormouse.api.v1.FailTimerH\x00R\tfailTimerB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -11013,7 +11422,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x0eCommitResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
-	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\x8b\x06\n" +
+	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xbb\x06\n" +
 	"\bOpResult\x124\n" +
 	"\x05value\x18\x01 \x01(\v2\x1c.dormouse.api.v1.ValueResultH\x00R\x05value\x12C\n" +
 	"\n" +
@@ -11029,7 +11438,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\fforked_agent\x18P \x01(\v2\x1c.dormouse.api.v1.ForkedAgentH\x00R\vforkedAgent\x124\n" +
 	"\aerasure\x18Q \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasure\x12I\n" +
 	"\fconversation\x18F \x01(\v2#.dormouse.api.v1.ConversationResultH\x00R\fconversation\x12:\n" +
-	"\amessage\x18G \x01(\v2\x1e.dormouse.api.v1.MessageResultH\x00R\amessageB\b\n" +
+	"\amessage\x18G \x01(\v2\x1e.dormouse.api.v1.MessageResultH\x00R\amessage\x12.\n" +
+	"\x05timer\x18x \x01(\v2\x16.dormouse.api.v1.TimerH\x00R\x05timerB\b\n" +
 	"\x06result\"\x9b\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -11091,7 +11501,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xaf\r\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xa9\x0e\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -11127,7 +11537,10 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"getErasure\x12M\n" +
 	"\x10get_conversation\x18F \x01(\v2 .dormouse.api.v1.ConversationRefH\x00R\x0fgetConversation\x12S\n" +
 	"\x12list_conversations\x18G \x01(\v2\".dormouse.api.v1.ListConversationsH\x00R\x11listConversations\x12D\n" +
-	"\rlist_messages\x18H \x01(\v2\x1d.dormouse.api.v1.ListMessagesH\x00R\flistMessagesB\x06\n" +
+	"\rlist_messages\x18H \x01(\v2\x1d.dormouse.api.v1.ListMessagesH\x00R\flistMessages\x128\n" +
+	"\tget_timer\x18x \x01(\v2\x19.dormouse.api.v1.GetTimerH\x00R\bgetTimer\x12>\n" +
+	"\vlist_timers\x18y \x01(\v2\x1b.dormouse.api.v1.ListTimersH\x00R\n" +
+	"listTimersB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
@@ -11167,7 +11580,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xc2\v\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xa8\f\n" +
 	"\x06Answer\x12.\n" +
 	"\x05error\x18\x01 \x01(\v2\x16.dormouse.api.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
@@ -11197,7 +11610,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\aerasure\x18P \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasure\x12H\n" +
 	"\fconversation\x18F \x01(\v2\".dormouse.api.v1.SavedConversationH\x00R\fconversation\x12I\n" +
 	"\rconversations\x18G \x01(\v2!.dormouse.api.v1.ConversationListH\x00R\rconversations\x12:\n" +
-	"\bmessages\x18H \x01(\v2\x1c.dormouse.api.v1.MessageListH\x00R\bmessagesB\b\n" +
+	"\bmessages\x18H \x01(\v2\x1c.dormouse.api.v1.MessageListH\x00R\bmessages\x12.\n" +
+	"\x05timer\x18x \x01(\v2\x16.dormouse.api.v1.TimerH\x00R\x05timer\x124\n" +
+	"\x06timers\x18y \x01(\v2\x1a.dormouse.api.v1.TimerListH\x00R\x06timersB\b\n" +
 	"\x06answer\"\x89\x02\n" +
 	"\x05Value\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -11500,7 +11915,22 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06memory\x18\x02 \x01(\v2\x1d.dormouse.api.v1.MemoryResultR\x06memory\"~\n" +
 	"\x12ReviseValueRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x124\n" +
-	"\x06revise\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ReviseValueR\x06revise\"\x84\x01\n" +
+	"\x06revise\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ReviseValueR\x06revise\"r\n" +
+	"\x0fPutTimerRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12+\n" +
+	"\x03put\x18\x02 \x01(\v2\x19.dormouse.api.v1.PutTimerR\x03put\"~\n" +
+	"\x12DeleteTimerRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x124\n" +
+	"\x06delete\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteTimerR\x06delete\"i\n" +
+	"\x0fGetTimerRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12+\n" +
+	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetTimerR\x03get\"o\n" +
+	"\x11ListTimersRequest\x12)\n" +
+	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12/\n" +
+	"\x04list\x18\x02 \x01(\v2\x1b.dormouse.api.v1.ListTimersR\x04list\"S\n" +
+	"\rTimerResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12,\n" +
+	"\x05timer\x18\x02 \x01(\v2\x16.dormouse.api.v1.TimerR\x05timer\"\x84\x01\n" +
 	"\x17SaveConversationRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
 	"\x04save\x18\x02 \x01(\v2!.dormouse.api.v1.SaveConversationR\x04save\"~\n" +
@@ -11660,7 +12090,12 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Delete\x12$.dormouse.api.v1.DeleteMemoryRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12A\n" +
 	"\x03Get\x12!.dormouse.api.v1.GetMemoryRequest\x1a\x17.dormouse.api.v1.Memory\x12I\n" +
 	"\x04List\x12$.dormouse.api.v1.ListMemoriesRequest\x1a\x1b.dormouse.api.v1.MemoryList\x12C\n" +
-	"\x06Recall\x12\x1e.dormouse.api.v1.RecallRequest\x1a\x19.dormouse.api.v1.Recalled2\xa5\x06\n" +
+	"\x06Recall\x12\x1e.dormouse.api.v1.RecallRequest\x1a\x19.dormouse.api.v1.Recalled2\xaa\x02\n" +
+	"\x06Timers\x12G\n" +
+	"\x03Put\x12 .dormouse.api.v1.PutTimerRequest\x1a\x1e.dormouse.api.v1.TimerResponse\x12N\n" +
+	"\x06Delete\x12#.dormouse.api.v1.DeleteTimerRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12?\n" +
+	"\x03Get\x12 .dormouse.api.v1.GetTimerRequest\x1a\x16.dormouse.api.v1.Timer\x12F\n" +
+	"\x04List\x12\".dormouse.api.v1.ListTimersRequest\x1a\x1a.dormouse.api.v1.TimerList2\xa5\x06\n" +
 	"\rConversations\x12W\n" +
 	"\x04Save\x12(.dormouse.api.v1.SaveConversationRequest\x1a%.dormouse.api.v1.ConversationResponse\x12_\n" +
 	"\x0eSetInterrupted\x12&.dormouse.api.v1.SetInterruptedRequest\x1a%.dormouse.api.v1.ConversationResponse\x12R\n" +
@@ -11702,7 +12137,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 149)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 154)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),                     // 0: dormouse.api.v1.Calls
 	(*Call)(nil),                      // 1: dormouse.api.v1.Call
@@ -11824,86 +12259,99 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*RecallRequest)(nil),             // 117: dormouse.api.v1.RecallRequest
 	(*MemoryResponse)(nil),            // 118: dormouse.api.v1.MemoryResponse
 	(*ReviseValueRequest)(nil),        // 119: dormouse.api.v1.ReviseValueRequest
-	(*SaveConversationRequest)(nil),   // 120: dormouse.api.v1.SaveConversationRequest
-	(*SetInterruptedRequest)(nil),     // 121: dormouse.api.v1.SetInterruptedRequest
-	(*PendMessageRequest)(nil),        // 122: dormouse.api.v1.PendMessageRequest
-	(*SaveMessagesRequest)(nil),       // 123: dormouse.api.v1.SaveMessagesRequest
-	(*UpdateMessageRequest)(nil),      // 124: dormouse.api.v1.UpdateMessageRequest
-	(*DeleteConversationRequest)(nil), // 125: dormouse.api.v1.DeleteConversationRequest
-	(*GetConversationRequest)(nil),    // 126: dormouse.api.v1.GetConversationRequest
-	(*ListConversationsRequest)(nil),  // 127: dormouse.api.v1.ListConversationsRequest
-	(*ListMessagesRequest)(nil),       // 128: dormouse.api.v1.ListMessagesRequest
-	(*ConversationResponse)(nil),      // 129: dormouse.api.v1.ConversationResponse
-	(*MessageResponse)(nil),           // 130: dormouse.api.v1.MessageResponse
-	(*HibernateRequest)(nil),          // 131: dormouse.api.v1.HibernateRequest
-	(*ThawRequest)(nil),               // 132: dormouse.api.v1.ThawRequest
-	(*ForkAgentRequest)(nil),          // 133: dormouse.api.v1.ForkAgentRequest
-	(*ForkAgentResponse)(nil),         // 134: dormouse.api.v1.ForkAgentResponse
-	(*EraseAgentRequest)(nil),         // 135: dormouse.api.v1.EraseAgentRequest
-	(*EraseAgentResponse)(nil),        // 136: dormouse.api.v1.EraseAgentResponse
-	(*GetErasureRequest)(nil),         // 137: dormouse.api.v1.GetErasureRequest
-	(*PutScopeRequest)(nil),           // 138: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),        // 139: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),               // 140: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),            // 141: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),             // 142: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),             // 143: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                    // 144: dormouse.api.v1.Member
-	(*NodeRequest)(nil),               // 145: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),              // 146: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),             // 147: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),               // 148: dormouse.api.v1.BackupChunk
-	(*WriteMemory)(nil),               // 149: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),              // 150: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),                // 151: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),              // 152: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),             // 153: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),            // 154: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),         // 155: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),             // 156: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),              // 157: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),             // 158: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),               // 159: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),             // 160: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),              // 161: dormouse.api.v1.DecideReview
-	(*ForkAgent)(nil),                 // 162: dormouse.api.v1.ForkAgent
-	(*EraseAgent)(nil),                // 163: dormouse.api.v1.EraseAgent
-	(*SetTTL)(nil),                    // 164: dormouse.api.v1.SetTTL
-	(*SaveConversation)(nil),          // 165: dormouse.api.v1.SaveConversation
-	(*SetInterrupted)(nil),            // 166: dormouse.api.v1.SetInterrupted
-	(*PendMessage)(nil),               // 167: dormouse.api.v1.PendMessage
-	(*SaveMessages)(nil),              // 168: dormouse.api.v1.SaveMessages
-	(*UpdateMessage)(nil),             // 169: dormouse.api.v1.UpdateMessage
-	(*DeleteConversation)(nil),        // 170: dormouse.api.v1.DeleteConversation
-	(*ReviseValue)(nil),               // 171: dormouse.api.v1.ReviseValue
-	(*MemoryResult)(nil),              // 172: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),             // 173: dormouse.api.v1.SessionResult
-	(*Review)(nil),                    // 174: dormouse.api.v1.Review
-	(*Erasure)(nil),                   // 175: dormouse.api.v1.Erasure
-	(*ConversationResult)(nil),        // 176: dormouse.api.v1.ConversationResult
-	(*MessageResult)(nil),             // 177: dormouse.api.v1.MessageResult
-	(*SessionRow)(nil),                // 178: dormouse.api.v1.SessionRow
-	(*GetMemory)(nil),                 // 179: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),              // 180: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                    // 181: dormouse.api.v1.Recall
-	(*GetSession)(nil),                // 182: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),              // 183: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                 // 184: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),               // 185: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),                // 186: dormouse.api.v1.GetErasure
-	(*ConversationRef)(nil),           // 187: dormouse.api.v1.ConversationRef
-	(*ListConversations)(nil),         // 188: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),              // 189: dormouse.api.v1.ListMessages
-	(*Memory)(nil),                    // 190: dormouse.api.v1.Memory
-	(*MemoryList)(nil),                // 191: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                  // 192: dormouse.api.v1.Recalled
-	(*Session)(nil),                   // 193: dormouse.api.v1.Session
-	(*SessionList)(nil),               // 194: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),                // 195: dormouse.api.v1.ReviewList
-	(*SavedConversation)(nil),         // 196: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),          // 197: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),               // 198: dormouse.api.v1.MessageList
-	(*Changes)(nil),                   // 199: dormouse.api.v1.Changes
+	(*PutTimerRequest)(nil),           // 120: dormouse.api.v1.PutTimerRequest
+	(*DeleteTimerRequest)(nil),        // 121: dormouse.api.v1.DeleteTimerRequest
+	(*GetTimerRequest)(nil),           // 122: dormouse.api.v1.GetTimerRequest
+	(*ListTimersRequest)(nil),         // 123: dormouse.api.v1.ListTimersRequest
+	(*TimerResponse)(nil),             // 124: dormouse.api.v1.TimerResponse
+	(*SaveConversationRequest)(nil),   // 125: dormouse.api.v1.SaveConversationRequest
+	(*SetInterruptedRequest)(nil),     // 126: dormouse.api.v1.SetInterruptedRequest
+	(*PendMessageRequest)(nil),        // 127: dormouse.api.v1.PendMessageRequest
+	(*SaveMessagesRequest)(nil),       // 128: dormouse.api.v1.SaveMessagesRequest
+	(*UpdateMessageRequest)(nil),      // 129: dormouse.api.v1.UpdateMessageRequest
+	(*DeleteConversationRequest)(nil), // 130: dormouse.api.v1.DeleteConversationRequest
+	(*GetConversationRequest)(nil),    // 131: dormouse.api.v1.GetConversationRequest
+	(*ListConversationsRequest)(nil),  // 132: dormouse.api.v1.ListConversationsRequest
+	(*ListMessagesRequest)(nil),       // 133: dormouse.api.v1.ListMessagesRequest
+	(*ConversationResponse)(nil),      // 134: dormouse.api.v1.ConversationResponse
+	(*MessageResponse)(nil),           // 135: dormouse.api.v1.MessageResponse
+	(*HibernateRequest)(nil),          // 136: dormouse.api.v1.HibernateRequest
+	(*ThawRequest)(nil),               // 137: dormouse.api.v1.ThawRequest
+	(*ForkAgentRequest)(nil),          // 138: dormouse.api.v1.ForkAgentRequest
+	(*ForkAgentResponse)(nil),         // 139: dormouse.api.v1.ForkAgentResponse
+	(*EraseAgentRequest)(nil),         // 140: dormouse.api.v1.EraseAgentRequest
+	(*EraseAgentResponse)(nil),        // 141: dormouse.api.v1.EraseAgentResponse
+	(*GetErasureRequest)(nil),         // 142: dormouse.api.v1.GetErasureRequest
+	(*PutScopeRequest)(nil),           // 143: dormouse.api.v1.PutScopeRequest
+	(*DeleteScopeRequest)(nil),        // 144: dormouse.api.v1.DeleteScopeRequest
+	(*ListRequest)(nil),               // 145: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),            // 146: dormouse.api.v1.DeleteResponse
+	(*StatusRequest)(nil),             // 147: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),             // 148: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),                    // 149: dormouse.api.v1.Member
+	(*NodeRequest)(nil),               // 150: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),              // 151: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),             // 152: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),               // 153: dormouse.api.v1.BackupChunk
+	(*WriteMemory)(nil),               // 154: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),              // 155: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),                // 156: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),              // 157: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),             // 158: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),            // 159: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),         // 160: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),             // 161: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),              // 162: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),             // 163: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),               // 164: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),             // 165: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),              // 166: dormouse.api.v1.DecideReview
+	(*ForkAgent)(nil),                 // 167: dormouse.api.v1.ForkAgent
+	(*EraseAgent)(nil),                // 168: dormouse.api.v1.EraseAgent
+	(*SetTTL)(nil),                    // 169: dormouse.api.v1.SetTTL
+	(*SaveConversation)(nil),          // 170: dormouse.api.v1.SaveConversation
+	(*SetInterrupted)(nil),            // 171: dormouse.api.v1.SetInterrupted
+	(*PendMessage)(nil),               // 172: dormouse.api.v1.PendMessage
+	(*SaveMessages)(nil),              // 173: dormouse.api.v1.SaveMessages
+	(*UpdateMessage)(nil),             // 174: dormouse.api.v1.UpdateMessage
+	(*DeleteConversation)(nil),        // 175: dormouse.api.v1.DeleteConversation
+	(*ReviseValue)(nil),               // 176: dormouse.api.v1.ReviseValue
+	(*PutTimer)(nil),                  // 177: dormouse.api.v1.PutTimer
+	(*DeleteTimer)(nil),               // 178: dormouse.api.v1.DeleteTimer
+	(*AckTimer)(nil),                  // 179: dormouse.api.v1.AckTimer
+	(*FailTimer)(nil),                 // 180: dormouse.api.v1.FailTimer
+	(*MemoryResult)(nil),              // 181: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),             // 182: dormouse.api.v1.SessionResult
+	(*Review)(nil),                    // 183: dormouse.api.v1.Review
+	(*Erasure)(nil),                   // 184: dormouse.api.v1.Erasure
+	(*ConversationResult)(nil),        // 185: dormouse.api.v1.ConversationResult
+	(*MessageResult)(nil),             // 186: dormouse.api.v1.MessageResult
+	(*Timer)(nil),                     // 187: dormouse.api.v1.Timer
+	(*SessionRow)(nil),                // 188: dormouse.api.v1.SessionRow
+	(*GetMemory)(nil),                 // 189: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),              // 190: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                    // 191: dormouse.api.v1.Recall
+	(*GetSession)(nil),                // 192: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),              // 193: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                 // 194: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),               // 195: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),                // 196: dormouse.api.v1.GetErasure
+	(*ConversationRef)(nil),           // 197: dormouse.api.v1.ConversationRef
+	(*ListConversations)(nil),         // 198: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),              // 199: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),                  // 200: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),                // 201: dormouse.api.v1.ListTimers
+	(*Memory)(nil),                    // 202: dormouse.api.v1.Memory
+	(*MemoryList)(nil),                // 203: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                  // 204: dormouse.api.v1.Recalled
+	(*Session)(nil),                   // 205: dormouse.api.v1.Session
+	(*SessionList)(nil),               // 206: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),                // 207: dormouse.api.v1.ReviewList
+	(*SavedConversation)(nil),         // 208: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),          // 209: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),               // 210: dormouse.api.v1.MessageList
+	(*TimerList)(nil),                 // 211: dormouse.api.v1.TimerList
+	(*Changes)(nil),                   // 212: dormouse.api.v1.Changes
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -11931,407 +12379,433 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	149, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	150, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	151, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	152, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	153, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	154, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	155, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	156, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	157, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	158, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	159, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	160, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	161, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
-	162, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
-	163, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
-	164, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
-	165, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
-	166, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
-	167, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
-	168, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
-	169, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
-	170, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
-	171, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
-	8,   // 48: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 49: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 50: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 51: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 52: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 53: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	28,  // 54: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	29,  // 55: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	30,  // 56: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 57: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	34,  // 58: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	64,  // 59: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	66,  // 60: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	172, // 61: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	173, // 62: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	174, // 63: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
-	33,  // 64: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
-	175, // 65: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
-	176, // 66: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
-	177, // 67: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
-	11,  // 68: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	57,  // 69: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	32,  // 70: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	30,  // 71: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	57,  // 72: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
-	178, // 73: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
-	37,  // 74: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	38,  // 75: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	39,  // 76: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	40,  // 77: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	39,  // 78: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	41,  // 79: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	42,  // 80: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	39,  // 81: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	43,  // 82: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	44,  // 83: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	45,  // 84: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	46,  // 85: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	39,  // 86: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	47,  // 87: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	48,  // 88: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
-	39,  // 89: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	179, // 90: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	180, // 91: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	181, // 92: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	182, // 93: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	183, // 94: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	184, // 95: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	185, // 96: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	186, // 97: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	187, // 98: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
-	188, // 99: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	189, // 100: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	50,  // 101: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	35,  // 102: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	51,  // 103: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	53,  // 104: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	54,  // 105: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	56,  // 106: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	57,  // 107: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	59,  // 108: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	61,  // 109: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	60,  // 110: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	62,  // 111: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	63,  // 112: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	65,  // 113: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	64,  // 114: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	66,  // 115: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
-	67,  // 116: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	190, // 117: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	191, // 118: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	192, // 119: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	193, // 120: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	194, // 121: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	174, // 122: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	195, // 123: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	175, // 124: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
-	196, // 125: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	197, // 126: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	198, // 127: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	52,  // 128: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 129: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 130: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	55,  // 131: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	58,  // 132: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	57,  // 133: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	57,  // 134: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 135: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	54,  // 136: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	57,  // 137: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 138: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 139: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	64,  // 140: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	66,  // 141: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
-	60,  // 142: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	66,  // 143: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	199, // 144: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	5,   // 145: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 146: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	70,  // 147: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 148: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	70,  // 149: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 150: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	70,  // 151: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 152: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	71,  // 153: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 154: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	71,  // 155: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 156: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	30,  // 157: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 158: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	70,  // 159: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 160: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	70,  // 161: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 162: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	70,  // 163: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 164: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	70,  // 165: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 166: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	71,  // 167: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 168: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	71,  // 169: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	43,  // 170: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	71,  // 171: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	44,  // 172: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	71,  // 173: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 174: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	31,  // 175: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	70,  // 176: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 177: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	70,  // 178: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 179: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	71,  // 180: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 181: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	29,  // 182: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	70,  // 183: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
-	24,  // 184: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
-	70,  // 185: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
-	25,  // 186: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
-	70,  // 187: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
-	26,  // 188: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
-	71,  // 189: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
-	48,  // 190: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
-	66,  // 191: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	70,  // 192: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
-	151, // 193: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
-	70,  // 194: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
-	152, // 195: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
-	70,  // 196: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
-	153, // 197: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
-	70,  // 198: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
-	154, // 199: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
-	70,  // 200: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
-	155, // 201: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
-	70,  // 202: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
-	156, // 203: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
-	70,  // 204: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
-	157, // 205: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
-	70,  // 206: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
-	158, // 207: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
-	70,  // 208: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
-	159, // 209: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
-	70,  // 210: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
-	160, // 211: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
-	71,  // 212: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
-	182, // 213: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
-	71,  // 214: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
-	183, // 215: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
-	173, // 216: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
-	70,  // 217: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
-	161, // 218: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
-	71,  // 219: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
-	184, // 220: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
-	71,  // 221: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
-	185, // 222: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
-	174, // 223: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
-	70,  // 224: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	149, // 225: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
-	70,  // 226: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	150, // 227: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
-	71,  // 228: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	179, // 229: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
-	71,  // 230: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	180, // 231: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
-	71,  // 232: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	181, // 233: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	172, // 234: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
-	70,  // 235: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
-	171, // 236: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
-	70,  // 237: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
-	165, // 238: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
-	70,  // 239: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
-	166, // 240: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
-	70,  // 241: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
-	167, // 242: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
-	70,  // 243: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
-	168, // 244: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
-	70,  // 245: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
-	169, // 246: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
-	70,  // 247: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
-	170, // 248: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
-	71,  // 249: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
-	187, // 250: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
-	71,  // 251: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
-	188, // 252: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
-	71,  // 253: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
-	189, // 254: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
-	176, // 255: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
-	177, // 256: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
-	70,  // 257: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 258: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 259: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	71,  // 260: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	46,  // 261: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	70,  // 262: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
-	162, // 263: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
-	33,  // 264: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
-	70,  // 265: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
-	163, // 266: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
-	175, // 267: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
-	71,  // 268: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
-	186, // 269: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
-	70,  // 270: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 271: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	70,  // 272: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	71,  // 273: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 274: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	34,  // 275: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	144, // 276: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 277: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 278: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	36,  // 279: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	68,  // 280: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	72,  // 281: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	73,  // 282: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	74,  // 283: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	75,  // 284: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	140, // 285: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	76,  // 286: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	78,  // 287: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	79,  // 288: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	80,  // 289: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	81,  // 290: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	82,  // 291: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	83,  // 292: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	84,  // 293: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	85,  // 294: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	140, // 295: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	87,  // 296: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	88,  // 297: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	89,  // 298: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	140, // 299: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	119, // 300: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
-	91,  // 301: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	92,  // 302: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	93,  // 303: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	94,  // 304: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	140, // 305: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	96,  // 306: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
-	97,  // 307: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
-	98,  // 308: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
-	99,  // 309: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
-	100, // 310: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
-	101, // 311: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
-	102, // 312: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
-	103, // 313: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
-	104, // 314: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
-	105, // 315: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
-	106, // 316: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
-	107, // 317: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
-	109, // 318: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
-	110, // 319: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
-	111, // 320: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
-	113, // 321: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	114, // 322: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	115, // 323: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	116, // 324: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	117, // 325: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	120, // 326: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
-	121, // 327: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
-	122, // 328: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
-	123, // 329: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
-	124, // 330: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
-	125, // 331: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
-	126, // 332: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
-	127, // 333: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
-	128, // 334: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
-	131, // 335: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	132, // 336: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	133, // 337: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
-	135, // 338: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
-	137, // 339: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
-	138, // 340: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	139, // 341: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	140, // 342: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	142, // 343: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	145, // 344: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	145, // 345: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	145, // 346: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	145, // 347: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	147, // 348: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	2,   // 349: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 350: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 351: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	69,  // 352: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	77,  // 353: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	77,  // 354: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	141, // 355: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	54,  // 356: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	56,  // 357: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	56,  // 358: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	86,  // 359: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	141, // 360: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	86,  // 361: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	86,  // 362: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	57,  // 363: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	61,  // 364: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	60,  // 365: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	62,  // 366: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	59,  // 367: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	90,  // 368: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	141, // 369: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	51,  // 370: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	53,  // 371: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	90,  // 372: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
-	95,  // 373: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	95,  // 374: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	95,  // 375: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	66,  // 376: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	67,  // 377: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	108, // 378: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	108, // 379: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	108, // 380: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	108, // 381: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	108, // 382: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	108, // 383: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	108, // 384: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	108, // 385: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	108, // 386: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	141, // 387: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	193, // 388: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	194, // 389: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	112, // 390: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	174, // 391: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	195, // 392: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	118, // 393: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	141, // 394: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	190, // 395: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	191, // 396: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	192, // 397: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	129, // 398: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
-	129, // 399: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
-	129, // 400: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
-	129, // 401: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
-	130, // 402: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
-	141, // 403: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	196, // 404: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
-	197, // 405: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
-	198, // 406: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
-	77,  // 407: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	63,  // 408: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	134, // 409: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
-	136, // 410: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
-	175, // 411: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
-	64,  // 412: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	141, // 413: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	65,  // 414: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	143, // 415: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	146, // 416: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	146, // 417: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	146, // 418: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	146, // 419: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	148, // 420: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	349, // [349:421] is the sub-list for method output_type
-	277, // [277:349] is the sub-list for method input_type
-	277, // [277:277] is the sub-list for extension type_name
-	277, // [277:277] is the sub-list for extension extendee
-	0,   // [0:277] is the sub-list for field type_name
+	154, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	155, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	156, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	157, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	158, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	159, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	160, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	161, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	162, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	163, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	164, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	165, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	166, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	167, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
+	168, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
+	169, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
+	170, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
+	171, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
+	172, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
+	173, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
+	174, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
+	175, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
+	176, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
+	177, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
+	178, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
+	179, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
+	180, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
+	8,   // 52: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	8,   // 53: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	11,  // 54: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
+	15,  // 55: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
+	15,  // 56: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
+	21,  // 57: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
+	28,  // 58: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
+	29,  // 59: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
+	30,  // 60: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 61: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
+	34,  // 62: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
+	64,  // 63: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
+	66,  // 64: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
+	181, // 65: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	182, // 66: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	183, // 67: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	33,  // 68: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
+	184, // 69: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
+	185, // 70: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
+	186, // 71: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
+	187, // 72: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
+	11,  // 73: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
+	57,  // 74: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
+	32,  // 75: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
+	30,  // 76: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	57,  // 77: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
+	188, // 78: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
+	37,  // 79: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	38,  // 80: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	39,  // 81: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	40,  // 82: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	39,  // 83: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	41,  // 84: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	42,  // 85: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	39,  // 86: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	43,  // 87: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	44,  // 88: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	45,  // 89: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	46,  // 90: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	39,  // 91: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	47,  // 92: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	48,  // 93: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	39,  // 94: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	189, // 95: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	190, // 96: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	191, // 97: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	192, // 98: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	193, // 99: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	194, // 100: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	195, // 101: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	196, // 102: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	197, // 103: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
+	198, // 104: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	199, // 105: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	200, // 106: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	201, // 107: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	50,  // 108: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	35,  // 109: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
+	51,  // 110: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	53,  // 111: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	54,  // 112: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	56,  // 113: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	57,  // 114: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
+	59,  // 115: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	61,  // 116: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	60,  // 117: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	62,  // 118: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	63,  // 119: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	65,  // 120: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	64,  // 121: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
+	66,  // 122: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
+	67,  // 123: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	202, // 124: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	203, // 125: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	204, // 126: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	205, // 127: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	206, // 128: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	183, // 129: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	207, // 130: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	184, // 131: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
+	208, // 132: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	209, // 133: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	210, // 134: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	187, // 135: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
+	211, // 136: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	52,  // 137: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	11,  // 138: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
+	11,  // 139: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
+	55,  // 140: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	58,  // 141: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
+	57,  // 142: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
+	57,  // 143: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 144: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	54,  // 145: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	57,  // 146: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 147: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	21,  // 148: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
+	64,  // 149: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
+	66,  // 150: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
+	60,  // 151: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	66,  // 152: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
+	212, // 153: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	5,   // 154: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
+	6,   // 155: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
+	70,  // 156: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	12,  // 157: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	70,  // 158: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	13,  // 159: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
+	70,  // 160: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	14,  // 161: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
+	71,  // 162: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
+	40,  // 163: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
+	71,  // 164: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
+	41,  // 165: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
+	30,  // 166: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 167: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	70,  // 168: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
+	16,  // 169: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
+	70,  // 170: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
+	18,  // 171: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
+	70,  // 172: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
+	19,  // 173: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
+	70,  // 174: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
+	20,  // 175: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
+	71,  // 176: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
+	42,  // 177: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
+	71,  // 178: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
+	43,  // 179: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
+	71,  // 180: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
+	44,  // 181: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
+	71,  // 182: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 183: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
+	31,  // 184: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	70,  // 185: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
+	9,   // 186: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
+	70,  // 187: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
+	10,  // 188: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
+	71,  // 189: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 190: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
+	29,  // 191: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
+	70,  // 192: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
+	24,  // 193: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
+	70,  // 194: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
+	25,  // 195: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
+	70,  // 196: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
+	26,  // 197: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
+	71,  // 198: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
+	48,  // 199: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
+	66,  // 200: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
+	70,  // 201: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
+	156, // 202: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
+	70,  // 203: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
+	157, // 204: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
+	70,  // 205: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
+	158, // 206: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
+	70,  // 207: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
+	159, // 208: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
+	70,  // 209: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
+	160, // 210: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
+	70,  // 211: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
+	161, // 212: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
+	70,  // 213: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
+	162, // 214: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
+	70,  // 215: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
+	163, // 216: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
+	70,  // 217: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
+	164, // 218: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
+	70,  // 219: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
+	165, // 220: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
+	71,  // 221: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
+	192, // 222: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
+	71,  // 223: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
+	193, // 224: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
+	182, // 225: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
+	70,  // 226: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
+	166, // 227: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
+	71,  // 228: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
+	194, // 229: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
+	71,  // 230: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
+	195, // 231: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
+	183, // 232: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
+	70,  // 233: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	154, // 234: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	70,  // 235: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	155, // 236: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	71,  // 237: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
+	189, // 238: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	71,  // 239: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
+	190, // 240: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	71,  // 241: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
+	191, // 242: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	181, // 243: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	70,  // 244: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
+	176, // 245: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
+	70,  // 246: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
+	177, // 247: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
+	70,  // 248: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
+	178, // 249: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
+	71,  // 250: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
+	200, // 251: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
+	71,  // 252: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
+	201, // 253: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
+	187, // 254: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
+	70,  // 255: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
+	170, // 256: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
+	70,  // 257: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
+	171, // 258: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
+	70,  // 259: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
+	172, // 260: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
+	70,  // 261: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
+	173, // 262: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
+	70,  // 263: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
+	174, // 264: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
+	70,  // 265: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
+	175, // 266: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
+	71,  // 267: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
+	197, // 268: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
+	71,  // 269: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
+	198, // 270: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
+	71,  // 271: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
+	199, // 272: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
+	185, // 273: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
+	186, // 274: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
+	70,  // 275: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 276: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 277: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	71,  // 278: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	46,  // 279: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	70,  // 280: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
+	167, // 281: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
+	33,  // 282: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
+	70,  // 283: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
+	168, // 284: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
+	184, // 285: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
+	71,  // 286: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
+	196, // 287: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
+	70,  // 288: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 289: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	70,  // 290: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	71,  // 291: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 292: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	34,  // 293: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	149, // 294: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 295: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 296: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	36,  // 297: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	68,  // 298: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	72,  // 299: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	73,  // 300: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	74,  // 301: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	75,  // 302: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	145, // 303: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	76,  // 304: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	78,  // 305: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	79,  // 306: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	80,  // 307: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	81,  // 308: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	82,  // 309: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	83,  // 310: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	84,  // 311: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	85,  // 312: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	145, // 313: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	87,  // 314: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	88,  // 315: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	89,  // 316: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	145, // 317: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	119, // 318: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
+	91,  // 319: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	92,  // 320: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	93,  // 321: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	94,  // 322: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	145, // 323: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	96,  // 324: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
+	97,  // 325: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
+	98,  // 326: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
+	99,  // 327: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
+	100, // 328: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
+	101, // 329: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
+	102, // 330: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
+	103, // 331: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
+	104, // 332: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
+	105, // 333: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
+	106, // 334: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
+	107, // 335: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
+	109, // 336: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
+	110, // 337: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
+	111, // 338: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
+	113, // 339: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	114, // 340: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	115, // 341: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	116, // 342: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	117, // 343: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	120, // 344: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
+	121, // 345: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
+	122, // 346: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
+	123, // 347: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
+	125, // 348: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
+	126, // 349: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
+	127, // 350: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
+	128, // 351: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
+	129, // 352: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
+	130, // 353: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
+	131, // 354: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
+	132, // 355: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
+	133, // 356: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
+	136, // 357: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	137, // 358: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	138, // 359: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
+	140, // 360: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
+	142, // 361: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
+	143, // 362: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	144, // 363: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	145, // 364: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	147, // 365: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	150, // 366: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	150, // 367: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	150, // 368: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	150, // 369: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	152, // 370: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	2,   // 371: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 372: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 373: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	69,  // 374: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	77,  // 375: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	77,  // 376: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	146, // 377: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	54,  // 378: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	56,  // 379: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	56,  // 380: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	86,  // 381: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	146, // 382: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	86,  // 383: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	86,  // 384: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	57,  // 385: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	61,  // 386: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	60,  // 387: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	62,  // 388: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	59,  // 389: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	90,  // 390: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	146, // 391: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	51,  // 392: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	53,  // 393: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	90,  // 394: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
+	95,  // 395: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	95,  // 396: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	95,  // 397: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	66,  // 398: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	67,  // 399: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	108, // 400: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	108, // 401: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	108, // 402: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	108, // 403: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	108, // 404: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	108, // 405: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	108, // 406: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	108, // 407: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	108, // 408: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	146, // 409: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	205, // 410: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	206, // 411: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	112, // 412: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	183, // 413: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	207, // 414: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	118, // 415: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	146, // 416: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	202, // 417: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	203, // 418: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	204, // 419: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	124, // 420: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
+	146, // 421: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	187, // 422: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
+	211, // 423: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
+	134, // 424: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
+	134, // 425: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
+	134, // 426: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
+	134, // 427: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 428: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
+	146, // 429: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	208, // 430: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
+	209, // 431: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
+	210, // 432: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
+	77,  // 433: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	63,  // 434: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	139, // 435: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
+	141, // 436: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
+	184, // 437: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
+	64,  // 438: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	146, // 439: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	65,  // 440: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	148, // 441: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	151, // 442: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	151, // 443: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	151, // 444: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	151, // 445: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	153, // 446: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	371, // [371:447] is the sub-list for method output_type
+	295, // [295:371] is the sub-list for method input_type
+	295, // [295:295] is the sub-list for extension type_name
+	295, // [295:295] is the sub-list for extension extendee
+	0,   // [0:295] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -12344,6 +12818,7 @@ func file_proto_api_api_proto_init() {
 	file_proto_api_conversation_proto_init()
 	file_proto_api_memory_proto_init()
 	file_proto_api_session_proto_init()
+	file_proto_api_timer_proto_init()
 	file_proto_api_api_proto_msgTypes[1].OneofWrappers = []any{
 		(*Call_Commit)(nil),
 		(*Call_Read)(nil),
@@ -12392,6 +12867,10 @@ func file_proto_api_api_proto_init() {
 		(*Op_UpdateMessage)(nil),
 		(*Op_DeleteConversation)(nil),
 		(*Op_ReviseValue)(nil),
+		(*Op_PutTimer)(nil),
+		(*Op_DeleteTimer)(nil),
+		(*Op_AckTimer)(nil),
+		(*Op_FailTimer)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[28].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -12407,6 +12886,7 @@ func file_proto_api_api_proto_init() {
 		(*OpResult_Erasure)(nil),
 		(*OpResult_Conversation)(nil),
 		(*OpResult_Message)(nil),
+		(*OpResult_Timer)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[37].OneofWrappers = []any{
 		(*Read_GetValue)(nil),
@@ -12435,6 +12915,8 @@ func file_proto_api_api_proto_init() {
 		(*Read_GetConversation)(nil),
 		(*Read_ListConversations)(nil),
 		(*Read_ListMessages)(nil),
+		(*Read_GetTimer)(nil),
+		(*Read_ListTimers)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[50].OneofWrappers = []any{
 		(*Answer_Error)(nil),
@@ -12463,6 +12945,8 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Conversation)(nil),
 		(*Answer_Conversations)(nil),
 		(*Answer_Messages)(nil),
+		(*Answer_Timer)(nil),
+		(*Answer_Timers)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[69].OneofWrappers = []any{
 		(*WatchEvent_Entry)(nil),
@@ -12477,9 +12961,9 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   149,
+			NumMessages:   154,
 			NumExtensions: 0,
-			NumServices:   12,
+			NumServices:   13,
 		},
 		GoTypes:           file_proto_api_api_proto_goTypes,
 		DependencyIndexes: file_proto_api_api_proto_depIdxs,

@@ -2407,6 +2407,222 @@ var Memories_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
+	Timers_Put_FullMethodName    = "/dormouse.api.v1.Timers/Put"
+	Timers_Delete_FullMethodName = "/dormouse.api.v1.Timers/Delete"
+	Timers_Get_FullMethodName    = "/dormouse.api.v1.Timers/Get"
+	Timers_List_FullMethodName   = "/dormouse.api.v1.Timers/List"
+)
+
+// TimersClient is the client API for Timers service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type TimersClient interface {
+	Put(ctx context.Context, in *PutTimerRequest, opts ...grpc.CallOption) (*TimerResponse, error)
+	Delete(ctx context.Context, in *DeleteTimerRequest, opts ...grpc.CallOption) (*DeleteResponse, error)
+	Get(ctx context.Context, in *GetTimerRequest, opts ...grpc.CallOption) (*Timer, error)
+	List(ctx context.Context, in *ListTimersRequest, opts ...grpc.CallOption) (*TimerList, error)
+}
+
+type timersClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewTimersClient(cc grpc.ClientConnInterface) TimersClient {
+	return &timersClient{cc}
+}
+
+func (c *timersClient) Put(ctx context.Context, in *PutTimerRequest, opts ...grpc.CallOption) (*TimerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TimerResponse)
+	err := c.cc.Invoke(ctx, Timers_Put_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timersClient) Delete(ctx context.Context, in *DeleteTimerRequest, opts ...grpc.CallOption) (*DeleteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteResponse)
+	err := c.cc.Invoke(ctx, Timers_Delete_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timersClient) Get(ctx context.Context, in *GetTimerRequest, opts ...grpc.CallOption) (*Timer, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Timer)
+	err := c.cc.Invoke(ctx, Timers_Get_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timersClient) List(ctx context.Context, in *ListTimersRequest, opts ...grpc.CallOption) (*TimerList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TimerList)
+	err := c.cc.Invoke(ctx, Timers_List_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// TimersServer is the server API for Timers service.
+// All implementations must embed UnimplementedTimersServer
+// for forward compatibility.
+type TimersServer interface {
+	Put(context.Context, *PutTimerRequest) (*TimerResponse, error)
+	Delete(context.Context, *DeleteTimerRequest) (*DeleteResponse, error)
+	Get(context.Context, *GetTimerRequest) (*Timer, error)
+	List(context.Context, *ListTimersRequest) (*TimerList, error)
+	mustEmbedUnimplementedTimersServer()
+}
+
+// UnimplementedTimersServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedTimersServer struct{}
+
+func (UnimplementedTimersServer) Put(context.Context, *PutTimerRequest) (*TimerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Put not implemented")
+}
+func (UnimplementedTimersServer) Delete(context.Context, *DeleteTimerRequest) (*DeleteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Delete not implemented")
+}
+func (UnimplementedTimersServer) Get(context.Context, *GetTimerRequest) (*Timer, error) {
+	return nil, status.Error(codes.Unimplemented, "method Get not implemented")
+}
+func (UnimplementedTimersServer) List(context.Context, *ListTimersRequest) (*TimerList, error) {
+	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedTimersServer) mustEmbedUnimplementedTimersServer() {}
+func (UnimplementedTimersServer) testEmbeddedByValue()                {}
+
+// UnsafeTimersServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to TimersServer will
+// result in compilation errors.
+type UnsafeTimersServer interface {
+	mustEmbedUnimplementedTimersServer()
+}
+
+func RegisterTimersServer(s grpc.ServiceRegistrar, srv TimersServer) {
+	// If the following call panics, it indicates UnimplementedTimersServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Timers_ServiceDesc, srv)
+}
+
+func _Timers_Put_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PutTimerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimersServer).Put(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Timers_Put_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimersServer).Put(ctx, req.(*PutTimerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Timers_Delete_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteTimerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimersServer).Delete(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Timers_Delete_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimersServer).Delete(ctx, req.(*DeleteTimerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Timers_Get_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetTimerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimersServer).Get(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Timers_Get_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimersServer).Get(ctx, req.(*GetTimerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Timers_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTimersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimersServer).List(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Timers_List_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimersServer).List(ctx, req.(*ListTimersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Timers_ServiceDesc is the grpc.ServiceDesc for Timers service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Timers_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "dormouse.api.v1.Timers",
+	HandlerType: (*TimersServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Put",
+			Handler:    _Timers_Put_Handler,
+		},
+		{
+			MethodName: "Delete",
+			Handler:    _Timers_Delete_Handler,
+		},
+		{
+			MethodName: "Get",
+			Handler:    _Timers_Get_Handler,
+		},
+		{
+			MethodName: "List",
+			Handler:    _Timers_List_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "proto/api/api.proto",
+}
+
+const (
 	Conversations_Save_FullMethodName           = "/dormouse.api.v1.Conversations/Save"
 	Conversations_SetInterrupted_FullMethodName = "/dormouse.api.v1.Conversations/SetInterrupted"
 	Conversations_Pend_FullMethodName           = "/dormouse.api.v1.Conversations/Pend"

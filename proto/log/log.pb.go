@@ -303,6 +303,10 @@ type Op struct {
 	//	*Op_UpdateMessage
 	//	*Op_DeleteConversation
 	//	*Op_ReviseValue
+	//	*Op_PutTimer
+	//	*Op_DeleteTimer
+	//	*Op_AckTimer
+	//	*Op_FailTimer
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -714,6 +718,42 @@ func (x *Op) GetReviseValue() *ReviseValue {
 	return nil
 }
 
+func (x *Op) GetPutTimer() *PutTimer {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PutTimer); ok {
+			return x.PutTimer
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteTimer() *DeleteTimer {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteTimer); ok {
+			return x.DeleteTimer
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetAckTimer() *AckTimer {
+	if x != nil {
+		if x, ok := x.Op.(*Op_AckTimer); ok {
+			return x.AckTimer
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetFailTimer() *FailTimer {
+	if x != nil {
+		if x, ok := x.Op.(*Op_FailTimer); ok {
+			return x.FailTimer
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -882,6 +922,22 @@ type Op_ReviseValue struct {
 	ReviseValue *ReviseValue `protobuf:"bytes,76,opt,name=revise_value,json=reviseValue,oneof"`
 }
 
+type Op_PutTimer struct {
+	PutTimer *PutTimer `protobuf:"bytes,120,opt,name=put_timer,json=putTimer,oneof"`
+}
+
+type Op_DeleteTimer struct {
+	DeleteTimer *DeleteTimer `protobuf:"bytes,121,opt,name=delete_timer,json=deleteTimer,oneof"`
+}
+
+type Op_AckTimer struct {
+	AckTimer *AckTimer `protobuf:"bytes,122,opt,name=ack_timer,json=ackTimer,oneof"`
+}
+
+type Op_FailTimer struct {
+	FailTimer *FailTimer `protobuf:"bytes,123,opt,name=fail_timer,json=failTimer,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -963,6 +1019,14 @@ func (*Op_UpdateMessage) isOp_Op() {}
 func (*Op_DeleteConversation) isOp_Op() {}
 
 func (*Op_ReviseValue) isOp_Op() {}
+
+func (*Op_PutTimer) isOp_Op() {}
+
+func (*Op_DeleteTimer) isOp_Op() {}
+
+func (*Op_AckTimer) isOp_Op() {}
+
+func (*Op_FailTimer) isOp_Op() {}
 
 // Bytes tells absent from empty where a compare needs to.
 type Bytes struct {
@@ -2613,6 +2677,7 @@ type OpResult struct {
 	//	*OpResult_Erasure
 	//	*OpResult_Conversation
 	//	*OpResult_Message
+	//	*OpResult_Timer
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2772,6 +2837,15 @@ func (x *OpResult) GetMessage() *MessageResult {
 	return nil
 }
 
+func (x *OpResult) GetTimer() *TimerResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Timer); ok {
+			return x.Timer
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2828,6 +2902,10 @@ type OpResult_Message struct {
 	Message *MessageResult `protobuf:"bytes,71,opt,name=message,oneof"`
 }
 
+type OpResult_Timer struct {
+	Timer *TimerResult `protobuf:"bytes,120,opt,name=timer,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2853,6 +2931,8 @@ func (*OpResult_Erasure) isOpResult_Result() {}
 func (*OpResult_Conversation) isOpResult_Result() {}
 
 func (*OpResult_Message) isOpResult_Result() {}
+
+func (*OpResult_Timer) isOpResult_Result() {}
 
 type RevisionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4046,7 +4126,7 @@ var File_proto_log_log_proto protoreflect.FileDescriptor
 
 const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x1cproto/log/conversation.proto\x1a\x16proto/log/memory.proto\x1a\x17proto/log/session.proto\"\x95\x01\n" +
+	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x1cproto/log/conversation.proto\x1a\x16proto/log/memory.proto\x1a\x17proto/log/session.proto\x1a\x15proto/log/timer.proto\"\x95\x01\n" +
 	"\x05Batch\x12\x17\n" +
 	"\atick_ms\x18\x01 \x01(\x04R\x06tickMs\x12\x17\n" +
 	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\x12\x1f\n" +
@@ -4068,7 +4148,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xc7\x16\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xbb\x18\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -4118,7 +4198,12 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\rsave_messages\x18I \x01(\v2\x1d.dormouse.log.v1.SaveMessagesH\x00R\fsaveMessages\x12G\n" +
 	"\x0eupdate_message\x18J \x01(\v2\x1e.dormouse.log.v1.UpdateMessageH\x00R\rupdateMessage\x12V\n" +
 	"\x13delete_conversation\x18K \x01(\v2#.dormouse.log.v1.DeleteConversationH\x00R\x12deleteConversation\x12A\n" +
-	"\frevise_value\x18L \x01(\v2\x1c.dormouse.log.v1.ReviseValueH\x00R\vreviseValueB\x04\n" +
+	"\frevise_value\x18L \x01(\v2\x1c.dormouse.log.v1.ReviseValueH\x00R\vreviseValue\x128\n" +
+	"\tput_timer\x18x \x01(\v2\x19.dormouse.log.v1.PutTimerH\x00R\bputTimer\x12A\n" +
+	"\fdelete_timer\x18y \x01(\v2\x1c.dormouse.log.v1.DeleteTimerH\x00R\vdeleteTimer\x128\n" +
+	"\tack_timer\x18z \x01(\v2\x19.dormouse.log.v1.AckTimerH\x00R\backTimer\x12;\n" +
+	"\n" +
+	"fail_timer\x18{ \x01(\v2\x1a.dormouse.log.v1.FailTimerH\x00R\tfailTimerB\x04\n" +
 	"\x02op\"\x1d\n" +
 	"\x05Bytes\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\xae\x02\n" +
@@ -4253,7 +4338,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
 	"\aresults\x18\x03 \x03(\v2\x19.dormouse.log.v1.OpResultR\aresults\x129\n" +
-	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\x9e\x06\n" +
+	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\xd4\x06\n" +
 	"\bOpResult\x127\n" +
 	"\x05value\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultH\x00R\x05value\x12A\n" +
 	"\n" +
@@ -4269,7 +4354,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\fforked_agent\x18P \x01(\v2\x1c.dormouse.log.v1.ForkedAgentH\x00R\vforkedAgent\x124\n" +
 	"\aerasure\x18Q \x01(\v2\x18.dormouse.log.v1.ErasureH\x00R\aerasure\x12I\n" +
 	"\fconversation\x18F \x01(\v2#.dormouse.log.v1.ConversationResultH\x00R\fconversation\x12:\n" +
-	"\amessage\x18G \x01(\v2\x1e.dormouse.log.v1.MessageResultH\x00R\amessageB\b\n" +
+	"\amessage\x18G \x01(\v2\x1e.dormouse.log.v1.MessageResultH\x00R\amessage\x124\n" +
+	"\x05timer\x18x \x01(\v2\x1c.dormouse.log.v1.TimerResultH\x00R\x05timerB\b\n" +
 	"\x06result\"\xd7\x01\n" +
 	"\x0eRevisionResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -4470,12 +4556,17 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*UpdateMessage)(nil),      // 62: dormouse.log.v1.UpdateMessage
 	(*DeleteConversation)(nil), // 63: dormouse.log.v1.DeleteConversation
 	(*ReviseValue)(nil),        // 64: dormouse.log.v1.ReviseValue
-	(*MemoryResult)(nil),       // 65: dormouse.log.v1.MemoryResult
-	(*SessionResult)(nil),      // 66: dormouse.log.v1.SessionResult
-	(*ReviewResult)(nil),       // 67: dormouse.log.v1.ReviewResult
-	(*Erasure)(nil),            // 68: dormouse.log.v1.Erasure
-	(*ConversationResult)(nil), // 69: dormouse.log.v1.ConversationResult
-	(*MessageResult)(nil),      // 70: dormouse.log.v1.MessageResult
+	(*PutTimer)(nil),           // 65: dormouse.log.v1.PutTimer
+	(*DeleteTimer)(nil),        // 66: dormouse.log.v1.DeleteTimer
+	(*AckTimer)(nil),           // 67: dormouse.log.v1.AckTimer
+	(*FailTimer)(nil),          // 68: dormouse.log.v1.FailTimer
+	(*MemoryResult)(nil),       // 69: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),      // 70: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),       // 71: dormouse.log.v1.ReviewResult
+	(*Erasure)(nil),            // 72: dormouse.log.v1.Erasure
+	(*ConversationResult)(nil), // 73: dormouse.log.v1.ConversationResult
+	(*MessageResult)(nil),      // 74: dormouse.log.v1.MessageResult
+	(*TimerResult)(nil),        // 75: dormouse.log.v1.TimerResult
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -4521,42 +4612,47 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	62, // 40: dormouse.log.v1.Op.update_message:type_name -> dormouse.log.v1.UpdateMessage
 	63, // 41: dormouse.log.v1.Op.delete_conversation:type_name -> dormouse.log.v1.DeleteConversation
 	64, // 42: dormouse.log.v1.Op.revise_value:type_name -> dormouse.log.v1.ReviseValue
-	4,  // 43: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 44: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 45: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 46: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 47: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 48: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 49: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	35, // 50: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 51: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 52: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 53: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 54: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 55: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	34, // 56: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	65, // 57: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
-	66, // 58: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
-	67, // 59: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
-	33, // 60: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
-	68, // 61: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
-	69, // 62: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
-	70, // 63: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
-	7,  // 64: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	36, // 65: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 66: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	39, // 67: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	28, // 68: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	36, // 69: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
-	66, // 70: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
-	37, // 71: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	38, // 72: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	41, // 73: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	74, // [74:74] is the sub-list for method output_type
-	74, // [74:74] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	65, // 43: dormouse.log.v1.Op.put_timer:type_name -> dormouse.log.v1.PutTimer
+	66, // 44: dormouse.log.v1.Op.delete_timer:type_name -> dormouse.log.v1.DeleteTimer
+	67, // 45: dormouse.log.v1.Op.ack_timer:type_name -> dormouse.log.v1.AckTimer
+	68, // 46: dormouse.log.v1.Op.fail_timer:type_name -> dormouse.log.v1.FailTimer
+	4,  // 47: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 48: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 49: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 50: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 51: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 52: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 53: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	35, // 54: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 55: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 56: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 57: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 58: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 59: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	34, // 60: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	69, // 61: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	70, // 62: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	71, // 63: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	33, // 64: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
+	72, // 65: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
+	73, // 66: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
+	74, // 67: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
+	75, // 68: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
+	7,  // 69: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	36, // 70: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 71: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	39, // 72: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	28, // 73: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	36, // 74: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
+	70, // 75: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
+	37, // 76: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	38, // 77: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	41, // 78: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	79, // [79:79] is the sub-list for method output_type
+	79, // [79:79] is the sub-list for method input_type
+	79, // [79:79] is the sub-list for extension type_name
+	79, // [79:79] is the sub-list for extension extendee
+	0,  // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -4568,6 +4664,7 @@ func file_proto_log_log_proto_init() {
 	file_proto_log_conversation_proto_init()
 	file_proto_log_memory_proto_init()
 	file_proto_log_session_proto_init()
+	file_proto_log_timer_proto_init()
 	file_proto_log_log_proto_msgTypes[3].OneofWrappers = []any{
 		(*Op_PutValue)(nil),
 		(*Op_DeleteValue)(nil),
@@ -4610,6 +4707,10 @@ func file_proto_log_log_proto_init() {
 		(*Op_UpdateMessage)(nil),
 		(*Op_DeleteConversation)(nil),
 		(*Op_ReviseValue)(nil),
+		(*Op_PutTimer)(nil),
+		(*Op_DeleteTimer)(nil),
+		(*Op_AckTimer)(nil),
+		(*Op_FailTimer)(nil),
 	}
 	file_proto_log_log_proto_msgTypes[27].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -4625,6 +4726,7 @@ func file_proto_log_log_proto_init() {
 		(*OpResult_Erasure)(nil),
 		(*OpResult_Conversation)(nil),
 		(*OpResult_Message)(nil),
+		(*OpResult_Timer)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
