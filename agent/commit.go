@@ -35,9 +35,10 @@ type Op interface{ isOp() }
 
 // PutValue writes a value. IfRevision 0 means "must not exist".
 type PutValue struct {
-	Key           string
+	Key           string // of a file: see FileKey
 	ContentType   string
 	Bytes         []byte
+	Metadata      JSON          // an object; nil keeps what the value has
 	TTL           time.Duration // 0 means it stays
 	IfRevision    *uint64
 	IfBytes       *[]byte // the stored bytes must equal these; a nil slice inside means "must not exist"

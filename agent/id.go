@@ -31,17 +31,25 @@ const generatedPrefix = "entry_"
 // generatedID is the id of an entry whose caller gave none. It is unique: no
 // incarnation is ever used twice, and no seq within one.
 func generatedID(incarnation, seq uint64) string {
-	id := append(make([]byte, 0, len(generatedPrefix)+2*13+1), generatedPrefix...)
-	id = strconv.AppendUint(id, incarnation, 36)
-	id = append(id, '_')
-	return string(strconv.AppendUint(id, seq, 36))
+	return generatedName(generatedPrefix, incarnation, seq)
 }
 
 // GeneratedID takes a generated entry id apart, so that it is found by its seq
 // and needs no index. That an id has the form proves nothing: callers may send
 // back what they read elsewhere, or make one up.
 func GeneratedID(id string) (incarnation, seq uint64, ok bool) {
-	rest, ok := strings.CutPrefix(id, generatedPrefix)
+	return generatedParts(generatedPrefix, id)
+}
+
+func generatedName(prefix string, incarnation, seq uint64) string {
+	id := append(make([]byte, 0, len(prefix)+2*13+1), prefix...)
+	id = strconv.AppendUint(id, incarnation, 36)
+	id = append(id, '_')
+	return string(strconv.AppendUint(id, seq, 36))
+}
+
+func generatedParts(prefix, id string) (incarnation, seq uint64, ok bool) {
+	rest, ok := strings.CutPrefix(id, prefix)
 	if !ok {
 		return 0, 0, false
 	}
@@ -51,7 +59,7 @@ func GeneratedID(id string) (incarnation, seq uint64, ok bool) {
 	}
 	incarnation, err1 := strconv.ParseUint(first, 36, 64)
 	seq, err2 := strconv.ParseUint(second, 36, 64)
-	if err1 != nil || err2 != nil || generatedID(incarnation, seq) != id {
+	if err1 != nil || err2 != nil || generatedName(prefix, incarnation, seq) != id {
 		return 0, 0, false // not as we would have written it
 	}
 	return incarnation, seq, true

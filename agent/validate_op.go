@@ -55,13 +55,15 @@ func firstOf(errs ...error) error {
 func (t *tally) putValue(o *PutValue) error {
 	t.bytes += len(o.Key) + len(o.ContentType) + len(o.Bytes)
 	if err := firstOf(
-		ValidID("key", o.Key),
+		validKey("key", o.Key),
 		validContentType(o.ContentType),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.ifBytes(o.IfBytes),
+		settleMetadata(&o.Metadata),
 	); err != nil {
 		return err
 	}
+	t.bytes += len(o.Metadata)
 	if len(o.Bytes) > ValueBytesMax {
 		return TooLarge("bytes", "value_bytes_max", len(o.Bytes), ValueBytesMax)
 	}

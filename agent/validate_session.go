@@ -38,7 +38,7 @@ func (t *tally) sessionOp(op Op) error {
 	case *DecideReview:
 		return t.decideReview(o)
 	default:
-		return Invalid("op", "there is no op here: name one")
+		return t.conversationOp(op)
 	}
 }
 

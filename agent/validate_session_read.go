@@ -12,7 +12,7 @@ func validSessionRead(read Read) error {
 	case *ListReviews:
 		return r.validate()
 	default:
-		return Invalid("read", "there is no read here: name one")
+		return validConversationRead(read)
 	}
 }
 

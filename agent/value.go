@@ -7,6 +7,7 @@ type Value struct {
 	Revision    uint64
 	ContentType string
 	Bytes       []byte
+	Metadata    JSON  // an object; nil where none was ever given
 	CreatedAt   int64 // Unix ms
 	UpdatedAt   int64
 	ExpiresAt   int64 // Unix ms; 0 means never
@@ -19,6 +20,7 @@ type ValueRow struct {
 	Revision    uint64
 	ContentType string
 	Size        uint64
+	Metadata    JSON
 	UpdatedAt   int64
 	ExpiresAt   int64
 }

@@ -1,8 +1,6 @@
 package fsm
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -57,7 +55,7 @@ func decodeSessionOp(op *logpb.Op) (agent.Op, error) {
 			Note: o.GetNote(), InterruptID: o.GetInterrupt(),
 		}, nil
 	default:
-		return nil, fmt.Errorf("op of type %T is not an agent's", op.Op)
+		return decodeConversationOp(op)
 	}
 }
 

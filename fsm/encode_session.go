@@ -1,8 +1,6 @@
 package fsm
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -54,7 +52,7 @@ func encodeSessionOp(op agent.Op) (*logpb.Op, error) {
 			Interrupt: o.InterruptID,
 		}}}, nil
 	default:
-		return nil, fmt.Errorf("op of type %T has no place in the log", op)
+		return encodeConversationOp(op)
 	}
 }
 

@@ -26,7 +26,7 @@ func (r reader) value(q *agent.GetValue) (agent.Found, error) {
 	}
 	return &agent.Value{
 		Key: q.Key, Incarnation: row.Incarnation, Revision: row.Revision, ContentType: row.ContentType, Bytes: bytes,
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
+		Metadata: row.Metadata, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
 	}, nil
 }
 
@@ -39,7 +39,7 @@ func (r reader) values(q *agent.ListValues) (agent.Found, error) {
 		}
 		list.Items = append(list.Items, agent.ValueRow{
 			Key: key, Incarnation: row.Incarnation, Revision: row.Revision, ContentType: row.ContentType,
-			Size: row.Size, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
+			Size: row.Size, Metadata: row.Metadata, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
 		})
 		return len(key) + len(raw), nil
 	})

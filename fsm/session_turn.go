@@ -1,8 +1,6 @@
 package fsm
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -32,7 +30,7 @@ func (c *commit) sessionOp(op agent.Op) (agent.OpResult, error) {
 	case *agent.DecideReview:
 		return c.decideReview(op)
 	default:
-		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
+		return c.conversationOp(op)
 	}
 }
 

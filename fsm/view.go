@@ -138,6 +138,12 @@ func (r reader) read(question agent.Read) (agent.Found, error) {
 		return r.review(q)
 	case *agent.ListReviews:
 		return r.listReviews(q)
+	case *agent.GetConversation:
+		return r.conversation(q)
+	case *agent.ListConversations:
+		return r.conversations(q)
+	case *agent.ListMessages:
+		return r.messages(q)
 	default:
 		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", question)
 	}

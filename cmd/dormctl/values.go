@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
@@ -32,6 +33,7 @@ func (a *app) valuesGet() *cobra.Command {
 				}
 				return a.print(valueDoc{
 					Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType, Bytes: v.Bytes,
+					Metadata:  jsontext.Value(v.Metadata),
 					CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
 				}, grid{})
 			})
@@ -107,7 +109,7 @@ func (a *app) valuesList() *cobra.Command {
 				for _, r := range list.Items {
 					g.add(r.Key, number(r.Revision), number(r.Size), orDash(r.ContentType), when(r.UpdatedAt), when(r.ExpiresAt))
 				}
-				return a.print(pageOf(list.Items, list.Next, func(r agent.ValueRow) valueRowDoc { return valueRowDoc(r) }), g)
+				return a.print(pageOf(list.Items, list.Next, valueRowOf), g)
 			})
 		},
 	}

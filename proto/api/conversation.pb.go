@@ -1281,6 +1281,7 @@ type Message struct {
 	ToolCall      string                 `protobuf:"bytes,8,opt,name=tool_call,json=toolCall" json:"tool_call,omitempty"`
 	Status        string                 `protobuf:"bytes,9,opt,name=status" json:"status,omitempty"`
 	Synthetic     bool                   `protobuf:"varint,10,opt,name=synthetic" json:"synthetic,omitempty"`
+	Revision      uint64                 `protobuf:"varint,11,opt,name=revision" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1383,6 +1384,13 @@ func (x *Message) GetSynthetic() bool {
 		return x.Synthetic
 	}
 	return false
+}
+
+func (x *Message) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
 }
 
 type MessageList struct {
@@ -1547,7 +1555,7 @@ const file_proto_api_conversation_proto_rawDesc = "" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\"^\n" +
 	"\x10ConversationList\x126\n" +
 	"\x05items\x18\x01 \x03(\v2 .dormouse.api.v1.ConversationRowR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\xef\x01\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\x8b\x02\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x0e\n" +
@@ -1560,7 +1568,8 @@ const file_proto_api_conversation_proto_rawDesc = "" +
 	"\ttool_call\x18\b \x01(\tR\btoolCall\x12\x16\n" +
 	"\x06status\x18\t \x01(\tR\x06status\x12\x1c\n" +
 	"\tsynthetic\x18\n" +
-	" \x01(\bR\tsynthetic\"\x9e\x01\n" +
+	" \x01(\bR\tsynthetic\x12\x1a\n" +
+	"\brevision\x18\v \x01(\x04R\brevision\"\x9e\x01\n" +
 	"\vMessageList\x12D\n" +
 	"\fconversation\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRowR\fconversation\x12.\n" +
 	"\x05items\x18\x02 \x03(\v2\x18.dormouse.api.v1.MessageR\x05items\x12\x19\n" +

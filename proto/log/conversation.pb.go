@@ -1110,6 +1110,7 @@ type MessageRow struct {
 	ToolCall      string                 `protobuf:"bytes,7,opt,name=tool_call,json=toolCall" json:"tool_call,omitempty"`
 	Status        string                 `protobuf:"bytes,8,opt,name=status" json:"status,omitempty"`
 	Synthetic     bool                   `protobuf:"varint,9,opt,name=synthetic" json:"synthetic,omitempty"`
+	Revision      uint64                 `protobuf:"varint,10,opt,name=revision" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1207,6 +1208,13 @@ func (x *MessageRow) GetSynthetic() bool {
 	return false
 }
 
+func (x *MessageRow) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 var File_proto_log_conversation_proto protoreflect.FileDescriptor
 
 const file_proto_log_conversation_proto_rawDesc = "" +
@@ -1300,7 +1308,7 @@ const file_proto_log_conversation_proto_rawDesc = "" +
 	"\x0ePendingMessage\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\fR\amessage\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"\xe0\x01\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\"\xfc\x01\n" +
 	"\n" +
 	"MessageRow\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
@@ -1312,7 +1320,9 @@ const file_proto_log_conversation_proto_rawDesc = "" +
 	"\acontent\x18\x06 \x01(\fR\acontent\x12\x1b\n" +
 	"\ttool_call\x18\a \x01(\tR\btoolCall\x12\x16\n" +
 	"\x06status\x18\b \x01(\tR\x06status\x12\x1c\n" +
-	"\tsynthetic\x18\t \x01(\bR\tsyntheticB!Z\x18dormouse/proto/log;logpb\x92\x03\x04\b\x02\x18\x01b\beditionsp\xe8\a"
+	"\tsynthetic\x18\t \x01(\bR\tsynthetic\x12\x1a\n" +
+	"\brevision\x18\n" +
+	" \x01(\x04R\brevisionB!Z\x18dormouse/proto/log;logpb\x92\x03\x04\b\x02\x18\x01b\beditionsp\xe8\a"
 
 var (
 	file_proto_log_conversation_proto_rawDescOnce sync.Once

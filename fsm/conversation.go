@@ -1,0 +1,228 @@
+package fsm
+
+import (
+	"bytes"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// A conversation's row is small and says all that is listed. Its state, what
+// is pending and its messages are rows of their own, so that a message or a
+// status does not write the state anew.
+
+func (c *commit) conversationOp(op agent.Op) (agent.OpResult, error) {
+	switch op := op.(type) {
+	case *agent.SaveConversation:
+		return c.saveConversation(op)
+	case *agent.SetInterrupted:
+		return c.setInterrupted(op)
+	case *agent.PendMessage:
+		return c.pendMessage(op)
+	case *agent.SaveMessages:
+		return c.saveMessages(op)
+	case *agent.UpdateMessage:
+		return c.updateMessage(op)
+	case *agent.DeleteConversation:
+		return c.deleteConversation(op)
+	case *agent.ReviseValue:
+		return c.reviseValue(op)
+	default:
+		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
+	}
+}
+
+// conversation is one while an op works on it.
+type conversation struct {
+	*commit
+	id          string
+	row         *logpb.ConversationRow // of incarnation 0 where there is none
+	interrupted bool                   // as it is stored
+}
+
+// conversation opens the conversation that a reference means, whether it is
+// there or not, unless it is another's.
+func (c *commit) conversation(ref *agent.ConversationRef) (*conversation, error) {
+	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
+		return nil, err
+	}
+	raw, err := c.rows.get(idKey(kindConversation, c.scope, ref.ID))
+	if err != nil {
+		return nil, err
+	}
+	w := &conversation{commit: c, id: ref.ID, row: &logpb.ConversationRow{}}
+	if raw != nil {
+		if w.row, err = decodeConversationRow(ref.ID, raw); err != nil {
+			return nil, err
+		}
+	}
+	w.interrupted = w.row.Interrupted
+	return w, belongs(ref, w.row)
+}
+
+// belongs refuses a reference on behalf of another than the conversation's
+// own agent and owner.
+func belongs(ref *agent.ConversationRef, row *logpb.ConversationRow) error {
+	for _, name := range []struct{ field, want, stored string }{
+		{"agent_id", ref.Agent, row.Agent}, {"owner_id", ref.Owner, row.Owner},
+	} {
+		if name.want != "" && name.stored != "" && name.want != name.stored {
+			e := agent.Errorf(agent.CodeForbidden, "conversation %q has another %s than %q", ref.ID, name.field, name.want)
+			e.Field = name.field
+			return e
+		}
+	}
+	return nil
+}
+
+func (w *conversation) exists() bool { return w.row.Incarnation != 0 }
+
+func (w *conversation) key(kind string) string { return idKey(kind, w.scope, w.id) }
+
+// openToWrite opens a conversation for a write that may create it.
+func (c *commit) openToWrite(ref *agent.ConversationRef) (*conversation, error) {
+	w, err := c.conversation(ref)
+	if err != nil {
+		return nil, err
+	}
+	return w, c.enter(kindConversationTombstone, ref.ID, ref.IfIncarnation, w.row.Incarnation)
+}
+
+// write begins to change the row: it is there from here on.
+func (w *conversation) write(ref *agent.ConversationRef) {
+	if !w.exists() {
+		w.row.Incarnation, w.row.CreatedAt = w.mint(), w.progress.wall
+		w.grow(1, 0)
+	}
+	if ref.Agent != "" {
+		w.row.Agent = ref.Agent
+	}
+	if ref.Owner != "" {
+		w.row.Owner = ref.Owner
+	}
+	w.row.UpdatedAt = w.progress.wall
+}
+
+// store writes the row and its place in the index.
+func (w *conversation) store() error {
+	raw, err := deterministic.Marshal(w.row)
+	if err != nil {
+		return fmt.Errorf("encode conversation %q: %w", w.id, err)
+	}
+	w.rows.set(w.key(kindConversation), raw)
+	switch index := w.key(kindConversationInterrupted); {
+	case w.row.Interrupted && !w.interrupted:
+		w.rows.set(index, indexed)
+	case !w.row.Interrupted && w.interrupted:
+		w.rows.remove(index)
+	}
+	return nil
+}
+
+// done stores the row and answers with it.
+func (w *conversation) done() (*agent.ConversationResult, error) {
+	if err := w.store(); err != nil {
+		return nil, err
+	}
+	return &agent.ConversationResult{Conversation: conversationRowOf(w.id, w.row)}, nil
+}
+
+func (c *commit) saveConversation(op *agent.SaveConversation) (agent.OpResult, error) {
+	version, err := agent.StateVersion(op.State)
+	if err != nil {
+		return nil, err
+	}
+	w, err := c.openToWrite(&op.ConversationRef)
+	if err != nil {
+		return nil, err
+	}
+	if saved, err := w.saved(op); err != nil || saved {
+		return &agent.ConversationResult{Conversation: conversationRowOf(w.id, w.row)}, err
+	}
+	row := w.row
+	if row.Revision != op.Revision {
+		return nil, revisionRefusal(op.ID, fmt.Sprintf("its state was loaded at revision %d, load it anew", op.Revision), row.Revision)
+	}
+	if op.Consumed > row.Pended {
+		return nil, agent.Invalid("consumed", "consumed = %d is past the %d messages that were ever pending", op.Consumed, row.Pended)
+	}
+	w.write(&op.ConversationRef)
+	row.Revision++
+	row.Lifecycle, row.Version, row.SavedAt = string(op.Lifecycle), version, w.progress.wall
+	row.Interrupted = op.Lifecycle.Interrupts(row.Interrupted)
+	if op.Title != "" {
+		row.Title = op.Title
+	}
+	w.grow(0, int64(len(op.State))-int64(row.StateBytes))
+	row.StateBytes = uint64(len(op.State))
+	w.rows.set(w.key(kindConversationState), op.State)
+	if err := w.consume(op.Consumed); err != nil {
+		return nil, err
+	}
+	return w.done()
+}
+
+// saved tells whether what a save says is what was saved last: then it came
+// twice, as the last event of an agent that shuts down may.
+func (w *conversation) saved(op *agent.SaveConversation) (bool, error) {
+	row := w.row
+	if row.Revision == 0 || row.Revision != op.Revision+1 || row.Lifecycle != string(op.Lifecycle) ||
+		op.Title != "" && op.Title != row.Title || op.Consumed > row.Consumed {
+		return false, nil
+	}
+	state, err := w.rows.get(w.key(kindConversationState))
+	return err == nil && bytes.Equal(state, op.State), err
+}
+
+func (c *commit) setInterrupted(op *agent.SetInterrupted) (agent.OpResult, error) {
+	w, err := c.openToWrite(&op.ConversationRef)
+	if err != nil {
+		return nil, err
+	}
+	if !w.exists() {
+		return nil, notFound("conversation", op.ID)
+	}
+	w.write(&op.ConversationRef)
+	w.row.Interrupted = op.Interrupted
+	return w.done()
+}
+
+func (c *commit) deleteConversation(op *agent.DeleteConversation) (agent.OpResult, error) {
+	w, err := c.conversation(&op.ConversationRef)
+	if err != nil {
+		return nil, err
+	}
+	row := w.row
+	if err := sameIncarnation(op.ID, op.IfIncarnation, row.Incarnation); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.ID, op.IfRevision, row.Revision); err != nil {
+		return nil, err
+	}
+	if !w.exists() {
+		return c.deleteMissing(kindConversationTombstone, op.ID, op.Seal)
+	}
+	for _, kind := range []string{kindConversation, kindConversationState, kindConversationPending, kindConversationInterrupted} {
+		c.rows.remove(w.key(kind))
+	}
+	for _, kind := range []string{kindMessage, kindMessageID} {
+		parts := incarnationKey(kind, c.scope, op.ID, row.Incarnation)
+		if err := c.rows.removeRange(parts, after(parts)); err != nil {
+			return nil, err
+		}
+	}
+	c.grow(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
+	return &agent.DeleteResult{Existed: true, Incarnation: row.Incarnation},
+		c.bury(kindConversationTombstone, op.ID, row.Incarnation, op.Seal)
+}
+
+func decodeConversationRow(id string, raw []byte) (*logpb.ConversationRow, error) {
+	row := &logpb.ConversationRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode conversation %q: %w", id, err)
+	}
+	return row, nil
+}

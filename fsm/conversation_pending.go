@@ -1,0 +1,99 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (c *commit) pendMessage(op *agent.PendMessage) (agent.OpResult, error) {
+	w, err := c.openToWrite(&op.ConversationRef)
+	if err != nil {
+		return nil, err
+	}
+	row, size := w.row, uint64(len(op.Message))
+	switch {
+	case row.Pending >= agent.ConversationPendingMax:
+		return nil, pendingRefusal(op.ID, "conversation_pending_max", agent.ConversationPendingMax)
+	case row.PendingBytes+size > agent.ConversationPendingBytesMax:
+		return nil, pendingRefusal(op.ID, "conversation_pending_bytes_max", agent.ConversationPendingBytesMax)
+	}
+	pending, err := w.pending()
+	if err != nil {
+		return nil, err
+	}
+	w.write(&op.ConversationRef)
+	row.Pended++
+	pending.Messages = append(pending.Messages, &logpb.PendingMessage{Number: row.Pended, Message: op.Message, At: w.progress.wall})
+	if err := w.storePending(pending); err != nil {
+		return nil, err
+	}
+	result, err := w.done()
+	if err != nil {
+		return nil, err
+	}
+	result.Pending = row.Pended
+	return result, nil
+}
+
+func pendingRefusal(id, limit string, bound uint64) *agent.Error {
+	e := agent.Errorf(agent.CodeOverloaded, "conversation %q has too much pending: %s = %d; its agent is to consume some", id, limit, bound)
+	e.Limit = fmt.Sprintf("%s=%d", limit, bound)
+	e.RetryAfterMS = quotaRetryMS
+	return e
+}
+
+// consume lets go of what is pending up to a number: it is in the state.
+func (w *conversation) consume(through uint64) error {
+	w.row.Consumed = max(w.row.Consumed, through)
+	if through == 0 || w.row.Pending == 0 {
+		return nil
+	}
+	pending, err := w.pending()
+	if err != nil {
+		return err
+	}
+	pending.Messages = slices.DeleteFunc(pending.Messages, func(m *logpb.PendingMessage) bool { return m.Number <= through })
+	return w.storePending(pending)
+}
+
+func (w *conversation) pending() (*logpb.PendingRow, error) {
+	raw, err := w.rows.get(w.key(kindConversationPending))
+	if err != nil {
+		return nil, err
+	}
+	return decodePending(w.id, raw)
+}
+
+// storePending writes what is pending, and counts it.
+func (w *conversation) storePending(pending *logpb.PendingRow) error {
+	size := 0
+	for _, m := range pending.Messages {
+		size += len(m.Message)
+	}
+	w.grow(0, int64(size)-int64(w.row.PendingBytes))
+	w.row.Pending, w.row.PendingBytes = uint64(len(pending.Messages)), uint64(size)
+	if len(pending.Messages) == 0 {
+		w.rows.remove(w.key(kindConversationPending))
+		return nil
+	}
+	raw, err := deterministic.Marshal(pending)
+	if err != nil {
+		return fmt.Errorf("encode what is pending in conversation %q: %w", w.id, err)
+	}
+	w.rows.set(w.key(kindConversationPending), raw)
+	return nil
+}
+
+// decodePending is what is pending; nil raw is nothing.
+func decodePending(id string, raw []byte) (*logpb.PendingRow, error) {
+	row := &logpb.PendingRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode what is pending in conversation %q: %w", id, err)
+	}
+	return row, nil
+}

@@ -1,0 +1,172 @@
+package fsm
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (c *commit) saveMessages(op *agent.SaveMessages) (agent.OpResult, error) {
+	w, err := c.openToWrite(&op.ConversationRef)
+	if err != nil {
+		return nil, err
+	}
+	w.write(&op.ConversationRef)
+	stamps := make([]agent.EntryStamp, len(op.Messages))
+	for i := range op.Messages {
+		d := &op.Messages[i]
+		stamp, found, err := w.sameMessage(d)
+		if err == nil && !found {
+			stamp, err = w.addMessage(d)
+		}
+		if err != nil {
+			return nil, err
+		}
+		stamps[i] = stamp
+	}
+	result, err := w.done()
+	if err != nil {
+		return nil, err
+	}
+	result.Messages = stamps
+	return result, nil
+}
+
+// sameMessage looks for a draft that is there already.
+func (w *conversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStamp, found bool, err error) {
+	if d.ID == "" {
+		return stamp, false, nil
+	}
+	seq, row, err := w.message(d.ID)
+	if err != nil || row == nil {
+		return stamp, false, err
+	}
+	m := messageOf(w.row.Incarnation, seq, row)
+	if !d.SameContent(&m) {
+		e := agent.Errorf(agent.CodeDuplicateEntry, "message %q is in conversation %q already, at seq %d: update it", d.ID, w.id, seq)
+		e.Seq = seq
+		return stamp, false, e
+	}
+	return stampOf(&m), true, nil
+}
+
+// addMessage writes a message at the end.
+func (w *conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, error) {
+	seq := w.row.Messages
+	row := &logpb.MessageRow{
+		At: w.progress.wall, UpdatedAt: w.progress.wall, Role: string(d.Role), Type: d.Type, Content: d.Content,
+		ToolCall: d.ToolCall, Status: string(d.Status), Synthetic: d.Synthetic, Revision: 1,
+	}
+	if d.ID != "" {
+		incarnation, at, generated := agent.GeneratedMessageID(d.ID)
+		switch {
+		case !generated || incarnation != w.row.Incarnation:
+			row.Id = d.ID
+			w.rows.set(messageIDKey(w.scope, w.id, w.row.Incarnation, d.ID), []byte(encodeNumber(seq)))
+		case at != seq:
+			return agent.EntryStamp{}, agent.Invalid("messages.id", "id %q is generated for another message of conversation %q: choose another", d.ID, w.id)
+		}
+	}
+	w.row.Messages++
+	if err := w.storeMessage(seq, row, 0); err != nil {
+		return agent.EntryStamp{}, err
+	}
+	m := messageOf(w.row.Incarnation, seq, row)
+	return stampOf(&m), nil
+}
+
+func (c *commit) updateMessage(op *agent.UpdateMessage) (agent.OpResult, error) {
+	w, err := c.conversation(&op.ConversationRef)
+	if err != nil {
+		return nil, err
+	}
+	if !w.exists() {
+		return &agent.MessageResult{}, nil
+	}
+	if err := sameIncarnation(op.ID, op.IfIncarnation, w.row.Incarnation); err != nil {
+		return nil, err
+	}
+	seq, row, err := w.message(op.Message)
+	if err != nil || row == nil {
+		return &agent.MessageResult{}, err
+	}
+	size := messageBytes(row)
+	if op.Status != "" {
+		row.Status = string(op.Status)
+	}
+	if op.Content != nil {
+		row.Content = op.Content
+	}
+	row.Revision++
+	row.UpdatedAt = w.progress.wall
+	if err := w.storeMessage(seq, row, size); err != nil {
+		return nil, err
+	}
+	w.write(&op.ConversationRef)
+	if err := w.store(); err != nil {
+		return nil, err
+	}
+	m := messageOf(w.row.Incarnation, seq, row)
+	return &agent.MessageResult{Found: true, Message: stampOf(&m)}, nil
+}
+
+// message finds a message by its id; a nil row is none.
+func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, err error) {
+	raw, err := w.rows.get(messageIDKey(w.scope, w.id, w.row.Incarnation, id))
+	if err != nil {
+		return 0, nil, err
+	}
+	if raw != nil {
+		seq = decodeNumber(raw)
+	} else {
+		incarnation, at, generated := agent.GeneratedMessageID(id)
+		if !generated || incarnation != w.row.Incarnation || at >= w.row.Messages {
+			return 0, nil, nil
+		}
+		seq = at
+	}
+	if raw, err = w.rows.get(messageKey(w.scope, w.id, w.row.Incarnation, seq)); err != nil {
+		return 0, nil, err
+	}
+	row, err = decodeMessage(w.id, seq, raw)
+	if err != nil || messageOf(w.row.Incarnation, seq, row).ID != id {
+		return 0, nil, err // one whose caller chose its id has no generated one
+	}
+	return seq, row, nil
+}
+
+// storeMessage writes a message that took before bytes until now.
+func (w *conversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
+	raw, err := deterministic.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.id, err)
+	}
+	w.rows.set(messageKey(w.scope, w.id, w.row.Incarnation, seq), raw)
+	more := int64(messageBytes(row)) - int64(before)
+	w.grow(0, more)
+	w.row.MessageBytes = saturate(w.row.MessageBytes, more)
+	return nil
+}
+
+// messageBytes is what a message counts for in its scope.
+func messageBytes(row *logpb.MessageRow) uint64 {
+	return uint64(len(row.Id) + len(row.Type) + len(row.ToolCall) + len(row.Content))
+}
+
+func stampOf(m *agent.Message) agent.EntryStamp {
+	return agent.EntryStamp{ID: m.ID, Seq: m.Seq, At: m.At}
+}
+
+func decodeMessage(conversation string, seq uint64, raw []byte) (*logpb.MessageRow, error) {
+	if raw == nil {
+		return nil, fmt.Errorf("message %d of conversation %q is missing", seq, conversation)
+	}
+	row := &logpb.MessageRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode message %d of conversation %q: %w", seq, conversation, err)
+	}
+	return row, nil
+}

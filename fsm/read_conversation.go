@@ -1,0 +1,112 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// conversationRow is the row that a reference means; not_found where there is none.
+func (r reader) conversationRow(ref *agent.ConversationRef) (*logpb.ConversationRow, error) {
+	raw, err := r.get(idKey(kindConversation, r.scope, ref.ID))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("conversation", ref.ID)
+	}
+	row, err := decodeConversationRow(ref.ID, raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := belongs(ref, row); err != nil {
+		return nil, err
+	}
+	return row, sameIncarnation(ref.ID, ref.IfIncarnation, row.Incarnation)
+}
+
+func (r reader) conversation(q *agent.GetConversation) (agent.Found, error) {
+	row, err := r.conversationRow(&q.ConversationRef)
+	if err != nil {
+		return nil, err
+	}
+	out := &agent.SavedConversation{ConversationRow: conversationRowOf(q.ID, row)}
+	if row.Revision > 0 {
+		if out.State, err = r.get(idKey(kindConversationState, r.scope, q.ID)); err != nil {
+			return nil, err
+		}
+		if out.State == nil {
+			return nil, fmt.Errorf("conversation %q has no state at revision %d", q.ID, row.Revision)
+		}
+	}
+	raw, err := r.get(idKey(kindConversationPending, r.scope, q.ID))
+	if err != nil {
+		return nil, err
+	}
+	pending, err := decodePending(q.ID, raw)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range pending.Messages {
+		out.Pending = append(out.Pending, agent.PendingMessage{Number: m.Number, Message: m.Message, At: m.At})
+	}
+	return out, nil
+}
+
+func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
+	list, kind := &agent.ConversationList{}, kindConversation
+	if q.Interrupted {
+		kind = kindConversationInterrupted
+	}
+	next, err := r.eachInPage(scopeKey(kind, r.scope), q.Page, func(id string, raw []byte) (int, error) {
+		if q.Interrupted {
+			var err error
+			if raw, err = r.get(idKey(kindConversation, r.scope, id)); err != nil {
+				return 0, err
+			}
+			if raw == nil {
+				return 0, fmt.Errorf("conversation %q is in an index and not there", id)
+			}
+		}
+		row, err := decodeConversationRow(id, raw)
+		if err != nil {
+			return 0, err
+		}
+		list.Items = append(list.Items, conversationRowOf(id, row))
+		return len(id) + len(raw), nil
+	})
+	list.Next = next
+	return list, err
+}
+
+func (r reader) messages(q *agent.ListMessages) (agent.Found, error) {
+	row, err := r.conversationRow(&q.ConversationRef)
+	if err != nil {
+		return nil, err
+	}
+	out := &agent.MessageList{Conversation: conversationRowOf(q.ID, row)}
+	from, limit := q.From, q.Limit
+	if q.Tail > 0 {
+		from = row.Messages - min(q.Tail, row.Messages)
+		limit = orDefault(limit, q.Tail)
+	}
+	if from >= row.Messages {
+		return out, nil
+	}
+	prefix := incarnationKey(kindMessage, r.scope, q.ID, row.Incarnation)
+	last, err := r.eachOfPage(prefix+encodeNumber(from), after(prefix), limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
+		seq := decodeNumber(key[len(prefix):])
+		m, err := decodeMessage(q.ID, seq, raw)
+		if err != nil {
+			return 0, err
+		}
+		out.Items = append(out.Items, messageOf(row.Incarnation, seq, m))
+		return len(raw), nil
+	})
+	if last != "" {
+		next := decodeNumber(last[len(prefix):]) + 1
+		out.Next = &next
+	}
+	return out, err
+}

@@ -1,0 +1,110 @@
+package fsm
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (c *commit) reviseValue(op *agent.ReviseValue) (agent.OpResult, error) {
+	old, err := c.liveValue(op.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+		return nil, err
+	}
+	if old == nil {
+		return nil, notFound("value", op.Key)
+	}
+	row, ok := proto.Clone(old).(*logpb.ValueRow)
+	if !ok {
+		return nil, fmt.Errorf("value %q has a row of another type", op.Key)
+	}
+	if op.ContentType != "" {
+		row.ContentType = op.ContentType
+	}
+	if err := describe(row, op.Metadata); err != nil {
+		return nil, err
+	}
+	row.Revision++
+	row.UpdatedAt = c.progress.wall
+	if op.To != "" {
+		return c.moveValue(op, old, row)
+	}
+	c.grow(0, int64(valueBytes(row))-int64(valueBytes(old)))
+	return c.storeValue(op.Key, row)
+}
+
+// describe merges a patch into a value's metadata.
+func describe(row *logpb.ValueRow, patch agent.JSON) error {
+	if patch == nil {
+		return nil
+	}
+	merged, err := agent.MergePatch(orEmptyObject(row.Metadata), patch)
+	if err != nil {
+		return agent.Invalid("metadata", "%v", err)
+	}
+	if len(merged) == 0 || merged[0] != '{' {
+		return agent.Invalid("metadata", "metadata must be a JSON object")
+	}
+	if len(merged) > agent.MetadataBytesMax {
+		return agent.TooLarge("metadata", "metadata_bytes_max", len(merged), agent.MetadataBytesMax)
+	}
+	row.Metadata = merged
+	return nil
+}
+
+// moveValue puts a value under another key, where it begins a life of its own;
+// when it was made, and when it goes, stay.
+func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (agent.OpResult, error) {
+	there, err := c.liveValue(op.To)
+	if err != nil {
+		return nil, err
+	}
+	if there != nil {
+		e := agent.Errorf(agent.CodeAlreadyExists, "there is a value %q already, at revision %d: delete it first, or choose another key", op.To, there.Revision)
+		e.Revision = there.Revision
+		return nil, e
+	}
+	if err := c.enter(kindValueTombstone, op.To, 0, 0); err != nil {
+		return nil, err
+	}
+	bytes, err := c.rows.get(idKey(kindValueBytes, c.scope, op.Key))
+	if err != nil {
+		return nil, err
+	}
+	if bytes == nil {
+		return nil, fmt.Errorf("value %q has no bytes", op.Key)
+	}
+	c.dropValue(op.Key, old)
+	if err := c.bury(kindValueTombstone, op.Key, old.Incarnation, 0); err != nil {
+		return nil, err
+	}
+	row.Incarnation, row.Revision = c.mint(), 1
+	c.rows.set(idKey(kindValueBytes, c.scope, op.To), bytes)
+	c.expireAt(row.ExpiresAt, idKey(kindValue, c.scope, op.To))
+	c.grow(1, int64(valueBytes(row)))
+	return c.storeValue(op.To, row)
+}
+
+// storeValue writes a value's row and answers with it.
+func (c *commit) storeValue(key string, row *logpb.ValueRow) (agent.OpResult, error) {
+	raw, err := deterministic.Marshal(row)
+	if err != nil {
+		return nil, fmt.Errorf("encode value %q: %w", key, err)
+	}
+	c.rows.set(idKey(kindValue, c.scope, key), raw)
+	return &agent.ValueResult{
+		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}, nil
+}
+
+// valueBytes is what a value counts for in its scope.
+func valueBytes(row *logpb.ValueRow) uint64 { return row.GetSize() + uint64(len(row.GetMetadata())) }
