@@ -26,3 +26,6 @@ type ChainRing = chainRing
 
 func (r *chainRing) Add(index uint64, chain uint32)          { r.add(index, chain) }
 func (r *chainRing) At(index uint64) (chain uint32, ok bool) { return r.at(index) }
+
+// HotRows is how many rows apply keeps in memory.
+func (m *Machine) HotRows() int { return m.hot.rows.Len() }

@@ -37,6 +37,16 @@ type deletedRange struct {
 	at           int
 }
 
+// hot tells whether a hot row may be in the range.
+func (r deletedRange) hot() bool {
+	for kind := int(r.lower[0]); kind <= int(r.upper[0]); kind++ {
+		if hot(string([]byte{byte(kind)})) {
+			return true
+		}
+	}
+	return false
+}
+
 type undo struct {
 	key    string
 	before change
@@ -222,7 +232,7 @@ func (o *overlay) writeTo(b *storage.Batch) {
 
 // settle brings the hot rows up to date, after the engine is.
 func (o *overlay) settle() {
-	if len(o.ranges) > 0 {
+	if slices.ContainsFunc(o.ranges, deletedRange.hot) {
 		o.hot.clear()
 	}
 	for k, c := range o.rows {

@@ -1,0 +1,38 @@
+package fsm_test
+
+import (
+	"fmt"
+	"testing"
+
+	"dormouse/agent"
+)
+
+// Answers that their client has acknowledged go by the range, many at once.
+// None of them is a hot row, so the hot ones stay.
+func TestAcknowledgingAnswersKeepsTheHotRows(t *testing.T) {
+	r := newSubject(t)
+	const agents = 300
+	put := func(first, count, low uint64) {
+		commits := []agent.Commit{}
+		for n := range count {
+			commits = append(commits, agent.Commit{
+				Request: agent.Request{Client: "c", Seq: first + n, Low: low},
+				Ops:     []agent.Op{&agent.PutCheckpoint{Key: fmt.Sprintf("k%d", n), State: agent.JSON(`{}`)}},
+			})
+		}
+		for _, decided := range r.batch(commits...) {
+			if decided.Err != nil {
+				t.Fatal(decided.Err)
+			}
+		}
+	}
+	put(1, agents, 1)
+	hot := r.machine.HotRows()
+	if hot < agents {
+		t.Fatalf("%d hot rows after %d checkpoints", hot, agents)
+	}
+	put(agents+1, 1, agents+1) // acknowledges the 300 before
+	if got := r.machine.HotRows(); got < hot {
+		t.Errorf("%d hot rows after answers went, want at least %d", got, hot)
+	}
+}
