@@ -89,7 +89,7 @@ func putValueFromProto(p *apipb.PutValue) (agent.Op, error) {
 	}
 	return &agent.PutValue{
 		Key: p.Key, ContentType: p.ContentType, Bytes: p.Bytes, TTL: ttl,
-		IfRevision: p.IfRevision, IfBytes: expectFromProto(p.IfBytes), IfIncarnation: p.IfIncarnation,
+		IfRevision: p.IfRevision, IfBytes: expectFromProto(p.IfBytes), IfIncarnation: p.IfIncarnation, Metadata: json(p.Metadata),
 	}, nil
 }
 

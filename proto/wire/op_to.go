@@ -13,6 +13,7 @@ func opToProto(out *apipb.Op, op agent.Op) {
 		out.Op = &apipb.Op_PutValue{PutValue: &apipb.PutValue{
 			Key: op.Key, ContentType: op.ContentType, Bytes: op.Bytes, TtlMs: millis(op.TTL),
 			IfRevision: op.IfRevision, IfBytes: expectToProto(op.IfBytes), IfIncarnation: op.IfIncarnation,
+			Metadata: op.Metadata,
 		}}
 	case *agent.DeleteValue:
 		out.Op = &apipb.Op_DeleteValue{DeleteValue: &apipb.DeleteValue{

@@ -49,6 +49,10 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 		out.Result = &apipb.OpResult_Session{Session: sessionResultToProto(r)}
 	case *agent.ReviewResult:
 		out.Result = &apipb.OpResult_Review{Review: reviewToProto(&r.Review)}
+	case *agent.ConversationResult:
+		out.Result = &apipb.OpResult_Conversation{Conversation: conversationResultToProto(r)}
+	case *agent.MessageResult:
+		out.Result = &apipb.OpResult_Message{Message: messageResultToProto(r)}
 	default:
 		panic(fmt.Sprintf("wire: result %T has no wire format", res))
 	}
@@ -141,6 +145,14 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 	case *apipb.OpResult_Review:
 		if o.Review != nil {
 			return &agent.ReviewResult{Review: *reviewFromProto(o.Review)}, nil
+		}
+	case *apipb.OpResult_Conversation:
+		if o.Conversation != nil {
+			return conversationResultFromProto(o.Conversation), nil
+		}
+	case *apipb.OpResult_Message:
+		if o.Message != nil {
+			return messageResultFromProto(o.Message), nil
 		}
 	}
 	return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")

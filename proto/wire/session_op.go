@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
 )
@@ -54,7 +52,7 @@ func sessionOpToProto(out *apipb.Op, op agent.Op) {
 			InterruptId: op.InterruptID,
 		}}
 	default:
-		panic(fmt.Sprintf("wire: op %T has no wire format", op))
+		conversationOpToProto(out, op)
 	}
 }
 
@@ -151,6 +149,8 @@ func timedSessionOpFromProto(op *apipb.Op) (agent.Op, error) {
 				Session: d.Session, IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation, Seal: seal,
 			}, err
 		}
+	default:
+		return conversationOpFromProto(op)
 	}
 	return nil, noKind()
 }

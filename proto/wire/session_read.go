@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
 )
@@ -24,7 +22,7 @@ func sessionReadToProto(out *apipb.Read, read agent.Read) {
 			Before: r.Before, Assignee: r.Assignee, Session: r.Session,
 		}}
 	default:
-		panic(fmt.Sprintf("wire: read %T has no wire format", read))
+		conversationReadToProto(out, read)
 	}
 }
 
@@ -48,7 +46,7 @@ func sessionReadFromProto(read *apipb.Read) agent.Read {
 			Status: agent.ReviewStatus(l.GetStatus()), Before: l.GetBefore(), Assignee: l.GetAssignee(), Session: l.GetSession(),
 		}
 	default:
-		return nil
+		return conversationReadFromProto(read)
 	}
 }
 
@@ -63,7 +61,7 @@ func sessionAnswerToProto(out *apipb.Answer, found agent.Found) {
 	case *agent.ReviewList:
 		out.Answer = &apipb.Answer_Reviews{Reviews: &apipb.ReviewList{Items: reviewsToProto(f.Items), Next: f.Next}}
 	default:
-		panic(fmt.Sprintf("wire: answer %T has no wire format", found))
+		conversationAnswerToProto(out, found)
 	}
 }
 
@@ -78,6 +76,6 @@ func sessionAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
 	case *apipb.Answer_Reviews:
 		return &agent.ReviewList{Items: reviewsFromProto(f.Reviews.GetItems()), Next: f.Reviews.GetNext()}, nil
 	default:
-		return nil, noAnswer()
+		return conversationAnswerFromProto(a)
 	}
 }

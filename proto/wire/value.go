@@ -8,14 +8,14 @@ import (
 func valueToProto(v *agent.Value) *apipb.Value {
 	return &apipb.Value{
 		Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType, Bytes: v.Bytes,
-		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
+		Metadata: v.Metadata, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
 	}
 }
 
 func valueFromProto(v *apipb.Value) *agent.Value {
 	return &agent.Value{
 		Key: v.GetKey(), Incarnation: v.GetIncarnation(), Revision: v.GetRevision(), ContentType: v.GetContentType(),
-		Bytes: v.GetBytes(), CreatedAt: v.GetCreatedAt(), UpdatedAt: v.GetUpdatedAt(), ExpiresAt: v.GetExpiresAt(),
+		Bytes: v.GetBytes(), Metadata: json(v.GetMetadata()), CreatedAt: v.GetCreatedAt(), UpdatedAt: v.GetUpdatedAt(), ExpiresAt: v.GetExpiresAt(),
 	}
 }
 
@@ -25,7 +25,7 @@ func valueListToProto(l *agent.ValueList) *apipb.ValueList {
 	for i := range l.Items {
 		r, m := &l.Items[i], &slab[i]
 		m.Key, m.Incarnation, m.Revision, m.ContentType = r.Key, r.Incarnation, r.Revision, r.ContentType
-		m.Size, m.UpdatedAt, m.ExpiresAt = r.Size, r.UpdatedAt, r.ExpiresAt
+		m.Size, m.Metadata, m.UpdatedAt, m.ExpiresAt = r.Size, r.Metadata, r.UpdatedAt, r.ExpiresAt
 		out.Items[i] = m
 	}
 	return out
@@ -36,7 +36,7 @@ func valueListFromProto(l *apipb.ValueList) *agent.ValueList {
 	for i, r := range l.GetItems() {
 		out.Items[i] = agent.ValueRow{
 			Key: r.GetKey(), Incarnation: r.GetIncarnation(), Revision: r.GetRevision(), ContentType: r.GetContentType(),
-			Size: r.GetSize(), UpdatedAt: r.GetUpdatedAt(), ExpiresAt: r.GetExpiresAt(),
+			Size: r.GetSize(), Metadata: json(r.GetMetadata()), UpdatedAt: r.GetUpdatedAt(), ExpiresAt: r.GetExpiresAt(),
 		}
 	}
 	return out

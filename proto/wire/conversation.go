@@ -1,0 +1,137 @@
+package wire
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+func conversationReadToProto(out *apipb.Read, read agent.Read) {
+	switch r := read.(type) {
+	case *agent.GetConversation:
+		out.Read = &apipb.Read_GetConversation{GetConversation: refToProto(&r.ConversationRef)}
+	case *agent.ListConversations:
+		out.Read = &apipb.Read_ListConversations{ListConversations: &apipb.ListConversations{
+			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Interrupted: r.Interrupted,
+		}}
+	case *agent.ListMessages:
+		out.Read = &apipb.Read_ListMessages{ListMessages: &apipb.ListMessages{
+			Ref: refToProto(&r.ConversationRef), From: r.From, Tail: r.Tail, Limit: r.Limit,
+		}}
+	default:
+		panic(fmt.Sprintf("wire: read %T has no wire format", read))
+	}
+}
+
+func conversationReadFromProto(read *apipb.Read) agent.Read {
+	switch r := read.GetRead().(type) {
+	case *apipb.Read_GetConversation:
+		return &agent.GetConversation{ConversationRef: refFromProto(r.GetConversation)}
+	case *apipb.Read_ListConversations:
+		l := r.ListConversations
+		return &agent.ListConversations{
+			Page:        agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
+			Interrupted: l.GetInterrupted(),
+		}
+	case *apipb.Read_ListMessages:
+		l := r.ListMessages
+		return &agent.ListMessages{ConversationRef: refFromProto(l.GetRef()), From: l.GetFrom(), Tail: l.GetTail(), Limit: l.GetLimit()}
+	default:
+		return nil
+	}
+}
+
+func conversationAnswerToProto(out *apipb.Answer, found agent.Found) {
+	switch f := found.(type) {
+	case *agent.SavedConversation:
+		out.Answer = &apipb.Answer_Conversation{Conversation: savedConversationToProto(f)}
+	case *agent.ConversationList:
+		list := &apipb.ConversationList{Next: f.Next}
+		for i := range f.Items {
+			list.Items = append(list.Items, conversationRowToProto(&f.Items[i]))
+		}
+		out.Answer = &apipb.Answer_Conversations{Conversations: list}
+	case *agent.MessageList:
+		list := &apipb.MessageList{Conversation: conversationRowToProto(&f.Conversation), Next: f.Next}
+		for i := range f.Items {
+			list.Items = append(list.Items, displayedToProto(&f.Items[i]))
+		}
+		out.Answer = &apipb.Answer_Messages{Messages: list}
+	default:
+		panic(fmt.Sprintf("wire: answer %T has no wire format", found))
+	}
+}
+
+func conversationAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
+	switch f := a.GetAnswer().(type) {
+	case *apipb.Answer_Conversation:
+		return savedConversationFromProto(f.Conversation), nil
+	case *apipb.Answer_Conversations:
+		list := &agent.ConversationList{Next: f.Conversations.GetNext()}
+		for _, row := range f.Conversations.GetItems() {
+			list.Items = append(list.Items, conversationRowFromProto(row))
+		}
+		return list, nil
+	case *apipb.Answer_Messages:
+		list := &agent.MessageList{Conversation: conversationRowFromProto(f.Messages.GetConversation())}
+		if f.Messages != nil {
+			list.Next = f.Messages.Next
+		}
+		for _, m := range f.Messages.GetItems() {
+			list.Items = append(list.Items, displayedFromProto(m))
+		}
+		return list, nil
+	default:
+		return nil, noAnswer()
+	}
+}
+
+func conversationRowToProto(r *agent.ConversationRow) *apipb.ConversationRow {
+	return &apipb.ConversationRow{
+		Id: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Agent: r.Agent, Owner: r.Owner, Lifecycle: string(r.Lifecycle),
+		Interrupted: r.Interrupted, Version: r.Version, Title: r.Title, MessageCount: r.MessageCount, PendingCount: r.PendingCount,
+		Consumed: r.Consumed, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, SavedAt: r.SavedAt,
+	}
+}
+
+func conversationRowFromProto(r *apipb.ConversationRow) agent.ConversationRow {
+	return agent.ConversationRow{
+		ID: r.GetId(), Incarnation: r.GetIncarnation(), Revision: r.GetRevision(), Agent: r.GetAgent(), Owner: r.GetOwner(),
+		Lifecycle: agent.Lifecycle(r.GetLifecycle()), Interrupted: r.GetInterrupted(), Version: r.GetVersion(), Title: r.GetTitle(),
+		MessageCount: r.GetMessageCount(), PendingCount: r.GetPendingCount(), Consumed: r.GetConsumed(),
+		CreatedAt: r.GetCreatedAt(), UpdatedAt: r.GetUpdatedAt(), SavedAt: r.GetSavedAt(),
+	}
+}
+
+func savedConversationToProto(c *agent.SavedConversation) *apipb.SavedConversation {
+	out := &apipb.SavedConversation{Row: conversationRowToProto(&c.ConversationRow), State: c.State}
+	for _, p := range c.Pending {
+		out.Pending = append(out.Pending, &apipb.PendingMessage{Number: p.Number, Message: p.Message, At: p.At})
+	}
+	return out
+}
+
+func savedConversationFromProto(c *apipb.SavedConversation) *agent.SavedConversation {
+	out := &agent.SavedConversation{ConversationRow: conversationRowFromProto(c.GetRow()), State: json(c.GetState())}
+	for _, p := range c.GetPending() {
+		out.Pending = append(out.Pending, agent.PendingMessage{Number: p.GetNumber(), Message: json(p.GetMessage()), At: p.GetAt()})
+	}
+	return out
+}
+
+// displayedToProto converts a message that people see.
+func displayedToProto(m *agent.Message) *apipb.Message {
+	return &apipb.Message{
+		Id: m.ID, Seq: m.Seq, Revision: m.Revision, At: m.At, UpdatedAt: m.UpdatedAt, Role: string(m.Role), Type: m.Type,
+		Content: m.Content, ToolCall: m.ToolCall, Status: string(m.Status), Synthetic: m.Synthetic,
+	}
+}
+
+func displayedFromProto(m *apipb.Message) agent.Message {
+	return agent.Message{
+		ID: m.GetId(), Seq: m.GetSeq(), Revision: m.GetRevision(), At: m.GetAt(), UpdatedAt: m.GetUpdatedAt(),
+		Role: agent.MessageRole(m.GetRole()), Type: m.GetType(), Content: json(m.GetContent()), ToolCall: m.GetToolCall(),
+		Status: agent.ToolStatus(m.GetStatus()), Synthetic: m.GetSynthetic(),
+	}
+}
