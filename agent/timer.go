@@ -1,8 +1,15 @@
 package agent
 
+import (
+	"errors"
+	"time"
+
+	"dormouse/internal/cron"
+)
+
 // Timer wakes an instance and sends it a signal: once, or as a cron expression
-// says. It is durable. Whoever writes a timer reckons its next instant; the
-// state machine compares and keeps, and knows no time zones.
+// says. It is durable. The state machine compares and keeps, and knows no time
+// zones: the leader reckons a cron's next instant.
 //
 // At most one occurrence is pending. It is acknowledged by AckTimer in the
 // commit of the turn that it caused, so an acknowledged occurrence has been
@@ -11,37 +18,39 @@ type Timer struct {
 	Manager  string
 	Key      string
 	ID       string
-	Cron     string // five or six fields, or a macro; "" for one that fires once
+	Cron     string // five fields, six (seconds first), seven (and the year last) or a macro; "" for one that fires once
 	TimeZone string // of Cron, by its IANA name; "" means UTC
 	Missed   Missed
-	CatchUp  int    // MissedCatchUp: at most so many; 0 means TimerCatchUpDefault
+	CatchUp  uint64 // MissedCatchUp: at most so many; 0 means TimerCatchUpDefault
 	Type     string // of the signal; "" means SignalTimer
-	Data     JSON
+	Data     JSON   // of the signal: an object
 
 	Generation           uint64 // of the timer as it was last put; never used again
-	Next                 int64  // Unix ms: the pending occurrence
+	Next                 int64  // Unix ms: the pending occurrence; 0 where a cron's has not been reckoned yet
 	NotBefore            int64  // Unix ms: after a failed attempt, when the next one may be made
-	Attempts             int    // that failed, of the pending occurrence
+	Attempts             uint64 // that failed, of the pending occurrence
 	Parked               bool   // attempts are used up: it fires no more until it is put anew
-	LastError            string
-	CreatedAt, UpdatedAt int64
+	LastError            string // of the last attempt that failed
+	CreatedAt, UpdatedAt int64  // Unix ms: when there first was such a timer, and when it was last put
 }
 
-// Missed says what becomes of occurrences that nobody could fire in time.
+// Missed says what becomes of occurrences that nobody could fire in time: those
+// that fell due TimerGrace ago or more, and those that fell due while one before
+// them was being handled.
 type Missed string
 
 // The policies for missed occurrences.
 const (
 	MissedSkip     Missed = "skip"      // they are passed over; the default of cron
 	MissedFireOnce Missed = "fire_once" // one signal stands for all; the default of an instant
-	MissedCatchUp  Missed = "catch_up"  // each is fired, the oldest first, at most CatchUp of them
+	MissedCatchUp  Missed = "catch_up"  // each of the last CatchUp is fired, the oldest first
 )
 
 // SignalTimer is the type of the signals that timers send, where none is named.
 const SignalTimer = "timer"
 
-// PutTimer sets a timer, in place of the one under that id. At is its next
-// instant.
+// PutTimer sets a timer, in place of the one under that id. One that fires once
+// names its instant in Next, which may have passed; a cron's Next is 0.
 type PutTimer struct {
 	Timer Timer // Generation, NotBefore, Attempts, Parked, LastError and times are the store's
 }
@@ -55,12 +64,13 @@ type DeleteTimer struct{ Manager, Key, ID string }
 type AckTimer struct {
 	Manager, Key, ID string
 	Generation       uint64
-	Instant          int64 // Unix ms
+	Instant          int64 // Unix ms; 0 where none had been reckoned yet
 	Next             int64 // Unix ms, later than Instant; 0 where there is none
 }
 
 // FailTimer records an attempt at the pending occurrence that failed, and when
-// the next may be made; past TimerAttemptsMax the timer is parked.
+// the next may be made; with the TimerAttemptsMax-th the timer is parked.
+// Another pending occurrence than that is refused as AckTimer's is.
 type FailTimer struct {
 	Manager, Key, ID string
 	Generation       uint64
@@ -75,7 +85,58 @@ func (*AckTimer) isOp()    {}
 func (*FailTimer) isOp()   {}
 
 // TimerResult answers PutTimer, AckTimer and FailTimer: the timer as it stands
-// after the op; a Timer without an id where it has ended.
+// after the op, without its Data; a Timer without an id where it has ended.
 type TimerResult struct{ Timer Timer }
 
 func (*TimerResult) isOpResult() {}
+
+// GetTimer reads a timer.
+type GetTimer struct{ Manager, Key, ID string }
+
+// ListTimers lists an instance's timers, in id order, or those of all of a
+// manager's instances, in the order of their keys. After is the Next of the page
+// before.
+type ListTimers struct {
+	Manager string
+	Key     string // "" for all of the manager's; Prefix is of keys then, and of ids otherwise
+	Page
+}
+
+func (*GetTimer) isRead()   {}
+func (*ListTimers) isRead() {}
+
+// TimerList answers ListTimers.
+type TimerList struct {
+	Items []Timer
+	Next  string // pass as After; "" at the end
+}
+
+func (*Timer) isFound()     {}
+func (*TimerList) isFound() {}
+
+// NextAfter is the timer's first instant after another, in Unix ms; 0 where
+// there is none, as there is not for one that fires once. A cron or zone that
+// cannot be read is invalid.
+func (t *Timer) NextAfter(after int64) (int64, error) {
+	if t.Cron == "" {
+		return 0, nil
+	}
+	schedule, err := cron.Parse(t.Cron, t.TimeZone)
+	if err != nil {
+		return 0, planError(err)
+	}
+	next := schedule.Next(time.UnixMilli(after))
+	if next.IsZero() {
+		return 0, nil
+	}
+	return next.UnixMilli(), nil
+}
+
+// planError names the field of the plan that is wrong.
+func planError(err error) error {
+	var wrong *cron.Error
+	if errors.As(err, &wrong) {
+		return Invalid(wrong.Field, "%s: %s", wrong.Field, wrong.Detail)
+	}
+	return err
+}

@@ -24,7 +24,7 @@ func (t *tally) conversationOp(op Op) error {
 	case *ReviseValue:
 		return t.reviseValue(o)
 	default:
-		return Invalid("op", "there is no op here: name one")
+		return t.timerOp(op)
 	}
 }
 
@@ -206,7 +206,7 @@ func validConversationRead(read Read) error {
 	case *ListMessages:
 		return r.judge()
 	default:
-		return Invalid("read", "there is no read here: name one")
+		return validTimerRead(read)
 	}
 }
 
