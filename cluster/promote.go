@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -119,7 +120,10 @@ func (g *Group) writable() error {
 	return err
 }
 
-// look asks every other member how far it is.
+// look asks every other member how far it is. One that has applied as much as
+// this node and come to another state has diverged: each entry carries the
+// leader's chain for the others to compare, so an empty one ends it though
+// nobody writes.
 func (g *Group) look(ctx context.Context) {
 	if g.peers == nil {
 		return
@@ -127,8 +131,10 @@ func (g *Group) look(ctx context.Context) {
 	// What they have applied is compared with what was applied here before
 	// they were asked: noop and barrier entries never reach the machine.
 	applied, members := g.machine.Applied(), g.machine.Members()
+	index, chain := g.machine.Chain()
 	g.followed.forget(members)
 	var asking sync.WaitGroup
+	var odd atomic.Bool
 	for _, m := range members {
 		if m.ID == g.o.NodeID {
 			continue
@@ -138,9 +144,16 @@ func (g *Group) look(ctx context.Context) {
 			answered := err == nil && status.ClusterID == g.id.clusterID() && status.Incarnation == m.Incarnation
 			caughtUp := status.AppliedIndex > 0 && status.AppliedIndex+lagMax >= applied
 			g.followed.note(m.Incarnation, answered, status.AppliedIndex, caughtUp)
+			if answered && status.AppliedIndex == index && status.Chain != chain {
+				g.logger.Error("a replica has diverged from this one, and is told so", "node", m.ID, "index", index)
+				odd.Store(true)
+			}
 		})
 	}
 	asking.Wait()
+	if odd.Load() {
+		_, _ = g.Barrier(ctx) // where it fails, the next look finds the same
+	}
 }
 
 // reconcile makes at most one change.
