@@ -19,6 +19,8 @@ var all = []func() Workload{
 	newTurn,
 	newWatch,
 	newSession,
+	newReview,
+	newFork,
 }
 
 // New makes the workload of a name, for one run or one judgement.

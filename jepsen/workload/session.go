@@ -257,6 +257,7 @@ func (w *session) endOne(ctx context.Context, p *Process, key string, seen sessi
 		call = callRecover
 	case agent.SessionHibernated:
 		call = callResume
+	default:
 	}
 	lease, given := w.lease(ctx, p, call, key, sessionCall{Owner: holderName(p.ID), TTL: settleTTL})
 	if !given {

@@ -1,0 +1,281 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/model"
+)
+
+// Check judges each family by itself. What a fork shows of what it was forked
+// from is held to the same ledger as that itself, so the two can never differ;
+// the rest is that forks stay, and one order of all calls.
+func (*fork) Check(ctx context.Context, h *history.History) check.Result {
+	return byKey(ctx, "fork", h, func(key string, ops []history.Op, f *findings) error {
+		j := &forked{
+			ledger: newLedger(key, ops, f), in: map[int]forkCall{}, out: map[int]*forkSeen{},
+			origin: map[string]originOfFork{}, floor: map[string]int{}, made: map[string]int{}, deletes: map[string][]int{},
+		}
+		if err := j.load(); err != nil {
+			return err
+		}
+		for call := range ops {
+			if seen := j.out[call]; seen != nil && seen.Incarnation > 0 && ops[call].Call != callDelete {
+				j.place(call, seen)
+			}
+		}
+		j.settle()
+		j.judgeLost()
+		if !j.disordered {
+			j.judgeCalls()
+		}
+		return nil
+	})
+}
+
+// forked is the history of one family. Calls go by their place in it; threads
+// and sessions by their kind, id and incarnation.
+type forked struct {
+	*ledger
+	in      map[int]forkCall
+	out     map[int]*forkSeen // of what was answered
+	origin  map[string]originOfFork
+	floor   map[string]int   // :: fork of a thread → a call that shows its floor
+	made    map[string]int   // :: kind and id of a fork → the call that was to make it
+	deletes map[string][]int // :: kind and id → calls that may have deleted it
+}
+
+// originOfFork is what a fork says that it was forked from, in a call.
+type originOfFork struct {
+	of   forkOrigin
+	call int
+}
+
+func kindAndID(session bool, id string) string {
+	if session {
+		return "session " + id
+	}
+	return "thread " + id
+}
+
+func lifeOf(session bool, id string, incarnation uint64) string {
+	return fmt.Sprintf("%s in incarnation %d", kindAndID(session, id), incarnation)
+}
+
+func (j *forked) load() error {
+	for call, op := range j.ops {
+		in, err := history.Decode[forkCall](op.In)
+		if err != nil {
+			return err
+		}
+		j.in[call] = in
+		if op.Outcome == history.OK {
+			seen, err := history.Decode[forkSeen](op.Out)
+			if err != nil {
+				return err
+			}
+			j.out[call] = &seen
+		}
+		switch {
+		case op.Call == callFork && op.Outcome != history.Refused:
+			j.made[kindAndID(in.Session, in.New)] = call
+		case op.Call == callDelete && op.Outcome != history.Refused:
+			id := kindAndID(in.Session, in.ID)
+			j.deletes[id] = append(j.deletes[id], call)
+		case op.Call == callAppend || op.Call == callPut:
+			j.authored(call, "", in.Name) // nobody knows in which incarnation it ends up
+		}
+		if seen := j.out[call]; seen != nil && seen.From != nil {
+			j.loadOrigin(call, seen)
+		}
+	}
+	return nil
+}
+
+// loadOrigin: a fork was forked from what it was to be forked from, for ever.
+func (j *forked) loadOrigin(call int, seen *forkSeen) {
+	life := j.life(call)
+	before, known := j.origin[life]
+	if !known {
+		j.origin[life] = originOfFork{*seen.From, call}
+		before = j.origin[life]
+	}
+	if before.of != *seen.From {
+		j.findings.add("another origin", j.key, j.of(before.call, call), "%s found %s to be forked from %+v, and %s from %+v",
+			nameOf(j.ops[before.call]), life, before.of, nameOf(j.ops[call]), *seen.From)
+	}
+	made, known := j.made[kindAndID(j.in[call].Session, j.subject(call))]
+	if !known {
+		return
+	}
+	if in := j.in[made]; in.ID != seen.From.ID || in.At != nil && *in.At != seen.From.Version {
+		j.findings.add("another origin", j.key, j.of(made, call), "%s was to fork %s, and %s found it to be forked from %+v",
+			nameOf(j.ops[made]), in.ID, nameOf(j.ops[call]), *seen.From)
+	}
+}
+
+// subject is the id of what a call's answer shows.
+func (j *forked) subject(call int) string {
+	if in := j.in[call]; j.ops[call].Call == callFork {
+		return in.New
+	}
+	return j.in[call].ID
+}
+
+func (j *forked) life(call int) string {
+	return lifeOf(j.in[call].Session, j.subject(call), j.out[call].Incarnation)
+}
+
+// place finds out which write made which version of what.
+func (j *forked) place(call int, seen *forkSeen) {
+	in, name := j.in[call], nameOf(j.ops[call])
+	id := j.subject(call)
+	switch {
+	case j.ops[call].Call == callAppend || j.ops[call].Call == callPut:
+		j.saw(in.Name, j.life(call), seen.Version, call)
+		return
+	case in.Session:
+		j.placeSession(call, seen)
+		return
+	case j.ops[call].Call == callRead && uint64(len(seen.Names)) != seen.Version-min(seen.Version, seen.Floor):
+		j.findings.add("entries missing", j.key, j.of(call), "%s found a thread from seq %d to rev %d with %d entries", name, seen.Floor, seen.Version, len(seen.Names))
+	}
+	if isFork(id) {
+		first, known := j.floor[j.life(call)]
+		if !known {
+			j.floor[j.life(call)] = call
+			first = call
+		}
+		if j.out[first].Floor != seen.Floor {
+			j.findings.add("fork lost its prefix", j.key, j.of(first, call), "%s found %s from seq %d on, and %s from %d",
+				nameOf(j.ops[first]), j.life(call), j.out[first].Floor, name, seen.Floor)
+		}
+	}
+	for i, entry := range seen.Names {
+		seq := seen.Floor + uint64(i)
+		if home, known := j.homeOf(id, seen.Incarnation, seq); known {
+			j.saw(entry, home, seq+1, call)
+		}
+	}
+}
+
+// placeSession: nobody writes to the fork of a session, so it shows what it was
+// forked from.
+func (j *forked) placeSession(call int, seen *forkSeen) {
+	if len(seen.Names) == 0 {
+		return
+	}
+	life, version := j.life(call), seen.Version
+	for isFork(j.subject(call)) {
+		from, known := j.origin[life]
+		if !known {
+			j.findings.add("another origin", j.key, j.of(call), "%s found %s, which does not say what it was forked from", nameOf(j.ops[call]), life)
+			return
+		}
+		life, version = lifeOf(true, from.of.ID, from.of.Incarnation), from.of.Version
+		if !isFork(from.of.ID) {
+			break
+		}
+		if _, known := j.origin[life]; !known {
+			return // a fork of a fork that nobody has seen
+		}
+	}
+	j.saw(seen.Names[0], life, version, call)
+}
+
+// homeOf is the thread that an entry was appended to which a thread shows at a
+// seq; unknown where a fork between the two was never seen.
+func (j *forked) homeOf(id string, incarnation, seq uint64) (life string, known bool) {
+	for {
+		life = lifeOf(false, id, incarnation)
+		if !isFork(id) {
+			return life, true
+		}
+		from, known := j.origin[life]
+		switch {
+		case !known:
+			return "", false
+		case seq >= from.of.Version:
+			return life, true
+		}
+		id, incarnation = from.of.ID, from.of.Incarnation
+	}
+}
+
+// judgeLost: a fork that was there, and that nobody was to delete, is there.
+func (j *forked) judgeLost() {
+	seen := map[string]int{} // :: kind and id → the first call, by return, that shows it
+	for call, op := range j.ops {
+		id := kindAndID(j.in[call].Session, j.subject(call))
+		if out := j.out[call]; out == nil || out.Incarnation == 0 || op.Call == callDelete || !isFork(id) {
+			continue
+		}
+		if first, known := seen[id]; !known || op.Return < j.ops[first].Return {
+			seen[id] = call
+		}
+	}
+	for call, op := range j.ops {
+		id := kindAndID(j.in[call].Session, j.in[call].ID)
+		first, known := seen[id]
+		if out := j.out[call]; op.Call != callRead || out == nil || out.Incarnation > 0 || !known || j.ops[first].Return > op.Invoke {
+			continue
+		}
+		gone := false
+		for _, del := range j.deletes[id] {
+			gone = gone || j.ops[del].Invoke < op.Return
+		}
+		if !gone {
+			j.findings.add("fork lost", j.key, j.of(first, call), "%s found no %s, which %s had found or made, and nobody has deleted",
+				nameOf(op), id, nameOf(j.ops[first]))
+		}
+	}
+}
+
+// judgeCalls looks for one order of all calls: each is held to the versions
+// that it made or found.
+func (j *forked) judgeCalls() {
+	transactions := map[int]*model.Transaction{}
+	for call, op := range j.ops {
+		t, in, seen := &model.Transaction{}, j.in[call], j.out[call]
+		switch op.Call {
+		case callAppend, callPut:
+			if home := j.home[in.Name]; home != "" {
+				t.Writes = append(t.Writes, model.Access{Object: home, Version: j.object(home).version[in.Name]})
+			}
+		case callRead:
+			if seen != nil && seen.Incarnation > 0 && (!in.Session || !isFork(in.ID)) {
+				t.Reads = append(t.Reads, model.Access{Object: j.life(call), Version: seen.Version})
+			}
+		case callFork:
+			if seen != nil {
+				j.addFork(t, call)
+			}
+		}
+		if len(t.Reads)+len(t.Writes)+len(t.Saw) > 0 {
+			transactions[call] = t
+		}
+	}
+	j.judgeOrder(transactions)
+}
+
+// addFork is what a fork that was answered read and made.
+func (j *forked) addFork(t *model.Transaction, call int) {
+	from, known := j.origin[j.life(call)]
+	if !known {
+		return
+	}
+	in := j.in[call]
+	read := model.Access{Object: lifeOf(in.Session, from.of.ID, from.of.Incarnation), Version: from.of.Version}
+	switch {
+	case in.Session && isFork(from.of.ID): // which nobody writes to
+	case in.At == nil:
+		t.Reads = append(t.Reads, read)
+	default:
+		t.Saw = append(t.Saw, read)
+	}
+	if !in.Session && from.of.Version > 0 {
+		t.Writes = append(t.Writes, model.Access{Object: j.life(call), Version: from.of.Version})
+	}
+}

@@ -1,0 +1,262 @@
+package workload
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+func TestForkFindsEachWrong(t *testing.T) {
+	const key, one, two = "fork1", "fork1/1", "fork1/2"
+	add := func(at int, id, name string, incarnation, rev uint64) history.Op {
+		return ok(1, at, at+10, callAppend, key, forkCall{ID: id, Name: name}, forkSeen{Incarnation: incarnation, Version: rev})
+	}
+	put := func(at int, name string, incarnation, revision uint64) history.Op {
+		return ok(1, at, at+10, callPut, key, forkCall{Session: true, ID: key, Name: name, Revision: revision - 1}, forkSeen{Incarnation: incarnation, Version: revision})
+	}
+	from := func(id string, incarnation, version uint64) *forkOrigin { return &forkOrigin{id, incarnation, version} }
+	forks := func(at int, id string, incarnation uint64, of *forkOrigin) history.Op {
+		return ok(2, at, at+10, callFork, key, forkCall{ID: of.ID, New: id}, forkSeen{Incarnation: incarnation, Version: of.Version, From: of})
+	}
+	forksSession := func(at int, of, id string, incarnation uint64) history.Op {
+		return ok(2, at, at+10, callFork, key, forkCall{Session: true, ID: of, New: id}, forkSeen{Incarnation: incarnation, Version: 1})
+	}
+	read := func(at int, id string, incarnation uint64, of *forkOrigin, names ...string) history.Op {
+		return ok(3, at, at+10, callRead, key, forkCall{ID: id}, forkSeen{Incarnation: incarnation, Version: uint64(len(names)), From: of, Names: names})
+	}
+	readSession := func(at int, id string, incarnation, revision uint64, of *forkOrigin, name string) history.Op {
+		return ok(3, at, at+10, callRead, key, forkCall{Session: true, ID: id}, forkSeen{Incarnation: incarnation, Version: revision, From: of, Names: []string{name}})
+	}
+	gone := func(at int, id string) history.Op {
+		return ok(3, at, at+10, callRead, key, forkCall{ID: id}, forkSeen{})
+	}
+	deleted := func(at int, id string, session bool) history.Op {
+		return ok(4, at, at+10, callDelete, key, forkCall{ID: id, Session: session}, forkSeen{Incarnation: 1})
+	}
+	base := script{add(10, key, "a", 5, 1), add(30, key, "b", 5, 2), forks(50, one, 7, from(key, 5, 2))}
+	after := func(calls ...history.Op) script { return append(base.copied(), calls...) }
+	sessions := script{put(10, "a", 5, 1), forksSession(30, key, one, 7), put(50, "b", 5, 2)}
+	afterSessions := func(calls ...history.Op) script { return append(sessions.copied(), calls...) }
+	cases := []struct {
+		name, rule string
+		calls      script
+	}{
+		{"both go on", "", after(add(70, key, "c", 5, 3), add(70, one, "d", 7, 3), read(90, one, 7, from(key, 5, 2), "a", "b", "d"), read(90, key, 5, nil, "a", "b", "c"))},
+		{"the first one is deleted and made anew", "", after(deleted(70, key, false), add(90, key, "c", 9, 1), read(110, one, 7, from(key, 5, 2), "a", "b"), read(110, key, 9, nil, "c"))},
+		{"a fork of a fork", "", after(add(70, one, "c", 7, 3), forks(90, two, 8, from(one, 7, 3)), read(110, two, 8, from(one, 7, 3), "a", "b", "c"))},
+		{"an unknown fork", "", append(base[:2:2], unknown(base[2]), read(70, one, 7, from(key, 5, 2), "a", "b"))},
+		{"a fork that is deleted", "", after(deleted(70, one, false), gone(90, one))},
+		{"an unknown append in a fork", "", script{base[0], unknown(add(30, key, "b", 0, 0)), forks(50, one, 7, from(key, 5, 2)), read(70, one, 7, from(key, 5, 2), "a", "b")}},
+		{"sessions", "", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "a"), readSession(70, key, 5, 2, nil, "b"))},
+		{"a session's fork of a fork", "", afterSessions(forksSession(70, one, two, 8), deleted(90, key, true), readSession(110, one, 7, 1, from(key, 5, 1), "a"), readSession(110, two, 8, 1, from(one, 7, 1), "a"))},
+		{"a fork that follows", "applied twice", after(deleted(70, key, false), add(90, key, "c", 9, 1), read(110, one, 7, from(key, 5, 2), "c", "b"))},
+		{"a fork that moves on", "another origin", after(add(70, key, "c", 5, 3), read(90, one, 7, from(key, 5, 3), "a", "b", "b"))},
+		{"another order", "two histories", after(read(70, one, 7, from(key, 5, 2), "b", "a"))},
+		{"an entry in both", "applied twice", after(add(70, key, "c", 5, 3), read(90, one, 7, from(key, 5, 2), "a", "b", "c"))},
+		{"an entry from nowhere", "written by nobody", after(read(70, one, 7, from(key, 5, 2), "a", "x"))},
+		{"a fork's entry that was refused", "refused but applied", script{base[0], refused(add(30, key, "b", 0, 0), "conflict"), forks(50, one, 7, from(key, 5, 2)), read(70, one, 7, from(key, 5, 2), "a", "b")}},
+		{"a fork that lost its beginning", "fork lost its prefix", after(ok(3, 70, 80, callRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 2, Floor: 1, From: from(key, 5, 2), Names: []string{"b"}}))},
+		{"a fork without its entries", "entries missing", after(ok(3, 70, 80, callRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 2, From: from(key, 5, 2), Names: []string{"a"}}))},
+		{"a fork that is gone", "fork lost", after(deleted(70, key, false), gone(90, one))},
+		{"a fork of something else", "another origin", after(ok(3, 70, 80, callRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 1, From: from(key, 9, 1), Names: []string{"a"}}))},
+		{"a fork at another rev", "another origin", script{base[0], base[1], ok(2, 50, 60, callFork, key, forkCall{ID: key, New: one, At: new(uint64)}, forkSeen{Incarnation: 7, Version: 2, From: from(key, 5, 2)})}},
+		{"a stale fork", "lost or stale", script{base[0], base[1], forks(50, one, 7, from(key, 5, 1))}},
+		{"a fork of what comes later", "read from the future", script{base[0], forks(30, one, 7, from(key, 5, 2)), add(50, key, "b", 5, 2)}},
+		{"a stale read of a fork", "lost or stale", after(add(70, one, "c", 7, 3), read(90, one, 7, from(key, 5, 2), "a", "b"))},
+		{"a session that follows", "two histories", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "b"), readSession(90, key, 5, 2, nil, "b"))},
+		{"a session from nowhere", "written by nobody", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "{}"))},
+		{"a session without an origin", "another origin", afterSessions(readSession(70, one, 7, 1, nil, "a"))},
+		{"a session that is gone", "fork lost", afterSessions(deleted(70, key, true), ok(3, 90, 100, callRead, key, forkCall{ID: one, Session: true}, forkSeen{}))},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newFork(), c.calls.history()), c.rule) })
+	}
+	givesUp(t, newFork(), cases[0].calls.history())
+}
+
+// forkStore is a sound store of one family.
+type forkStore struct {
+	index uint64
+	lives map[string]*forkLife // :: kind and id → what is there
+}
+
+type forkLife struct {
+	seen  forkSeen // with all names, floor or not
+	floor uint64
+}
+
+func (s *forkStore) do(call string, in any) any {
+	c := in.(forkCall)
+	s.index++
+	id := kindAndID(c.Session, c.ID)
+	life := s.lives[id]
+	if call == callRead {
+		if life == nil {
+			return forkSeen{Index: s.index}
+		}
+		out := life.seen
+		out.Index, out.Floor = s.index, life.floor
+		out.Names = slices.Clone(life.seen.Names[life.floor:])
+		return out
+	}
+	if life == nil && (call == callAppend && c.Incarnation == 0 || call == callPut && c.Revision == 0) {
+		life = &forkLife{seen: forkSeen{Incarnation: s.index}}
+		s.lives[id] = life
+	}
+	if life == nil || c.Incarnation > 0 && c.Incarnation != life.seen.Incarnation {
+		return nil
+	}
+	n := &life.seen
+	switch call {
+	case callAppend:
+		n.Version++
+		n.Names = append(slices.Clone(n.Names), c.Name)
+	case callPut:
+		if n.Version != c.Revision {
+			return nil
+		}
+		n.Version++
+		n.Names = []string{c.Name}
+	case callCompact:
+		if c.Before > n.Version || c.Before < life.floor {
+			return nil
+		}
+		life.floor = c.Before
+	case callDelete:
+		delete(s.lives, id)
+		return forkSeen{Index: s.index, Incarnation: n.Incarnation}
+	case callFork:
+		return s.fork(c, life)
+	}
+	return forkSeen{Index: s.index, Incarnation: n.Incarnation, Version: n.Version, From: n.From, Floor: life.floor}
+}
+
+func (s *forkStore) fork(c forkCall, of *forkLife) any {
+	at := of.seen.Version
+	if c.At != nil {
+		at = *c.At
+	}
+	if at > of.seen.Version || at < of.floor {
+		return nil
+	}
+	made := &forkLife{floor: of.floor, seen: forkSeen{Incarnation: s.index, From: &forkOrigin{c.ID, of.seen.Incarnation, at}}}
+	made.seen.Version, made.seen.Names = at, slices.Clone(of.seen.Names)
+	if c.Session {
+		made.seen.Version = 1
+	} else {
+		made.seen.Names = made.seen.Names[:at]
+	}
+	s.lives[kindAndID(c.Session, c.New)] = made
+	out := forkSeen{Index: s.index, Incarnation: s.index, Version: made.seen.Version, Floor: made.floor}
+	if !c.Session {
+		out.From = made.seen.From
+	}
+	return out
+}
+
+func forkHistory(seed uint64, processes, calls int) *history.History {
+	const key = "fork1"
+	s := &forkStore{lives: map[string]*forkLife{}}
+	r := rand.New(rand.NewPCG(seed, 17))
+	n := 0
+	made := map[bool][]string{}
+	run := soundRun{r: r, processes: processes, calls: calls, apply: s.do}
+	some := func(session bool) string {
+		if all := made[session]; len(all) > 0 && r.IntN(3) > 0 {
+			return all[len(all)-1-r.IntN(min(len(all), forksOpen))]
+		}
+		return key
+	}
+	run.begin = func(int) (string, any) {
+		n++
+		name := fmt.Sprint(n)
+		switch draw := r.IntN(100); {
+		case draw < 30:
+			return callAppend, forkCall{ID: key, Name: name}
+		case draw < 40:
+			in := forkCall{ID: some(false), Name: name}
+			if life := s.lives[kindAndID(false, in.ID)]; life != nil {
+				in.Incarnation = life.seen.Incarnation
+				return callAppend, in
+			}
+			return callRead, in
+		case draw < 48:
+			in := forkCall{ID: key, Session: true, Name: name}
+			if life := s.lives[kindAndID(true, key)]; life != nil {
+				in.Revision = life.seen.Version
+			}
+			return callPut, in
+		case draw < 65:
+			in := forkCall{ID: some(draw < 55), Session: draw < 55, New: key + forkMark + name}
+			if at := uint64(r.IntN(10)); !in.Session && r.IntN(2) == 0 {
+				in.At = &at
+			}
+			made[in.Session] = append(made[in.Session], in.New)
+			return callFork, in
+		case draw < 70:
+			return callCompact, forkCall{ID: key, Before: uint64(r.IntN(20))}
+		case draw < 74:
+			return callDelete, forkCall{ID: some(draw < 72), Session: draw < 72}
+		default:
+			return callRead, forkCall{ID: some(draw < 82), Session: draw < 82}
+		}
+	}
+	return run.history(key)
+}
+
+func TestForkPassesSoundRuns(t *testing.T) {
+	caught := 0
+	for seed := range uint64(60) {
+		h := forkHistory(seed, 1+int(seed%9), 300)
+		expect(t, judged(t, newFork(), h), "")
+		if what := spoilFork(rand.New(rand.NewPCG(seed, 18)), h); what != "" {
+			caught++
+			if r := judged(t, newFork(), h); r.Verdict != check.Violation {
+				t.Errorf("seed %d: %s goes unnoticed", seed, what)
+			}
+		}
+	}
+	if caught < 40 {
+		t.Errorf("only %d runs could be spoilt", caught)
+	}
+}
+
+// spoilFork gives a read of a fork the entry that another has there, as if it
+// were not its own, and says which.
+func spoilFork(r *rand.Rand, h *history.History) string {
+	for _, at := range r.Perm(len(h.Ops)) {
+		op := &h.Ops[at]
+		in, err := history.Decode[forkCall](op.In)
+		if err != nil {
+			panic(err)
+		}
+		if op.Call != callRead || op.Outcome != history.OK || !isFork(in.ID) {
+			continue
+		}
+		seen, err := history.Decode[forkSeen](op.Out)
+		if err != nil {
+			panic(err)
+		}
+		if n := len(seen.Names); n > 1 && !in.Session {
+			seen.Names[0] = seen.Names[1]
+			op.Out = raw(seen)
+			return fmt.Sprintf("an entry of another seq in call %d", op.ID)
+		}
+	}
+	return ""
+}
+
+func BenchmarkForkCheck(b *testing.B) {
+	all := &history.History{}
+	for key := range 10 {
+		for _, op := range forkHistory(uint64(key), 9, 1000).Ops {
+			op.Key = fmt.Sprint("f", key)
+			all.Ops = append(all.Ops, op)
+		}
+	}
+	scales(b, newFork(), all)
+}

@@ -1,0 +1,172 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+
+	"dormouse/agent"
+)
+
+// claim begins a turn, whatever runs. Where there is no session it starts one.
+func (*review) claim(ctx context.Context, p *Process, key string, t reviewTurn) (reviewsSeen, error) {
+	return Call(ctx, p, callClaim, key, true, t, func(ctx context.Context) (reviewsSeen, error) {
+		claim := &agent.ClaimSession{Session: key, Owner: t.Owner, Request: &agent.SessionRequest{ID: t.Request}}
+		seen, err := commitOne[*agent.SessionResult](ctx, p, claim)
+		if agent.CodeOf(err) == agent.CodeNotFound {
+			start := &agent.PutSession{Session: key, AgentID: key, Thread: key, Busy: agent.BusyInterrupt}
+			if _, err := commitOne[*agent.SessionResult](ctx, p, start); err != nil && agent.CodeOf(err) != agent.CodeAlreadyExists {
+				return reviewsSeen{}, err
+			}
+			seen, err = commitOne[*agent.SessionResult](ctx, p, claim)
+		}
+		if err != nil {
+			return reviewsSeen{}, err
+		}
+		out := reviewsSeen{Index: seen.index}
+		if lease := seen.result.Session.Lease; lease != nil {
+			out.Epoch = lease.Epoch
+		}
+		return out, nil
+	})
+}
+
+// ask asks for reviews: the turn then waits for them, or goes on.
+func (*review) ask(ctx context.Context, p *Process, key string, t reviewTurn) (reviewsSeen, error) {
+	drafts := make([]agent.ReviewDraft, len(t.Asks))
+	for i, a := range t.Asks {
+		drafts[i] = agent.ReviewDraft{ID: a.ID, InterruptID: a.ID, Operation: "act", TTL: a.TTL}
+	}
+	snapshot := agent.SessionSnapshot{ID: t.Name, Cursor: agent.Cursor{Phase: agent.PhaseReview}}
+	var op agent.Op = &agent.CommitSession{
+		Session: key, LeaseID: agent.LeaseID(t.Epoch), Owner: t.Owner, Status: agent.SessionWaiting,
+		Snapshots: []agent.SessionSnapshot{snapshot}, Reviews: drafts,
+	}
+	if t.GoesOn {
+		op = &agent.CheckpointSession{Session: key, LeaseID: agent.LeaseID(t.Epoch), Owner: t.Owner, Snapshot: snapshot, Reviews: drafts}
+	}
+	return underTurn(ctx, p, callAsk, key, t, op)
+}
+
+// withdraw ends the turn, and with it what is pending.
+func (*review) withdraw(ctx context.Context, p *Process, key string, t reviewTurn) (reviewsSeen, error) {
+	return underTurn(ctx, p, callWithdraw, key, t, &agent.CommitSession{
+		Session: key, LeaseID: agent.LeaseID(t.Epoch), Owner: t.Owner, Status: agent.SessionFinished,
+	})
+}
+
+func underTurn(ctx context.Context, p *Process, call, key string, t reviewTurn, op agent.Op) (reviewsSeen, error) {
+	return Call(ctx, p, call, key, true, t, func(ctx context.Context) (reviewsSeen, error) {
+		seen, err := commitOne[*agent.SessionResult](ctx, p, op)
+		return reviewsSeen{Index: seen.index}, err
+	})
+}
+
+func (*review) decide(ctx context.Context, p *Process, key string, a reviewAnswer) (reviewsSeen, error) {
+	return Call(ctx, p, callDecide, key, true, a, func(ctx context.Context) (reviewsSeen, error) {
+		op := &agent.DecideReview{Review: a.Review, Decision: a.Decision, By: a.By}
+		if a.Decision == agent.DecideEdit {
+			op.Arguments = markOf(a.By)
+		}
+		seen, err := commitOne[*agent.ReviewResult](ctx, p, op)
+		if err != nil {
+			return reviewsSeen{}, err
+		}
+		return reviewsSeen{Index: seen.index, Reviews: []reviewSeen{reviewOf(&seen.result.Review)}}, nil
+	})
+}
+
+// reviewOf shows an edit by the arguments that it left: who made them made it.
+func reviewOf(r *agent.Review) reviewSeen {
+	seen := reviewSeen{ID: r.ID, Status: r.Status, By: r.DecidedBy, At: r.DecidedAt}
+	if r.Status == agent.ReviewEdited && nameIn(r.Decided) != r.DecidedBy {
+		seen.By = string(r.Decided)
+	}
+	return seen
+}
+
+func (*review) get(ctx context.Context, p *Process, key, id string) (reviewsSeen, error) {
+	return Call(ctx, p, callGet, key, false, id, func(ctx context.Context) (reviewsSeen, error) {
+		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{&agent.GetReview{Review: id}}})
+		if err != nil {
+			return reviewsSeen{}, err
+		}
+		out := reviewsSeen{Index: answers.Index, Reviews: []reviewSeen{{ID: id}}}
+		for _, answer := range answers.Answers {
+			switch found := answer.Found.(type) {
+			case *agent.Review:
+				out.Reviews[0] = reviewOf(found)
+			default:
+				if answer.Err == nil || answer.Err.Code != agent.CodeNotFound {
+					return reviewsSeen{}, agent.Errorf(agent.CodeInternal, "the answer is a %T: %v", found, answer.Err)
+				}
+			}
+		}
+		return out, nil
+	})
+}
+
+// read reads a session's status, its reviews and its thread at one index.
+func (*review) read(ctx context.Context, p *Process, key string) (reviewsSeen, error) {
+	return Call(ctx, p, callRead, key, false, struct{}{}, func(ctx context.Context) (reviewsSeen, error) {
+		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{
+			&agent.GetSession{Session: key},
+			&agent.ListReviews{Session: key, Page: agent.Page{Limit: agent.SessionReviewsKept}},
+			&agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax},
+		}})
+		if err != nil {
+			return reviewsSeen{}, err
+		}
+		out := reviewsSeen{Index: answers.Index}
+		for _, answer := range answers.Answers {
+			if answer.Err != nil && answer.Err.Code != agent.CodeNotFound {
+				return reviewsSeen{}, answer.Err
+			}
+			switch found := answer.Found.(type) {
+			case *agent.Session:
+				out.Status = found.Status
+			case *agent.ReviewList:
+				for i := range found.Items {
+					out.Reviews = append(out.Reviews, reviewOf(&found.Items[i]))
+				}
+			case *agent.Entries:
+				for _, e := range found.Items {
+					out.Entries = append(out.Entries, recordedIn(e))
+				}
+			}
+		}
+		return out, nil
+	})
+}
+
+// recordedIn is the answer that an entry records.
+func recordedIn(e agent.Entry) reviewSeen {
+	var payload struct {
+		Review string             `json:"review_id"`
+		Status agent.ReviewStatus `json:"status"`
+		By     string             `json:"by"`
+	}
+	if err := json.Unmarshal(e.Payload, &payload); err != nil || e.Kind != agent.KindReviewDecision {
+		return reviewSeen{ID: string(e.Payload), Status: agent.ReviewStatus(e.Kind)} // no review is called that: the judge will say so
+	}
+	return reviewSeen{ID: payload.Review, Status: payload.Status, By: payload.By}
+}
+
+// oneResult is what the only op of a commit came to.
+type oneResult[T agent.OpResult] struct {
+	result T
+	index  uint64
+}
+
+// commitOne commits one op, whose result is a T.
+func commitOne[T agent.OpResult](ctx context.Context, p *Process, op agent.Op) (one oneResult[T], err error) {
+	result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
+	if err != nil {
+		return one, err
+	}
+	if len(result.Results) == 1 {
+		if r, is := result.Results[0].(T); is {
+			return oneResult[T]{r, result.Index}, nil
+		}
+	}
+	return one, agent.Errorf(agent.CodeInternal, "the results of a %T are %v", op, result.Results)
+}

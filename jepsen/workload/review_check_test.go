@@ -1,0 +1,250 @@
+package workload
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+func TestReviewFindsEachWrong(t *testing.T) {
+	const key = "review1"
+	ask := func(at int, index uint64, asks ...reviewAsk) history.Op {
+		return ok(1, at, at+10, callAsk, key, reviewTurn{Owner: "p1", Asks: asks}, reviewsSeen{Index: index})
+	}
+	row := func(status agent.ReviewStatus, by string) reviewSeen {
+		return reviewSeen{ID: "v", Status: status, By: by, At: 5}
+	}
+	decide := func(process, at int, by string, index uint64) history.Op {
+		return ok(process, at, at+10, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: by},
+			reviewsSeen{Index: index, Reviews: []reviewSeen{row(agent.ReviewApproved, by)}})
+	}
+	get := func(at int, index uint64, row reviewSeen) history.Op {
+		return ok(4, at, at+10, callGet, key, "v", reviewsSeen{Index: index, Reviews: []reviewSeen{row}})
+	}
+	read := func(at int, index uint64, status agent.SessionStatus, rows, entries []reviewSeen) history.Op {
+		return ok(4, at, at+10, callRead, key, struct{}{}, reviewsSeen{Index: index, Status: status, Reviews: rows, Entries: entries})
+	}
+	rows := func(all ...reviewSeen) []reviewSeen { return all }
+	said := reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a"}
+	pending, approved := reviewSeen{ID: "v", Status: agent.ReviewPending}, row(agent.ReviewApproved, "a")
+	asked := ask(10, 1, reviewAsk{ID: "v"})
+	brief := ask(10, 1, reviewAsk{ID: "v", TTL: 100 * time.Millisecond})
+	lasting := ask(10, 1, reviewAsk{ID: "v", TTL: 10 * time.Second})
+	expired := row(agent.ReviewExpired, "")
+	shifted := []history.Event{{Kind: history.EventFault, Name: "clock", Step: 1, At: 0}}
+	cases := []struct {
+		name, rule string
+		calls      script
+		events     []history.Event
+	}{
+		{"one answer", "", script{
+			asked, get(30, 1, pending), read(30, 1, agent.SessionWaiting, rows(pending), nil), decide(2, 50, "a", 2),
+			refused(decide(3, 55, "b", 0), "review_already_decided"), read(70, 3, agent.SessionHibernated, rows(approved), rows(said)),
+		}, nil},
+		{"one that expires", "", script{brief, get(300, 2, expired), refused(decide(2, 320, "a", 0), "approval_expired")}, nil},
+		{"one that is withdrawn", "", script{asked, read(30, 2, agent.SessionFinished, rows(row(agent.ReviewWithdrawn, "")), nil), refused(decide(2, 50, "a", 0), "review_already_decided")}, nil},
+		{"unknown answers", "", script{asked, unknown(decide(2, 30, "a", 0)), unknown(decide(3, 30, "b", 0)), get(50, 3, approved)}, nil},
+		{"an unknown ask", "", script{unknown(asked), refused(decide(2, 30, "a", 0), "not_found"), get(50, 2, pending)}, nil},
+		{"answered late while clocks are shifted", "", script{brief, decide(2, 2000, "a", 2)}, shifted},
+		{"two answers are taken", "decided twice", script{asked, decide(2, 30, "a", 2), decide(3, 30, "b", 3)}, nil},
+		{"two people see two answers", "two answers", script{asked, unknown(decide(2, 30, "a", 0)), unknown(decide(3, 30, "b", 0)), get(50, 3, approved), get(70, 4, row(agent.ReviewApproved, "b"))}, nil},
+		{"an answer at another time", "two answers", script{asked, decide(2, 30, "a", 2), get(50, 3, reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a", At: 6})}, nil},
+		{"expired after it was approved", "two answers", script{asked, decide(2, 30, "a", 2), get(50, 3, expired)}, nil},
+		{"an answer that nobody gave", "answered by nobody", script{asked, get(30, 2, row(agent.ReviewDenied, "x"))}, nil},
+		{"another answer than was given", "answered by nobody", script{asked, unknown(decide(2, 30, "a", 0)), get(50, 2, row(agent.ReviewDenied, "a"))}, nil},
+		{"a withdrawal by somebody", "answered by nobody", script{asked, get(30, 2, row(agent.ReviewWithdrawn, "x"))}, nil},
+		{"a refused answer", "refused but applied", script{asked, refused(decide(2, 30, "a", 0), "approval_interrupt_mismatch"), get(50, 2, approved)}, nil},
+		{"an answer that is given later", "answered ahead of time", script{asked, get(30, 2, approved), unknown(decide(2, 50, "a", 0))}, nil},
+		{"a review that nobody asked for", "review from nowhere", script{get(30, 2, pending)}, nil},
+		{"a review whose asking was refused", "review from nowhere", script{refused(asked, "fenced"), get(30, 2, pending)}, nil},
+		{"pending again", "answer taken back", script{asked, decide(2, 30, "a", 2), get(50, 3, pending)}, nil},
+		{"pending again in the log", "answer taken back", script{asked, decide(2, 30, "a", 2), get(35, 3, pending)}, nil},
+		{"refused as decided and pending", "answer taken back", script{asked, refused(decide(2, 30, "a", 0), "review_already_decided"), get(50, 3, pending)}, nil},
+		{"gone", "review lost", script{asked, get(30, 2, reviewSeen{ID: "v"})}, nil},
+		{"gone for one who would answer", "review lost", script{asked, refused(decide(2, 30, "a", 0), "not_found")}, nil},
+		{"answered after its deadline", "answered after its deadline", script{brief, decide(2, 2000, "a", 2)}, nil},
+		{"expired early", "expired early", script{lasting, get(300, 2, expired)}, nil},
+		{"refused as expired early", "expired early", script{lasting, refused(decide(2, 300, "a", 0), "approval_expired")}, nil},
+		{"recorded and pending", "recorded and not answered", script{asked, read(30, 2, agent.SessionWaiting, rows(pending), rows(said))}, nil},
+		{"not recorded", "answer not recorded", script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), nil)}, nil},
+		{"recorded twice", "answer recorded twice", script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), rows(said, said))}, nil},
+		{"another recorded", "another answer recorded", script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), rows(reviewSeen{ID: "v", Status: agent.ReviewDenied, By: "a"}))}, nil},
+		{"recorded from nowhere", "answer from nowhere", script{asked, read(30, 2, agent.SessionWaiting, rows(pending), rows(reviewSeen{ID: "w", Status: agent.ReviewDenied, By: "a"}))}, nil},
+		{"waits for nothing", "waits for nothing", script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionWaiting, rows(approved), rows(said))}, nil},
+		{"does not wait", "does not wait", script{asked, read(50, 3, agent.SessionHibernated, rows(pending), nil)}, nil},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newReview(), c.calls.history(c.events...)), c.rule) })
+	}
+	givesUp(t, newReview(), cases[0].calls.history())
+}
+
+// reviewStore is a sound store of one session's reviews.
+type reviewStore struct {
+	r       *rand.Rand
+	index   uint64
+	running bool
+	rows    []reviewSeen
+	entries []reviewSeen
+}
+
+func (s *reviewStore) do(call string, in any) any {
+	s.index++
+	if at := s.r.IntN(max(1, 10*len(s.rows))); at < len(s.rows) {
+		s.close(at, agent.ReviewExpired, "")
+	}
+	out := reviewsSeen{Index: s.index}
+	switch in := in.(type) {
+	case reviewTurn:
+		s.running = call == callClaim || in.GoesOn
+		for _, a := range in.Asks {
+			s.rows = append(s.rows, reviewSeen{ID: a.ID, Status: agent.ReviewPending})
+		}
+		for at := range s.rows {
+			if call == callWithdraw {
+				s.close(at, agent.ReviewWithdrawn, "")
+			}
+		}
+	case reviewAnswer:
+		at := slices.IndexFunc(s.rows, func(row reviewSeen) bool { return row.ID == in.Review })
+		if at < 0 || s.rows[at].Status != agent.ReviewPending {
+			return nil
+		}
+		s.close(at, statusOf[in.Decision], in.By)
+		out.Reviews = []reviewSeen{s.rows[at]}
+	case string:
+		out.Reviews = []reviewSeen{{ID: in}}
+		for _, row := range s.rows {
+			if row.ID == in {
+				out.Reviews[0] = row
+			}
+		}
+	default:
+		out.Reviews, out.Entries = slices.Clone(s.rows), slices.Clone(s.entries)
+		out.Status = agent.SessionHibernated
+		switch {
+		case s.running:
+			out.Status = agent.SessionRunning
+		case slices.ContainsFunc(s.rows, func(row reviewSeen) bool { return row.Status == agent.ReviewPending }):
+			out.Status = agent.SessionWaiting
+		}
+	}
+	return out
+}
+
+func (s *reviewStore) close(at int, status agent.ReviewStatus, by string) {
+	row := &s.rows[at]
+	if row.Status != agent.ReviewPending {
+		return
+	}
+	*row = reviewSeen{ID: row.ID, Status: status, By: by, At: int64(s.index)}
+	if status != agent.ReviewWithdrawn {
+		s.entries = append(s.entries, reviewSeen{ID: row.ID, Status: status, By: by})
+	}
+}
+
+func reviewHistory(seed uint64, processes, calls int) *history.History {
+	s := &reviewStore{r: rand.New(rand.NewPCG(seed, 15))}
+	n := 0
+	var asked []string
+	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
+	run.begin = func(at int) (string, any) {
+		n++
+		t := reviewTurn{Owner: holderName(at), Request: fmt.Sprint(n)}
+		draw := s.r.IntN(100)
+		switch {
+		case draw < 10:
+			return callClaim, t
+		case draw < 25 || len(asked) == 0:
+			for i := range 1 + s.r.IntN(reviewsAtOnce) {
+				id := fmt.Sprintf("v%d.%d", n, i)
+				t.Asks, asked = append(t.Asks, reviewAsk{ID: id}), append(asked, id)
+			}
+			t.GoesOn = s.r.IntN(4) == 0
+			return callAsk, t
+		case draw < 30:
+			return callWithdraw, t
+		case draw < 40:
+			return callRead, struct{}{}
+		}
+		id := asked[len(asked)-1-s.r.IntN(min(len(asked), reviewsOpen))]
+		if draw < 60 {
+			return callGet, id
+		}
+		kinds := []agent.ReviewDecision{agent.DecideApprove, agent.DecideDeny, agent.DecideEdit}
+		return callDecide, reviewAnswer{Review: id, Decision: kinds[s.r.IntN(len(kinds))], By: fmt.Sprint(n)}
+	}
+	h := run.history("review1")
+	return h
+}
+
+func TestReviewPassesSoundRuns(t *testing.T) {
+	caught := 0
+	for seed := range uint64(60) {
+		h := reviewHistory(seed, 1+int(seed%9), 300)
+		expect(t, judged(t, newReview(), h), "")
+		if what := spoilReview(rand.New(rand.NewPCG(seed, 16)), h); what != "" {
+			caught++
+			if r := judged(t, newReview(), h); r.Verdict != check.Violation {
+				t.Errorf("seed %d: %s goes unnoticed", seed, what)
+			}
+		}
+	}
+	if caught < 40 {
+		t.Errorf("only %d runs could be spoilt", caught)
+	}
+}
+
+// spoilReview has an answer that was refused taken as well, as a store would
+// that looks at its reviews too early, or loses an entry, and says which.
+func spoilReview(r *rand.Rand, h *history.History) string {
+	taken := map[string]bool{}
+	for _, op := range h.Ops {
+		if in, err := history.Decode[reviewAnswer](op.In); op.Call == callDecide && err == nil && op.Outcome == history.OK {
+			taken[in.Review] = true
+		}
+	}
+	for _, at := range r.Perm(len(h.Ops)) {
+		op := &h.Ops[at]
+		switch {
+		case op.Call == callDecide && op.Outcome == history.Refused:
+			in, err := history.Decode[reviewAnswer](op.In)
+			if err != nil {
+				panic(err)
+			}
+			if taken[in.Review] {
+				op.Outcome, op.Code = history.OK, ""
+				op.Out = raw(reviewsSeen{Index: 1, Reviews: []reviewSeen{{ID: in.Review, Status: statusOf[in.Decision], By: in.By, At: 1}}})
+				return fmt.Sprintf("a second answer in call %d", op.ID)
+			}
+		case op.Call == callRead && op.Outcome == history.OK:
+			seen, err := history.Decode[reviewsSeen](op.Out)
+			if err != nil {
+				panic(err)
+			}
+			if n := len(seen.Entries); n > 0 {
+				seen.Entries = seen.Entries[:n-1]
+				op.Out = raw(seen)
+				return fmt.Sprintf("an entry less in call %d", op.ID)
+			}
+		}
+	}
+	return ""
+}
+
+func BenchmarkReviewCheck(b *testing.B) {
+	all := &history.History{}
+	for key := range 10 {
+		for _, op := range reviewHistory(uint64(key), 9, 1000).Ops {
+			op.Key = fmt.Sprint("review", key)
+			all.Ops = append(all.Ops, op)
+		}
+	}
+	scales(b, newReview(), all)
+}

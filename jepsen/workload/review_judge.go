@@ -1,0 +1,155 @@
+package workload
+
+import (
+	"math"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/history"
+)
+
+// statusOf is what an answer makes of a review.
+var statusOf = map[agent.ReviewDecision]agent.ReviewStatus{
+	agent.DecideApprove: agent.ReviewApproved,
+	agent.DecideDeny:    agent.ReviewDenied,
+	agent.DecideEdit:    agent.ReviewEdited,
+}
+
+// judge judges one review: it is asked for, pending, and closed once, for good.
+func (r *reviewed) judge(id string, one *oneReview) {
+	if len(one.took) > 1 {
+		r.findings.add("decided twice", r.key, r.some(one.took...), "%d answers to review %s were taken", len(one.took), id)
+	}
+	r.judgeAnswer(id, one)
+	r.judgeOrder(id, one)
+	if one.ask >= 0 && one.ttl > 0 && !r.shifted {
+		r.judgeDeadline(id, one)
+	}
+}
+
+// judgeAnswer: whoever sees a review closed sees the same, and what was asked
+// and answered.
+func (r *reviewed) judgeAnswer(id string, one *oneReview) {
+	var first *sightOfReview
+	for i := range one.sights {
+		s := &one.sights[i]
+		if s.seen.Status == "" {
+			continue
+		}
+		if one.ask < 0 || r.ops[one.ask].Outcome == history.Refused {
+			r.findings.add("review from nowhere", r.key, r.some(s.call), "%s found review %s, which nobody has asked for", nameOf(r.ops[s.call]), id)
+			return
+		}
+		if !s.closed {
+			continue
+		}
+		if first != nil && !sameAnswer(first.seen, s.seen) {
+			r.findings.add("two answers", r.key, r.some(first.call, s.call), "%s found review %s %s by %q, and %s %s by %q",
+				nameOf(r.ops[first.call]), id, first.seen.Status, first.seen.By, nameOf(r.ops[s.call]), s.seen.Status, s.seen.By)
+		}
+		if first == nil || first.seen.At == 0 {
+			first = s
+		}
+		r.judgeAuthor(id, s)
+	}
+}
+
+// sameAnswer: a refusal says no more than the status.
+func sameAnswer(a, b reviewSeen) bool {
+	return a.Status == b.Status && a.By == b.By && (a.At == b.At || a.At == 0 || b.At == 0)
+}
+
+// judgeAuthor: an answer is somebody's, and was not refused.
+func (r *reviewed) judgeAuthor(id string, s *sightOfReview) {
+	if s.seen.Status == agent.ReviewExpired || s.seen.Status == agent.ReviewWithdrawn {
+		if s.seen.By != "" {
+			r.findings.add("answered by nobody", r.key, r.some(s.call), "%s found review %s %s, by %q", nameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
+		}
+		return
+	}
+	call, known := r.answers[s.seen.By]
+	var in reviewAnswer
+	if known {
+		in, _ = history.Decode[reviewAnswer](r.ops[call].In) // load has decoded it
+	}
+	switch {
+	case !known || in.Review != id || statusOf[in.Decision] != s.seen.Status:
+		r.findings.add("answered by nobody", r.key, r.some(s.call), "%s found review %s %s by %q, who was not to answer so",
+			nameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
+	case r.ops[call].Outcome == history.Refused:
+		r.findings.add("refused but applied", r.key, r.some(call, s.call), "%s was refused (%s), and %s found its answer to review %s",
+			nameOf(r.ops[call]), r.ops[call].Code, nameOf(r.ops[s.call]), id)
+	case r.ops[s.call].Return < r.ops[call].Invoke:
+		r.findings.add("answered ahead of time", r.key, r.some(call, s.call), "%s found the answer to review %s that %s gave later",
+			nameOf(r.ops[s.call]), id, nameOf(r.ops[call]))
+	}
+}
+
+// judgeOrder: in real time and along the log, what is there stays, and what is
+// closed stays closed.
+func (r *reviewed) judgeOrder(id string, one *oneReview) {
+	there, closed := earliest{index: math.MaxUint64, ret: history.Never}, earliest{index: math.MaxUint64, ret: history.Never}
+	if one.ask >= 0 && r.ops[one.ask].Outcome == history.OK {
+		there.note(r, one.ask)
+	}
+	for _, s := range one.sights {
+		if s.closed {
+			closed.note(r, s.call)
+		}
+		if s.closed || s.seen.Status != "" {
+			there.note(r, s.call)
+		}
+	}
+	for _, s := range one.sights {
+		switch {
+		case s.closed:
+		case s.seen.Status == agent.ReviewPending && closed.before(r, s.call):
+			r.findings.add("answer taken back", r.key, r.some(closed.call, s.call), "%s found review %s pending, and %s had found it closed",
+				nameOf(r.ops[s.call]), id, nameOf(r.ops[closed.call]))
+		case s.seen.Status == "" && there.before(r, s.call):
+			r.findings.add("review lost", r.key, r.some(there.call, s.call), "%s found no review %s, and %s had found or made it",
+				nameOf(r.ops[s.call]), id, nameOf(r.ops[there.call]))
+		}
+	}
+}
+
+// earliest is the first call, in real time or along the log, that shows
+// something.
+type earliest struct {
+	call  int
+	ret   time.Duration
+	index uint64
+}
+
+func (e *earliest) note(r *reviewed, call int) {
+	if r.ops[call].Return < e.ret {
+		e.call, e.ret = call, r.ops[call].Return
+	}
+	if index := r.index[call]; index > 0 && index < e.index {
+		e.index = index
+	}
+}
+
+// before tells whether a call came after the first.
+func (e *earliest) before(r *reviewed, call int) bool {
+	return e.ret < r.ops[call].Invoke || r.index[call] > e.index
+}
+
+// judgeDeadline: a review expires at its deadline, and no sooner.
+func (r *reviewed) judgeDeadline(id string, one *oneReview) {
+	ask := r.ops[one.ask]
+	if ask.Return != history.Never {
+		for _, call := range one.took {
+			if late := r.ops[call].Invoke - ask.Return - one.ttl; late > longAfter {
+				r.findings.add("answered after its deadline", r.key, r.some(one.ask, call), "%s answered review %s %v after it had expired",
+					nameOf(r.ops[call]), id, late.Round(time.Millisecond))
+			}
+		}
+	}
+	for _, s := range one.sights {
+		if early := ask.Invoke + one.ttl - r.ops[s.call].Return; s.seen.Status == agent.ReviewExpired && early > deadlineSlack {
+			r.findings.add("expired early", r.key, r.some(one.ask, s.call), "%s found review %s expired, %v before it was to",
+				nameOf(r.ops[s.call]), id, early.Round(time.Millisecond))
+		}
+	}
+}
