@@ -24,6 +24,9 @@ const (
 	JSONDepthMax        = 128      // nesting of a JSON payload
 	HistoryMax          = 1000     // checkpoints of one key that a policy may keep
 	ForkSegmentsMax     = 64       // forks of forks of …
+	ForkMemoriesMax     = 4096     // memories that a fork of an agent copies
+	ForkMemoryBytesMax  = 16 << 20 // …all of these together
+	EraseRowsMax        = 1024     // rows that erasing an agent removes in one log entry for its sessions, about: the last session may go past it
 	TTLMax              = 10 * 365 * 24 * time.Hour
 	SealMax             = 30 * 24 * time.Hour // longest seal after a delete
 	ClaimTTLDefault     = 30 * time.Second    // a claim's, where none is named
@@ -39,8 +42,9 @@ const (
 	SessionSchemaMax    = 3              // schema version of a session that is understood; those from 1 on are
 	RequestTTLDefault   = 24 * time.Hour // how long answers are remembered, and how long a commit may take to apply
 	RequestTTLMax       = 7 * 24 * time.Hour
-	RequestWindowMax    = 4096           // answers remembered for one client; past it a commit is refused as overloaded
-	TombstoneTTL        = 48 * time.Hour // a deleted id is remembered this long: longer than the request ids that could still reach it
+	RequestWindowMax    = 4096                // answers remembered for one client; past it a commit is refused as overloaded
+	ErasureTTL          = 90 * 24 * time.Hour // how long the receipt of an erased agent is kept
+	TombstoneTTL        = 48 * time.Hour      // a deleted id is remembered this long: longer than the request ids that could still reach it
 )
 
 // Limits of sessions and reviews. What a session has at once is at most about

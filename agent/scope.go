@@ -18,6 +18,10 @@ type Policy struct {
 	KeysMax  uint64 // 0 means no limit
 	BytesMax uint64 // 0 means no limit
 
+	// How long a checkpoint is kept after another one took its place, in ms and
+	// within History; 0 means any time. It holds for those whose place is taken from then on.
+	HistoryAgeMS uint64
+
 	// What one agent may remember.
 	MemoriesMax    uint64 // 0 means MemoriesMaxDefault
 	MemoryBytesMax uint64 // of them all together; 0 means AgentMemoryBytesMaxDefault
@@ -42,6 +46,8 @@ const HistoryDefault = 4
 // Validate judges a policy.
 func (p Policy) Validate() error {
 	switch {
+	case p.HistoryAgeMS > uint64(TTLMax.Milliseconds()):
+		return Invalid("history_age_ms", "history_age_ms = %d must be at most %d", p.HistoryAgeMS, TTLMax.Milliseconds())
 	case p.History > HistoryMax:
 		return Invalid("history", "history = %d must be at most %d", p.History, HistoryMax)
 	case p.MemoriesMax > MemoriesMaxMost:

@@ -41,6 +41,7 @@ type SessionRow struct {
 	QueueLength   uint64
 	CreatedAt     int64 // Unix ms
 	UpdatedAt     int64
+	ExpiresAt     int64 // Unix ms; 0 means never: see SetTTL
 }
 
 // SessionStatus says where a session stands.

@@ -24,6 +24,7 @@ type Thread struct {
 	UpdatedAt   int64
 	Metadata    JSON // a JSON object, "{}" where none was given
 	ForkedFrom  *ForkPoint
+	ExpiresAt   int64 // Unix ms; 0 means never: see SetTTL
 }
 
 // ForkPoint says where a fork left its parent.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// sessionOp judges an op on a session or a review and adds it to the tally.
+// sessionOp judges an op on a session, a review or a whole agent and adds it
+// to the tally.
 func (t *tally) sessionOp(op Op) error {
 	switch o := op.(type) {
 	case *PutSession:
@@ -37,6 +38,12 @@ func (t *tally) sessionOp(op Op) error {
 		return firstOf(ValidSessionID("session", o.Session), validSpan("seal", o.Seal, SealMax))
 	case *DecideReview:
 		return t.decideReview(o)
+	case *ForkAgent:
+		return t.forkAgent(o)
+	case *EraseAgent:
+		return t.eraseAgent(o)
+	case *SetTTL:
+		return t.setTTL(o)
 	default:
 		return t.conversationOp(op)
 	}

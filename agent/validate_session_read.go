@@ -1,6 +1,6 @@
 package agent
 
-// validSessionRead judges a read of sessions or reviews.
+// validSessionRead judges a read of sessions, reviews or erasures.
 func validSessionRead(read Read) error {
 	switch r := read.(type) {
 	case *GetSession:
@@ -11,6 +11,8 @@ func validSessionRead(read Read) error {
 		return ValidID("review", r.Review)
 	case *ListReviews:
 		return r.validate()
+	case *GetErasure:
+		return ValidID("agent", r.Agent)
 	default:
 		return validConversationRead(read)
 	}

@@ -172,7 +172,14 @@ func (c *commit) keepHistory(key string, old, row *logpb.CheckpointRow) error {
 	if err != nil {
 		return err
 	}
-	c.rows.set(revisionKey(kindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision), raw)
+	historyKey := revisionKey(kindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision)
+	if age := c.record.Policy.HistoryAgeMS; age > 0 {
+		if raw, err = c.aging(key, old, age); err != nil {
+			return err
+		}
+		c.expireAt(old.ForgetAt, historyKey)
+	}
+	c.rows.set(historyKey, raw)
 	for keep := c.record.history() - 1; uint64(len(row.Kept)) > keep; row.Kept = row.Kept[1:] {
 		c.dropRevision(key, row.Incarnation, row.Revision-uint64(len(row.Kept)))
 		c.grow(0, -int64(row.Kept[0]))

@@ -74,7 +74,7 @@ var genSessionResult = rapid.OneOf(
 
 func init() { genOps = append(genOps, genSessionOps...) }
 
-// sessionSeeds are ops on sessions for the fuzz corpora, each such that it
+// sessionSeeds are ops on sessions and whole agents for the fuzz corpora, each such that it
 // means something after those before it.
 func sessionSeeds() []agent.Op {
 	lease := agent.LeaseID(1<<16 + 2)
@@ -86,6 +86,7 @@ func sessionSeeds() []agent.Op {
 		&agent.CommitSession{Session: "s", LeaseID: lease, Owner: "o", Status: agent.SessionWaiting},
 		&agent.DecideReview{Review: "v", Decision: agent.DecideEdit, By: "b", Arguments: agent.JSON(`{}`)},
 		&agent.ResumeSession{Session: "s", Owner: "o"}, &agent.RecoverSession{Session: "s", Owner: "o"},
+		&agent.ForkAgent{Agent: "c", NewAgent: "d", NewThread: "d"}, &agent.SetTTL{Thread: "t", TTL: 1e9}, &agent.EraseAgent{Agent: "a", Seal: 1e9},
 		&agent.CancelSession{Session: "s"}, &agent.ForkSession{Session: "s", NewSession: "u"}, &agent.DeleteSession{Session: "s", Seal: 1e9},
 	}
 }
@@ -106,6 +107,10 @@ func sessionOverflows(op agent.Op) bool {
 	case *agent.CommitSession:
 		reviews = o.Reviews
 	case *agent.RenewSession:
+		spans = append(spans, o.TTL)
+	case *agent.EraseAgent:
+		spans = append(spans, o.Seal)
+	case *agent.SetTTL:
 		spans = append(spans, o.TTL)
 	case *agent.DeleteSession:
 		spans = append(spans, o.Seal)

@@ -163,7 +163,7 @@ var genOps = []*rapid.Generator[agent.Op]{
 var genPolicy = rapid.Custom(func(t *rapid.T) agent.Policy {
 	return agent.Policy{
 		History: genNumber.Draw(t, "history"), KeysMax: genNumber.Draw(t, "keys"), BytesMax: genNumber.Draw(t, "bytes"),
-		MemoriesMax: genNumber.Draw(t, "memories"), MemoryBytesMax: genNumber.Draw(t, "memory bytes"),
+		MemoriesMax: genNumber.Draw(t, "memories"), MemoryBytesMax: genNumber.Draw(t, "memory bytes"), HistoryAgeMS: genNumber.Draw(t, "age"),
 	}
 })
 

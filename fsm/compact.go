@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"fmt"
+	"strings"
 
 	"dormouse/agent"
 	"dormouse/internal/planted"
@@ -103,14 +104,16 @@ func (c *commit) notPinnedBelow(t *logpb.ThreadMeta, before uint64) error {
 // forksBelow tells whether forks read the thread's rows, and refuses to
 // compact past the rev of one.
 func (c *commit) forksBelow(t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
-	err = c.eachKey(incarnationKey(kindForkPin, c.scope, t.Id, t.Incarnation), func(key string) error {
+	prefix := incarnationKey(kindForkPin, c.scope, t.Id, t.Incarnation)
+	err = c.eachKey(prefix, func(key string) error {
 		forked = true
 		raw, err := c.rows.get(key)
 		if err != nil {
 			return err
 		}
 		if rev := decodeNumber(raw); rev < before {
-			return conflict(t.Id, t, fmt.Sprintf("a fork shares its entries below %d", rev))
+			fork, _, _ := strings.Cut(key[len(prefix):], separator)
+			return conflict(t.Id, t, fmt.Sprintf("the fork %q shares its entries below %d: compact up to there at most, or delete the fork", fork, rev))
 		}
 		return nil
 	})

@@ -99,7 +99,7 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 		o := p.PutScope
 		return &agent.PutScope{Policy: agent.Policy{
 			History: o.History, KeysMax: o.KeysMax, BytesMax: o.BytesMax, MemoriesMax: o.MemoriesMax, MemoryBytesMax: o.MemoryBytesMax,
-			ChangesMax: o.ChangesMax,
+			ChangesMax: o.ChangesMax, HistoryAgeMS: o.HistoryAgeMs,
 		}}, nil
 	case *logpb.Op_DeleteScope:
 		return &agent.DeleteScope{}, nil

@@ -54,6 +54,12 @@ func decodeSessionOp(op *logpb.Op) (agent.Op, error) {
 			Review: o.GetReview(), Decision: agent.ReviewDecision(o.GetDecision()), By: o.GetBy(), Arguments: o.GetArguments(),
 			Note: o.GetNote(), InterruptID: o.GetInterrupt(),
 		}, nil
+	case *logpb.Op_ForkAgent:
+		return decodeForkAgent(p.ForkAgent), nil
+	case *logpb.Op_EraseAgent:
+		return decodeEraseAgent(p.EraseAgent), nil
+	case *logpb.Op_SetTtl:
+		return decodeSetTTL(p.SetTtl), nil
 	default:
 		return decodeConversationOp(op)
 	}
@@ -126,7 +132,7 @@ func decodeSessionResult(p *logpb.SessionResult) *agent.SessionResult {
 			ID: p.Session, Incarnation: p.Incarnation, Revision: p.Revision, Mode: agent.SessionMode(p.Mode),
 			Busy: agent.BusyPolicy(p.Busy), AgentID: p.Agent, Status: agent.SessionStatus(p.Status), RequestID: p.Request,
 			Recoverable: p.Recoverable, RequestCount: p.Requests, SnapshotCount: p.Snapshots, QueueLength: p.Queue,
-			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, ExpiresAt: p.ExpiresAt,
 		},
 		Queued: p.Queued,
 	}

@@ -140,7 +140,7 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 		return &logpb.Op{Op: &logpb.Op_PutScope{PutScope: &logpb.PutScope{
 			History: o.Policy.History, KeysMax: o.Policy.KeysMax, BytesMax: o.Policy.BytesMax,
 			MemoriesMax: o.Policy.MemoriesMax, MemoryBytesMax: o.Policy.MemoryBytesMax,
-			ChangesMax: o.Policy.ChangesMax,
+			ChangesMax: o.Policy.ChangesMax, HistoryAgeMs: o.Policy.HistoryAgeMS,
 		}}}, nil
 	case *agent.DeleteScope:
 		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}, nil

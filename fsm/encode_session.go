@@ -51,6 +51,12 @@ func encodeSessionOp(op agent.Op) (*logpb.Op, error) {
 			Review: o.Review, Decision: string(o.Decision), By: o.By, Arguments: o.Arguments, Note: o.Note,
 			Interrupt: o.InterruptID,
 		}}}, nil
+	case *agent.ForkAgent:
+		return &logpb.Op{Op: &logpb.Op_ForkAgent{ForkAgent: encodeForkAgent(o)}}, nil
+	case *agent.EraseAgent:
+		return &logpb.Op{Op: &logpb.Op_EraseAgent{EraseAgent: encodeEraseAgent(o)}}, nil
+	case *agent.SetTTL:
+		return &logpb.Op{Op: &logpb.Op_SetTtl{SetTtl: encodeSetTTL(o)}}, nil
 	default:
 		return encodeConversationOp(op)
 	}
@@ -124,7 +130,7 @@ func encodeSessionResult(r *agent.SessionResult) *logpb.SessionResult {
 		Session: s.ID, Incarnation: s.Incarnation, Revision: s.Revision, Mode: string(s.Mode), Busy: string(s.Busy),
 		Agent: s.AgentID, Status: string(s.Status), Request: s.RequestID, Recoverable: s.Recoverable,
 		Requests: s.RequestCount, Snapshots: s.SnapshotCount, Queue: s.QueueLength,
-		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, Queued: r.Queued,
+		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ExpiresAt: s.ExpiresAt, Queued: r.Queued,
 	}
 	if l := s.Lease; l != nil {
 		p.Lease = &logpb.SessionLeaseResult{

@@ -169,6 +169,14 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 		err = c.expireValue(id, int64(when))
 	case kindCheckpoint:
 		err = c.expireCheckpoint(id, int64(when))
+	case kindCheckpointHistory:
+		err = c.forgetRevision(id)
+	case kindThread:
+		err = c.expireThread(id, int64(when))
+	case kindSession:
+		err = c.expireSession(id, int64(when))
+	case kindErasure:
+		err = c.dueErasure(id, int64(when))
 	case kindMemory:
 		err = c.expireMemory(id, int64(when))
 	case kindReview:
@@ -191,8 +199,13 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 }
 
 // splitDueRow takes the name of a row apart that expires. The id of a memory's
-// is its agent's, a NUL and its own.
+// is its agent's, a NUL and its own; that of a revision of a checkpoint is the
+// key, a NUL and two numbers.
 func splitDueRow(row string) (kind, scope, id string, ok bool) {
+	if strings.HasPrefix(row, kindCheckpointHistory) {
+		scope, id, ok := strings.Cut(row[1:], separator)
+		return kindCheckpointHistory, scope, id, ok
+	}
 	if strings.HasPrefix(row, kindMemory) || strings.HasPrefix(row, kindMemoryTombstone) {
 		scope, name, id, ok := splitMemory(row)
 		return row[:1], scope, name + separator + id, ok

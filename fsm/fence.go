@@ -19,6 +19,13 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if err != nil {
 		return err
 	}
+	if row != nil {
+		if gone, err := leaseGone(b.rows, scope, fence.Claim, b.progress.wall); err != nil {
+			return err
+		} else if gone {
+			row = nil
+		}
+	}
 	if row == nil || row.Epoch != fence.Epoch {
 		return fencedRefusal(fence.Claim, fence.Epoch, row)
 	}

@@ -20,16 +20,7 @@ func (c *commit) forkThread(op *agent.ForkThread) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, err := c.thread(op.NewThread)
-	if err != nil {
-		return nil, err
-	}
-	if there != nil {
-		e := agent.Errorf(agent.CodeAlreadyExists, "there is a thread %q already", op.NewThread)
-		e.Rev, e.Head, e.Incarnation = there.Rev, headOf(there), there.Incarnation
-		return nil, e
-	}
-	if err := c.enter(kindThreadTombstone, op.NewThread, 0, 0); err != nil {
+	if err := c.vacantThread(op.NewThread); err != nil {
 		return nil, err
 	}
 	at := t.Rev
@@ -45,6 +36,20 @@ func (c *commit) forkThread(op *agent.ForkThread) (agent.OpResult, error) {
 		return nil, err
 	}
 	return &agent.ThreadResult{Thread: thread}, nil
+}
+
+// vacantThread refuses an id under which there is a thread, or which is sealed.
+func (c *commit) vacantThread(id string) error {
+	there, err := c.thread(id)
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		e := agent.Errorf(agent.CodeAlreadyExists, "there is a thread %q already", id)
+		e.Rev, e.Head, e.Incarnation = there.Rev, headOf(there), there.Incarnation
+		return e
+	}
+	return c.enter(kindThreadTombstone, id, 0, 0)
 }
 
 // presentThread is a thread that must be there.

@@ -49,7 +49,7 @@ func (h hostile) conversation() *logpb.Conversation {
 }
 
 func (h hostile) sessionOp() *logpb.Op {
-	switch rapid.IntRange(0, 13).Draw(h.T, "session op") {
+	switch rapid.IntRange(0, 15).Draw(h.T, "session op") {
 	case 0, 1, 2:
 		return &logpb.Op{Op: &logpb.Op_PutSession{PutSession: &logpb.PutSession{
 			Session: h.id(), Mode: h.word("classic", "lease"), SchemaVersion: h.number() % 5, Agent: "a", Status: h.status(),
@@ -81,6 +81,8 @@ func (h hostile) sessionOp() *logpb.Op {
 		return &logpb.Op{Op: &logpb.Op_ForkSession{ForkSession: &logpb.ForkSession{
 			Session: h.id(), NewSession: h.id(), Snapshot: h.id(), IfRevision: h.maybe(),
 		}}}
+	case 13, 14:
+		return h.agentOp()
 	default:
 		return h.endingOp()
 	}

@@ -64,6 +64,9 @@ func (c *commit) writeMemory(op *agent.WriteMemory) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.unsealed(op.Agent); err != nil {
+		return nil, err
+	}
 	if err := c.enterRow(w.key(kindMemoryTombstone), op.ID, op.IfIncarnation, w.old.GetIncarnation()); err != nil {
 		return nil, err
 	}

@@ -53,11 +53,8 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 			Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		}}}, nil
 	case *agent.CheckpointResult:
-		thread, err := encodePointer(r.Thread)
-		return &logpb.OpResult{Result: &logpb.OpResult_Checkpoint{Checkpoint: &logpb.RevisionResult{
-			Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
-			CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: thread,
-		}}}, err
+		p, err := encodeCheckpointResult(r)
+		return &logpb.OpResult{Result: &logpb.OpResult_Checkpoint{Checkpoint: p}}, err
 	case *agent.ThreadResult:
 		p := &logpb.ThreadResult{Thread: encodeThread(r.Thread)}
 		for _, e := range r.Entries {
@@ -87,8 +84,28 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		return &logpb.OpResult{Result: &logpb.OpResult_Conversation{Conversation: encodeConversationResult(r)}}, nil
 	case *agent.MessageResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Message{Message: encodeMessageResult(r)}}, nil
+	case *agent.ForkedAgent:
+		p, err := encodeForkedAgent(r)
+		return &logpb.OpResult{Result: &logpb.OpResult_ForkedAgent{ForkedAgent: p}}, err
+	case *agent.Erasure:
+		return &logpb.OpResult{Result: &logpb.OpResult_Erasure{Erasure: encodeErasure(r)}}, nil
 	default:
 		return nil, fmt.Errorf("result of type %T has no place in the log", r)
+	}
+}
+
+func encodeCheckpointResult(r *agent.CheckpointResult) (*logpb.RevisionResult, error) {
+	thread, err := encodePointer(r.Thread)
+	return &logpb.RevisionResult{
+		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: thread,
+	}, err
+}
+
+func decodeCheckpointResult(p *logpb.RevisionResult) agent.CheckpointResult {
+	return agent.CheckpointResult{
+		Key: p.GetKey(), Incarnation: p.GetIncarnation(), Revision: p.GetRevision(),
+		CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(), Thread: decodePointer(p.GetThread()),
 	}
 }
 
@@ -100,11 +117,8 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 			Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 		}, nil
 	case *logpb.OpResult_Checkpoint:
-		v := p.Checkpoint
-		return &agent.CheckpointResult{
-			Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision,
-			CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, Thread: decodePointer(v.Thread),
-		}, nil
+		r := decodeCheckpointResult(p.Checkpoint)
+		return &r, nil
 	case *logpb.OpResult_Thread:
 		thread, err := decodeThread(p.Thread.Thread)
 		if err != nil {
@@ -137,6 +151,10 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		return decodeConversationResult(p.Conversation), nil
 	case *logpb.OpResult_Message:
 		return &agent.MessageResult{Found: p.Message.GetFound(), Message: decodeMessageStamp(p.Message.GetMessage())}, nil
+	case *logpb.OpResult_ForkedAgent:
+		return decodeForkedAgent(p.ForkedAgent)
+	case *logpb.OpResult_Erasure:
+		return decodeErasure(p.Erasure.GetAgent(), p.Erasure)
 	default:
 		return nil, fmt.Errorf("result of type %T is unknown", p)
 	}
@@ -147,7 +165,7 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 func encodeThread(t agent.Thread) *logpb.ThreadMeta {
 	p := &logpb.ThreadMeta{
 		Id: t.ID, Incarnation: t.Incarnation, Rev: t.Rev, Head: t.Head[:], Floor: t.Floor, Summary: t.Summary,
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: t.Metadata,
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: t.Metadata, ExpiresAt: t.ExpiresAt,
 	}
 	if f := t.ForkedFrom; f != nil {
 		p.ForkedFrom = &logpb.ForkPoint{Thread: f.Thread, Incarnation: f.Incarnation, Rev: f.Rev}
@@ -159,7 +177,7 @@ func encodeThread(t agent.Thread) *logpb.ThreadMeta {
 func decodeThread(p *logpb.ThreadMeta) (agent.Thread, error) {
 	t := agent.Thread{
 		ID: p.GetId(), Incarnation: p.GetIncarnation(), Rev: p.GetRev(), Floor: p.GetFloor(), Summary: p.GetSummary(),
-		CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(), Metadata: p.GetMetadata(),
+		CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(), Metadata: p.GetMetadata(), ExpiresAt: p.GetExpiresAt(),
 	}
 	if len(p.GetHead()) != len(t.Head) {
 		return agent.Thread{}, fmt.Errorf("decode thread %q: its head has %d bytes", t.ID, len(p.GetHead()))
@@ -176,6 +194,7 @@ func encodeScope(s agent.Scope) *logpb.ScopeRecord {
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
 		History: s.Policy.History, KeysMax: s.Policy.KeysMax, BytesMax: s.Policy.BytesMax,
 		MemoriesMax: s.Policy.MemoriesMax, MemoryBytesMax: s.Policy.MemoryBytesMax, ChangesMax: s.Policy.ChangesMax,
+		HistoryAgeMs: s.Policy.HistoryAgeMS,
 	}
 }
 
@@ -185,6 +204,7 @@ func decodeScope(p *logpb.ScopeRecord) agent.Scope {
 		Policy: agent.Policy{
 			History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
 			MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(), ChangesMax: p.GetChangesMax(),
+			HistoryAgeMS: p.GetHistoryAgeMs(),
 		},
 	}
 }

@@ -63,11 +63,33 @@ func (r reader) olderCheckpoint(key string, current *logpb.CheckpointRow, revisi
 		return nil, err
 	}
 	if raw == nil {
-		e := agent.Errorf(agent.CodeNotFound, "revision %d of checkpoint %q is not kept", revision, key)
-		e.Revision = current.Revision
-		return nil, e
+		return nil, r.notKept(key, current, revision)
 	}
-	return decodeCheckpointRow(key, raw)
+	row, err := decodeCheckpointRow(key, raw)
+	if err == nil && expired(row.ForgetAt, r.progress.wall) {
+		err = r.notKept(key, current, revision)
+	}
+	return row, err
+}
+
+// notKept says which revisions of a checkpoint there are instead.
+func (r reader) notKept(key string, current *logpb.CheckpointRow, revision uint64) error {
+	list, err := r.history(&agent.CheckpointHistory{Key: key})
+	if err != nil {
+		return err
+	}
+	oldest := current.Revision
+	if items := list.(*agent.CheckpointList).Items; len(items) > 0 { //nolint:forcetypeassert // history answers with nothing else
+		oldest = items[len(items)-1].Revision
+	}
+	return notKept(key, revision, oldest, current.Revision)
+}
+
+// notKept refuses a revision of a checkpoint that is not there, or no more.
+func notKept(key string, revision, oldest, newest uint64) *agent.Error {
+	e := agent.Errorf(agent.CodeNotFound, "revision %d of checkpoint %q is not kept: %d to %d are", revision, key, oldest, newest)
+	e.Revision, e.Floor = newest, oldest
+	return e
 }
 
 func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
@@ -113,6 +135,9 @@ func (r reader) history(q *agent.CheckpointHistory) (agent.Found, error) {
 		if err != nil {
 			_ = cursor.Close()
 			return nil, err
+		}
+		if expired(row.ForgetAt, r.progress.wall) {
+			break // and so are all before it, or will be with it
 		}
 		list.Items = append(list.Items, checkpointRow(q.Key, row))
 	}

@@ -24,15 +24,21 @@ func (v *View) Claim(scope, name string) (agent.Claim, error) {
 	if err != nil {
 		return agent.Claim{}, err
 	}
-	return v.standing(name, raw, o)
+	return v.standing(scope, name, raw, o)
 }
 
-func (v *View) standing(name string, raw []byte, o opening) (agent.Claim, error) {
+func (v *View) standing(scope, name string, raw []byte, o opening) (agent.Claim, error) {
 	row, err := decodeClaimRow(name, raw)
 	if err != nil {
 		return agent.Claim{}, err
 	}
-	if lapsed(row, o, v.progress.tick) {
+	over := lapsed(row, o, v.progress.tick)
+	if !over {
+		if over, err = leaseGone(v, scope, name, v.progress.wall); err != nil {
+			return agent.Claim{}, err
+		}
+	}
+	if over {
 		row = nil
 	}
 	return standing(name, row, o, v.progress), nil
@@ -45,7 +51,7 @@ func (r reader) claims(q *agent.ListClaims) (agent.Found, error) {
 	}
 	list := &agent.ClaimList{}
 	list.Next, err = r.eachInPage(scopeKey(kindClaim, r.scope), q.Page, func(name string, raw []byte) (int, error) {
-		claim, err := r.standing(name, raw, o)
+		claim, err := r.standing(r.scope, name, raw, o)
 		if err != nil || !claim.Held() {
 			return 0, err
 		}

@@ -13,6 +13,13 @@ func (r reader) review(q *agent.GetReview) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	if row != nil {
+		if gone, err := isGone(r.View, r.scope, row.Session, r.progress.wall); err != nil {
+			return nil, err
+		} else if gone {
+			row = nil
+		}
+	}
 	if row == nil {
 		return nil, notFound("review", q.Review)
 	}
@@ -72,6 +79,9 @@ func (r reader) sessionReviews(q *agent.ListReviews) (agent.Found, error) {
 func (r reader) addReview(list *agent.ReviewList, id string, status agent.ReviewStatus) (added bool, err error) {
 	row, err := readReview(r.View, r.scope, id)
 	if err != nil || row == nil {
+		return false, err
+	}
+	if gone, err := isGone(r.View, r.scope, row.Session, r.progress.wall); err != nil || gone {
 		return false, err
 	}
 	review := r.shown(id, row)

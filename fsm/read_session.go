@@ -62,7 +62,7 @@ func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, 
 		Busy: agent.BusyPolicy(row.Busy), AgentID: row.Agent, Status: agent.SessionStatus(row.Status),
 		RequestID: row.Request, Lease: lease, Recoverable: over,
 		RequestCount: uint64(len(row.RequestSizes)), SnapshotCount: uint64(len(row.Snapshots)), QueueLength: uint64(len(row.QueueSizes)),
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
 	}, err
 }
 
@@ -77,6 +77,11 @@ func (r reader) session(q *agent.GetSession) (agent.Found, error) {
 	row, err := decodeSessionRow(q.Session, raw)
 	if err != nil {
 		return nil, err
+	}
+	if gone, err := sessionGone(r.View, r.scope, row, r.progress.wall); err != nil {
+		return nil, err
+	} else if gone {
+		return nil, notFound("session", q.Session)
 	}
 	sessions, err := r.sessions()
 	if err != nil {
@@ -185,6 +190,9 @@ func (r reader) listSessions(q *agent.ListSessions) (agent.Found, error) {
 	add := func(id string, raw []byte) (int, error) {
 		row, err := decodeSessionRow(id, raw)
 		if err != nil {
+			return 0, err
+		}
+		if gone, err := sessionGone(r.View, r.scope, row, r.progress.wall); err != nil || gone {
 			return 0, err
 		}
 		item, err := sessions.row(id, row)

@@ -24,7 +24,10 @@ func (r reader) journalOrNone(id string) (journal, error) {
 	if err != nil || raw == nil {
 		return j, err
 	}
-	j.meta, err = decodeThreadRow(id, raw)
+	meta, err := decodeThreadRow(id, raw)
+	if err == nil && !expired(meta.ExpiresAt, r.progress.wall) {
+		j.meta = meta
+	}
 	return j, err
 }
 
@@ -58,7 +61,7 @@ func (r reader) threads(q *agent.ListThreads) (agent.Found, error) {
 	list := &agent.ThreadList{}
 	next, err := r.eachInPage(scopeKey(kindThread, r.scope), q.Page, func(id string, raw []byte) (int, error) {
 		meta, err := decodeThreadRow(id, raw)
-		if err != nil {
+		if err != nil || expired(meta.ExpiresAt, r.progress.wall) {
 			return 0, err
 		}
 		t, err := decodeThread(meta)

@@ -12,12 +12,22 @@ import (
 // A review is a row, which the indexes find by deadline, by assignee and by
 // session. It goes with its session.
 
-// review is the review of an id, or nil.
+// review is the review of an id, or nil. One whose session is gone is cleared
+// away with it first.
 func (c *commit) review(id string) (*logpb.ReviewRow, error) {
 	if err := agent.ValidID("review", id); err != nil {
 		return nil, err
 	}
-	return readReview(c.rows, c.scope, id)
+	row, err := readReview(c.rows, c.scope, id)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	gone, err := isGone(c.rows, c.scope, row.Session, c.progress.wall)
+	if err != nil || !gone {
+		return row, err
+	}
+	_, err = c.session(row.Session)
+	return nil, err
 }
 
 func readReview(rows rowReader, scope, id string) (*logpb.ReviewRow, error) {

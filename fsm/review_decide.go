@@ -116,6 +116,9 @@ func (c *commit) dueReview(id string, when int64) error {
 	if err != nil || row == nil || reviewDue(row) != when {
 		return err
 	}
+	if gone, err := isGone(c.rows, c.scope, row.Session, c.progress.wall); err != nil || gone {
+		return err // it goes with its session
+	}
 	if expired(row.ExpiresAt, c.progress.wall) {
 		return c.closeReview(id, row, agent.ReviewExpired, func() {})
 	}

@@ -19,8 +19,22 @@ type session struct {
 	epoch  uint64   // of its lease, as it is stored
 }
 
-// session is the session of an id, or nil.
+// session is the session of an id, or nil. One that is gone is cleared away
+// first, so that it is as if it had never been there.
 func (c *commit) session(id string) (*session, error) {
+	s, err := c.storedSession(id)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	gone, err := sessionGone(c.rows, c.scope, s.row, c.progress.wall)
+	if err != nil || !gone {
+		return s, err
+	}
+	return nil, c.clearGone(s)
+}
+
+// storedSession is a session whose rows are there, or nil.
+func (c *commit) storedSession(id string) (*session, error) {
 	if err := agent.ValidSessionID("session", id); err != nil {
 		return nil, err
 	}
@@ -203,6 +217,7 @@ func (c *commit) dropSession(s *session) error {
 	}
 	key := idKey(kindSession, c.scope, s.id)
 	c.rows.remove(key)
+	c.unexpire(s.row.ExpiresAt, key)
 	c.touch(key)
 	c.removed(agent.ChangedSession, s.id)
 	c.rows.remove(idKey(kindSessionBody, c.scope, s.id))

@@ -176,6 +176,15 @@ func (c *commit) cancelSession(op *agent.CancelSession) (agent.OpResult, error) 
 
 // forkSession makes another session of one that does not run.
 func (c *commit) forkSession(op *agent.ForkSession) (agent.OpResult, error) {
+	fork, err := c.newFork(op)
+	if err != nil {
+		return nil, err
+	}
+	return c.stored(fork)
+}
+
+// newFork is a session's fork, which is to be stored.
+func (c *commit) newFork(op *agent.ForkSession) (*session, error) {
 	source, err := c.theSession(op.Session)
 	if err != nil {
 		return nil, err
@@ -202,10 +211,7 @@ func (c *commit) forkSession(op *agent.ForkSession) (agent.OpResult, error) {
 		return nil, err
 	}
 	fork := c.newSession(op.NewSession)
-	if err := c.copySession(fork, source, op.Snapshot); err != nil {
-		return nil, err
-	}
-	return c.stored(fork)
+	return fork, c.copySession(fork, source, op.Snapshot)
 }
 
 // copySession fills a fork: its source's body, requests, and snapshots up to

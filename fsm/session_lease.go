@@ -104,7 +104,7 @@ func (c *commit) leaseLapsed(claim string, epoch uint64) error {
 	if !ok {
 		return nil
 	}
-	s, err := c.session(id)
+	s, err := c.storedSession(id)
 	if err != nil || s == nil || s.row.GetLease().GetEpoch() != epoch {
 		return err
 	}

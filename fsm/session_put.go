@@ -16,6 +16,9 @@ func (c *commit) putSession(op *agent.PutSession) (agent.OpResult, error) {
 	if err := c.enter(kindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
 		return nil, err
 	}
+	if err := c.unsealed(op.AgentID); err != nil {
+		return nil, err
+	}
 	if err := mayPut(op, s); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,12 @@ func (c *commit) sessionOp(op agent.Op) (agent.OpResult, error) {
 		return c.deleteSession(op)
 	case *agent.DecideReview:
 		return c.decideReview(op)
+	case *agent.ForkAgent:
+		return c.forkAgent(op)
+	case *agent.EraseAgent:
+		return c.eraseAgent(op)
+	case *agent.SetTTL:
+		return c.setTTL(op)
 	default:
 		return c.conversationOp(op)
 	}

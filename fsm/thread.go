@@ -11,7 +11,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// thread is the row of a thread, or nil. It is the caller's to change.
+// thread is the row of a thread, or nil. It is the caller's to change. One that
+// has expired is cleared away first, so that it is as if it had never been there.
 func (c *commit) thread(id string) (*logpb.ThreadMeta, error) {
 	if err := agent.ValidID("thread", id); err != nil {
 		return nil, err
@@ -20,7 +21,11 @@ func (c *commit) thread(id string) (*logpb.ThreadMeta, error) {
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	return decodeThreadRow(id, raw)
+	t, err := decodeThreadRow(id, raw)
+	if err != nil || !expired(t.ExpiresAt, c.progress.wall) {
+		return t, err
+	}
+	return nil, c.dropThread(t)
 }
 
 func (c *commit) journal(t *logpb.ThreadMeta) journal {
@@ -253,24 +258,30 @@ func (c *commit) deleteThread(op *agent.DeleteThread) (agent.OpResult, error) {
 	if t == nil {
 		return c.deleteMissing(kindThreadTombstone, op.Thread, op.Seal)
 	}
+	if err := c.dropThread(t); err != nil {
+		return nil, err
+	}
+	return &agent.DeleteResult{Existed: true, Incarnation: t.Incarnation},
+		c.bury(kindThreadTombstone, t.Id, t.Incarnation, op.Seal)
+}
+
+// dropThread removes a thread, but for the rows that forks read.
+func (c *commit) dropThread(t *logpb.ThreadMeta) error {
 	bytes, err := c.bytesFrom(t, t.Floor)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	key := idKey(kindThread, c.scope, t.Id)
 	c.rows.remove(key)
+	c.unexpire(t.ExpiresAt, key)
 	c.rows.remove(incarnationKey(kindSummary, c.scope, t.Id, t.Incarnation))
 	c.touch(key)
 	c.removed(agent.ChangedThread, t.Id)
 	c.grow(-1, -int64(bytes))
 	if err := c.unpinSegments(t, t.Segments); err != nil {
-		return nil, err
+		return err
 	}
-	if err := c.reclaim(t.Id, t.Incarnation); err != nil {
-		return nil, err
-	}
-	return &agent.DeleteResult{Existed: true, Incarnation: t.Incarnation},
-		c.bury(kindThreadTombstone, t.Id, t.Incarnation, op.Seal)
+	return c.reclaim(t.Id, t.Incarnation)
 }
 
 // bytesFrom counts the thread's own entries from seq on.

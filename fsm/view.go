@@ -144,6 +144,8 @@ func (r reader) read(question agent.Read) (agent.Found, error) {
 		return r.conversations(q)
 	case *agent.ListMessages:
 		return r.messages(q)
+	case *agent.GetErasure:
+		return r.erasure(q)
 	default:
 		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", question)
 	}

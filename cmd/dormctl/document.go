@@ -213,6 +213,8 @@ type policyDoc struct {
 	KeysMax  uint64 `json:"keys_max"`
 	BytesMax uint64 `json:"bytes_max"`
 
+	HistoryAgeMS uint64 `json:"history_age_ms,omitzero"`
+
 	MemoriesMax    uint64 `json:"memories_max,omitzero"`
 	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero"`
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -52,11 +53,13 @@ func bound(n uint64) string {
 
 func (a *app) scopesSet() *cobra.Command {
 	var policy agent.Policy
+	var historyAge time.Duration
 	cmd := &cobra.Command{
 		Use: "set SCOPE", Short: "Set what a scope keeps and how much it may hold", Args: exactly("SCOPE"),
 		Long: "set changes the parts of the policy that are named and keeps the others. The scope is created where there is none.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.scope = args[0]
+			policy.HistoryAgeMS = uint64(max(historyAge, 0).Milliseconds())
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				merged, err := a.mergePolicy(ctx, cmd, s, policy)
 				if err != nil {
@@ -75,6 +78,7 @@ func (a *app) scopesSet() *cobra.Command {
 		},
 	}
 	cmd.Flags().Uint64Var(&policy.History, "history", 0, "checkpoints kept per key, the current one included; 0 means the default")
+	cmd.Flags().DurationVar(&historyAge, "history-age", 0, "how long a checkpoint is kept after another one took its place; 0 means any time")
 	cmd.Flags().Uint64Var(&policy.KeysMax, "keys-max", 0, "keys it may hold; 0 means no limit")
 	cmd.Flags().Uint64Var(&policy.BytesMax, "bytes-max", 0, "bytes it may hold; 0 means no limit")
 	cmd.Flags().Uint64Var(&policy.MemoriesMax, "memories-max", 0, "memories that one agent may have; 0 means the default")
@@ -96,6 +100,9 @@ func (a *app) mergePolicy(ctx context.Context, cmd *cobra.Command, s store, name
 	flags := cmd.Flags()
 	if flags.Changed("history") {
 		merged.History = named.History
+	}
+	if flags.Changed("history-age") {
+		merged.HistoryAgeMS = named.HistoryAgeMS
 	}
 	if flags.Changed("keys-max") {
 		merged.KeysMax = named.KeysMax

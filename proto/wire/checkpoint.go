@@ -57,3 +57,24 @@ func checkpointListFromProto(l *apipb.CheckpointList) (agent.Found, error) {
 	}
 	return out, nil
 }
+
+func checkpointResultToProto(r *agent.CheckpointResult) *apipb.CheckpointResult {
+	return &apipb.CheckpointResult{
+		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: pointerToProto(r.Thread),
+	}
+}
+
+func checkpointResultFromProto(r *apipb.CheckpointResult) (*agent.CheckpointResult, error) {
+	if r == nil {
+		return nil, agent.Errorf(agent.CodeInternal, "the result has no checkpoint")
+	}
+	thread, err := pointerFromProto(r.Thread)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.CheckpointResult{
+		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: thread,
+	}, nil
+}

@@ -29,10 +29,7 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 			Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		}}
 	case *agent.CheckpointResult:
-		out.Result = &apipb.OpResult_Checkpoint{Checkpoint: &apipb.CheckpointResult{
-			Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
-			CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: pointerToProto(r.Thread),
-		}}
+		out.Result = &apipb.OpResult_Checkpoint{Checkpoint: checkpointResultToProto(r)}
 	case *agent.ThreadResult:
 		out.Result = &apipb.OpResult_Thread{Thread: &apipb.ThreadResult{
 			Thread: threadToProto(&r.Thread), Entries: stampsToProto(r.Entries),
@@ -53,6 +50,10 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 		out.Result = &apipb.OpResult_Conversation{Conversation: conversationResultToProto(r)}
 	case *agent.MessageResult:
 		out.Result = &apipb.OpResult_Message{Message: messageResultToProto(r)}
+	case *agent.ForkedAgent:
+		out.Result = &apipb.OpResult_ForkedAgent{ForkedAgent: forkedAgentToProto(r)}
+	case *agent.Erasure:
+		out.Result = &apipb.OpResult_Erasure{Erasure: erasureToProto(r)}
 	default:
 		panic(fmt.Sprintf("wire: result %T has no wire format", res))
 	}
@@ -103,14 +104,7 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 		}
 	case *apipb.OpResult_Checkpoint:
 		if r := o.Checkpoint; r != nil {
-			thread, err := pointerFromProto(r.Thread)
-			if err != nil {
-				return nil, err
-			}
-			return &agent.CheckpointResult{
-				Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
-				CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: thread,
-			}, nil
+			return checkpointResultFromProto(r)
 		}
 	case *apipb.OpResult_Thread:
 		if r := o.Thread; r != nil {
@@ -154,6 +148,12 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 		if o.Message != nil {
 			return messageResultFromProto(o.Message), nil
 		}
+	case *apipb.OpResult_ForkedAgent:
+		if o.ForkedAgent != nil {
+			return forkedAgentFromProto(o.ForkedAgent)
+		}
+	case *apipb.OpResult_Erasure:
+		return erasureFromProto(o.Erasure)
 	}
 	return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")
 }

@@ -8,7 +8,7 @@ import (
 func policyToProto(p agent.Policy) *apipb.Policy {
 	return &apipb.Policy{
 		History: p.History, KeysMax: p.KeysMax, BytesMax: p.BytesMax, MemoriesMax: p.MemoriesMax, MemoryBytesMax: p.MemoryBytesMax,
-		ChangesMax: p.ChangesMax,
+		ChangesMax: p.ChangesMax, HistoryAgeMs: p.HistoryAgeMS,
 	}
 }
 
@@ -16,7 +16,7 @@ func policyFromProto(p *apipb.Policy) agent.Policy {
 	return agent.Policy{
 		History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
 		MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(),
-		ChangesMax: p.GetChangesMax(),
+		ChangesMax: p.GetChangesMax(), HistoryAgeMS: p.GetHistoryAgeMs(),
 	}
 }
 

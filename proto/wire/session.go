@@ -102,7 +102,7 @@ func sessionRowToProto(r *agent.SessionRow) *apipb.SessionRow {
 		Id: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: string(r.Mode), Busy: string(r.Busy),
 		AgentId: r.AgentID, Status: string(r.Status), RequestId: r.RequestID, Recoverable: r.Recoverable,
 		RequestCount: r.RequestCount, SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
 	}
 	if l := r.Lease; l != nil {
 		out.Lease = &apipb.SessionLease{
@@ -119,7 +119,7 @@ func sessionRowFromProto(r *apipb.SessionRow) agent.SessionRow {
 		Busy: agent.BusyPolicy(r.GetBusy()), AgentID: r.GetAgentId(), Status: agent.SessionStatus(r.GetStatus()),
 		RequestID: r.GetRequestId(), Recoverable: r.GetRecoverable(), RequestCount: r.GetRequestCount(),
 		SnapshotCount: r.GetSnapshotCount(), QueueLength: r.GetQueueLength(),
-		CreatedAt: r.GetCreatedAt(), UpdatedAt: r.GetUpdatedAt(),
+		CreatedAt: r.GetCreatedAt(), UpdatedAt: r.GetUpdatedAt(), ExpiresAt: r.GetExpiresAt(),
 	}
 	if l := r.GetLease(); l != nil {
 		out.Lease = &agent.Lease{

@@ -51,6 +51,8 @@ func sessionOpToProto(out *apipb.Op, op agent.Op) {
 			Review: op.Review, Decision: string(op.Decision), By: op.By, Arguments: op.Arguments, Note: op.Note,
 			InterruptId: op.InterruptID,
 		}}
+	case *agent.ForkAgent, *agent.EraseAgent, *agent.SetTTL:
+		agentOpToProto(out, op)
 	default:
 		conversationOpToProto(out, op)
 	}
@@ -109,6 +111,8 @@ func sessionOpFromProto(op *apipb.Op) (agent.Op, error) {
 				Note: d.Note, InterruptID: d.InterruptId,
 			}, nil
 		}
+	case *apipb.Op_ForkAgent, *apipb.Op_EraseAgent, *apipb.Op_SetTtl:
+		return agentOpFromProto(op)
 	default:
 		return timedSessionOpFromProto(op)
 	}

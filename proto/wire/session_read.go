@@ -21,6 +21,8 @@ func sessionReadToProto(out *apipb.Read, read agent.Read) {
 			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Status: string(r.Status),
 			Before: r.Before, Assignee: r.Assignee, Session: r.Session,
 		}}
+	case *agent.GetErasure:
+		out.Read = &apipb.Read_GetErasure{GetErasure: &apipb.GetErasure{Agent: r.Agent}}
 	default:
 		conversationReadToProto(out, read)
 	}
@@ -45,6 +47,8 @@ func sessionReadFromProto(read *apipb.Read) agent.Read {
 			Page:   agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
 			Status: agent.ReviewStatus(l.GetStatus()), Before: l.GetBefore(), Assignee: l.GetAssignee(), Session: l.GetSession(),
 		}
+	case *apipb.Read_GetErasure:
+		return &agent.GetErasure{Agent: r.GetErasure.GetAgent()}
 	default:
 		return conversationReadFromProto(read)
 	}
@@ -60,6 +64,8 @@ func sessionAnswerToProto(out *apipb.Answer, found agent.Found) {
 		out.Answer = &apipb.Answer_Review{Review: reviewToProto(f)}
 	case *agent.ReviewList:
 		out.Answer = &apipb.Answer_Reviews{Reviews: &apipb.ReviewList{Items: reviewsToProto(f.Items), Next: f.Next}}
+	case *agent.Erasure:
+		out.Answer = &apipb.Answer_Erasure{Erasure: erasureToProto(f)}
 	default:
 		conversationAnswerToProto(out, found)
 	}
@@ -75,6 +81,8 @@ func sessionAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
 		return reviewFromProto(f.Review), nil
 	case *apipb.Answer_Reviews:
 		return &agent.ReviewList{Items: reviewsFromProto(f.Reviews.GetItems()), Next: f.Reviews.GetNext()}, nil
+	case *apipb.Answer_Erasure:
+		return erasureFromProto(f.Erasure)
 	default:
 		return conversationAnswerFromProto(a)
 	}

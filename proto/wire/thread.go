@@ -34,6 +34,7 @@ func threadToProto(t *agent.Thread) *apipb.Thread {
 func fillThread(out *apipb.Thread, t *agent.Thread) {
 	out.Id, out.Incarnation, out.Rev, out.Head, out.Floor = t.ID, t.Incarnation, t.Rev, headToProto(&t.Head), t.Floor
 	out.Summary, out.CreatedAt, out.UpdatedAt, out.Metadata = t.Summary, t.CreatedAt, t.UpdatedAt, t.Metadata
+	out.ExpiresAt = t.ExpiresAt
 	if f := t.ForkedFrom; f != nil {
 		out.ForkedFrom = &apipb.ForkPoint{Thread: f.Thread, Incarnation: f.Incarnation, Rev: f.Rev}
 	}
@@ -49,7 +50,7 @@ func threadFromProto(t *apipb.Thread) (agent.Thread, error) {
 	}
 	out := agent.Thread{
 		ID: t.Id, Incarnation: t.Incarnation, Rev: t.Rev, Head: head, Floor: t.Floor, Summary: json(t.Summary),
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: json(t.Metadata),
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: json(t.Metadata), ExpiresAt: t.ExpiresAt,
 	}
 	if f := t.ForkedFrom; f != nil {
 		out.ForkedFrom = &agent.ForkPoint{Thread: f.Thread, Incarnation: f.Incarnation, Rev: f.Rev}

@@ -12,6 +12,8 @@ type policyBody struct {
 	KeysMax  uint64 `json:"keys_max" required:"false" doc:"0 means no limit"`
 	BytesMax uint64 `json:"bytes_max" required:"false" doc:"0 means no limit"`
 
+	HistoryAgeMS uint64 `json:"history_age_ms,omitzero" required:"false" doc:"How long a checkpoint is kept after another one took its place; 0 means any time"`
+
 	MemoriesMax    uint64 `json:"memories_max,omitzero" required:"false" doc:"What one agent may remember; 0 means 100,000"`
 	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero" required:"false" doc:"Of what one agent remembers together; 0 means 256 MiB"`
 

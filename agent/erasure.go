@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"time"
+)
+
+// EraseAgent removes an agent everywhere: its checkpoint with all revisions,
+// the threads that these point to, what it remembers, its sessions with their
+// requests, snapshots, leases and reviews, and the threads and checkpoints that
+// the sessions name. What another agent's checkpoint uses too stays, and is
+// counted as kept; what a fork shares stays with the fork. Values belong to no
+// agent and stay.
+//
+// It holds at once: from this commit on nothing of checkpoint, history, their
+// threads, memories, sessions, reviews and leases can be read or written any
+// more, however many they are. What is too much for one log entry is cleared
+// away by the entries after it, EraseRowsMax rows at a time, and with each
+// session the thread and the checkpoint that it alone names: only once the
+// Erasure is complete have those gone too.
+//
+// An agent that is not there is fine; one erased before answers with the
+// receipt of that time.
+type EraseAgent struct {
+	Agent         string
+	Seal          time.Duration // nothing is written to the agent for so long; 0 means that it may begin anew
+	IfRevision    *uint64       // of its checkpoint; 0 means "must not exist"
+	IfIncarnation uint64
+}
+
+func (*EraseAgent) isOp() {}
+
+// Erasure is the receipt of an EraseAgent, as an op's result and as what
+// GetErasure reads. Its counts grow until it is complete.
+type Erasure struct {
+	Agent       string
+	Index       uint64 // the log index at which it was erased
+	ErasedAt    int64  // Unix ms
+	CompletedAt int64  // Unix ms; 0 while something is left to clear away
+	SealedUntil int64  // Unix ms; 0 where it is not sealed
+
+	// What was removed.
+	Checkpoints uint64
+	Revisions   uint64 // of the checkpoints, the current ones included
+	Threads     uint64
+	Entries     uint64 // of the threads, those included that forks go on sharing
+	Memories    uint64
+	Sessions    uint64
+	Reviews     uint64
+	Claims      uint64 // leases of the sessions
+
+	Kept uint64 // threads and checkpoints that another agent uses too
+	Hash Head   // over all that was removed, in order: see Witness
+}
+
+func (*Erasure) isOpResult() {}
+func (*Erasure) isFound()    {}
+
+// Complete tells whether all has been cleared away.
+func (e Erasure) Complete() bool { return e.CompletedAt != 0 }
+
+// GetErasure reads the newest receipt of an agent, for as long as ErasureTTL
+// or its seal; not_found where there is none.
+type GetErasure struct{ Agent string }
+
+func (*GetErasure) isRead() {}
+
+// WitnessErasure begins the hash of a receipt: with the scope, the agent, and
+// the index and the time of its erasure.
+func WitnessErasure(scope, agent string, index uint64, at int64) Head {
+	return Head{}.Witness("erase", scope, index, uint64(at)).Witness("agent", agent)
+}
+
+// Witness is the hash with one more removed thing in it: SHA-256 over h, then
+// its kind and id, each led by its length as eight bytes, big-endian, then the
+// numbers as eight bytes each. So whoever has a list of what was removed can
+// tell whether the receipt is of that.
+func (h Head) Witness(kind, id string, numbers ...uint64) Head {
+	digest := recordHash{sha256.New()}
+	_, _ = digest.Write(h[:]) // a hash never fails
+	digest.text(kind)
+	digest.text(id)
+	for _, n := range numbers {
+		digest.number(n)
+	}
+	return Head(digest.Sum(nil))
+}
+
+func (t *tally) eraseAgent(o *EraseAgent) error {
+	t.bytes += len(o.Agent)
+	return firstOf(ValidID("agent", o.Agent), validSpan("seal", o.Seal, SealMax))
+}

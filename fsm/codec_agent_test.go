@@ -1,0 +1,74 @@
+package fsm_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+	logpb "dormouse/proto/log"
+)
+
+// genAgentOps has a generator for every kind of op on whole agents, and for
+// that on how long threads and sessions live.
+var genAgentOps = []*rapid.Generator[agent.Op]{
+	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.ForkAgent](t) }),
+	rapid.Custom(func(t *rapid.T) agent.Op {
+		o := any1[agent.EraseAgent](t)
+		spans(t, nil, &o.Seal)
+		return o
+	}),
+	rapid.Custom(func(t *rapid.T) agent.Op {
+		o := any1[agent.SetTTL](t)
+		spans(t, nil, &o.TTL)
+		return o
+	}),
+}
+
+func init() { genOps = append(genOps, genAgentOps...) }
+
+func TestOutcomesOfForksAndErasuresDecodeToWhatWasEncoded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		forked := &agent.ForkedAgent{
+			Checkpoint: agent.CheckpointResult{Key: genID.Draw(t, "key"), Revision: 1, Thread: optional(t, genPointer, "pointer")},
+			Thread:     optional(t, genThread, "thread"),
+			Memories:   genNumber.Draw(t, "memories"),
+		}
+		if rapid.Bool().Draw(t, "session") {
+			forked.Session = any1[agent.SessionRow](t)
+		}
+		d := agent.Decided{Result: agent.Result{Index: 7, Time: 8, Results: []agent.OpResult{forked, any1[agent.Erasure](t)}}}
+		raw, err := fsm.EncodeOutcome(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := fsm.DecodeOutcome(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(d, got, equal...); diff != "" {
+			t.Fatalf("(-want +got)\n%s", diff)
+		}
+	})
+}
+
+// agentOp draws an op on a whole agent that no door has seen.
+func (h hostile) agentOp() *logpb.Op {
+	switch rapid.IntRange(0, 2).Draw(h.T, "agent op") {
+	case 0:
+		return &logpb.Op{Op: &logpb.Op_ForkAgent{ForkAgent: &logpb.ForkAgent{
+			Agent: h.id(), NewAgent: h.id(), NewThread: h.id(), Revision: h.number(), WithoutMemory: rapid.Bool().Draw(h.T, "without memory"),
+			Session: h.id(), NewSession: h.id(), IfRevision: h.maybe(), IfIncarnation: h.number(),
+		}}}
+	case 1:
+		return &logpb.Op{Op: &logpb.Op_EraseAgent{EraseAgent: &logpb.EraseAgent{
+			Agent: h.word("a", h.id()), SealMs: h.ttl(), IfRevision: h.maybe(), IfIncarnation: h.number(),
+		}}}
+	default:
+		return &logpb.Op{Op: &logpb.Op_SetTtl{SetTtl: &logpb.SetTTL{
+			Thread: h.id(), Session: h.id(), TtlMs: h.ttl(), IfIncarnation: h.number(),
+		}}}
+	}
+}

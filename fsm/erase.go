@@ -1,0 +1,120 @@
+package fsm
+
+import (
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// What an agent has under its own key goes with the op, since it takes a few
+// range deletes however much it is. Its sessions are anywhere: the op clears
+// away so many of them as EraseRowsMax allows, and the entries after it the
+// rest. Until then they are gone though their rows are there: see erasing.go.
+
+// erasing is the erasure of an agent while an op or the sweep works on it.
+type erasing struct {
+	*commit
+	agent string
+	row   *logpb.Erasure
+}
+
+func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
+	checkpoint, err := c.liveCheckpoint(op.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameIncarnation(op.Agent, op.IfIncarnation, checkpoint.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.Agent, op.IfRevision, checkpoint.GetRevision()); err != nil {
+		return nil, err
+	}
+	e, err := c.openErasure(op.Agent)
+	if err != nil {
+		return nil, err
+	}
+	c.grow(0, 0)
+	e.row.SealedUntil = max(e.row.SealedUntil, c.deadline(op.Seal.Milliseconds()))
+	left, err := e.left(checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	if left {
+		if err := e.begin(); err != nil {
+			return nil, err
+		}
+		if err := e.own(checkpoint); err != nil {
+			return nil, err
+		}
+		if err := e.sessions(); err != nil {
+			return nil, err
+		}
+	} else if e.row.Index == 0 { // never there, and never erased
+		if err := e.begin(); err != nil {
+			return nil, err
+		}
+		e.row.CompletedAt = max(c.progress.wall, 1)
+	}
+	if op.Seal > 0 {
+		if err := c.bury(kindCheckpointTombstone, op.Agent, checkpoint.GetIncarnation(), op.Seal); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.store(); err != nil {
+		return nil, err
+	}
+	return decodeErasure(op.Agent, e.row)
+}
+
+// openErasure goes on with an agent's newest erasure; a new one has no index.
+func (c *commit) openErasure(name string) (*erasing, error) {
+	row, err := c.erasureRow(name)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		row = &logpb.Erasure{Hash: zeroHead}
+	}
+	return &erasing{commit: c, agent: name, row: row}, nil
+}
+
+// left tells whether there is anything of the agent.
+func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
+	if checkpoint != nil {
+		return true, nil
+	}
+	whole, err := e.remembered(e.agent)
+	if err != nil || whole.Entries > 0 {
+		return true, err
+	}
+	return e.hasSessions(e.agent)
+}
+
+// remembered is what an agent remembers, as a whole.
+func (c *commit) remembered(name string) (*logpb.MemoryAgentRow, error) {
+	raw, err := c.rows.get(idKey(kindMemoryAgent, c.scope, name))
+	if err != nil {
+		return nil, err
+	}
+	return decodeMemoryAgent(name, raw)
+}
+
+func (c *commit) hasSessions(name string) (bool, error) {
+	prefix := idKey(kindSessionAgent, c.scope, name)
+	keys, _, err := c.rows.keys(prefix, after(prefix), 1)
+	return len(keys) > 0, err
+}
+
+// begin says that all there is of the agent by now goes: with a new receipt,
+// but where one is not complete, which then goes on.
+func (e *erasing) begin() error {
+	row := e.row
+	if row.Index == 0 || row.CompletedAt != 0 {
+		now := e.progress
+		hash := agent.WitnessErasure(e.scope, e.agent, now.index, now.wall)
+		e.row = &logpb.Erasure{
+			Index: now.index, ErasedAt: now.wall, SealedUntil: row.SealedUntil, Hash: hash[:], DueAt: row.DueAt,
+		}
+	}
+	e.row.Incarnation, e.row.Next = e.mint(), ""
+	return nil
+}

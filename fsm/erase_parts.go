@@ -1,0 +1,236 @@
+package fsm
+
+import (
+	"slices"
+	"time"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// witness adds a removed thing to the receipt's hash.
+func (e *erasing) witness(kind, id string, numbers ...uint64) {
+	hash := agent.Head(e.row.Hash).Witness(kind, id, numbers...)
+	e.row.Hash = hash[:]
+}
+
+// sealLeft is how long what is removed stays sealed.
+func (e *erasing) sealLeft() time.Duration {
+	return time.Duration(max(e.row.SealedUntil-e.progress.wall, 0)) * time.Millisecond
+}
+
+// own removes what is under the agent's own key.
+func (e *erasing) own(checkpoint *logpb.CheckpointRow) error {
+	if err := e.checkpoint(e.agent, checkpoint); err != nil {
+		return err
+	}
+	return e.memories()
+}
+
+// checkpoint removes a checkpoint, and the threads that its revisions point
+// to; a nil row is none.
+func (e *erasing) checkpoint(key string, row *logpb.CheckpointRow) error {
+	if row == nil {
+		return nil
+	}
+	pointers, err := e.pointers(key, row)
+	if err != nil {
+		return err
+	}
+	if err := e.dropCheckpoint(key, row); err != nil {
+		return err
+	}
+	revisions := uint64(len(row.Kept)) + 1
+	e.row.Checkpoints++
+	e.row.Revisions += revisions
+	e.witness("checkpoint", key, row.Incarnation, row.Revision, revisions)
+	if err := e.bury(kindCheckpointTombstone, key, row.Incarnation, e.sealLeft()); err != nil {
+		return err
+	}
+	for _, p := range pointers {
+		if err := e.thread(p.Thread, p.Incarnation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pointers are where a checkpoint's revisions point to, each thread once.
+func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.Pointer, err error) {
+	add := func(p *logpb.Pointer) {
+		if p != nil && !slices.ContainsFunc(all, func(o *logpb.Pointer) bool {
+			return o.Thread == p.Thread && o.Incarnation == p.Incarnation
+		}) {
+			all = append(all, p)
+		}
+	}
+	add(row.Thread)
+	for back := range uint64(len(row.Kept)) {
+		raw, err := e.rows.get(revisionKey(kindCheckpointHistory, e.scope, key, row.Incarnation, row.Revision-1-back))
+		if err != nil {
+			return nil, err
+		}
+		older, err := decodeCheckpointRow(key, raw)
+		if err != nil {
+			return nil, err
+		}
+		add(older.Thread)
+	}
+	return all, nil
+}
+
+// thread removes a thread that the agent used, in one of its lives; 0 is
+// whichever there is. One that was made since stays, as does one that another
+// checkpoint points to.
+func (e *erasing) thread(id string, incarnation uint64) error {
+	t, err := e.commit.thread(id)
+	if err != nil || t == nil || incarnation != 0 && t.Incarnation != incarnation || t.Incarnation > e.row.Incarnation {
+		return err
+	}
+	used, err := e.pointedTo(t)
+	if err != nil {
+		return err
+	}
+	if used {
+		e.row.Kept++
+		return nil
+	}
+	if err := e.dropThread(t); err != nil {
+		return err
+	}
+	e.row.Threads++
+	e.row.Entries += t.Rev - t.Floor
+	e.witness("thread", id, t.Incarnation, t.Rev, t.Floor)
+	e.witness("head", agent.Head(t.Head).String())
+	return e.bury(kindThreadTombstone, id, t.Incarnation, e.sealLeft())
+}
+
+// pointedTo tells whether checkpoints point to a thread. More than a page of
+// them are taken for some that do.
+func (c *commit) pointedTo(t *logpb.ThreadMeta) (bool, error) {
+	prefix := idKey(kindPin, c.scope, t.Id)
+	keys, more, err := c.rows.keys(prefix, after(prefix), pinsPage)
+	if err != nil || more {
+		return more, err
+	}
+	for _, key := range keys {
+		row, err := c.checkpoint(key[len(prefix):])
+		if err != nil {
+			return false, err
+		}
+		if row != nil && !expired(row.ExpiresAt, c.progress.wall) && row.Thread.GetIncarnation() == t.Incarnation {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// memories removes all that the agent remembers. What is in the queue for it
+// stays until it is due, and finds nothing then.
+func (e *erasing) memories() error {
+	whole, err := e.remembered(e.agent)
+	if err != nil || whole.Entries == 0 {
+		return err
+	}
+	for _, kind := range []string{kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone} {
+		prefix := idKey(kind, e.scope, e.agent)
+		if err := e.rows.removeRange(prefix, after(prefix)); err != nil {
+			return err
+		}
+	}
+	e.grow(-int64(whole.Entries), -int64(whole.Bytes))
+	e.row.Memories += whole.Entries
+	e.witness("memories", e.agent, whole.Life, whole.Entries, whole.Bytes)
+	return nil
+}
+
+// sessions clears away the agent's sessions from where it stopped last, until
+// that came to EraseRowsMax rows, about, or to the last of them.
+func (e *erasing) sessions() error {
+	prefix := idKey(kindSessionAgent, e.scope, e.agent)
+	lower := prefix
+	if e.row.Next != "" {
+		lower = prefix + e.row.Next + separator + separator
+	}
+	keys, more, err := e.rows.keys(lower, after(prefix), agent.EraseRowsMax)
+	if err != nil {
+		return err
+	}
+	for rows := 0; len(keys) > 0 && rows < agent.EraseRowsMax; keys = keys[1:] {
+		id := idAfter(prefix, keys[0])
+		e.row.Next = id
+		s, err := e.storedSession(id)
+		if err != nil {
+			return err
+		}
+		rows++
+		if s.incarnation() == 0 || s.row.Incarnation > e.row.Incarnation {
+			continue
+		}
+		rows += sessionRows(s.row)
+		if err := e.session(s); err != nil {
+			return err
+		}
+	}
+	if more || len(keys) > 0 {
+		e.row.CompletedAt = 0
+		return nil
+	}
+	e.row.CompletedAt = max(e.progress.wall, 1)
+	return nil
+}
+
+// sessionRows is about how many rows go with a session.
+func sessionRows(row *logpb.SessionRow) int {
+	const itself, review = 12, 4
+	return itself + len(row.RequestSizes) + len(row.QueueSizes) + len(everySnapshot(row)) + review*int(row.Reviews)
+}
+
+// session removes one of the agent's sessions, with the thread and the
+// checkpoint that it names.
+func (e *erasing) session(s *session) error {
+	row := s.row
+	e.row.Sessions++
+	e.row.Reviews += row.Reviews
+	if row.Lease != nil {
+		e.row.Claims++
+	}
+	e.witness("session", s.id, row.Incarnation, row.Revision, row.Reviews)
+	if err := e.dropSession(s); err != nil {
+		return err
+	}
+	if err := e.bury(kindSessionTombstone, s.id, row.Incarnation, e.sealLeft()); err != nil {
+		return err
+	}
+	if row.Checkpoint != "" && row.Checkpoint != e.agent {
+		if err := e.sessionCheckpoint(row.Checkpoint); err != nil {
+			return err
+		}
+	}
+	if row.Thread == "" {
+		return nil
+	}
+	return e.thread(row.Thread, 0)
+}
+
+// sessionCheckpoint removes a checkpoint that a session names, unless it is
+// another agent's: one that remembers or has sessions.
+func (e *erasing) sessionCheckpoint(key string) error {
+	row, err := e.liveCheckpoint(key)
+	if err != nil || row == nil || row.Incarnation > e.row.Incarnation {
+		return err
+	}
+	whole, err := e.remembered(key)
+	if err != nil {
+		return err
+	}
+	others, err := e.hasSessions(key)
+	if err != nil {
+		return err
+	}
+	if whole.Entries > 0 || others {
+		e.row.Kept++
+		return nil
+	}
+	return e.checkpoint(key, row)
+}

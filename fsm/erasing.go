@@ -1,0 +1,142 @@
+package fsm
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// The kinds of agents that were erased; keys.go says what all keys have in
+// common.
+const (
+	kindErasure = "\x8c" // agent → logpb.Erasure: the receipt, and the seal
+	kindErasing = "\x8d" // agent → incarnation, while sessions below it are still to be cleared away
+)
+
+// A session that has expired, or whose agent has been erased since, is as if
+// it were not there, and so are its lease and its reviews, though their rows
+// may be. What follows tells so: of an op, and of a read.
+
+// sessionGone tells whether a session's row stands for nothing any more.
+func sessionGone(rows rowReader, scope string, row *logpb.SessionRow, wall int64) (bool, error) {
+	if expired(row.ExpiresAt, wall) {
+		return true, nil
+	}
+	raw, err := rows.get(idKey(kindErasing, scope, row.Agent))
+	return row.Incarnation < decodeNumber(raw), err
+}
+
+// isGone tells of a session's id what sessionGone does of its row. One that is
+// not there is not gone: what is said of it stands by itself.
+func isGone(rows rowReader, scope, session string, wall int64) (bool, error) {
+	raw, err := rows.get(idKey(kindSession, scope, session))
+	if err != nil || raw == nil {
+		return false, err
+	}
+	row, err := decodeSessionRow(session, raw)
+	if err != nil {
+		return false, err
+	}
+	return sessionGone(rows, scope, row, wall)
+}
+
+// leaseGone tells whether a claim is the lease of a session that is gone.
+func leaseGone(rows rowReader, scope, claim string, wall int64) (bool, error) {
+	session, ok := agent.ClaimedSession(claim)
+	if !ok {
+		return false, nil
+	}
+	return isGone(rows, scope, session, wall)
+}
+
+// clearGone clears away a session that an op came upon and that is gone.
+func (c *commit) clearGone(s *session) error {
+	if expired(s.row.ExpiresAt, c.progress.wall) {
+		return c.dropSession(s)
+	}
+	e, err := c.openErasure(s.row.Agent)
+	if err != nil {
+		return err
+	}
+	if err := e.session(s); err != nil {
+		return err
+	}
+	return e.store()
+}
+
+func (r reader) erasure(q *agent.GetErasure) (agent.Found, error) {
+	raw, err := r.get(idKey(kindErasure, r.scope, q.Agent))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("erasure of agent", q.Agent)
+	}
+	row, err := decodeErasureRow(q.Agent, raw)
+	if err != nil {
+		return nil, err
+	}
+	return decodeErasure(q.Agent, row)
+}
+
+// unsealed refuses to write to an agent that was erased, while its seal holds.
+func (c *commit) unsealed(name string) error {
+	row, err := c.erasureRow(name)
+	if err != nil || row.GetSealedUntil() <= c.progress.wall {
+		return err
+	}
+	e := agent.Errorf(agent.CodeDeleted, "agent %q is erased, and sealed until %d", name, row.SealedUntil)
+	e.Incarnation = row.Incarnation
+	return e
+}
+
+// erasureRow is the newest receipt of an agent, nil where there is none.
+func (c *commit) erasureRow(name string) (*logpb.Erasure, error) {
+	raw, err := c.rows.get(idKey(kindErasure, c.scope, name))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeErasureRow(name, raw)
+}
+
+// store writes the receipt, and its place in the queue: at once while
+// something is left, and when it may be forgotten otherwise.
+func (e *erasing) store() error {
+	key, mark := idKey(kindErasure, e.scope, e.agent), idKey(kindErasing, e.scope, e.agent)
+	row := e.row
+	e.unexpire(row.DueAt, key)
+	if row.CompletedAt == 0 {
+		row.DueAt = max(e.progress.wall, 1)
+		e.rows.set(mark, []byte(encodeNumber(row.Incarnation)))
+	} else {
+		row.DueAt = max(e.deadline(agent.ErasureTTL.Milliseconds()), row.SealedUntil)
+		e.rows.remove(mark)
+	}
+	e.expireAt(row.DueAt, key)
+	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("encode the erasure of agent %q: %w", e.agent, err)
+	}
+	e.rows.set(key, raw)
+	return nil
+}
+
+// dueErasure goes on with an erasure, or forgets a receipt.
+func (c *commit) dueErasure(name string, when int64) error {
+	row, err := c.erasureRow(name)
+	if err != nil || row == nil || row.DueAt != when {
+		return err
+	}
+	if row.CompletedAt != 0 {
+		c.rows.remove(idKey(kindErasure, c.scope, name))
+		return nil
+	}
+	e := &erasing{commit: c, agent: name, row: row}
+	if err := e.sessions(); err != nil {
+		return err
+	}
+	return e.store()
+}

@@ -1,0 +1,277 @@
+package fsm
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (c *commit) forkAgent(op *agent.ForkAgent) (agent.OpResult, error) {
+	source, err := c.forkSource(op)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.vacant(op); err != nil {
+		return nil, err
+	}
+	raw, err := c.rows.get(revisionKey(kindCheckpointBody, c.scope, op.Agent, source.Incarnation, source.Revision))
+	if err != nil {
+		return nil, err
+	}
+	body, err := decodeCheckpointBody(op.Agent, raw)
+	if err != nil {
+		return nil, err
+	}
+	forked := &agent.ForkedAgent{}
+	if forked.Session, err = c.forkAgentSession(op, source.Thread); err != nil {
+		return nil, err
+	}
+	pointer, thread, err := c.forkPointed(op, source.Thread)
+	if err != nil {
+		return nil, err
+	}
+	if thread != nil {
+		forked.Thread = thread
+	} else if forked.Session != nil && source.Thread == nil {
+		if forked.Thread, err = c.forkSessionThread(op); err != nil {
+			return nil, err
+		}
+	}
+	row := &logpb.CheckpointRow{Version: source.Version, Lifecycle: source.Lifecycle, Thread: pointer}
+	stored, err := c.storeCheckpoint(op.NewAgent, nil, row, body)
+	if err != nil {
+		return nil, err
+	}
+	forked.Checkpoint = *stored.(*agent.CheckpointResult) //nolint:forcetypeassert // storeCheckpoint answers with nothing else
+	if !op.WithoutMemory {
+		forked.Memories, err = c.forkMemories(op)
+	}
+	return forked, err
+}
+
+// forkSource is the revision of the checkpoint that is forked.
+func (c *commit) forkSource(op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
+	now, err := c.liveCheckpoint(op.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if now == nil {
+		return nil, notFound("checkpoint", op.Agent)
+	}
+	if err := sameIncarnation(op.Agent, op.IfIncarnation, now.Incarnation); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.Agent, op.IfRevision, now.Revision); err != nil {
+		return nil, err
+	}
+	if op.Revision == 0 || op.Revision == now.Revision {
+		return now, nil
+	}
+	raw, err := c.rows.get(revisionKey(kindCheckpointHistory, c.scope, op.Agent, now.Incarnation, op.Revision))
+	if err != nil {
+		return nil, err
+	}
+	then, err := decodeCheckpointRow(op.Agent, raw)
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil || expired(then.ForgetAt, c.progress.wall) {
+		return nil, notKept(op.Agent, op.Revision, now.Revision-uint64(len(now.Kept)), now.Revision)
+	}
+	return then, nil
+}
+
+// vacant refuses a fork onto what is there already.
+func (c *commit) vacant(op *agent.ForkAgent) error {
+	there, err := c.liveCheckpoint(op.NewAgent)
+	if err != nil {
+		return err
+	}
+	whole, err := c.remembered(op.NewAgent)
+	if err != nil {
+		return err
+	}
+	if there != nil || whole.Entries > 0 {
+		e := agent.Errorf(agent.CodeAlreadyExists, "there is an agent %q already, with %d memories: choose another id, or erase it", op.NewAgent, whole.Entries)
+		e.Revision, e.Incarnation = there.GetRevision(), there.GetIncarnation()
+		return e
+	}
+	if err := c.unsealed(op.NewAgent); err != nil {
+		return err
+	}
+	return c.enter(kindCheckpointTombstone, op.NewAgent, 0, 0)
+}
+
+// forkPointed forks the thread that the checkpoint points to, as it points to
+// it; it is nil where there is none to fork.
+func (c *commit) forkPointed(op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Pointer, *agent.Thread, error) {
+	if p == nil {
+		return nil, nil, nil
+	}
+	if p.Incarnation == 0 { // of an agent that has said nothing yet: see point
+		return &logpb.Pointer{Thread: op.NewThread, Head: zeroHead}, nil, c.vacantThread(op.NewThread)
+	}
+	t, err := c.thread(p.Thread)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case t == nil:
+		return nil, nil, missingThread(p.Thread)
+	case t.Incarnation != p.Incarnation:
+		return nil, nil, threadMismatch(t, "it was deleted and made anew since")
+	}
+	thread, err := c.forkedThread(&agent.ForkThread{Thread: p.Thread, NewThread: op.NewThread, AtRev: &p.Rev})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &logpb.Pointer{
+		Thread: thread.ID, Rev: thread.Rev, Head: thread.Head[:], Incarnation: thread.Incarnation,
+	}, thread, nil
+}
+
+func (c *commit) forkedThread(op *agent.ForkThread) (*agent.Thread, error) {
+	result, err := c.forkThread(op)
+	if err != nil {
+		return nil, err
+	}
+	return &result.(*agent.ThreadResult).Thread, nil //nolint:forcetypeassert // forkThread answers with nothing else
+}
+
+// forkAgentSession forks the session that goes along, if one does.
+func (c *commit) forkAgentSession(op *agent.ForkAgent, p *logpb.Pointer) (*agent.SessionRow, error) {
+	if op.Session == "" {
+		return nil, nil
+	}
+	source, err := c.theSession(op.Session)
+	if err != nil {
+		return nil, err
+	}
+	thread := source.row.Thread
+	switch {
+	case source.row.Agent != op.Agent:
+		return nil, agent.Invalid("session", "session %q is of agent %q, not of %q: name one of its own", op.Session, source.row.Agent, op.Agent)
+	case thread != "" && p != nil && thread != p.Thread:
+		return nil, agent.Invalid("session", "session %q has thread %q, and the checkpoint points to %q: fork the session by itself", op.Session, thread, p.Thread)
+	}
+	fork, err := c.newFork(&agent.ForkSession{Session: op.Session, NewSession: op.NewSession})
+	if err != nil {
+		return nil, err
+	}
+	fork.row.Agent = op.NewAgent
+	if thread != "" {
+		fork.row.Thread = op.NewThread
+	}
+	if source.row.Checkpoint == op.Agent {
+		fork.row.Checkpoint = op.NewAgent // another one stays the source's alone
+	}
+	result, err := c.stored(fork)
+	if err != nil {
+		return nil, err
+	}
+	return &result.Session, nil
+}
+
+// forkSessionThread forks the thread that only the session names; one that is
+// not there yet is not made.
+func (c *commit) forkSessionThread(op *agent.ForkAgent) (*agent.Thread, error) {
+	s, err := c.theSession(op.Session)
+	if err != nil || s.row.Thread == "" {
+		return nil, err
+	}
+	t, err := c.thread(s.row.Thread)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	return c.forkedThread(&agent.ForkThread{Thread: t.Id, NewThread: op.NewThread})
+}
+
+// forkMemories copies what the agent remembers, in the order of writing. All
+// copies have one incarnation: it tells the lives of an id apart, and each id
+// is the new agent's first.
+func (c *commit) forkMemories(op *agent.ForkAgent) (uint64, error) {
+	whole, err := c.remembered(op.Agent)
+	if err != nil {
+		return 0, err
+	}
+	if err := forkMemoriesFit(op.Agent, whole); err != nil || whole.Entries == 0 {
+		return 0, err
+	}
+	prefix := idKey(kindMemoryOrder, c.scope, op.Agent)
+	keys, _, err := c.rows.keys(prefix, after(prefix), agent.ForkMemoriesMax)
+	if err != nil {
+		return 0, err
+	}
+	to := &memoryWork{commit: c, agent: op.NewAgent, whole: &logpb.MemoryAgentRow{Life: c.mint()}}
+	for _, key := range keys {
+		id, err := c.rows.get(key)
+		if err != nil {
+			return 0, err
+		}
+		to.id = string(id)
+		if err := c.forkMemory(op, to); err != nil {
+			return 0, err
+		}
+	}
+	if to.whole.Entries == 0 {
+		return 0, nil
+	}
+	return to.whole.Entries, to.storeAgent()
+}
+
+func forkMemoriesFit(name string, whole *logpb.MemoryAgentRow) error {
+	const hint = "agent %q remembers too much to be copied in one commit: fork it without memory, and write what is needed"
+	var e *agent.Error
+	switch {
+	case whole.Entries > agent.ForkMemoriesMax:
+		e = agent.TooLarge("agent", "fork_memories_max", int(whole.Entries), agent.ForkMemoriesMax)
+	case whole.Bytes > agent.ForkMemoryBytesMax:
+		e = agent.TooLarge("agent", "fork_memory_bytes_max", int(whole.Bytes), agent.ForkMemoryBytesMax)
+	default:
+		return nil
+	}
+	e.Detail = fmt.Sprintf(hint, name) + ": " + e.Detail
+	return e
+}
+
+// forkMemory copies one memory to the end of another agent's. What has expired
+// stays behind.
+func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
+	raw, err := c.rows.get(memoryKey(kindMemory, c.scope, op.Agent, to.id))
+	if err != nil {
+		return err
+	}
+	row := &logpb.MemoryRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return fmt.Errorf("decode memory %q: %w", to.id, err)
+	}
+	if expired(row.ExpiresAt, c.progress.wall) {
+		return nil
+	}
+	if raw, err = c.rows.get(memoryKey(kindMemoryBody, c.scope, op.Agent, to.id)); err != nil {
+		return err
+	}
+	body, err := decodeMemoryBody(to.id, raw)
+	if err != nil {
+		return err
+	}
+	if err := c.enterRow(to.key(kindMemoryTombstone), to.id, 0, 0); err != nil {
+		return err
+	}
+	whole := to.whole
+	whole.Entries++
+	whole.Writes++
+	whole.Bytes += row.Size
+	if row.Dims > 0 {
+		whole.Vectors++
+		whole.Dims = row.Dims
+	}
+	row.Incarnation, row.Revision, row.Order = whole.Life, 1, whole.Writes
+	if row.Session == op.Session {
+		row.Session = op.NewSession
+	}
+	c.grow(1, int64(row.Size))
+	return to.store(row, body)
+}

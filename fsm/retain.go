@@ -1,0 +1,50 @@
+package fsm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	logpb "dormouse/proto/log"
+)
+
+// A scope's policy bounds the older revisions of a checkpoint by number, which
+// storeCheckpoint sees to, and by age: a revision whose place was taken gets
+// the time when it goes, by the policy of that moment. With it go those before
+// it, so that what is kept is one stretch.
+
+// aging is the row of history of a revision that goes after an age.
+func (c *commit) aging(key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
+	old.ForgetAt = c.deadline(int64(min(ageMS, math.MaxInt64)))
+	raw, err := deterministic.Marshal(old)
+	if err != nil {
+		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
+	}
+	return raw, nil
+}
+
+// forgetRevision lets go of a revision whose age has come, and of those before
+// it. One that went before leaves its place in the queue behind; row is the
+// checkpoint's key, a NUL, and its incarnation and revision.
+func (c *commit) forgetRevision(row string) error {
+	key, numbers, _ := strings.Cut(row, separator)
+	if len(numbers) != 2*8 {
+		return fmt.Errorf("the wall queue holds a revision of checkpoint %q with %d bytes of numbers", key, len(numbers))
+	}
+	incarnation, revision := decodeNumber(numbers[:8]), decodeNumber(numbers[8:])
+	now, err := c.checkpoint(key)
+	if err != nil || now == nil || now.Incarnation != incarnation {
+		return err
+	}
+	for n := uint64(len(now.Kept)); n > 0 && now.Revision-n <= revision; n-- {
+		c.dropRevision(key, incarnation, now.Revision-n)
+		c.grow(0, -int64(now.Kept[0]))
+		now.Kept = now.Kept[1:]
+	}
+	raw, err := deterministic.Marshal(now)
+	if err != nil {
+		return fmt.Errorf("encode checkpoint %q: %w", key, err)
+	}
+	c.rows.set(idKey(kindCheckpoint, c.scope, key), raw)
+	return nil
+}
