@@ -21,9 +21,14 @@ func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	if result, refusal, ok := s.sessions.Apply(sessionHost{r, s}, op); ok {
 		return result, refusal
 	}
+	if result, refusal, ok := s.dialogues.Apply(conversationHost{r, s}, op); ok {
+		return result, refusal
+	}
 	switch o := op.(type) {
 	case *agent.PutValue:
 		return r.putValue(s, o)
+	case *agent.ReviseValue:
+		return r.reviseValue(s, o)
 	case *agent.DeleteValue:
 		return r.deleteValue(s, o)
 	case *agent.PutCheckpoint:
@@ -111,9 +116,12 @@ func matches(want *[]byte, v *agent.Value) *agent.Error {
 
 func (r *reference) putValue(s *scope, o *agent.PutValue) (agent.OpResult, *agent.Error) {
 	old := s.values[o.Key]
-	v := agent.Value{Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, UpdatedAt: r.now, CreatedAt: r.now, ExpiresAt: expiry(r.now, o.TTL)}
+	v := agent.Value{Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, UpdatedAt: r.now, CreatedAt: r.now, ExpiresAt: expiry(r.now, o.TTL), Metadata: o.Metadata}
 	if old != nil {
 		v.Incarnation, v.Revision, v.CreatedAt = old.Incarnation, old.Revision, old.CreatedAt
+		if v.Metadata == nil {
+			v.Metadata = old.Metadata
+		}
 	}
 	if err := first(s.alive("value", o.Key, o.IfIncarnation, v.Incarnation), atRevision(o.IfRevision, v.Revision), matches(o.IfBytes, old)); err != nil {
 		return nil, err

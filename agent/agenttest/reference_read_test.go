@@ -8,9 +8,12 @@ import (
 	"dormouse/agent"
 )
 
-func (r *reference) Read(_ context.Context, q agent.Reads) (agent.Answers, error) {
+func (r *reference) Read(ctx context.Context, q agent.Reads) (agent.Answers, error) {
 	if err := q.Validate(); err != nil {
 		return agent.Answers{}, err
+	}
+	if ctx.Err() != nil {
+		return agent.Answers{}, agent.Errorf(agent.CodeUnavailable, "%v", context.Cause(ctx))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,6 +31,9 @@ func (r *reference) Read(_ context.Context, q agent.Reads) (agent.Answers, error
 func notFound(what string) *agent.Error { return agent.Errorf(agent.CodeNotFound, "no %s", what) }
 
 func (r *reference) answer(s *scope, one agent.Read) (agent.Found, *agent.Error) {
+	if found, refusal, ok := s.dialogues.Read(one); ok {
+		return found, refusal
+	}
 	switch q := one.(type) {
 	case *agent.GetSession, *agent.ListSessions, *agent.GetReview, *agent.ListReviews:
 		if found := r.sessionRead(s, one); found != nil {
@@ -208,7 +214,7 @@ func (r *reference) list(s *scope, one agent.Read) agent.Found {
 			v := s.values[key]
 			list.Items = append(list.Items, agent.ValueRow{
 				Key: key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType,
-				Size: uint64(len(v.Bytes)), UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
+				Size: uint64(len(v.Bytes)), Metadata: v.Metadata, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
 			})
 		}
 		return list

@@ -59,6 +59,7 @@ type scope struct {
 	threads     map[string]*thread
 	claims      map[string]*holding
 	memories    map[string]*memory // by agent and id
+	dialogues   agenttest.ConversationModel
 	sessions    agenttest.SessionModel
 	sealed      map[string]uint64 // noun and id → the incarnation that was deleted
 }
@@ -73,7 +74,7 @@ type thread struct {
 func newScope(name string) *scope {
 	return &scope{
 		Scope:  agent.Scope{Name: name},
-		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(),
+		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(), dialogues: agenttest.ConversationModel{},
 	}
 }
 
@@ -81,7 +82,7 @@ func (s *scope) clone() *scope {
 	c := *s
 	c.values, c.checkpoints, c.threads, c.sealed = maps.Clone(s.values), maps.Clone(s.checkpoints), maps.Clone(s.threads), maps.Clone(s.sealed)
 	c.claims, c.memories = maps.Clone(s.claims), maps.Clone(s.memories)
-	c.sessions = s.sessions.Clone()
+	c.sessions, c.dialogues = s.sessions.Clone(), maps.Clone(s.dialogues)
 	return &c
 }
 
@@ -184,13 +185,13 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 }
 
 func (s *scope) count() {
-	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) + len(s.memories))
-	s.Bytes = 0
+	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) + len(s.memories) + len(s.dialogues))
+	s.Bytes = s.dialogues.Bytes()
 	for _, m := range s.memories {
 		s.Bytes += m.size
 	}
 	for _, v := range s.values {
-		s.Bytes += uint64(len(v.Bytes))
+		s.Bytes += uint64(len(v.Bytes) + len(v.Metadata))
 	}
 	for _, kept := range s.checkpoints {
 		for _, c := range kept {

@@ -35,6 +35,7 @@ func Cases() []Case {
 		valueClaims, listClaims, scopeClaims, watchClaims, concurrentClaims,
 		holdingClaims, fenceClaims, memoryClaims, recallClaims,
 		sessionClaims, classicClaims, reviewClaims, busyClaims,
+		conversationClaims, messageClaims, fileClaims,
 	} {
 		for _, c := range group {
 			all = append(all, Case{Name: c.name, Run: func(t *testing.T, service agent.Service) {

@@ -153,7 +153,7 @@ func (s *Store) list(sc *scope, read agent.Read) (agent.Found, *agent.Error) {
 			v := sc.values[name]
 			list.Items = append(list.Items, agent.ValueRow{
 				Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType,
-				Size: uint64(len(v.Bytes)), UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
+				Size: uint64(len(v.Bytes)), Metadata: v.Metadata, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
 			})
 		}
 		list.Next = next

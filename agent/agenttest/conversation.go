@@ -1,0 +1,259 @@
+package agenttest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+)
+
+// blob is a state as Sagents writes it.
+func blob(text string) agent.JSON {
+	return agent.JSON(fmt.Sprintf(`{"version":2,"state":{"messages":[%q],"todos":[]},"serialized_at":"2026-11-22T06:00:00Z"}`, text))
+}
+
+func dialogue(id string) agent.ConversationRef { return agent.ConversationRef{ID: id} }
+
+// saveState saves the state that comes after a revision.
+func (k *kit) saveState(id string, revision uint64, lifecycle agent.Lifecycle, state agent.JSON) agent.ConversationRow {
+	k.Helper()
+	return apply[*agent.ConversationResult](k, &agent.SaveConversation{
+		ConversationRef: dialogue(id), Revision: revision, Lifecycle: lifecycle, State: state,
+	}).Conversation
+}
+
+func (k *kit) dialogue(id string) *agent.SavedConversation {
+	k.Helper()
+	return find[*agent.SavedConversation](k, &agent.GetConversation{ConversationRef: dialogue(id)})
+}
+
+// interrupted are the ids of the conversations that wait for a person.
+func (k *kit) interrupted() string {
+	k.Helper()
+	var ids []string
+	for _, row := range find[*agent.ConversationList](k, &agent.ListConversations{Interrupted: true}).Items {
+		ids = append(ids, row.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+var conversationClaims = []claim{
+	{"SG-1_a_state_is_loaded_as_it_was_saved", func(k *kit) {
+		k.lacks(agent.CodeNotFound, &agent.GetConversation{ConversationRef: dialogue("c")})
+		state := agent.JSON(`{ "version": 2, "state": {"z":18446744073709551615, "a":[1.0]}, "serialized_at":"then" }`)
+		result := k.commit(&agent.SaveConversation{
+			ConversationRef: agent.ConversationRef{ID: "c", Agent: "a", Owner: "u"},
+			Lifecycle:       agent.LifecycleTitleGenerated, State: state, Title: "Tea – 茶",
+		})
+		saved := resultOf[*agent.ConversationResult](k, result, 0).Conversation
+		want := agent.SavedConversation{
+			ConversationRow: agent.ConversationRow{
+				ID: "c", Incarnation: saved.Incarnation, Revision: 1, Agent: "a", Owner: "u", Lifecycle: agent.LifecycleTitleGenerated,
+				Version: 2, Title: "Tea – 茶", CreatedAt: result.Time, UpdatedAt: result.Time, SavedAt: result.Time,
+			},
+			State: agent.JSON(`{"version":2,"state":{"z":18446744073709551615,"a":[1.0]},"serialized_at":"then"}`),
+		}
+		k.equal("result", saved, want.ConversationRow)
+		k.equal("conversation", k.dialogue("c"), &want)
+		k.equal("list", find[*agent.ConversationList](k, &agent.ListConversations{}).Items, []agent.ConversationRow{want.ConversationRow})
+		again := k.saveState("c", 1, agent.LifecycleCompletion, blob("on"))
+		if again.Revision != 2 || again.Title != "Tea – 茶" || again.Owner != "u" || again.CreatedAt != result.Time {
+			k.Fatalf("saved again: %+v", again)
+		}
+	}},
+
+	{"SG-2_another_scope_has_none_of_it", func(k *kit) {
+		other := k.in(newName("scope"))
+		k.saveState("c", 0, agent.LifecycleInterrupt, blob("mine"))
+		k.commit(&agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{{Role: agent.RoleUser}}})
+		k.commit(&agent.PutValue{Key: fileKey("/notes.md"), Bytes: []byte("mine")})
+		other.lacks(agent.CodeNotFound, &agent.GetConversation{ConversationRef: dialogue("c")})
+		other.lacks(agent.CodeNotFound, &agent.ListMessages{ConversationRef: dialogue("c")})
+		other.lacks(agent.CodeNotFound, &agent.GetValue{Key: fileKey("/notes.md")})
+		k.equal("listed", other.interrupted(), "")
+		other.saveState("c", 0, agent.LifecycleCompletion, blob("theirs"))
+		k.equal("state", k.dialogue("c").State, blob("mine"))
+	}},
+
+	{"a_conversation_is_loaded_and_written_by_its_own", func(k *kit) {
+		mine := agent.ConversationRef{ID: "c", Agent: "a", Owner: "u"}
+		k.commit(&agent.SaveConversation{ConversationRef: mine, Lifecycle: agent.LifecycleCompletion, State: blob("1")})
+		for _, ref := range []agent.ConversationRef{{ID: "c", Agent: "b", Owner: "u"}, {ID: "c", Agent: "a", Owner: "v"}, {ID: "c", Owner: "v"}} {
+			k.lacks(agent.CodeForbidden, &agent.GetConversation{ConversationRef: ref})
+			k.lacks(agent.CodeForbidden, &agent.ListMessages{ConversationRef: ref})
+			for _, op := range []agent.Op{
+				&agent.SaveConversation{ConversationRef: ref, Revision: 1, Lifecycle: agent.LifecycleCompletion, State: blob("2")},
+				&agent.SetInterrupted{ConversationRef: ref, Interrupted: true},
+				&agent.PendMessage{ConversationRef: ref, Message: agent.JSON(`{}`)},
+				&agent.SaveMessages{ConversationRef: ref, Messages: []agent.MessageDraft{{Role: agent.RoleUser}}},
+				&agent.UpdateMessage{ConversationRef: ref, Message: "m", Status: agent.ToolFailed},
+				&agent.DeleteConversation{ConversationRef: ref},
+			} {
+				k.refuse(agent.CodeForbidden, 0, op)
+			}
+		}
+		find[*agent.SavedConversation](k, &agent.GetConversation{ConversationRef: mine})
+		k.equal("revision", k.dialogue("c").Revision, uint64(1))
+	}},
+
+	{"SG-5_what_waits_for_a_person_is_listed", func(k *kit) {
+		for i, c := range []struct {
+			lifecycle agent.Lifecycle
+			want      string
+		}{
+			{agent.LifecycleInterrupt, "c"},
+			{agent.LifecycleTitleGenerated, "c"}, // these two tell nothing of it
+			{agent.LifecycleShutdown, "c"},
+			{agent.LifecycleCompletion, ""},
+			{agent.LifecycleShutdown, ""},
+			{agent.LifecycleInterrupt, "c"},
+			{agent.LifecycleError, ""},
+			{agent.LifecycleInterrupt, "c"},
+			{agent.LifecycleCancel, ""},
+		} {
+			k.saveState("c", uint64(i), c.lifecycle, blob(fmt.Sprint(i)))
+			k.equal(fmt.Sprintf("after %s, %d", c.lifecycle, i), k.interrupted(), c.want)
+			k.equal("flag", k.dialogue("c").Interrupted, c.want != "")
+		}
+		for range 2 { // telling it twice is telling it once
+			row := apply[*agent.ConversationResult](k, &agent.SetInterrupted{ConversationRef: dialogue("c"), Interrupted: true}).Conversation
+			k.equal("row", []any{row.Interrupted, row.Revision, row.Lifecycle}, []any{true, uint64(9), agent.LifecycleCancel})
+		}
+		k.saveState("b", 0, agent.LifecycleInterrupt, blob("b"))
+		k.equal("listed", k.interrupted(), "b c")
+		k.commit(&agent.DeleteConversation{ConversationRef: dialogue("b")})
+		k.commit(&agent.SetInterrupted{ConversationRef: dialogue("c")})
+		k.equal("listed", k.interrupted(), "")
+		k.refuse(agent.CodeNotFound, 0, &agent.SetInterrupted{ConversationRef: dialogue("b"), Interrupted: true})
+	}},
+
+	{"SG-6_a_pending_message_stays_until_it_is_consumed", func(k *kit) {
+		pend := func(text string) uint64 {
+			return apply[*agent.ConversationResult](k, &agent.PendMessage{
+				ConversationRef: dialogue("c"), Message: agent.JSON(fmt.Sprintf(`{"text":%q}`, text)),
+			}).Pending
+		}
+		k.equal("numbers", []uint64{pend("one"), pend("two")}, []uint64{1, 2}) // before anything was saved, too
+		loaded := k.dialogue("c")
+		k.equal("revision", loaded.Revision, uint64(0))
+		k.saveState("c", 0, agent.LifecycleShutdown, blob("without them"))
+		k.equal("pending", k.dialogue("c").PendingCount, uint64(2))
+		pend("three") // while the agent works on the first two
+		row := apply[*agent.ConversationResult](k, &agent.SaveConversation{
+			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleCompletion, State: blob("with them"), Consumed: 2,
+		}).Conversation
+		k.equal("row", []uint64{row.PendingCount, row.Consumed}, []uint64{1, 2})
+		left := k.dialogue("c").Pending
+		if len(left) != 1 || left[0].Number != 3 || string(left[0].Message) != `{"text":"three"}` {
+			k.Fatalf("left: %+v", left)
+		}
+		k.refuse(agent.CodeInvalid, 0, &agent.SaveConversation{
+			ConversationRef: dialogue("c"), Revision: 2, Lifecycle: agent.LifecycleCompletion, State: blob("4"), Consumed: 4,
+		})
+	}},
+
+	{"what_is_pending_is_bounded", func(k *kit) {
+		op := &agent.PendMessage{ConversationRef: dialogue("c"), Message: agent.JSON(`{}`)}
+		for range agent.ConversationPendingMax {
+			k.commit(op)
+		}
+		_, err := k.send(agent.Commit{Ops: []agent.Op{op}})
+		if e := k.refused(agent.CodeOverloaded, 0, err); e.Limit != "conversation_pending_max=64" {
+			k.Fatalf("the limit is %q", e.Limit)
+		}
+	}},
+
+	{"SG-7_not_to_know_is_not_to_have_none", func(k *kit) {
+		k.saveState("c", 0, agent.LifecycleCompletion, blob("1"))
+		ended, cancel := context.WithCancel(k.ctx)
+		cancel()
+		for _, id := range []string{"c", "never"} {
+			_, err := k.service.Read(ended, agent.Reads{Scope: k.scope, Reads: []agent.Read{&agent.GetConversation{ConversationRef: dialogue(id)}}})
+			k.failure(agent.CodeUnavailable, err)
+		}
+		k.dialogue("c")
+		k.lacks(agent.CodeNotFound, &agent.GetConversation{ConversationRef: dialogue("never")})
+	}},
+
+	{"SG-8_a_shutdown_that_is_told_again_is_saved_once", func(k *kit) {
+		k.saveState("c", 0, agent.LifecycleCompletion, blob("1"))
+		first := k.saveState("c", 1, agent.LifecycleShutdown, blob("2"))
+		for range 2 { // by other senders, so that no request id helps
+			k.equal("row", k.saveState("c", 1, agent.LifecycleShutdown, blob("2")), first)
+		}
+		k.equal("revision", k.dialogue("c").Revision, uint64(2))
+		k.refuse(agent.CodeRevisionMismatch, 0, &agent.SaveConversation{ // another state, or reason, is not the same event
+			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleShutdown, State: blob("3"),
+		})
+		k.refuse(agent.CodeRevisionMismatch, 0, &agent.SaveConversation{
+			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleError, State: blob("2"),
+		})
+	}},
+
+	{"SG-10_a_stale_state_never_overwrites_a_newer_one", func(k *kit) {
+		k.saveState("c", 0, agent.LifecycleCompletion, blob("1"))
+		k.saveState("c", 1, agent.LifecycleCompletion, blob("2"))
+		for _, revision := range []uint64{0, 1, 3, 1<<64 - 1} {
+			e := k.refuse(agent.CodeRevisionMismatch, 0, &agent.SaveConversation{
+				ConversationRef: dialogue("c"), Revision: revision, Lifecycle: agent.LifecycleShutdown, State: blob("stale"),
+			})
+			k.equal("revision told", e.Revision, uint64(2))
+		}
+		k.equal("state", k.dialogue("c").State, blob("2"))
+		k.commit(&agent.DeleteConversation{ConversationRef: dialogue("c"), Seal: time.Hour})
+		k.refuse(agent.CodeDeleted, 0, &agent.SaveConversation{
+			ConversationRef: dialogue("c"), Revision: 2, Lifecycle: agent.LifecycleShutdown, State: blob("late"),
+		})
+	}},
+
+	{"SG-10_a_malformed_state_is_refused", func(k *kit) {
+		k.saveState("c", 0, agent.LifecycleCompletion, blob("1"))
+		for state, field := range map[string]string{
+			``:                             "state",
+			`null`:                         "state",
+			`[]`:                           "state",
+			`{"version":2,"state":{}`:      "state",
+			`{}`:                           "state.version",
+			`{"state":{}}`:                 "state.version",
+			`{"version":0,"state":{}}`:     "state.version",
+			`{"version":"2","state":{}}`:   "state.version",
+			`{"version":2.5,"state":{}}`:   "state.version",
+			`{"version":1e99,"state":{}}`:  "state.version",
+			`{"version":2}`:                "state.state",
+			`{"version":2,"state":null}`:   "state.state",
+			`{"version":2,"state":"text"}`: "state.state",
+		} {
+			k.refuseAtDoor(agent.CodeInvalid, 0, field, &agent.SaveConversation{
+				ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleCompletion, State: agent.JSON(state),
+			})
+		}
+		k.refuseAtDoor(agent.CodeTooLarge, 0, "state", &agent.SaveConversation{
+			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleCompletion,
+			State: blob(strings.Repeat("x", agent.ConversationStateMax)),
+		})
+		k.refuseAtDoor(agent.CodeInvalid, 0, "lifecycle", &agent.SaveConversation{
+			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: "on_whim", State: blob("2"),
+		})
+		k.equal("state", k.dialogue("c").State, blob("1"))
+	}},
+
+	{"deleting_a_conversation", func(k *kit) {
+		if r := apply[*agent.DeleteResult](k, &agent.DeleteConversation{ConversationRef: dialogue("c")}); r.Existed {
+			k.Fatal("it existed")
+		}
+		first := k.saveState("c", 0, agent.LifecycleCompletion, blob("1"))
+		k.commit(&agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{{ID: "m", Role: agent.RoleUser}}})
+		k.refuse(agent.CodeRevisionMismatch, 0, &agent.DeleteConversation{ConversationRef: dialogue("c"), IfRevision: ptr(uint64(7))})
+		if r := apply[*agent.DeleteResult](k, &agent.DeleteConversation{ConversationRef: dialogue("c"), IfRevision: ptr(uint64(1))}); !r.Existed {
+			k.Fatal("it did not exist")
+		}
+		k.lacks(agent.CodeNotFound, &agent.ListMessages{ConversationRef: dialogue("c")})
+		late := agent.ConversationRef{ID: "c", IfIncarnation: first.Incarnation}
+		k.refuse(agent.CodeDeleted, 0, &agent.PendMessage{ConversationRef: late, Message: agent.JSON(`{}`)})
+		k.commit(&agent.PendMessage{ConversationRef: dialogue("c"), Message: agent.JSON(`{}`)})
+		k.refuse(agent.CodeDeleted, 0, &agent.PendMessage{ConversationRef: late, Message: agent.JSON(`{}`)})
+		k.equal("messages", find[*agent.MessageList](k, &agent.ListMessages{ConversationRef: dialogue("c")}).Items, []agent.Message{})
+	}},
+}

@@ -1,0 +1,355 @@
+package agenttest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+)
+
+// ConversationModel is what conversations do, as plainly as it can be said:
+// for a Service in memory, and to hold the state machine to. It knows nothing
+// of rows or limits.
+type ConversationModel map[string]*ModelConversation
+
+// ModelConversation is a conversation with its messages. It is never changed,
+// but put in place of the one before.
+type ModelConversation struct {
+	agent.SavedConversation
+	Messages []agent.Message
+	pended   uint64
+}
+
+// ConversationHost is what conversations stand on.
+type ConversationHost interface {
+	Now() int64                                                     // Unix ms, as of the commit
+	Born() uint64                                                   // the incarnation of a new conversation
+	Enter(conversation string, wanted, current uint64) *agent.Error // refuses what is sealed, or of another incarnation
+	Seal(conversation string, incarnation uint64, seal time.Duration)
+}
+
+// Bytes is what all conversations hold.
+func (m ConversationModel) Bytes() (bytes uint64) {
+	for _, c := range m {
+		bytes += uint64(len(c.State))
+		for _, p := range c.Pending {
+			bytes += uint64(len(p.Message))
+		}
+		for _, message := range c.Messages {
+			bytes += uint64(len(message.Type) + len(message.ToolCall) + len(message.Content))
+			if _, _, generated := agent.GeneratedMessageID(message.ID); !generated {
+				bytes += uint64(len(message.ID))
+			}
+		}
+	}
+	return bytes
+}
+
+// Apply applies an op on a conversation; ok is false for any other op.
+func (m ConversationModel) Apply(h ConversationHost, op agent.Op) (result agent.OpResult, e *agent.Error, ok bool) {
+	switch o := op.(type) {
+	case *agent.SaveConversation:
+		result, e = m.change(h, &o.ConversationRef, true, func(c *ModelConversation) (agent.OpResult, *agent.Error) { return c.save(h, o) })
+	case *agent.SetInterrupted:
+		result, e = m.change(h, &o.ConversationRef, false, func(c *ModelConversation) (agent.OpResult, *agent.Error) {
+			c.Interrupted = o.Interrupted
+			return &agent.ConversationResult{}, nil
+		})
+	case *agent.PendMessage:
+		result, e = m.change(h, &o.ConversationRef, true, func(c *ModelConversation) (agent.OpResult, *agent.Error) { return c.pend(h, o) })
+	case *agent.SaveMessages:
+		result, e = m.change(h, &o.ConversationRef, true, func(c *ModelConversation) (agent.OpResult, *agent.Error) { return c.add(h, o) })
+	case *agent.UpdateMessage:
+		result, e = m.update(h, o)
+	case *agent.DeleteConversation:
+		result, e = m.delete(h, o)
+	default:
+		return nil, nil, false
+	}
+	return result, e, true
+}
+
+// unchanged is the answer of an op that leaves the conversation as it is.
+type unchanged struct{ agent.ConversationResult }
+
+// change lets a function work on a copy of a conversation, and keeps that.
+func (m ConversationModel) change(
+	h ConversationHost, ref *agent.ConversationRef, creates bool, work func(*ModelConversation) (agent.OpResult, *agent.Error),
+) (agent.OpResult, *agent.Error) {
+	c := &ModelConversation{}
+	if old := m[ref.ID]; old != nil {
+		*c = *old
+	}
+	if e := c.belongs(ref); e != nil {
+		return nil, e
+	}
+	if e := h.Enter(ref.ID, ref.IfIncarnation, c.Incarnation); e != nil {
+		return nil, e
+	}
+	if c.Incarnation == 0 && !creates {
+		return nil, agent.Errorf(agent.CodeNotFound, "no conversation %q", ref.ID)
+	}
+	result, e := work(c)
+	if e != nil {
+		return nil, e
+	}
+	if same, ok := result.(*unchanged); ok {
+		return &same.ConversationResult, nil
+	}
+	if c.Incarnation == 0 {
+		c.ID, c.Incarnation, c.CreatedAt = ref.ID, h.Born(), h.Now()
+		for i := range c.Messages {
+			c.Messages[i].ID = named(c, &c.Messages[i])
+		}
+	}
+	c.touch(h, ref)
+	m[ref.ID] = c
+	if r, ok := result.(*agent.ConversationResult); ok {
+		r.Conversation = c.ConversationRow
+		for i := range r.Messages {
+			r.Messages[i].ID = c.Messages[r.Messages[i].Seq].ID
+		}
+	}
+	return result, nil
+}
+
+// named is a message's id, once the incarnation is known.
+func named(c *ModelConversation, message *agent.Message) string {
+	if message.ID == "" {
+		return agent.MessageID(c.Incarnation, message.Seq)
+	}
+	return message.ID
+}
+
+func (c *ModelConversation) touch(h ConversationHost, ref *agent.ConversationRef) {
+	if ref.Agent != "" {
+		c.Agent = ref.Agent
+	}
+	if ref.Owner != "" {
+		c.Owner = ref.Owner
+	}
+	c.MessageCount, c.PendingCount, c.UpdatedAt = uint64(len(c.Messages)), uint64(len(c.Pending)), h.Now()
+}
+
+func (c *ModelConversation) belongs(ref *agent.ConversationRef) *agent.Error {
+	if ref.Agent != "" && c.Agent != "" && ref.Agent != c.Agent || ref.Owner != "" && c.Owner != "" && ref.Owner != c.Owner {
+		return agent.Errorf(agent.CodeForbidden, "conversation %q is another's", ref.ID)
+	}
+	return nil
+}
+
+func (c *ModelConversation) save(h ConversationHost, o *agent.SaveConversation) (agent.OpResult, *agent.Error) {
+	version, err := agent.StateVersion(o.State)
+	if err != nil {
+		return nil, agent.Invalid("state", "%v", err)
+	}
+	if c.Revision > 0 && c.Revision == o.Revision+1 && c.Lifecycle == o.Lifecycle && string(c.State) == string(o.State) &&
+		(o.Title == "" || o.Title == c.Title) && o.Consumed <= c.Consumed {
+		return &unchanged{agent.ConversationResult{Conversation: c.ConversationRow}}, nil
+	}
+	if c.Revision != o.Revision {
+		e := agent.Errorf(agent.CodeRevisionMismatch, "at revision %d", c.Revision)
+		e.Revision = c.Revision
+		return nil, e
+	}
+	if o.Consumed > c.pended {
+		return nil, agent.Invalid("consumed", "past what was ever pending")
+	}
+	c.Revision++
+	c.State, c.Version, c.Lifecycle, c.SavedAt = o.State, version, o.Lifecycle, h.Now()
+	switch o.Lifecycle {
+	case agent.LifecycleInterrupt:
+		c.Interrupted = true
+	case agent.LifecycleCompletion, agent.LifecycleCancel, agent.LifecycleError:
+		c.Interrupted = false
+	case agent.LifecycleTitleGenerated, agent.LifecycleShutdown:
+	}
+	if o.Title != "" {
+		c.Title = o.Title
+	}
+	c.Consumed = max(c.Consumed, o.Consumed)
+	c.Pending = slices.DeleteFunc(slices.Clone(c.Pending), func(p agent.PendingMessage) bool { return p.Number <= o.Consumed })
+	return &agent.ConversationResult{}, nil
+}
+
+func (c *ModelConversation) pend(h ConversationHost, o *agent.PendMessage) (agent.OpResult, *agent.Error) {
+	size := len(o.Message)
+	for _, p := range c.Pending {
+		size += len(p.Message)
+	}
+	if len(c.Pending) >= agent.ConversationPendingMax || size > agent.ConversationPendingBytesMax {
+		e := agent.Errorf(agent.CodeOverloaded, "too much pending")
+		e.Limit = "conversation_pending_max=64"
+		return nil, e
+	}
+	c.pended++
+	c.Pending = append(slices.Clone(c.Pending), agent.PendingMessage{Number: c.pended, Message: o.Message, At: h.Now()})
+	return &agent.ConversationResult{Pending: c.pended}, nil
+}
+
+func (c *ModelConversation) add(h ConversationHost, o *agent.SaveMessages) (agent.OpResult, *agent.Error) {
+	c.Messages = slices.Clone(c.Messages)
+	result := &agent.ConversationResult{}
+	for i := range o.Messages {
+		d := &o.Messages[i]
+		if at := c.find(d.ID); at >= 0 {
+			there := &c.Messages[at]
+			if !d.SameContent(there) {
+				e := agent.Errorf(agent.CodeDuplicateEntry, "message %q is there", d.ID)
+				e.Seq = there.Seq
+				return nil, e
+			}
+			result.Messages = append(result.Messages, agent.EntryStamp{Seq: there.Seq, At: there.At})
+			continue
+		}
+		message := agent.Message{
+			ID: d.ID, Seq: uint64(len(c.Messages)), Revision: 1, At: h.Now(), UpdatedAt: h.Now(), Role: d.Role, Type: d.Type,
+			Content: d.Content, ToolCall: d.ToolCall, Status: d.Status, Synthetic: d.Synthetic,
+		}
+		if c.Incarnation != 0 {
+			message.ID = named(c, &message)
+		}
+		c.Messages = append(c.Messages, message)
+		result.Messages = append(result.Messages, agent.EntryStamp{Seq: message.Seq, At: message.At})
+	}
+	return result, nil
+}
+
+// find is the place of a message; -1 where it is not there.
+func (c *ModelConversation) find(id string) int {
+	if id == "" {
+		return -1
+	}
+	return slices.IndexFunc(c.Messages, func(m agent.Message) bool { return m.ID == id })
+}
+
+func (m ConversationModel) update(h ConversationHost, o *agent.UpdateMessage) (agent.OpResult, *agent.Error) {
+	old := m[o.ID]
+	if old == nil {
+		return &agent.MessageResult{}, nil
+	}
+	if e := old.belongs(&o.ConversationRef); e != nil {
+		return nil, e
+	}
+	if e := h.Enter(o.ID, o.IfIncarnation, old.Incarnation); e != nil {
+		return nil, e
+	}
+	at := old.find(o.Message)
+	if at < 0 {
+		return &agent.MessageResult{}, nil
+	}
+	c := *old
+	c.Messages = slices.Clone(c.Messages)
+	message := &c.Messages[at]
+	if o.Status != "" {
+		message.Status = o.Status
+	}
+	if o.Content != nil {
+		message.Content = o.Content
+	}
+	message.Revision++
+	message.UpdatedAt = h.Now()
+	c.touch(h, &o.ConversationRef)
+	m[o.ID] = &c
+	return &agent.MessageResult{Found: true, Message: agent.EntryStamp{ID: message.ID, Seq: message.Seq, At: message.At}}, nil
+}
+
+func (m ConversationModel) delete(h ConversationHost, o *agent.DeleteConversation) (agent.OpResult, *agent.Error) {
+	c := &ModelConversation{}
+	if old := m[o.ID]; old != nil {
+		c = old
+	}
+	if e := c.belongs(&o.ConversationRef); e != nil {
+		return nil, e
+	}
+	if c.Incarnation != 0 || o.IfIncarnation != 0 {
+		if e := h.Enter(o.ID, o.IfIncarnation, c.Incarnation); e != nil {
+			return nil, e
+		}
+	}
+	if o.IfRevision != nil && *o.IfRevision != c.Revision {
+		e := agent.Errorf(agent.CodeRevisionMismatch, "at revision %d", c.Revision)
+		e.Revision = c.Revision
+		return nil, e
+	}
+	delete(m, o.ID)
+	h.Seal(o.ID, c.Incarnation, o.Seal)
+	return &agent.DeleteResult{Existed: c.Incarnation != 0, Incarnation: c.Incarnation}, nil
+}
+
+// Read answers a read of conversations; ok is false for any other read.
+func (m ConversationModel) Read(read agent.Read) (found agent.Found, e *agent.Error, ok bool) {
+	switch q := read.(type) {
+	case *agent.GetConversation:
+		c, e := m.open(&q.ConversationRef)
+		if e != nil {
+			return nil, e, true
+		}
+		return &c.SavedConversation, nil, true
+	case *agent.ListConversations:
+		return m.list(q), nil, true
+	case *agent.ListMessages:
+		c, e := m.open(&q.ConversationRef)
+		if e != nil {
+			return nil, e, true
+		}
+		return c.page(q), nil, true
+	default:
+		return nil, nil, false
+	}
+}
+
+func (m ConversationModel) open(ref *agent.ConversationRef) (*ModelConversation, *agent.Error) {
+	c := m[ref.ID]
+	if c == nil {
+		return nil, agent.Errorf(agent.CodeNotFound, "no conversation %q", ref.ID)
+	}
+	if e := c.belongs(ref); e != nil {
+		return nil, e
+	}
+	if ref.IfIncarnation != 0 && ref.IfIncarnation != c.Incarnation {
+		return nil, agent.Errorf(agent.CodeDeleted, "another incarnation")
+	}
+	return c, nil
+}
+
+func (m ConversationModel) list(q *agent.ListConversations) *agent.ConversationList {
+	limit := int(q.Limit)
+	if limit == 0 {
+		limit = agent.ListLimitDefault
+	}
+	list := &agent.ConversationList{}
+	for _, id := range slices.Sorted(maps.Keys(m)) {
+		if id <= q.After || !strings.HasPrefix(id, q.Prefix) || q.Interrupted && !m[id].Interrupted {
+			continue
+		}
+		if len(list.Items) == limit {
+			list.Next = list.Items[limit-1].ID
+			break
+		}
+		list.Items = append(list.Items, m[id].ConversationRow)
+	}
+	return list
+}
+
+func (c *ModelConversation) page(q *agent.ListMessages) *agent.MessageList {
+	total, limit := uint64(len(c.Messages)), q.Limit
+	from := min(q.From, total)
+	if q.Tail > 0 {
+		from = total - min(q.Tail, total)
+		if limit == 0 {
+			limit = q.Tail
+		}
+	}
+	if limit == 0 {
+		limit = agent.ListLimitDefault
+	}
+	to := min(from+limit, total)
+	list := &agent.MessageList{Conversation: c.ConversationRow, Items: c.Messages[from:to]}
+	if to < total {
+		list.Next = &to
+	}
+	return list
+}
