@@ -216,6 +216,8 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.OpResult { return make1[agent.MemoryResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.SessionResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ReviewResult](t) },
+		func(t *rapid.T) agent.OpResult { return make1[agent.ConversationResult](t) },
+		func(t *rapid.T) agent.OpResult { return make1[agent.MessageResult](t) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := agent.Result{Index: rapid.Uint64().Draw(t, "index"), Time: rapid.Int64().Draw(t, "time")}
@@ -254,6 +256,9 @@ func TestEveryReadSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.Read { return make1[agent.ListSessions](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.GetReview](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListReviews](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetConversation](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListConversations](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListMessages](t) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := agent.Reads{
@@ -315,6 +320,9 @@ func TestEveryAnswerSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.Found { return make1[agent.SessionList](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.Review](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.ReviewList](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.SavedConversation](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.ConversationList](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.MessageList](t) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a := agent.Answers{
