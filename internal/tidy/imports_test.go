@@ -32,12 +32,15 @@ var mayImport = map[string][]string{
 	// What finds an agent's memories: pure, in memory.
 	"recall": {"agent"},
 
+	// Which node is to own which partition: pure.
+	"placement": nil,
+
 	// The replicated state, and the group that replicates it.
-	"cluster":                   {"agent"}, // for its errors and members
+	"cluster":                   {"agent", "placement"},
 	"cluster/clustertest":       {"cluster"},
 	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
-	"fsm":                       {"agent", "proto/log", "recall", "storage"},
+	"fsm":                       {"agent", "placement", "proto/log", "recall", "storage"},
 	"store":                     {"agent", "fsm"},
 
 	// The surface of a node.

@@ -1,0 +1,202 @@
+package placement
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Assign says who is to own each partition, where owners are those who own them
+// now: "" for nobody, as is anybody who is not among the nodes. Without a node
+// that is open, what is free stays free. Assigning again changes nothing.
+func Assign(owners []string, nodes []Node) []string {
+	s := newSpread(owners, inOrder(nodes))
+	s.house()
+	for i := range s.nodes {
+		s.lift(i)
+	}
+	for i := range s.nodes {
+		s.shed(i)
+	}
+	out := make([]string, len(owners))
+	for p, owner := range s.owner {
+		if owner >= 0 {
+			out[p] = s.nodes[owner].Name
+		}
+	}
+	return out
+}
+
+// spread is an assignment in the making.
+type spread struct {
+	nodes []Node
+	owner []int       // :: partition → node; -1 for nobody
+	score [][]float64 // :: node, partition → how much it is drawn there
+	load  []int       // :: node → partitions
+	fair  []float64   // :: node → its share by weight
+	free  []bool      // :: partition → nobody owned it: it moves for nothing
+}
+
+func newSpread(owners []string, nodes []Node) *spread {
+	s := &spread{
+		nodes: nodes, owner: make([]int, len(owners)),
+		score: make([][]float64, len(nodes)), load: make([]int, len(nodes)), fair: make([]float64, len(nodes)), free: make([]bool, len(owners)),
+	}
+	at := make(map[string]int, len(nodes))
+	whole := 0.0
+	for i, n := range nodes {
+		at[n.Name] = i
+		whole += n.weight()
+	}
+	for i, n := range nodes {
+		s.fair[i] = float64(len(owners)) * n.weight() / whole
+		s.score[i] = make([]float64, len(owners))
+		for p := range owners {
+			s.score[i][p] = n.score(p)
+		}
+	}
+	for p, name := range owners {
+		i, known := at[name]
+		if !known {
+			s.owner[p], s.free[p] = -1, true
+			continue
+		}
+		s.owner[p] = i
+		s.load[i]++
+	}
+	return s
+}
+
+// most is how many partitions a node takes.
+func (s *spread) most(i int) int { return int(math.Ceil((1 + slack) * s.fair[i])) }
+
+func (s *spread) move(p, to int) {
+	if from := s.owner[p]; from >= 0 {
+		s.load[from]--
+	}
+	s.owner[p] = to
+	s.load[to]++
+}
+
+// house finds an owner for whatever has none.
+func (s *spread) house() {
+	for p, owner := range s.owner {
+		if owner >= 0 {
+			continue
+		}
+		if best := s.best(p, -1); best >= 0 {
+			s.move(p, best)
+		}
+	}
+}
+
+// best is the open node with room that a partition is drawn to most, other than
+// one; where none has room, the one that is least full. -1 where none is open.
+func (s *spread) best(p, except int) int {
+	best, least := -1, -1
+	for i, n := range s.nodes {
+		if n.Closed || i == except {
+			continue
+		}
+		if s.load[i] < s.most(i) && (best < 0 || s.score[i][p] > s.score[best][p]) {
+			best = i
+		}
+		if least < 0 || float64(s.load[i])/s.fair[i] < float64(s.load[least])/s.fair[least] {
+			least = i
+		}
+	}
+	if best < 0 {
+		return least
+	}
+	return best
+}
+
+// lift brings a node that has too little up to its fair share: by what was
+// nobody's, then by what others have too much of, then by what is drawn to it
+// most.
+func (s *spread) lift(to int) {
+	enough := int(s.fair[to])
+	if s.nodes[to].Closed || s.load[to] >= enough || float64(s.load[to]) >= (1-slack)*s.fair[to] {
+		return
+	}
+	drawn := s.drawn(func(p int) float64 { return s.score[to][p] / s.score[s.owner[p]][p] })
+	for _, may := range []func(p, from int) bool{
+		func(p, from int) bool { return s.free[p] && float64(s.load[from]) > s.fair[from] },
+		func(_, from int) bool { return s.load[from] > s.most(from) },
+		func(_, from int) bool { return float64(s.load[from]) > s.fair[from] },
+	} {
+		for _, p := range drawn {
+			from := s.owner[p]
+			if s.load[to] < enough && from != to && !s.nodes[from].Closed && may(p, from) {
+				s.move(p, to)
+			}
+		}
+	}
+}
+
+// shed takes from a node what is more than it may have.
+func (s *spread) shed(from int) {
+	if s.nodes[from].Closed || s.load[from] <= s.most(from) {
+		return
+	}
+	drawn := s.drawn(func(p int) float64 {
+		if best := s.best(p, from); s.owner[p] == from && best >= 0 {
+			return s.score[best][p] / s.score[from][p]
+		}
+		return 0
+	})
+	for _, p := range drawn {
+		if s.owner[p] != from || s.load[from] <= s.most(from) {
+			continue
+		}
+		if best := s.best(p, from); best >= 0 && s.load[best] < s.most(best) {
+			s.move(p, best)
+		}
+	}
+}
+
+// drawn is all partitions that have an owner, those first of which by is greatest.
+func (s *spread) drawn(by func(p int) float64) []int {
+	type drawn struct {
+		partition int
+		by        float64
+	}
+	var all []drawn
+	for p, owner := range s.owner {
+		if owner >= 0 {
+			all = append(all, drawn{p, by(p)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b drawn) int { return cmp.Compare(b.by, a.by) })
+	out := make([]int, len(all))
+	for i, d := range all {
+		out[i] = d.partition
+	}
+	return out
+}
+
+// Move is one partition that changes hands.
+type Move struct {
+	Partition int
+	From, To  string // "" for nobody
+}
+
+// Diff is what turns owners into target, in partition order. Giving away what
+// nobody owns costs nothing; of what somebody owns, at most budget moves.
+func Diff(owners, target []string, budget int) []Move {
+	var moves []Move
+	for p, from := range owners {
+		to := target[p]
+		if from == to || to == "" {
+			continue
+		}
+		if from != "" {
+			if budget <= 0 {
+				continue
+			}
+			budget--
+		}
+		moves = append(moves, Move{Partition: p, From: from, To: to})
+	}
+	return moves
+}
