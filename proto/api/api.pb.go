@@ -11223,7 +11223,7 @@ var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x16proto/api/memory.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -12116,14 +12116,15 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Scopes\x12?\n" +
 	"\x03Put\x12 .dormouse.api.v1.PutScopeRequest\x1a\x16.dormouse.api.v1.Scope\x12N\n" +
 	"\x06Delete\x12#.dormouse.api.v1.DeleteScopeRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ScopeList2\xbb\x03\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ScopeList2\x8d\x04\n" +
 	"\aCluster\x12H\n" +
 	"\x06Status\x12\x1e.dormouse.api.v1.StatusRequest\x1a\x1e.dormouse.api.v1.ClusterStatus\x12D\n" +
 	"\x05Leave\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12G\n" +
 	"\bTransfer\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12F\n" +
 	"\aPromote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12E\n" +
 	"\x06Demote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12H\n" +
-	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01B\x1fZ\x18dormouse/proto/api;apipb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01\x12P\n" +
+	"\tPlacement\x12!.dormouse.api.v1.PlacementRequest\x1a .dormouse.api.v1.PlacementReportB\x1fZ\x18dormouse/proto/api;apipb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_proto_api_api_proto_rawDescOnce sync.Once
@@ -12352,6 +12353,8 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*MessageList)(nil),               // 210: dormouse.api.v1.MessageList
 	(*TimerList)(nil),                 // 211: dormouse.api.v1.TimerList
 	(*Changes)(nil),                   // 212: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),          // 213: dormouse.api.v1.PlacementRequest
+	(*PlacementReport)(nil),           // 214: dormouse.api.v1.PlacementReport
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -12725,84 +12728,86 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	150, // 368: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
 	150, // 369: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
 	152, // 370: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	2,   // 371: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 372: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 373: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	69,  // 374: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	77,  // 375: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	77,  // 376: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	146, // 377: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	54,  // 378: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	56,  // 379: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	56,  // 380: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	86,  // 381: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	146, // 382: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	86,  // 383: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	86,  // 384: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	57,  // 385: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	61,  // 386: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	60,  // 387: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	62,  // 388: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	59,  // 389: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	90,  // 390: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	146, // 391: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	51,  // 392: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	53,  // 393: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	90,  // 394: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
-	95,  // 395: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	95,  // 396: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	95,  // 397: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	66,  // 398: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	67,  // 399: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	108, // 400: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	108, // 401: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	108, // 402: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	108, // 403: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	108, // 404: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	108, // 405: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	108, // 406: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	108, // 407: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	108, // 408: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	146, // 409: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	205, // 410: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	206, // 411: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	112, // 412: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	183, // 413: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	207, // 414: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	118, // 415: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	146, // 416: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	202, // 417: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	203, // 418: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	204, // 419: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	124, // 420: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
-	146, // 421: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	187, // 422: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
-	211, // 423: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
-	134, // 424: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
-	134, // 425: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
-	134, // 426: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
-	134, // 427: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 428: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
-	146, // 429: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	208, // 430: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
-	209, // 431: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
-	210, // 432: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
-	77,  // 433: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	63,  // 434: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	139, // 435: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
-	141, // 436: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
-	184, // 437: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
-	64,  // 438: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	146, // 439: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	65,  // 440: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	148, // 441: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	151, // 442: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	151, // 443: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	151, // 444: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	151, // 445: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	153, // 446: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	371, // [371:447] is the sub-list for method output_type
-	295, // [295:371] is the sub-list for method input_type
+	213, // 371: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	2,   // 372: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 373: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 374: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	69,  // 375: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	77,  // 376: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	77,  // 377: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	146, // 378: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	54,  // 379: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	56,  // 380: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	56,  // 381: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	86,  // 382: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	146, // 383: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	86,  // 384: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	86,  // 385: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	57,  // 386: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	61,  // 387: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	60,  // 388: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	62,  // 389: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	59,  // 390: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	90,  // 391: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	146, // 392: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	51,  // 393: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	53,  // 394: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	90,  // 395: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
+	95,  // 396: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	95,  // 397: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	95,  // 398: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	66,  // 399: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	67,  // 400: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	108, // 401: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	108, // 402: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	108, // 403: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	108, // 404: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	108, // 405: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	108, // 406: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	108, // 407: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	108, // 408: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	108, // 409: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	146, // 410: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	205, // 411: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	206, // 412: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	112, // 413: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	183, // 414: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	207, // 415: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	118, // 416: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	146, // 417: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	202, // 418: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	203, // 419: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	204, // 420: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	124, // 421: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
+	146, // 422: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	187, // 423: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
+	211, // 424: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
+	134, // 425: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
+	134, // 426: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
+	134, // 427: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
+	134, // 428: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 429: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
+	146, // 430: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	208, // 431: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
+	209, // 432: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
+	210, // 433: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
+	77,  // 434: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	63,  // 435: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	139, // 436: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
+	141, // 437: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
+	184, // 438: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
+	64,  // 439: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	146, // 440: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	65,  // 441: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	148, // 442: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	151, // 443: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	151, // 444: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	151, // 445: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	151, // 446: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	153, // 447: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	214, // 448: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	372, // [372:449] is the sub-list for method output_type
+	295, // [295:372] is the sub-list for method input_type
 	295, // [295:295] is the sub-list for extension type_name
 	295, // [295:295] is the sub-list for extension extendee
 	0,   // [0:295] is the sub-list for field type_name
@@ -12817,6 +12822,7 @@ func file_proto_api_api_proto_init() {
 	file_proto_api_change_proto_init()
 	file_proto_api_conversation_proto_init()
 	file_proto_api_memory_proto_init()
+	file_proto_api_placement_proto_init()
 	file_proto_api_session_proto_init()
 	file_proto_api_timer_proto_init()
 	file_proto_api_api_proto_msgTypes[1].OneofWrappers = []any{

@@ -3461,12 +3461,13 @@ var Scopes_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Cluster_Status_FullMethodName   = "/dormouse.api.v1.Cluster/Status"
-	Cluster_Leave_FullMethodName    = "/dormouse.api.v1.Cluster/Leave"
-	Cluster_Transfer_FullMethodName = "/dormouse.api.v1.Cluster/Transfer"
-	Cluster_Promote_FullMethodName  = "/dormouse.api.v1.Cluster/Promote"
-	Cluster_Demote_FullMethodName   = "/dormouse.api.v1.Cluster/Demote"
-	Cluster_Backup_FullMethodName   = "/dormouse.api.v1.Cluster/Backup"
+	Cluster_Status_FullMethodName    = "/dormouse.api.v1.Cluster/Status"
+	Cluster_Leave_FullMethodName     = "/dormouse.api.v1.Cluster/Leave"
+	Cluster_Transfer_FullMethodName  = "/dormouse.api.v1.Cluster/Transfer"
+	Cluster_Promote_FullMethodName   = "/dormouse.api.v1.Cluster/Promote"
+	Cluster_Demote_FullMethodName    = "/dormouse.api.v1.Cluster/Demote"
+	Cluster_Backup_FullMethodName    = "/dormouse.api.v1.Cluster/Backup"
+	Cluster_Placement_FullMethodName = "/dormouse.api.v1.Cluster/Placement"
 )
 
 // ClusterClient is the client API for Cluster service.
@@ -3481,6 +3482,7 @@ type ClusterClient interface {
 	Promote(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Demote(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupChunk], error)
+	Placement(ctx context.Context, in *PlacementRequest, opts ...grpc.CallOption) (*PlacementReport, error)
 }
 
 type clusterClient struct {
@@ -3560,6 +3562,16 @@ func (c *clusterClient) Backup(ctx context.Context, in *BackupRequest, opts ...g
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Cluster_BackupClient = grpc.ServerStreamingClient[BackupChunk]
 
+func (c *clusterClient) Placement(ctx context.Context, in *PlacementRequest, opts ...grpc.CallOption) (*PlacementReport, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PlacementReport)
+	err := c.cc.Invoke(ctx, Cluster_Placement_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ClusterServer is the server API for Cluster service.
 // All implementations must embed UnimplementedClusterServer
 // for forward compatibility.
@@ -3572,6 +3584,7 @@ type ClusterServer interface {
 	Promote(context.Context, *NodeRequest) (*NodeResponse, error)
 	Demote(context.Context, *NodeRequest) (*NodeResponse, error)
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupChunk]) error
+	Placement(context.Context, *PlacementRequest) (*PlacementReport, error)
 	mustEmbedUnimplementedClusterServer()
 }
 
@@ -3599,6 +3612,9 @@ func (UnimplementedClusterServer) Demote(context.Context, *NodeRequest) (*NodeRe
 }
 func (UnimplementedClusterServer) Backup(*BackupRequest, grpc.ServerStreamingServer[BackupChunk]) error {
 	return status.Error(codes.Unimplemented, "method Backup not implemented")
+}
+func (UnimplementedClusterServer) Placement(context.Context, *PlacementRequest) (*PlacementReport, error) {
+	return nil, status.Error(codes.Unimplemented, "method Placement not implemented")
 }
 func (UnimplementedClusterServer) mustEmbedUnimplementedClusterServer() {}
 func (UnimplementedClusterServer) testEmbeddedByValue()                 {}
@@ -3722,6 +3738,24 @@ func _Cluster_Backup_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Cluster_BackupServer = grpc.ServerStreamingServer[BackupChunk]
 
+func _Cluster_Placement_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PlacementRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClusterServer).Placement(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Cluster_Placement_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClusterServer).Placement(ctx, req.(*PlacementRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Cluster_ServiceDesc is the grpc.ServiceDesc for Cluster service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -3748,6 +3782,10 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Demote",
 			Handler:    _Cluster_Demote_Handler,
+		},
+		{
+			MethodName: "Placement",
+			Handler:    _Cluster_Placement_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -303,6 +303,9 @@ type Op struct {
 	//	*Op_UpdateMessage
 	//	*Op_DeleteConversation
 	//	*Op_ReviseValue
+	//	*Op_RenewNodeLease
+	//	*Op_EndNodeLease
+	//	*Op_MovePartitions
 	//	*Op_PutTimer
 	//	*Op_DeleteTimer
 	//	*Op_AckTimer
@@ -718,6 +721,33 @@ func (x *Op) GetReviseValue() *ReviseValue {
 	return nil
 }
 
+func (x *Op) GetRenewNodeLease() *RenewNodeLease {
+	if x != nil {
+		if x, ok := x.Op.(*Op_RenewNodeLease); ok {
+			return x.RenewNodeLease
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetEndNodeLease() *EndNodeLease {
+	if x != nil {
+		if x, ok := x.Op.(*Op_EndNodeLease); ok {
+			return x.EndNodeLease
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetMovePartitions() *MovePartitions {
+	if x != nil {
+		if x, ok := x.Op.(*Op_MovePartitions); ok {
+			return x.MovePartitions
+		}
+	}
+	return nil
+}
+
 func (x *Op) GetPutTimer() *PutTimer {
 	if x != nil {
 		if x, ok := x.Op.(*Op_PutTimer); ok {
@@ -922,6 +952,18 @@ type Op_ReviseValue struct {
 	ReviseValue *ReviseValue `protobuf:"bytes,76,opt,name=revise_value,json=reviseValue,oneof"`
 }
 
+type Op_RenewNodeLease struct {
+	RenewNodeLease *RenewNodeLease `protobuf:"bytes,100,opt,name=renew_node_lease,json=renewNodeLease,oneof"`
+}
+
+type Op_EndNodeLease struct {
+	EndNodeLease *EndNodeLease `protobuf:"bytes,101,opt,name=end_node_lease,json=endNodeLease,oneof"`
+}
+
+type Op_MovePartitions struct {
+	MovePartitions *MovePartitions `protobuf:"bytes,102,opt,name=move_partitions,json=movePartitions,oneof"`
+}
+
 type Op_PutTimer struct {
 	PutTimer *PutTimer `protobuf:"bytes,120,opt,name=put_timer,json=putTimer,oneof"`
 }
@@ -1019,6 +1061,12 @@ func (*Op_UpdateMessage) isOp_Op() {}
 func (*Op_DeleteConversation) isOp_Op() {}
 
 func (*Op_ReviseValue) isOp_Op() {}
+
+func (*Op_RenewNodeLease) isOp_Op() {}
+
+func (*Op_EndNodeLease) isOp_Op() {}
+
+func (*Op_MovePartitions) isOp_Op() {}
 
 func (*Op_PutTimer) isOp_Op() {}
 
@@ -2150,6 +2198,8 @@ type Member struct {
 	WantVote        bool                   `protobuf:"varint,7,opt,name=want_vote,json=wantVote" json:"want_vote,omitempty"`
 	Version         string                 `protobuf:"bytes,8,opt,name=version" json:"version,omitempty"`
 	FeatureLevelMax uint32                 `protobuf:"varint,9,opt,name=feature_level_max,json=featureLevelMax" json:"feature_level_max,omitempty"`
+	Zone            string                 `protobuf:"bytes,100,opt,name=zone" json:"zone,omitempty"`      // where it stands
+	Weight          uint32                 `protobuf:"varint,101,opt,name=weight" json:"weight,omitempty"` // its share of the partitions; 0 for the usual
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -2243,6 +2293,20 @@ func (x *Member) GetVersion() string {
 func (x *Member) GetFeatureLevelMax() uint32 {
 	if x != nil {
 		return x.FeatureLevelMax
+	}
+	return 0
+}
+
+func (x *Member) GetZone() string {
+	if x != nil {
+		return x.Zone
+	}
+	return ""
+}
+
+func (x *Member) GetWeight() uint32 {
+	if x != nil {
+		return x.Weight
 	}
 	return 0
 }
@@ -4126,7 +4190,7 @@ var File_proto_log_log_proto protoreflect.FileDescriptor
 
 const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x1cproto/log/conversation.proto\x1a\x16proto/log/memory.proto\x1a\x17proto/log/session.proto\x1a\x15proto/log/timer.proto\"\x95\x01\n" +
+	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x1cproto/log/conversation.proto\x1a\x16proto/log/memory.proto\x1a\x19proto/log/placement.proto\x1a\x17proto/log/session.proto\x1a\x15proto/log/timer.proto\"\x95\x01\n" +
 	"\x05Batch\x12\x17\n" +
 	"\atick_ms\x18\x01 \x01(\x04R\x06tickMs\x12\x17\n" +
 	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\x12\x1f\n" +
@@ -4148,7 +4212,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xbb\x18\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\x9b\x1a\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -4198,7 +4262,10 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\rsave_messages\x18I \x01(\v2\x1d.dormouse.log.v1.SaveMessagesH\x00R\fsaveMessages\x12G\n" +
 	"\x0eupdate_message\x18J \x01(\v2\x1e.dormouse.log.v1.UpdateMessageH\x00R\rupdateMessage\x12V\n" +
 	"\x13delete_conversation\x18K \x01(\v2#.dormouse.log.v1.DeleteConversationH\x00R\x12deleteConversation\x12A\n" +
-	"\frevise_value\x18L \x01(\v2\x1c.dormouse.log.v1.ReviseValueH\x00R\vreviseValue\x128\n" +
+	"\frevise_value\x18L \x01(\v2\x1c.dormouse.log.v1.ReviseValueH\x00R\vreviseValue\x12K\n" +
+	"\x10renew_node_lease\x18d \x01(\v2\x1f.dormouse.log.v1.RenewNodeLeaseH\x00R\x0erenewNodeLease\x12E\n" +
+	"\x0eend_node_lease\x18e \x01(\v2\x1d.dormouse.log.v1.EndNodeLeaseH\x00R\fendNodeLease\x12J\n" +
+	"\x0fmove_partitions\x18f \x01(\v2\x1f.dormouse.log.v1.MovePartitionsH\x00R\x0emovePartitions\x128\n" +
 	"\tput_timer\x18x \x01(\v2\x19.dormouse.log.v1.PutTimerH\x00R\bputTimer\x12A\n" +
 	"\fdelete_timer\x18y \x01(\v2\x1c.dormouse.log.v1.DeleteTimerH\x00R\vdeleteTimer\x128\n" +
 	"\tack_timer\x18z \x01(\v2\x19.dormouse.log.v1.AckTimerH\x00R\backTimer\x12;\n" +
@@ -4299,7 +4366,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\vchanges_max\x18< \x01(\x04R\n" +
 	"changesMax\x12$\n" +
 	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\"\r\n" +
-	"\vDeleteScope\"\x95\x02\n" +
+	"\vDeleteScope\"\xc1\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -4310,7 +4377,9 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"gossipAddr\x12\x1b\n" +
 	"\twant_vote\x18\a \x01(\bR\bwantVote\x12\x18\n" +
 	"\aversion\x18\b \x01(\tR\aversion\x12*\n" +
-	"\x11feature_level_max\x18\t \x01(\rR\x0ffeatureLevelMax\"<\n" +
+	"\x11feature_level_max\x18\t \x01(\rR\x0ffeatureLevelMax\x12\x12\n" +
+	"\x04zone\x18d \x01(\tR\x04zone\x12\x16\n" +
+	"\x06weight\x18e \x01(\rR\x06weight\"<\n" +
 	"\tPutMember\x12/\n" +
 	"\x06member\x18\x01 \x01(\v2\x17.dormouse.log.v1.MemberR\x06member\"@\n" +
 	"\fRemoveMember\x12\x0e\n" +
@@ -4556,17 +4625,20 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*UpdateMessage)(nil),      // 62: dormouse.log.v1.UpdateMessage
 	(*DeleteConversation)(nil), // 63: dormouse.log.v1.DeleteConversation
 	(*ReviseValue)(nil),        // 64: dormouse.log.v1.ReviseValue
-	(*PutTimer)(nil),           // 65: dormouse.log.v1.PutTimer
-	(*DeleteTimer)(nil),        // 66: dormouse.log.v1.DeleteTimer
-	(*AckTimer)(nil),           // 67: dormouse.log.v1.AckTimer
-	(*FailTimer)(nil),          // 68: dormouse.log.v1.FailTimer
-	(*MemoryResult)(nil),       // 69: dormouse.log.v1.MemoryResult
-	(*SessionResult)(nil),      // 70: dormouse.log.v1.SessionResult
-	(*ReviewResult)(nil),       // 71: dormouse.log.v1.ReviewResult
-	(*Erasure)(nil),            // 72: dormouse.log.v1.Erasure
-	(*ConversationResult)(nil), // 73: dormouse.log.v1.ConversationResult
-	(*MessageResult)(nil),      // 74: dormouse.log.v1.MessageResult
-	(*TimerResult)(nil),        // 75: dormouse.log.v1.TimerResult
+	(*RenewNodeLease)(nil),     // 65: dormouse.log.v1.RenewNodeLease
+	(*EndNodeLease)(nil),       // 66: dormouse.log.v1.EndNodeLease
+	(*MovePartitions)(nil),     // 67: dormouse.log.v1.MovePartitions
+	(*PutTimer)(nil),           // 68: dormouse.log.v1.PutTimer
+	(*DeleteTimer)(nil),        // 69: dormouse.log.v1.DeleteTimer
+	(*AckTimer)(nil),           // 70: dormouse.log.v1.AckTimer
+	(*FailTimer)(nil),          // 71: dormouse.log.v1.FailTimer
+	(*MemoryResult)(nil),       // 72: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),      // 73: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),       // 74: dormouse.log.v1.ReviewResult
+	(*Erasure)(nil),            // 75: dormouse.log.v1.Erasure
+	(*ConversationResult)(nil), // 76: dormouse.log.v1.ConversationResult
+	(*MessageResult)(nil),      // 77: dormouse.log.v1.MessageResult
+	(*TimerResult)(nil),        // 78: dormouse.log.v1.TimerResult
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -4612,47 +4684,50 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	62, // 40: dormouse.log.v1.Op.update_message:type_name -> dormouse.log.v1.UpdateMessage
 	63, // 41: dormouse.log.v1.Op.delete_conversation:type_name -> dormouse.log.v1.DeleteConversation
 	64, // 42: dormouse.log.v1.Op.revise_value:type_name -> dormouse.log.v1.ReviseValue
-	65, // 43: dormouse.log.v1.Op.put_timer:type_name -> dormouse.log.v1.PutTimer
-	66, // 44: dormouse.log.v1.Op.delete_timer:type_name -> dormouse.log.v1.DeleteTimer
-	67, // 45: dormouse.log.v1.Op.ack_timer:type_name -> dormouse.log.v1.AckTimer
-	68, // 46: dormouse.log.v1.Op.fail_timer:type_name -> dormouse.log.v1.FailTimer
-	4,  // 47: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 48: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 49: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 50: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 51: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 52: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 53: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	35, // 54: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 55: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 56: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 57: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 58: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 59: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	34, // 60: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	69, // 61: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
-	70, // 62: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
-	71, // 63: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
-	33, // 64: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
-	72, // 65: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
-	73, // 66: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
-	74, // 67: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
-	75, // 68: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
-	7,  // 69: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	36, // 70: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 71: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	39, // 72: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	28, // 73: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	36, // 74: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
-	70, // 75: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
-	37, // 76: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	38, // 77: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	41, // 78: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	79, // [79:79] is the sub-list for method output_type
-	79, // [79:79] is the sub-list for method input_type
-	79, // [79:79] is the sub-list for extension type_name
-	79, // [79:79] is the sub-list for extension extendee
-	0,  // [0:79] is the sub-list for field type_name
+	65, // 43: dormouse.log.v1.Op.renew_node_lease:type_name -> dormouse.log.v1.RenewNodeLease
+	66, // 44: dormouse.log.v1.Op.end_node_lease:type_name -> dormouse.log.v1.EndNodeLease
+	67, // 45: dormouse.log.v1.Op.move_partitions:type_name -> dormouse.log.v1.MovePartitions
+	68, // 46: dormouse.log.v1.Op.put_timer:type_name -> dormouse.log.v1.PutTimer
+	69, // 47: dormouse.log.v1.Op.delete_timer:type_name -> dormouse.log.v1.DeleteTimer
+	70, // 48: dormouse.log.v1.Op.ack_timer:type_name -> dormouse.log.v1.AckTimer
+	71, // 49: dormouse.log.v1.Op.fail_timer:type_name -> dormouse.log.v1.FailTimer
+	4,  // 50: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 51: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 52: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 53: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 54: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 55: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 56: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	35, // 57: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 58: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 59: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 60: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 61: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 62: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	34, // 63: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	72, // 64: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	73, // 65: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	74, // 66: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	33, // 67: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
+	75, // 68: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
+	76, // 69: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
+	77, // 70: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
+	78, // 71: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
+	7,  // 72: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	36, // 73: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 74: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	39, // 75: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	28, // 76: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	36, // 77: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
+	73, // 78: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
+	37, // 79: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	38, // 80: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	41, // 81: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	82, // [82:82] is the sub-list for method output_type
+	82, // [82:82] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -4663,6 +4738,7 @@ func file_proto_log_log_proto_init() {
 	file_proto_log_agent_proto_init()
 	file_proto_log_conversation_proto_init()
 	file_proto_log_memory_proto_init()
+	file_proto_log_placement_proto_init()
 	file_proto_log_session_proto_init()
 	file_proto_log_timer_proto_init()
 	file_proto_log_log_proto_msgTypes[3].OneofWrappers = []any{
@@ -4707,6 +4783,9 @@ func file_proto_log_log_proto_init() {
 		(*Op_UpdateMessage)(nil),
 		(*Op_DeleteConversation)(nil),
 		(*Op_ReviseValue)(nil),
+		(*Op_RenewNodeLease)(nil),
+		(*Op_EndNodeLease)(nil),
+		(*Op_MovePartitions)(nil),
 		(*Op_PutTimer)(nil),
 		(*Op_DeleteTimer)(nil),
 		(*Op_AckTimer)(nil),

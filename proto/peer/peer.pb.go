@@ -291,6 +291,8 @@ type JoinRequest struct {
 	Empty           bool                   `protobuf:"varint,10,opt,name=empty" json:"empty,omitempty"`                         // its data directory holds no state
 	ClusterId       string                 `protobuf:"bytes,11,opt,name=cluster_id,json=clusterId" json:"cluster_id,omitempty"` // "" where it knows none yet
 	Run             string                 `protobuf:"bytes,12,opt,name=run" json:"run,omitempty"`                              // which process asks: minted with each start
+	Zone            string                 `protobuf:"bytes,100,opt,name=zone" json:"zone,omitempty"`
+	Weight          uint32                 `protobuf:"varint,101,opt,name=weight" json:"weight,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -407,6 +409,20 @@ func (x *JoinRequest) GetRun() string {
 		return x.Run
 	}
 	return ""
+}
+
+func (x *JoinRequest) GetZone() string {
+	if x != nil {
+		return x.Zone
+	}
+	return ""
+}
+
+func (x *JoinRequest) GetWeight() uint32 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
 }
 
 type JoinResponse struct {
@@ -613,6 +629,182 @@ func (x *ChangeResponse) GetRefused() string {
 	return ""
 }
 
+type OwnRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"` // renew, end, release, keep
+	Node          string                 `protobuf:"bytes,2,opt,name=node" json:"node,omitempty"`
+	Incarnation   string                 `protobuf:"bytes,3,opt,name=incarnation" json:"incarnation,omitempty"`
+	Life          string                 `protobuf:"bytes,4,opt,name=life" json:"life,omitempty"` // which process asks
+	TtlMs         uint64                 `protobuf:"varint,5,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
+	Partition     uint32                 `protobuf:"varint,6,opt,name=partition" json:"partition,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,7,opt,name=epoch" json:"epoch,omitempty"`
+	Why           string                 `protobuf:"bytes,8,opt,name=why" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OwnRequest) Reset() {
+	*x = OwnRequest{}
+	mi := &file_proto_peer_peer_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OwnRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OwnRequest) ProtoMessage() {}
+
+func (x *OwnRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_peer_peer_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OwnRequest.ProtoReflect.Descriptor instead.
+func (*OwnRequest) Descriptor() ([]byte, []int) {
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *OwnRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *OwnRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *OwnRequest) GetIncarnation() string {
+	if x != nil {
+		return x.Incarnation
+	}
+	return ""
+}
+
+func (x *OwnRequest) GetLife() string {
+	if x != nil {
+		return x.Life
+	}
+	return ""
+}
+
+func (x *OwnRequest) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+func (x *OwnRequest) GetPartition() uint32 {
+	if x != nil {
+		return x.Partition
+	}
+	return 0
+}
+
+func (x *OwnRequest) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *OwnRequest) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+type OwnResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Leader        string                 `protobuf:"bytes,1,opt,name=leader" json:"leader,omitempty"` // where not done here: ask this one
+	LeaderAddr    string                 `protobuf:"bytes,2,opt,name=leader_addr,json=leaderAddr" json:"leader_addr,omitempty"`
+	Index         uint64                 `protobuf:"varint,3,opt,name=index" json:"index,omitempty"`    // where it was done, or refused for good
+	Refused       string                 `protobuf:"bytes,4,opt,name=refused" json:"refused,omitempty"` // its code
+	Detail        string                 `protobuf:"bytes,5,opt,name=detail" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OwnResponse) Reset() {
+	*x = OwnResponse{}
+	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OwnResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OwnResponse) ProtoMessage() {}
+
+func (x *OwnResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OwnResponse.ProtoReflect.Descriptor instead.
+func (*OwnResponse) Descriptor() ([]byte, []int) {
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *OwnResponse) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
+}
+
+func (x *OwnResponse) GetLeaderAddr() string {
+	if x != nil {
+		return x.LeaderAddr
+	}
+	return ""
+}
+
+func (x *OwnResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *OwnResponse) GetRefused() string {
+	if x != nil {
+		return x.Refused
+	}
+	return ""
+}
+
+func (x *OwnResponse) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
 var File_proto_peer_peer_proto protoreflect.FileDescriptor
 
 const file_proto_peer_peer_proto_rawDesc = "" +
@@ -639,7 +831,7 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	" \x01(\rR\x05chain\x12*\n" +
 	"\x11feature_level_max\x18\v \x01(\rR\x0ffeatureLevelMax\x12\x18\n" +
 	"\aversion\x18\f \x01(\tR\aversion\x12\x18\n" +
-	"\aremoved\x18\r \x01(\bR\aremoved\"\xe5\x02\n" +
+	"\aremoved\x18\r \x01(\bR\aremoved\"\x91\x03\n" +
 	"\vJoinRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -655,7 +847,9 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	" \x01(\bR\x05empty\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\v \x01(\tR\tclusterId\x12\x10\n" +
-	"\x03run\x18\f \x01(\tR\x03run\"\xbf\x01\n" +
+	"\x03run\x18\f \x01(\tR\x03run\x12\x12\n" +
+	"\x04zone\x18d \x01(\tR\x04zone\x12\x16\n" +
+	"\x06weight\x18e \x01(\rR\x06weight\"\xbf\x01\n" +
 	"\fJoinResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -673,12 +867,30 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\vleader_addr\x18\x02 \x01(\tR\n" +
 	"leaderAddr\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\bR\x04done\x12\x18\n" +
-	"\arefused\x18\x04 \x01(\tR\arefused2\xb7\x02\n" +
+	"\arefused\x18\x04 \x01(\tR\arefused\"\xc7\x01\n" +
+	"\n" +
+	"OwnRequest\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12 \n" +
+	"\vincarnation\x18\x03 \x01(\tR\vincarnation\x12\x12\n" +
+	"\x04life\x18\x04 \x01(\tR\x04life\x12\x15\n" +
+	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\x12\x1c\n" +
+	"\tpartition\x18\x06 \x01(\rR\tpartition\x12\x14\n" +
+	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12\x10\n" +
+	"\x03why\x18\b \x01(\tR\x03why\"\x8e\x01\n" +
+	"\vOwnResponse\x12\x16\n" +
+	"\x06leader\x18\x01 \x01(\tR\x06leader\x12\x1f\n" +
+	"\vleader_addr\x18\x02 \x01(\tR\n" +
+	"leaderAddr\x12\x14\n" +
+	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x18\n" +
+	"\arefused\x18\x04 \x01(\tR\arefused\x12\x16\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail2\xfb\x02\n" +
 	"\x04Peer\x12N\n" +
 	"\aBarrier\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse\x12K\n" +
 	"\x06Status\x12\x1f.dormouse.peer.v1.StatusRequest\x1a .dormouse.peer.v1.StatusResponse\x12E\n" +
 	"\x04Join\x12\x1d.dormouse.peer.v1.JoinRequest\x1a\x1e.dormouse.peer.v1.JoinResponse\x12K\n" +
-	"\x06Change\x12\x1f.dormouse.peer.v1.ChangeRequest\x1a .dormouse.peer.v1.ChangeResponseB!Z\x1adormouse/proto/peer;peerpb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06Change\x12\x1f.dormouse.peer.v1.ChangeRequest\x1a .dormouse.peer.v1.ChangeResponse\x12B\n" +
+	"\x03Own\x12\x1c.dormouse.peer.v1.OwnRequest\x1a\x1d.dormouse.peer.v1.OwnResponseB!Z\x1adormouse/proto/peer;peerpb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_proto_peer_peer_proto_rawDescOnce sync.Once
@@ -692,7 +904,7 @@ func file_proto_peer_peer_proto_rawDescGZIP() []byte {
 	return file_proto_peer_peer_proto_rawDescData
 }
 
-var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_proto_peer_peer_proto_goTypes = []any{
 	(*BarrierRequest)(nil),  // 0: dormouse.peer.v1.BarrierRequest
 	(*BarrierResponse)(nil), // 1: dormouse.peer.v1.BarrierResponse
@@ -702,18 +914,22 @@ var file_proto_peer_peer_proto_goTypes = []any{
 	(*JoinResponse)(nil),    // 5: dormouse.peer.v1.JoinResponse
 	(*ChangeRequest)(nil),   // 6: dormouse.peer.v1.ChangeRequest
 	(*ChangeResponse)(nil),  // 7: dormouse.peer.v1.ChangeResponse
+	(*OwnRequest)(nil),      // 8: dormouse.peer.v1.OwnRequest
+	(*OwnResponse)(nil),     // 9: dormouse.peer.v1.OwnResponse
 }
 var file_proto_peer_peer_proto_depIdxs = []int32{
 	0, // 0: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
 	2, // 1: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
 	4, // 2: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
 	6, // 3: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
-	1, // 4: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
-	3, // 5: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
-	5, // 6: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
-	7, // 7: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
-	4, // [4:8] is the sub-list for method output_type
-	0, // [0:4] is the sub-list for method input_type
+	8, // 4: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
+	1, // 5: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
+	3, // 6: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
+	5, // 7: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
+	7, // 8: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
+	9, // 9: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
+	5, // [5:10] is the sub-list for method output_type
+	0, // [0:5] is the sub-list for method input_type
 	0, // [0:0] is the sub-list for extension type_name
 	0, // [0:0] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
@@ -730,7 +946,7 @@ func file_proto_peer_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_peer_peer_proto_rawDesc), len(file_proto_peer_peer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,7 @@ const (
 	Peer_Status_FullMethodName  = "/dormouse.peer.v1.Peer/Status"
 	Peer_Join_FullMethodName    = "/dormouse.peer.v1.Peer/Join"
 	Peer_Change_FullMethodName  = "/dormouse.peer.v1.Peer/Change"
+	Peer_Own_FullMethodName     = "/dormouse.peer.v1.Peer/Own"
 )
 
 // PeerClient is the client API for Peer service.
@@ -39,6 +40,9 @@ type PeerClient interface {
 	Join(ctx context.Context, in *JoinRequest, opts ...grpc.CallOption) (*JoinResponse, error)
 	// Change asks the leader for a change of membership.
 	Change(ctx context.Context, in *ChangeRequest, opts ...grpc.CallOption) (*ChangeResponse, error)
+	// Own asks the leader for what concerns the asking node's own lease and
+	// partitions.
+	Own(ctx context.Context, in *OwnRequest, opts ...grpc.CallOption) (*OwnResponse, error)
 }
 
 type peerClient struct {
@@ -89,6 +93,16 @@ func (c *peerClient) Change(ctx context.Context, in *ChangeRequest, opts ...grpc
 	return out, nil
 }
 
+func (c *peerClient) Own(ctx context.Context, in *OwnRequest, opts ...grpc.CallOption) (*OwnResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OwnResponse)
+	err := c.cc.Invoke(ctx, Peer_Own_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PeerServer is the server API for Peer service.
 // All implementations must embed UnimplementedPeerServer
 // for forward compatibility.
@@ -103,6 +117,9 @@ type PeerServer interface {
 	Join(context.Context, *JoinRequest) (*JoinResponse, error)
 	// Change asks the leader for a change of membership.
 	Change(context.Context, *ChangeRequest) (*ChangeResponse, error)
+	// Own asks the leader for what concerns the asking node's own lease and
+	// partitions.
+	Own(context.Context, *OwnRequest) (*OwnResponse, error)
 	mustEmbedUnimplementedPeerServer()
 }
 
@@ -124,6 +141,9 @@ func (UnimplementedPeerServer) Join(context.Context, *JoinRequest) (*JoinRespons
 }
 func (UnimplementedPeerServer) Change(context.Context, *ChangeRequest) (*ChangeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Change not implemented")
+}
+func (UnimplementedPeerServer) Own(context.Context, *OwnRequest) (*OwnResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Own not implemented")
 }
 func (UnimplementedPeerServer) mustEmbedUnimplementedPeerServer() {}
 func (UnimplementedPeerServer) testEmbeddedByValue()              {}
@@ -218,6 +238,24 @@ func _Peer_Change_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Peer_Own_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OwnRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PeerServer).Own(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Peer_Own_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PeerServer).Own(ctx, req.(*OwnRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Peer_ServiceDesc is the grpc.ServiceDesc for Peer service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -240,6 +278,10 @@ var Peer_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Change",
 			Handler:    _Peer_Change_Handler,
+		},
+		{
+			MethodName: "Own",
+			Handler:    _Peer_Own_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
