@@ -43,3 +43,14 @@ func (c *Changed) Path() string {
 	}
 	return string(c.Kind) + "/" + c.Key
 }
+
+// EndOfChanges is the error that the last event of a watch of changes stands
+// for.
+func EndOfChanges(e Event) *Error {
+	if e.Kind == EventDeleted {
+		return Errorf(CodeDeleted, "the scope has been deleted: read it anew, and watch from the index of that")
+	}
+	err := Errorf(CodeCompacted, "changes below index %d are kept no more: read the scope anew, and watch from the index of that", e.Floor)
+	err.Floor = e.Floor
+	return err
+}

@@ -61,7 +61,7 @@ type Watch struct {
 	Claim   string
 	Thread  string
 	Changes bool
-	From    uint64 // first seq; of changes the first index, and 0 means what comes after the call
+	From    uint64 // first seq; of changes the first index, and 0 means past the first event's Through
 	Skip    uint64 // of the changes at From: how many not to tell, as they are known
 	Prefix  string // only changes whose Path begins so
 

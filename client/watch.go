@@ -15,9 +15,9 @@ import (
 	"dormouse/proto/wire"
 )
 
-// Watch yields a thread's entries, each once and in order, or who holds a
-// claim; see agent.Service. It goes on by itself on another node when one
-// breaks, from the seq after the last entry. A thread that was deleted
+// Watch yields a thread's entries, each once and in order, who holds a claim,
+// or what changes in a scope; see agent.Service. It goes on by itself on another
+// node when one breaks, after the last entry or change. A thread that was deleted
 // meanwhile, even if it was created anew, ends it with EventDeleted. It ends
 // without an error when ctx ends.
 func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
@@ -50,7 +50,7 @@ var errEnough = errors.New("the watch has ended")
 // watching is one watch over all of its streams.
 type watching struct {
 	client      *Client
-	w           agent.Watch // From is the next seq
+	w           agent.Watch // From is the next seq; of changes, From and Skip the place to go on from
 	incarnation uint64      // of the thread that is watched; 0 before it was asked for
 	held        *uint64     // the epoch that was told last, of a claim; nil before that
 	backoff     *backoff.ExponentialBackOff
@@ -105,7 +105,7 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 // known: a thread that is not there yet might come, go and come back by the
 // time that a stream breaks.
 func (s *watching) same(ctx context.Context) (bool, error) {
-	if s.w.Claim != "" { // epochs say it all
+	if s.w.Claim != "" || s.w.Changes { // epochs and indexes say it all
 		return true, nil
 	}
 	answers, err := s.client.Read(ctx, agent.Reads{Scope: s.w.Scope, Reads: []agent.Read{&agent.GetThread{Thread: s.w.Thread}}})
@@ -156,6 +156,8 @@ func (s *watching) give(event agent.Event, yield func(agent.Event, error) bool) 
 		return errEnough
 	case event.Kind == agent.EventClaim:
 		return s.giveClaim(event, yield)
+	case event.Kind == agent.EventChanges:
+		return s.giveChanges(event, yield)
 	}
 	switch seq := event.Entry.Seq; {
 	case seq < s.w.From:

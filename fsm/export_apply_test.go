@@ -25,6 +25,8 @@ const (
 	KindSystem   = kindSystem
 	KindClaim    = kindClaim
 	KindDueClaim = kindDueClaim
+	KindChange   = kindChange
+	KindFeed     = kindFeed
 
 	KindMemoryTombstone = kindMemoryTombstone
 )

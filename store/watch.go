@@ -19,7 +19,7 @@ func (s *Store) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event,
 
 // WatchFrom is Watch with a barrier of the caller's. A thread that does not
 // exist as of the barrier is not_found: nothing to watch is not the same as
-// nothing new.
+// nothing new. Of a scope that does not exist, all changes are still to come.
 func (s *Store) WatchFrom(
 	ctx context.Context, barrier func(context.Context) (uint64, error), w agent.Watch,
 ) iter.Seq2[agent.Event, error] {
@@ -36,7 +36,11 @@ func (s *Store) WatchFrom(
 			yield(agent.Event{}, err)
 			return
 		}
-		signal, cancel, page := s.follow(w)
+		signal, cancel, page, err := s.follow(w, index)
+		if err != nil {
+			yield(agent.Event{}, err)
+			return
+		}
 		defer cancel()
 		for page(yield) {
 			select {
@@ -48,17 +52,27 @@ func (s *Store) WatchFrom(
 	}
 }
 
-// follow is how a watch goes on: page yields what is new, and is to be called
-// again after each signal for as long as it returns true.
-func (s *Store) follow(w agent.Watch) (
-	signal <-chan struct{}, cancel func(), page func(yield func(agent.Event, error) bool) (more bool),
+// follow is how a watch goes on from a barrier's index: page yields what is
+// new, and is to be called again after each signal for as long as it returns
+// true.
+func (s *Store) follow(w agent.Watch, barrier uint64) (
+	signal <-chan struct{}, cancel func(), page func(yield func(agent.Event, error) bool) (more bool), err error,
 ) {
-	if w.Claim != "" {
+	switch {
+	case w.Changes:
+		f, err := s.newFeed(w, barrier)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		signal, cancel = s.o.Machine.WatchChanges(w.Scope)
+		return signal, cancel, f.page, nil
+	case w.Claim != "":
 		signal, cancel = s.o.Machine.WatchClaim(w.Scope, w.Claim)
-		return signal, cancel, (&standing{store: s, watch: w}).page
+		return signal, cancel, (&standing{store: s, watch: w}).page, nil
+	default:
+		signal, cancel = s.o.Machine.WatchThread(w.Scope, w.Thread)
+		return signal, cancel, (&tail{store: s, watch: w, incarnation: w.Incarnation, next: w.From}).page, nil
 	}
-	signal, cancel = s.o.Machine.WatchThread(w.Scope, w.Thread)
-	return signal, cancel, (&tail{store: s, watch: w, incarnation: w.Incarnation, next: w.From}).page
 }
 
 // tail is where one watch has got to.

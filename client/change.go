@@ -1,0 +1,58 @@
+package client
+
+import (
+	"context"
+	"iter"
+
+	"dormouse/agent"
+)
+
+// Changes yields what changes in the scope from w.From on, past w.Skip of that
+// index, where it begins with w.Prefix: each change once, in the order of the
+// log, and on with new ones until ctx ends or the consumer stops; see
+// agent.Service. To go on after a change, as after a restart, name its Index as
+// From, and its Ordinal and one as Skip.
+//
+// An error is the last element: compacted, with the Floor, where the feed does
+// not go back so far, and deleted where the scope was.
+func (s Scope) Changes(ctx context.Context, w agent.Watch) iter.Seq2[agent.Changed, error] {
+	w.Scope, w.Changes = s.name, true
+	return func(yield func(agent.Changed, error) bool) {
+		for event, err := range s.service.Watch(ctx, w) {
+			if err == nil && event.Last() {
+				err = agent.EndOfChanges(event)
+			}
+			if err != nil {
+				yield(agent.Changed{}, err)
+				return
+			}
+			for _, change := range event.Changes {
+				if !yield(change, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// giveChanges yields changes, but for those that were given before.
+func (s *watching) giveChanges(event agent.Event, yield func(agent.Event, error) bool) error {
+	for len(event.Changes) > 0 && before(&event.Changes[0], s.w.From, s.w.Skip) {
+		event.Changes = event.Changes[1:]
+	}
+	if n := len(event.Changes); n > 0 {
+		s.w.From, s.w.Skip = event.Changes[n-1].Index, event.Changes[n-1].Ordinal+1
+	}
+	if event.Through >= s.w.From {
+		s.w.From, s.w.Skip = event.Through+1, 0
+	}
+	if !yield(event, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+// before tells whether a change is before a place in its feed.
+func before(c *agent.Changed, index, skip uint64) bool {
+	return c.Index < index || c.Index == index && c.Ordinal < skip
+}

@@ -1,0 +1,166 @@
+package fsm_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"dormouse/agent"
+	"dormouse/storage"
+)
+
+// standing is how a thing stands, as far as its changes tell.
+type standing struct {
+	revision uint64
+	status   string
+}
+
+// picture is how all that is in the model stands, by path.
+func (m *model) picture() map[string]standing {
+	all := map[string]standing{}
+	for key, v := range m.values {
+		all["values/"+key] = standing{revision: v.Revision}
+	}
+	for key := range m.checkpoints {
+		all["checkpoints/"+key] = standing{revision: m.current(key).Revision}
+	}
+	for id, t := range m.threads {
+		all["threads/"+id] = standing{revision: t.Rev}
+	}
+	for both, v := range m.memories {
+		all["memory/"+both] = standing{revision: v.Revision}
+	}
+	for name, c := range m.claims {
+		all["claims/"+name] = standing{revision: c.epoch}
+	}
+	for id, s := range m.sessions.Sessions {
+		all["sessions/"+id] = standing{revision: s.Revision, status: string(s.Status)}
+	}
+	for id, r := range m.sessions.Reviews {
+		all["reviews/"+id] = standing{status: string(r.Status)}
+	}
+	return all
+}
+
+// follower knows nothing of a scope but what its feed tells.
+type follower struct {
+	picture    map[string]standing
+	next, skip uint64
+	answered   map[uint64]bool // :: seq of a request → its commit was among those before
+}
+
+// follow reads what is new, in pages of limit, and gives it back.
+func (f *follower) follow(t *rapid.T, r *subject, limit int) []agent.Changed {
+	t.Helper()
+	var all []agent.Changed
+	for f.next <= r.index {
+		page := r.page(agent.DefaultScope, f.next, f.skip, "", limit)
+		if f.next < page.Floor || f.next <= page.Gone {
+			t.Fatalf("at %d the feed has ended: %+v", f.next, page)
+		}
+		for _, c := range page.Changes {
+			if n := len(all); n > 0 && (c.Index < all[n-1].Index || c.Index == all[n-1].Index && c.Ordinal != all[n-1].Ordinal+1) {
+				t.Fatalf("%+v comes after %+v", c, all[n-1])
+			}
+			all = append(all, c)
+			if f.picture[c.Path()] = (standing{c.Revision, c.Status}); c.Deleted {
+				delete(f.picture, c.Path())
+			}
+		}
+		f.next, f.skip = page.Next, page.Skip
+	}
+	return all
+}
+
+// results are the paths and revisions that an entry's commits were answered
+// with, where they were applied in it: those that an op changes one thing of.
+func (f *follower) results(commits []agent.Commit, decided []agent.Decided) (said []string) {
+	for i, d := range decided {
+		seq := commits[i].Request.Seq
+		repeated := f.answered[seq]
+		f.answered[seq] = seq != 0
+		if d.Err != nil || repeated {
+			continue
+		}
+		for _, result := range d.Result.Results {
+			switch got := result.(type) {
+			case *agent.ValueResult:
+				said = append(said, fmt.Sprint("values/", got.Key, " ", got.Revision))
+			case *agent.CheckpointResult:
+				said = append(said, fmt.Sprint("checkpoints/", got.Key, " ", got.Revision))
+			case *agent.MemoryResult:
+				said = append(said, fmt.Sprint("memory/", got.Agent, "/", got.ID, " ", got.Revision))
+			case *agent.ThreadResult:
+				said = append(said, fmt.Sprint("threads/", got.Thread.ID, " ", got.Thread.Rev))
+			}
+		}
+	}
+	return said
+}
+
+// sameFeed compares what an entry's changes tell with the results of its
+// commits, and what has come of all changes with the model.
+func sameFeed(t *rapid.T, f *follower, m *model, changes []agent.Changed, results []string) {
+	t.Helper()
+	var said []string
+	for _, c := range changes {
+		switch c.Kind {
+		case agent.ChangedValue, agent.ChangedCheckpoint, agent.ChangedMemory, agent.ChangedThread:
+			if !c.Deleted {
+				said = append(said, fmt.Sprint(c.Path(), " ", c.Revision))
+			}
+		default:
+		}
+	}
+	if diff := cmp.Diff(results, said); diff != "" {
+		t.Fatalf("(-results +feed):\n%s", diff)
+	}
+	want := m.picture()
+	for path := range f.picture { // reviews go with their session
+		if _, there := want[path]; !there && len(path) > 8 && path[:8] == "reviews/" {
+			delete(f.picture, path)
+		}
+	}
+	if diff := cmp.Diff(want, f.picture, cmp.AllowUnexported(standing{})); diff != "" {
+		t.Fatalf("(-model +what the feed told):\n%s", diff)
+	}
+}
+
+// Who follows the feed from the beginning knows of everything that there is how
+// it stands, after each entry; and each write is told once, in order.
+func TestTheFeedTellsAllThatTheModelDoes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r, m := newSubject(t), newModel()
+		defer r.close()
+		r.record()
+		g, f := &generator{model: m}, &follower{picture: map[string]standing{}, answered: map[uint64]bool{}, next: r.index + 1}
+		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
+		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
+			r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))
+			another := rapid.IntRange(0, 4).Draw(rt, "another leads") == 0
+			if another {
+				r.lead()
+			}
+			m.expire(r.wall)
+			m.pass(r.tick, another)
+			var commits []agent.Commit
+			for range rapid.IntRange(0, 3).Draw(rt, "commits") {
+				commits = append(commits, g.commit(rt))
+			}
+			decided := r.batch(commits...)
+			for i, d := range decided {
+				judge(rt, m, commits[i], d)
+			}
+			sameFeed(rt, f, m, f.follow(rt, r, limit), f.results(commits, decided))
+		}
+		again := openPeer(t, storage.MemFS())
+		defer again.close(t)
+		again.apply(t, r.log...)
+		if again.hash(t) != r.hash() {
+			rt.Fatal("two machines that were fed the same log differ")
+		}
+	})
+}
