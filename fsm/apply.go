@@ -86,6 +86,8 @@ func (b *batch) commit() error {
 	if err := b.storeClients(); err != nil {
 		return err
 	}
+	warm := m.gen.warm
+	warm.begin(b.rows)
 	if planted.Is(planted.HalfACommitVisible) {
 		if err := b.rows.showCheckpoints(m.gen.engine); err != nil {
 			return err
@@ -109,6 +111,7 @@ func (b *batch) commit() error {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
 	m.mu.Unlock()
+	warm.end()
 	m.waiters.wake(b.progress.index)
 	m.watches.wake(b.touched)
 	return nil

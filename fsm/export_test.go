@@ -29,3 +29,22 @@ func (r *chainRing) At(index uint64) (chain uint32, ok bool) { return r.at(index
 
 // HotRows is how many rows apply keeps in memory.
 func (m *Machine) HotRows() int { return m.hot.rows.Len() }
+
+// ReadsAlike tells whether a value's row is the same in memory, if it is there
+// (hit is 1), as in the engine.
+func (v *View) ReadsAlike(scope, key string) (same bool, hit int) {
+	for _, kind := range []string{kindValue, kindValueBytes} {
+		row := idKey(kind, scope, key)
+		cached, ok := v.gen.warm.get(row, v.progress.index)
+		if ok {
+			hit = 1
+		} else if _, err := v.get(row); err != nil {
+			return false, hit
+		}
+		stored, found, err := v.view.Get([]byte(row))
+		if err != nil || ok && (!found || string(stored) != string(cached)) {
+			return false, hit
+		}
+	}
+	return true, hit
+}

@@ -16,6 +16,7 @@ type generation struct {
 	engine *storage.Engine
 	fs     storage.FS
 	dir    string
+	warm   *warmRows
 	warn   func(error) // told what went wrong with removing it
 
 	mu      sync.Mutex
@@ -28,7 +29,7 @@ type generation struct {
 
 func newGeneration(fs storage.FS, dir string, engine *storage.Engine, warn func(error)) *generation {
 	return &generation{
-		engine: engine, fs: fs, dir: dir, warn: warn,
+		engine: engine, fs: fs, dir: dir, warm: newWarmRows(), warn: warn,
 		gone: make(chan struct{}), known: make(map[string]*logpb.SnapshotFile),
 	}
 }

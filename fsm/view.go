@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/internal/invariant"
 	"dormouse/recall"
 	"dormouse/storage"
 )
@@ -20,6 +22,7 @@ type View struct {
 	gen      *generation
 	view     *storage.View
 	progress progress
+	epoch    uint64 // of gen's warm rows before the view was made
 	recalls  *recall.Cache
 	err      error // the view could not be made
 }
@@ -27,14 +30,17 @@ type View struct {
 // View is the state as of now.
 func (m *Machine) View() *View {
 	m.mu.RLock()
-	g, recalls := m.gen, m.recalls
+	g, recalls, done := m.gen, m.recalls, m.progress
+	epoch := g.warm.epoch.Load()
 	ok := g.acquire()
 	m.mu.RUnlock()
 	if !ok {
 		return &View{err: errors.New("the state machine is closed")}
 	}
-	v := &View{gen: g, view: g.engine.View(), recalls: recalls}
-	v.progress, v.err = readProgress(v.view)
+	v := &View{gen: g, view: g.engine.View(), progress: done, epoch: epoch, recalls: recalls}
+	if epoch%2 == 1 || g.warm.epoch.Load() != epoch { // an entry is under way: the view may have it, or not
+		v.progress, v.err = readProgress(v.view)
+	}
 	return v
 }
 
@@ -52,9 +58,22 @@ func (v *View) Index() uint64 { return v.progress.index }
 
 // get implements rowReader.
 func (v *View) get(key string) ([]byte, error) {
+	keep := warm(key)
+	if keep {
+		if value, ok := v.gen.warm.get(key, v.progress.index); ok {
+			if invariant.Enabled {
+				stored, found, err := v.view.Get([]byte(key))
+				invariant.Check(err != nil || found && bytes.Equal(stored, value), "row %q as of entry %d is another in memory", key, v.progress.index)
+			}
+			return value, nil
+		}
+	}
 	value, ok, err := v.view.Get([]byte(key))
 	if err != nil || !ok {
 		return nil, err
+	}
+	if keep {
+		v.gen.warm.keep(key, value, v.progress.index, v.epoch)
 	}
 	return value, nil
 }
@@ -144,6 +163,10 @@ func (r reader) read(question agent.Read) (agent.Found, error) {
 		return r.conversations(q)
 	case *agent.ListMessages:
 		return r.messages(q)
+	case *agent.GetTimer:
+		return r.timer(q)
+	case *agent.ListTimers:
+		return r.timers(q)
 	case *agent.GetErasure:
 		return r.erasure(q)
 	default:
