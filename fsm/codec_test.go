@@ -74,6 +74,7 @@ var genOps = []*rapid.Generator[agent.Op]{
 		return &agent.PutValue{
 			Key: genID.Draw(t, "key"), ContentType: genText.Draw(t, "type"), Bytes: genBytes.Draw(t, "bytes"), TTL: genTTL.Draw(t, "ttl"),
 			IfRevision: optional(t, genNumber, "if_revision"), IfBytes: optional(t, genIfBytes, "if_bytes"), IfIncarnation: genNumber.Draw(t, "inc"),
+			Metadata: genJSON.Draw(t, "metadata"),
 		}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.Op {
