@@ -29,8 +29,8 @@ lint: ## linters, import direction, stale generated code
 	go test ./internal/tidy
 	scripts/check_generated.sh
 
-race: ## the unit tests under the race detector
-	go test -tags invariants -race -shuffle on ./...
+race: ## the unit tests under the race detector, less the whole clusters, which sim runs under it
+	go test -tags invariants -race -shuffle on -skip 'Sim$$' ./...
 
 sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each)
 	go test -tags invariants -race -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
