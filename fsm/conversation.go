@@ -31,7 +31,7 @@ func (c *commit) conversationOp(op agent.Op) (agent.OpResult, error) {
 	case *agent.ReviseValue:
 		return c.reviseValue(op)
 	default:
-		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
+		return c.timerOp(op)
 	}
 }
 

@@ -1,8 +1,6 @@
 package fsm
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -41,7 +39,7 @@ func encodeConversationOp(op agent.Op) (*logpb.Op, error) {
 			Key: o.Key, To: o.To, ContentType: o.ContentType, Metadata: o.Metadata, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 		}}}, nil
 	default:
-		return nil, fmt.Errorf("op of type %T has no place in the log", op)
+		return encodeTimerOp(op)
 	}
 }
 
@@ -77,7 +75,7 @@ func decodeConversationOp(op *logpb.Op) (agent.Op, error) {
 			Key: o.Key, To: o.To, ContentType: o.ContentType, Metadata: o.Metadata, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 		}, nil
 	default:
-		return nil, fmt.Errorf("op of type %T is unknown", p)
+		return decodeTimerOp(op)
 	}
 }
 

@@ -183,6 +183,8 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 		err = c.dueReview(id, int64(when))
 	case kindFeed:
 		err = c.forgetFeed(int64(when))
+	case kindTimer:
+		err = c.dueTimer(row, int64(when))
 	case kindValueTombstone, kindCheckpointTombstone, kindThreadTombstone, kindMemoryTombstone, kindSessionTombstone,
 		kindConversationTombstone:
 		err = c.expireTombstone(row, int64(when))
@@ -209,6 +211,10 @@ func splitDueRow(row string) (kind, scope, id string, ok bool) {
 	if strings.HasPrefix(row, kindMemory) || strings.HasPrefix(row, kindMemoryTombstone) {
 		scope, name, id, ok := splitMemory(row)
 		return row[:1], scope, name + separator + id, ok
+	}
+	if strings.HasPrefix(row, kindTimer) {
+		scope, n, ok := splitTimer(row)
+		return kindTimer, scope, n.id, ok
 	}
 	return splitID(row)
 }

@@ -148,6 +148,8 @@ func (h hostile) op() *logpb.Op {
 		return h.memoryOp()
 	case 17, 18, 19, 20:
 		return h.sessionOp()
+	case 21, 22:
+		return h.timerOp()
 	default:
 		return h.claimOp()
 	}

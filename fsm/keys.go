@@ -49,7 +49,7 @@ var scopedKinds = append([]string{
 	kindThread, kindEntry, kindEntryID, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
 	kindClaim, kindChange, kindErasure, kindErasing,
 	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone, kindMemoryTombstone,
-}, slices.Concat(sessionKinds, conversationKinds)...)
+}, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)
 
 const separator = "\x00"
 

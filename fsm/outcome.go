@@ -84,6 +84,8 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		return &logpb.OpResult{Result: &logpb.OpResult_Conversation{Conversation: encodeConversationResult(r)}}, nil
 	case *agent.MessageResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Message{Message: encodeMessageResult(r)}}, nil
+	case *agent.TimerResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Timer{Timer: encodeTimerResult(r)}}, nil
 	case *agent.ForkedAgent:
 		p, err := encodeForkedAgent(r)
 		return &logpb.OpResult{Result: &logpb.OpResult_ForkedAgent{ForkedAgent: p}}, err
@@ -151,6 +153,8 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		return decodeConversationResult(p.Conversation), nil
 	case *logpb.OpResult_Message:
 		return &agent.MessageResult{Found: p.Message.GetFound(), Message: decodeMessageStamp(p.Message.GetMessage())}, nil
+	case *logpb.OpResult_Timer:
+		return decodeTimerResult(p.Timer), nil
 	case *logpb.OpResult_ForkedAgent:
 		return decodeForkedAgent(p.ForkedAgent)
 	case *logpb.OpResult_Erasure:

@@ -1,0 +1,7 @@
+package fsm
+
+const (
+	KindTimer     = kindTimer
+	KindTimerData = kindTimerData
+	KindTimerDue  = kindTimerDue
+)

@@ -1,0 +1,39 @@
+package fsm_test
+
+import (
+	"pgregory.net/rapid"
+
+	logpb "dormouse/proto/log"
+)
+
+func (h hostile) instant() int64 {
+	return rapid.SampledFrom([]int64{0, 1, 500_000, 1_000_000, 1_000_000_000_000, -1, 1<<63 - 1, -1 << 63}).Draw(h.T, "instant")
+}
+
+// generation draws what entry 1, 2 or 3 may have given, or none.
+func (h hostile) generation() uint64 {
+	return uint64(rapid.IntRange(0, 3).Draw(h.T, "entry"))<<16 + uint64(rapid.IntRange(0, 4).Draw(h.T, "ordinal"))
+}
+
+func (h hostile) timerOp() *logpb.Op {
+	switch rapid.IntRange(0, 5).Draw(h.T, "timer op") {
+	case 0:
+		return &logpb.Op{Op: &logpb.Op_DeleteTimer{DeleteTimer: &logpb.DeleteTimer{Manager: h.id(), Key: "a", Id: h.id()}}}
+	case 1:
+		return &logpb.Op{Op: &logpb.Op_AckTimer{AckTimer: &logpb.AckTimer{
+			Manager: "a", Key: h.id(), Id: h.id(), Generation: h.generation(), Instant: h.instant(), Next: h.instant(),
+		}}}
+	case 2:
+		return &logpb.Op{Op: &logpb.Op_FailTimer{FailTimer: &logpb.FailTimer{
+			Manager: "a", Key: "a", Id: h.id(), Generation: h.generation(), Instant: h.instant(), NotBefore: h.instant(), Error: h.id(),
+		}}}
+	default:
+		plan := &logpb.TimerPlan{
+			Cron: h.word("@daily", "no cron"), TimeZone: h.id(), Missed: h.word("skip"), CatchUp: h.number(), Type: h.id(), Data: h.bytes(),
+		}
+		if rapid.IntRange(0, 3).Draw(h.T, "no plan") == 0 {
+			plan = nil
+		}
+		return &logpb.Op{Op: &logpb.Op_PutTimer{PutTimer: &logpb.PutTimer{Manager: "a", Key: "a", Id: h.id(), Plan: plan, Next: h.instant()}}}
+	}
+}

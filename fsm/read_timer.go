@@ -1,0 +1,110 @@
+package fsm
+
+import (
+	"encoding/hex"
+
+	"dormouse/agent"
+)
+
+func (r reader) timer(q *agent.GetTimer) (agent.Found, error) {
+	n := timerName{q.Manager, q.Key, q.ID}
+	raw, err := r.get(n.row(kindTimer, r.scope))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("timer", q.ID)
+	}
+	t, err := r.timerOf(n, raw)
+	return &t, err
+}
+
+// timerOf is a timer with its data.
+func (r reader) timerOf(n timerName, raw []byte) (agent.Timer, error) {
+	row, err := decodeTimerRow(n.id, raw)
+	if err != nil {
+		return agent.Timer{}, err
+	}
+	data, err := r.get(n.row(kindTimerData, r.scope))
+	if err != nil {
+		return agent.Timer{}, err
+	}
+	return timerOf(n, row, orEmptyObject(data)), nil
+}
+
+// timers lists timers; what follows the prefix in the last one's key, in hex, is
+// where the next page begins.
+func (r reader) timers(q *agent.ListTimers) (agent.Found, error) {
+	prefix := idKey(kindTimer, r.scope, q.Manager)
+	if q.Key != "" {
+		prefix = timersOf(kindTimer, r.scope, q.Manager, q.Key)
+	}
+	lower := prefix + q.Prefix
+	upper := after(lower)
+	if q.After != "" {
+		place, err := hex.DecodeString(q.After)
+		if err != nil {
+			return nil, agent.Invalid("after", "after = %q is no Next of a page of timers", q.After)
+		}
+		lower = max(lower, prefix+string(place)+"\x00")
+	}
+	list := &agent.TimerList{}
+	last, err := r.eachOfPage(lower, upper, q.Limit, agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, raw []byte) (int, error) {
+		_, n, _ := splitTimer(key)
+		t, err := r.timerOf(n, raw)
+		if err != nil {
+			return 0, err
+		}
+		list.Items = append(list.Items, t)
+		return len(key) + len(raw) + len(t.Data), nil
+	})
+	if err != nil || last == "" {
+		return list, err
+	}
+	list.Next = hex.EncodeToString([]byte(last[len(prefix):]))
+	return list, nil
+}
+
+// ScopedTimer is a timer and the scope that it is in.
+type ScopedTimer struct {
+	Scope string
+	agent.Timer
+}
+
+// DueTimers lists timers of all scopes that are to be fired, or reckoned, as of
+// now, from a place on that an earlier call gave; "" is the beginning. It gives
+// the place where to go on, "" at the end. Wall is the log's time as of the same
+// moment.
+func (m *Machine) DueTimers(from string, limit int) (due []ScopedTimer, next string, wall int64, err error) {
+	view := m.View()
+	defer view.Close()
+	if view.err != nil {
+		return nil, "", 0, view.err
+	}
+	r := reader{View: view}
+	lower := max(kindTimerDue, from)
+	last, err := r.eachOfPage(lower, after(kindTimerDue), uint64(limit), agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, _ []byte) (int, error) {
+		scope, n, _ := splitTimer(key)
+		one := reader{View: view, scope: scope}
+		raw, err := one.get(n.row(kindTimer, scope))
+		if err != nil || raw == nil {
+			return 0, err
+		}
+		t, err := one.timerOf(n, raw)
+		if err != nil {
+			return 0, err
+		}
+		due = append(due, ScopedTimer{Scope: scope, Timer: t})
+		return len(key) + len(raw) + len(t.Data), nil
+	})
+	if last != "" {
+		next = last + "\x00"
+	}
+	return due, next, view.progress.wall, err
+}
+
+// WatchDueTimers signals after each entry that made a timer due: see
+// WatchThread.
+func (m *Machine) WatchDueTimers() (changed <-chan struct{}, cancel func()) {
+	return m.watches.add(timersDueKey)
+}

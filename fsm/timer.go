@@ -1,0 +1,222 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// A timer waits in the wall queue until its occurrence falls due, and then
+// stands in the index of those that are, for the leader to fire, until the
+// occurrence is acknowledged or an attempt at it has failed. A cron whose first
+// instant has not been reckoned yet is due at once. One that is parked is in
+// neither. Nothing here knows what an expression means.
+
+// timer is one timer while an op changes it; the row is nil where there is none.
+type timer struct {
+	*commit
+	timerName
+	row *logpb.TimerRow
+}
+
+// timerOp runs an op on a timer.
+func (c *commit) timerOp(op agent.Op) (agent.OpResult, error) {
+	switch op := op.(type) {
+	case *agent.PutTimer:
+		return c.putTimer(&op.Timer)
+	case *agent.DeleteTimer:
+		return c.deleteTimer(op)
+	case *agent.AckTimer:
+		return c.ackTimer(op)
+	case *agent.FailTimer:
+		return c.failTimer(op)
+	default:
+		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
+	}
+}
+
+// openTimer reads a timer.
+func (c *commit) openTimer(manager, key, id string) (*timer, error) {
+	for _, part := range []struct{ field, text string }{{"manager", manager}, {"key", key}, {"timer", id}} {
+		if err := agent.ValidID(part.field, part.text); err != nil {
+			return nil, err
+		}
+	}
+	t := &timer{commit: c, timerName: timerName{manager, key, id}}
+	raw, err := c.rows.get(t.timerName.row(kindTimer, c.scope))
+	if err != nil || raw == nil {
+		return t, err
+	}
+	t.row, err = decodeTimerRow(id, raw)
+	return t, err
+}
+
+// name is the key of the timer's row of a kind.
+func (t *timer) name(kind string) string { return t.timerName.row(kind, t.scope) }
+
+func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) {
+	if op.Next < 0 || op.Cron == "" && op.Next == 0 {
+		return nil, agent.Invalid("at", "at = %d is no instant", op.Next)
+	}
+	t, err := c.openTimer(op.Manager, op.Key, op.ID)
+	if err != nil {
+		return nil, err
+	}
+	now := c.progress.wall
+	row := &logpb.TimerRow{
+		Plan: encodePlan(op), Generation: c.mint(), Next: op.Next, CreatedAt: now, UpdatedAt: now, Size: timerBytes(op),
+	}
+	row.Plan.Data = nil // it has a row of its own
+	if old := t.row; old != nil {
+		t.unplace()
+		row.CreatedAt = old.CreatedAt
+		c.grow(0, int64(row.Size)-int64(old.Size))
+	} else {
+		if err := t.room(); err != nil {
+			return nil, err
+		}
+		c.grow(1, int64(row.Size))
+	}
+	t.row = row
+	c.rows.set(t.name(kindTimerData), op.Data)
+	return t.store()
+}
+
+// timerBytes is what a timer counts for.
+func timerBytes(op *agent.Timer) uint64 {
+	return uint64(len(op.Cron) + len(op.TimeZone) + len(op.Type) + len(op.Data))
+}
+
+// room holds a new timer to what its instance may have.
+func (t *timer) room() error {
+	prefix := timersOf(kindTimer, t.scope, t.manager, t.key)
+	keys, _, err := t.rows.keys(prefix, after(prefix), agent.TimersMax)
+	if err != nil || len(keys) < agent.TimersMax {
+		return err
+	}
+	e := agent.Errorf(agent.CodeOverloaded, "instance %q of %q has %d timers: delete some", t.key, t.manager, len(keys))
+	e.Limit = fmt.Sprintf("timers_max=%d", agent.TimersMax)
+	e.RetryAfterMS = quotaRetryMS
+	return e
+}
+
+func (c *commit) deleteTimer(op *agent.DeleteTimer) (agent.OpResult, error) {
+	t, err := c.openTimer(op.Manager, op.Key, op.ID)
+	if err != nil {
+		return nil, err
+	}
+	if t.row == nil {
+		return &agent.DeleteResult{}, nil
+	}
+	t.drop()
+	return &agent.DeleteResult{Existed: true, Incarnation: t.row.Generation}, nil
+}
+
+// drop removes the timer.
+func (t *timer) drop() {
+	t.unplace()
+	t.rows.remove(t.name(kindTimer))
+	t.rows.remove(t.name(kindTimerData))
+	t.grow(-1, -int64(t.row.Size))
+}
+
+// pendingTimer is a timer of which just that occurrence is pending.
+func (c *commit) pendingTimer(manager, key, id string, generation uint64, instant int64) (*timer, error) {
+	t, err := c.openTimer(manager, key, id)
+	if err != nil {
+		return nil, err
+	}
+	var e *agent.Error
+	switch row := t.row; {
+	case row == nil:
+		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has ended", id, key)
+	case row.Generation != generation:
+		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has been put anew: it is of generation %d, not %d", id, key, row.Generation, generation)
+	case row.Next != instant:
+		e = agent.Errorf(agent.CodeConflict, "of timer %q of instance %q %d is pending, not %d", id, key, row.Next, instant)
+	default:
+		return t, nil
+	}
+	return nil, e
+}
+
+func (c *commit) ackTimer(op *agent.AckTimer) (agent.OpResult, error) {
+	if op.Next != 0 && op.Next <= op.Instant {
+		return nil, agent.Invalid("next", "next = %d does not come after %d", op.Next, op.Instant)
+	}
+	t, err := c.pendingTimer(op.Manager, op.Key, op.ID, op.Generation, op.Instant)
+	if err != nil {
+		return nil, err
+	}
+	if op.Next == 0 {
+		t.drop()
+		return &agent.TimerResult{}, nil
+	}
+	t.unplace()
+	t.row.Next, t.row.NotBefore, t.row.Attempts, t.row.Parked, t.row.LastError = op.Next, 0, 0, false, ""
+	return t.store()
+}
+
+func (c *commit) failTimer(op *agent.FailTimer) (agent.OpResult, error) {
+	if op.NotBefore < 0 {
+		return nil, agent.Invalid("not_before", "not_before = %d is no instant", op.NotBefore)
+	}
+	t, err := c.pendingTimer(op.Manager, op.Key, op.ID, op.Generation, op.Instant)
+	if err != nil {
+		return nil, err
+	}
+	t.unplace()
+	t.row.Attempts++
+	t.row.NotBefore, t.row.LastError = op.NotBefore, op.Error
+	t.row.Parked = t.row.Attempts >= agent.TimerAttemptsMax
+	return t.store()
+}
+
+// store puts the timer where it is to wait, and writes its row.
+func (t *timer) store() (agent.OpResult, error) {
+	if at := max(t.row.Next, t.row.NotBefore); !t.row.Parked {
+		if at <= t.progress.wall {
+			t.row.Due = true
+			t.rows.set(t.name(kindTimerDue), indexed)
+			t.touch(timersDueKey)
+		} else {
+			t.row.Queued = at
+			t.expireAt(at, t.name(kindTimer))
+		}
+	}
+	if err := t.write(); err != nil {
+		return nil, err
+	}
+	return &agent.TimerResult{Timer: timerOf(t.timerName, t.row, nil)}, nil
+}
+
+func (t *timer) write() error {
+	raw, err := deterministic.Marshal(t.row)
+	if err != nil {
+		return fmt.Errorf("encode timer %q: %w", t.id, err)
+	}
+	t.rows.set(t.name(kindTimer), raw)
+	return nil
+}
+
+// unplace takes the timer from where it waits.
+func (t *timer) unplace() {
+	if t.row.Due {
+		t.rows.remove(t.name(kindTimerDue))
+	}
+	t.unexpire(t.row.Queued, t.name(kindTimer))
+	t.row.Due, t.row.Queued = false, 0
+}
+
+// dueTimer handles a timer whose place in the wall queue has come.
+func (c *commit) dueTimer(row string, when int64) error {
+	_, n, _ := splitTimer(row)
+	t, err := c.openTimer(n.manager, n.key, n.id)
+	if err != nil || t.row == nil || t.row.Queued != when {
+		return err
+	}
+	t.row.Queued = 0
+	_, err = t.store()
+	return err
+}

@@ -1,0 +1,143 @@
+package fsm_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+)
+
+func once(id string, at int64) *agent.PutTimer {
+	return &agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "k", ID: id, Next: at}}
+}
+
+func ackOf(t agent.Timer, next int64) *agent.AckTimer {
+	return &agent.AckTimer{Manager: t.Manager, Key: t.Key, ID: t.ID, Generation: t.Generation, Instant: t.Next, Next: next}
+}
+
+func failOf(t agent.Timer, notBefore int64) *agent.FailTimer {
+	return &agent.FailTimer{Manager: t.Manager, Key: t.Key, ID: t.ID, Generation: t.Generation, Instant: t.Next, NotBefore: notBefore, Error: "it broke"}
+}
+
+func getTimer(r *subject, id string) *agent.Timer {
+	return read[*agent.Timer](r, &agent.GetTimer{Manager: "m", Key: "k", ID: id})
+}
+
+func wantDue(t *testing.T, r *subject, want int) {
+	t.Helper()
+	if due := duePaths(t, r); len(due) != want {
+		t.Fatalf("%v are due, want %d", due, want)
+	}
+}
+
+// An occurrence is acknowledged once: a turn that comes again leaves nothing of
+// itself, nor does one of a timer that was put anew or has ended.
+func TestAnAcknowledgedOccurrenceHasOneTurn(t *testing.T) {
+	r := newSubject(t)
+	timer := do[*agent.TimerResult](r, once("t", startWall+1000)).Timer
+	r.after(time.Second)
+	turn := func(ack agent.Op) []agent.Op { return []agent.Op{appendTo("t", `{"turn":1}`), ack} }
+	do[*agent.TimerResult](r, turn(ackOf(timer, startWall+5000))...)
+	r.refuse(agent.CodeConflict, turn(ackOf(timer, startWall+5000))...)
+	r.refuse(agent.CodeConflict, turn(ackOf(timer, 0))...)
+	if again := do[*agent.TimerResult](r, once("t", startWall+1000)).Timer; again.Generation <= timer.Generation {
+		t.Fatalf("put anew it is of generation %d, after %d", again.Generation, timer.Generation)
+	}
+	r.refuse(agent.CodeConflict, turn(ackOf(timer, 0))...)
+	anew := *getTimer(r, "t")
+	if ended := do[*agent.TimerResult](r, turn(ackOf(anew, 0))...); ended.Timer.ID != "" {
+		t.Fatalf("it goes on: %+v", ended.Timer)
+	}
+	r.refuse(agent.CodeConflict, turn(ackOf(anew, 0))...)
+	r.missing(agent.CodeNotFound, &agent.GetTimer{Manager: "m", Key: "k", ID: "t"})
+	if got := read[*agent.Thread](r, &agent.GetThread{Thread: "t"}).Rev; got != 2 {
+		t.Fatalf("two occurrences left %d entries", got)
+	}
+}
+
+func TestATimerFallsDueInTheLogsTime(t *testing.T) {
+	r := newSubject(t)
+	changed, cancel := r.machine.WatchDueTimers()
+	defer cancel()
+	do[*agent.TimerResult](r, once("t", startWall+1000))
+	if _, wall := r.machine.Due(); wall != startWall+1000 {
+		t.Fatalf("the leader is to propose at %d", wall)
+	}
+	r.after(time.Second - time.Millisecond).feed(nil)
+	wantDue(t, r, 0)
+	if len(changed) != 0 {
+		t.Fatal("told of a timer that is not due")
+	}
+	r.after(time.Millisecond).feed(nil)
+	wantDue(t, r, 1)
+	if len(changed) != 1 {
+		t.Fatal("not told of a timer that fell due")
+	}
+	do[*agent.TimerResult](r, failOf(*getTimer(r, "t"), r.wall+500))
+	wantDue(t, r, 0)
+	r.after(500 * time.Millisecond).feed(nil)
+	wantDue(t, r, 1)
+}
+
+func TestATimerIsParkedAfterItsLastAttempt(t *testing.T) {
+	r := newSubject(t)
+	do[*agent.TimerResult](r, once("t", startWall))
+	for attempt := uint64(1); attempt <= agent.TimerAttemptsMax; attempt++ {
+		wantDue(t, r, 1)
+		got := do[*agent.TimerResult](r, failOf(*getTimer(r, "t"), r.wall)).Timer
+		if got.Attempts != attempt || got.Parked != (attempt == agent.TimerAttemptsMax) || got.LastError != "it broke" {
+			t.Fatalf("after attempt %d: %+v", attempt, got)
+		}
+	}
+	wantDue(t, r, 0)
+	r.after(time.Hour).feed(nil)
+	wantDue(t, r, 0)
+	if !getTimer(r, "t").Parked {
+		t.Fatal("it is not shown as parked")
+	}
+	do[*agent.TimerResult](r, once("t", startWall))
+	wantDue(t, r, 1)
+}
+
+func TestAnInstanceHasSoManyTimersAndNoMore(t *testing.T) {
+	r := newSubject(t)
+	for i := range agent.TimersMax {
+		do[*agent.TimerResult](r, once(fmt.Sprint("t", i), startWall+1000))
+	}
+	_, err := r.try(once("one more", startWall+1000))
+	if err == nil || err.Code != agent.CodeOverloaded || err.Final || err.Limit != fmt.Sprintf("timers_max=%d", agent.TimersMax) {
+		t.Fatalf("one more: %v", err)
+	}
+	do[*agent.TimerResult](r, once("t1", startWall+2000)) // one that is there
+	do[*agent.TimerResult](r, &agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "other", ID: "t", Cron: "@daily"}})
+	do[*agent.DeleteResult](r, &agent.DeleteTimer{Manager: "m", Key: "k", ID: "t0"})
+	do[*agent.TimerResult](r, once("one more", startWall+1000))
+
+	// All fall due at once, at most SweepMax in an entry.
+	r.after(time.Second)
+	for due := 1 + fsm.SweepMax; due < agent.TimersMax; due += fsm.SweepMax { // the cron is due from the start, t1 is later
+		r.feed(nil)
+		wantDue(t, r, due)
+	}
+	r.feed(nil)
+	wantDue(t, r, agent.TimersMax)
+}
+
+func TestTimersGoWithTheirScope(t *testing.T) {
+	r := newSubject(t)
+	do[*agent.TimerResult](r, once("later", startWall+1000))
+	do[*agent.TimerResult](r, once("due", startWall))
+	do[*agent.DeleteResult](r, &agent.DeleteScope{})
+	for _, kind := range []string{fsm.KindTimer, fsm.KindTimerData, fsm.KindTimerDue} {
+		if n := r.rows(kind); n != 0 {
+			t.Errorf("%d rows of kind %q are left", n, kind)
+		}
+	}
+	do[*agent.TimerResult](r, once("later", startWall+3000)) // in the scope made anew
+	r.after(time.Second).feed(nil)                           // what the old one left in the queue means nothing
+	wantDue(t, r, 0)
+	r.after(2 * time.Second).feed(nil)
+	wantDue(t, r, 1)
+}
