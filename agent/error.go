@@ -34,6 +34,8 @@ const (
 	CodeCorrupt             Code = "corrupt"
 	CodeInternal            Code = "internal"
 	CodeUnknown             Code = "unknown"
+	CodeThawFailed          Code = "thaw_failed"
+	CodeNotOwner            Code = "not_owner" // between nodes only: Holder owns the instance, as far as the answering node knows
 )
 
 // Outcome says what an error tells about the write that it answers.

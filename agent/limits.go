@@ -101,3 +101,20 @@ const (
 	TimerRetryFirst     = time.Second / 2 // after the first attempt that failed; twice as long after each
 	TimerRetryMost      = 5 * time.Minute // …up to this
 )
+
+// Limits of managers and live instances.
+const (
+	ManagerNameBytesMax  = 128              // a manager's name: it is part of its instances' checkpoint keys
+	ManagerSkipsMax      = 64               // fields of the state that are not stored
+	HandlerURLBytesMax   = 2048             // where an HTTP handler is
+	MailboxDefault       = 64               // signals that wait for one instance, where its manager does not say
+	MailboxMost          = 4096             // …and the most that a manager may say
+	AwakeMost            = 1_000_000        // the most instances that a manager may keep awake on one node
+	SignalTimeoutDefault = 30 * time.Second // what a handler is given for a signal, where its manager does not say
+	SignalTimeoutMax     = time.Hour
+	AttachmentTTLDefault = time.Minute // without a touch an attachment lapses
+	AttachmentTTLMin     = time.Second
+	AttachmentTTLMax     = 24 * time.Hour
+	SignalBytesMax       = 1 << 20  // a signal's data
+	SignalReplyBytesMax  = 64 << 10 // a reply that is kept with the turn, for whoever sends the signal again
+)

@@ -73,6 +73,32 @@ type DeleteManager struct {
 	IfRevision *uint64
 }
 
+// Mailbox is how many signals wait for one instance at most.
+func (m *Manager) Mailbox() int { return orDefault(m.MailboxMax, MailboxDefault) }
+
+// SignalTimeout is how long a handler is given for a signal.
+func (m *Manager) SignalTimeout() time.Duration { return orDefault(m.SignalTTL, SignalTimeoutDefault) }
+
+// AttachmentTTL is after how long without a touch an attachment lapses.
+func (m *Manager) AttachmentTTL() time.Duration { return orDefault(m.AttachTTL, AttachmentTTLDefault) }
+
+// Size is what the manager counts for, in bytes, in its scope's quota.
+func (m *Manager) Size() int {
+	size := len(m.Handler.Kind) + len(m.Handler.Name) + len(m.Handler.URL) + len(m.Handler.Key) + len(m.Metadata)
+	for _, field := range m.SkipsPersist {
+		size += len(field)
+	}
+	return size
+}
+
+// orDefault is the number, or what 0 stands for.
+func orDefault[N int | time.Duration](n, otherwise N) N {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
 // AnswerSignal records, in the commit of a turn, what is answered to the signal
 // that caused it: the commit's answer then is the signal's, for whoever sends it
 // again. It is the last op of its commit.
@@ -84,6 +110,34 @@ type AnswerSignal struct {
 func (*PutManager) isOp()    {}
 func (*DeleteManager) isOp() {}
 func (*AnswerSignal) isOp()  {}
+
+// GetManager reads a manager.
+type GetManager struct{ Name string }
+
+// ListManagers lists managers in the order of their names.
+type ListManagers struct{ Page }
+
+// GetAnswer reads how a request was decided, which a retry of it would be told:
+// not_found where it has not been as of the answer's index, request_expired
+// where that is kept no more.
+type GetAnswer struct {
+	Client string
+	Seq    uint64
+}
+
+func (*GetManager) isRead()   {}
+func (*ListManagers) isRead() {}
+func (*GetAnswer) isRead()    {}
+
+// ManagerList answers ListManagers.
+type ManagerList struct {
+	Items []Manager
+	Next  string
+}
+
+func (*Manager) isFound()     {}
+func (*ManagerList) isFound() {}
+func (*Decided) isFound()     {}
 
 // ManagerResult answers PutManager.
 type ManagerResult struct{ Manager Manager }

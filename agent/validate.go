@@ -63,6 +63,9 @@ func (c *Commit) validateOps() error {
 		if _, whole := op.(*DeleteScope); whole && len(c.Ops) > 1 {
 			return atOp(Invalid("op", "delete_scope must be the only op of its commit: send the other %d apart", len(c.Ops)-1), i)
 		}
+		if _, answer := op.(*AnswerSignal); answer && i < len(c.Ops)-1 {
+			return atOp(Invalid("op", "answer_signal must be the last op of its commit: it answers for all of it"), i)
+		}
 		if total.entries > CommitEntriesMax {
 			return atOp(TooLarge("entries", "commit_entries_max", total.entries, CommitEntriesMax), i)
 		}
@@ -91,6 +94,17 @@ func (r Request) validate() error {
 		return Invalid("request.low", "request.low = %d must not be above request.seq = %d, which is still awaited", r.Low, r.Seq)
 	}
 	return validSpan("request.ttl", r.TTL, RequestTTLMax)
+}
+
+// named judges a request id that must be given.
+func (r Request) named() error {
+	if err := ValidID("client", r.Client); err != nil {
+		return err
+	}
+	if r.Seq == 0 {
+		return Invalid("seq", "seq must be at least 1: requests are numbered from there")
+	}
+	return nil
 }
 
 func (c *Commit) validateFence() error {

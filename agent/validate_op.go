@@ -38,6 +38,8 @@ func (t *tally) op(op Op) error {
 		return t.writeMemory(o)
 	case *DeleteMemory:
 		return t.deleteMemory(o)
+	case *PutManager, *DeleteManager, *AnswerSignal:
+		return t.managerOp(op)
 	default:
 		return t.claimOp(op)
 	}

@@ -100,6 +100,12 @@ func validRead(read Read) error {
 		return firstOf(ValidID("agent", r.Agent), validPage(r.Page))
 	case *Recall:
 		return r.validate()
+	case *GetManager:
+		return validManagerName("name", r.Name)
+	case *ListManagers:
+		return validPage(r.Page)
+	case *GetAnswer:
+		return Request{Client: r.Client, Seq: r.Seq}.named()
 	default:
 		return validSessionRead(read)
 	}

@@ -237,6 +237,6 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 	case *agent.ReleaseClaim:
 		return c.releaseClaim(op)
 	default:
-		return c.sessionOp(op)
+		return c.managerOp(decoded)
 	}
 }

@@ -274,6 +274,7 @@ var genThread = rapid.Custom(func(t *rapid.T) agent.Thread {
 
 var genResult = rapid.OneOf(
 	genSessionResult,
+	genManagerResult,
 	rapid.Custom(func(t *rapid.T) agent.OpResult {
 		return &agent.ValueResult{
 			Key: genID.Draw(t, "key"), Incarnation: genNumber.Draw(t, "inc"), Revision: genNumber.Draw(t, "rev"),
@@ -347,7 +348,7 @@ func TestEveryOutcomeDecodesToWhatWasEncoded(t *testing.T) {
 }
 
 func FuzzDecodeCommit(f *testing.F) {
-	for _, op := range append(sessionSeeds(),
+	for _, op := range append(append(sessionSeeds(), managerSeeds()...),
 		&agent.PutValue{Key: "k", Bytes: []byte("v")}, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{Payload: agent.JSON(`{}`)}}},
 		&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{}`), Thread: &agent.Pointer{Thread: "t"}}, &agent.DeleteScope{},
 		&agent.TakeClaim{Claim: "c", Holder: "h", TTL: 1e9}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 65537, TTL: 1e9},

@@ -107,6 +107,12 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 		return decodeWriteMemory(p.WriteMemory), nil
 	case *logpb.Op_DeleteMemory:
 		return decodeDeleteMemory(p.DeleteMemory), nil
+	case *logpb.Op_PutManager:
+		return decodePutManager(p.PutManager), nil
+	case *logpb.Op_DeleteManager:
+		return &agent.DeleteManager{Name: p.DeleteManager.Name, IfRevision: p.DeleteManager.IfRevision}, nil
+	case *logpb.Op_AnswerSignal:
+		return &agent.AnswerSignal{Hash: p.AnswerSignal.Hash, Reply: p.AnswerSignal.Reply}, nil
 	default:
 		return decodeClaimOp(op)
 	}

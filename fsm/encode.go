@@ -84,6 +84,8 @@ func opsBytes(ops []agent.Op) int {
 			size += o.Size()
 		case *agent.SaveConversation:
 			size += len(o.State)
+		case *agent.AnswerSignal:
+			size += len(o.Reply)
 		}
 	}
 	return size
@@ -148,6 +150,8 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 		return &logpb.Op{Op: &logpb.Op_WriteMemory{WriteMemory: encodeWriteMemory(o)}}, nil
 	case *agent.DeleteMemory:
 		return &logpb.Op{Op: &logpb.Op_DeleteMemory{DeleteMemory: encodeDeleteMemory(o)}}, nil
+	case *agent.PutManager, *agent.DeleteManager, *agent.AnswerSignal:
+		return encodeManagerOp(op), nil
 	default:
 		return encodeClaimOp(op)
 	}

@@ -50,6 +50,9 @@ func FuzzApply(f *testing.F) {
 		&agent.TakeClaim{Claim: "c", Holder: "h"}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1},
 		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1, To: "i"},
 	}
+	for _, op := range managerSeeds() {
+		f.Add(r.encode(agent.Commit{Ops: managerSeeds()[:1]})[0], r.encode(agent.Commit{Ops: []agent.Op{op}})[0])
+	}
 	for _, op := range sessionSeeds() {
 		f.Add(r.encode(agent.Commit{Ops: sessionSeeds()[:2]})[0], r.encode(agent.Commit{Ops: []agent.Op{op}})[0])
 	}
@@ -102,7 +105,7 @@ func (h hostile) drafts() (out []*logpb.Draft) {
 }
 
 func (h hostile) op() *logpb.Op {
-	switch rapid.IntRange(0, 25).Draw(h.T, "op") {
+	switch rapid.IntRange(0, 27).Draw(h.T, "op") {
 	case 0:
 		return &logpb.Op{Op: &logpb.Op_PutValue{PutValue: &logpb.PutValue{
 			Key: h.id(), Bytes: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(), IfAbsent: rapid.Bool().Draw(h.T, "absent"), IfIncarnation: h.number(),
@@ -150,6 +153,8 @@ func (h hostile) op() *logpb.Op {
 		return h.sessionOp()
 	case 21, 22:
 		return h.timerOp()
+	case 26, 27:
+		return h.managerOp()
 	default:
 		return h.claimOp()
 	}

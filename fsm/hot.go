@@ -37,7 +37,7 @@ func rowBytes(key string, value []byte) int { return len(key) + len(value) + hot
 // hot tells whether rows of the key's kind are worth keeping: metas, not bodies.
 func hot(key string) bool {
 	switch key[:1] {
-	case kindClient, kindScope, kindValue, kindCheckpoint, kindThread, kindClaim, kindFeed, kindMemory, kindMemoryAgent, kindSession, kindConversation:
+	case kindClient, kindScope, kindValue, kindCheckpoint, kindThread, kindClaim, kindFeed, kindMemory, kindMemoryAgent, kindSession, kindConversation, kindManager:
 		return true
 	default:
 		return false

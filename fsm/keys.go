@@ -47,7 +47,7 @@ var scopedKinds = append([]string{
 	kindValue, kindValueBytes, kindValueTombstone,
 	kindCheckpoint, kindCheckpointHistory, kindCheckpointBody, kindCheckpointTombstone,
 	kindThread, kindEntry, kindEntryID, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
-	kindClaim, kindChange, kindErasure, kindErasing,
+	kindClaim, kindChange, kindErasure, kindErasing, kindManager,
 	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone, kindMemoryTombstone,
 }, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)
 

@@ -68,7 +68,7 @@ func (m *model) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code)
 	case *agent.ReleaseClaim:
 		return m.releaseClaim(op, got)
 	default:
-		return m.sessionOp(op, got)
+		return m.managerOp(op, got)
 	}
 }
 
@@ -143,7 +143,7 @@ func (g *generator) op(t *rapid.T) agent.Op {
 	thread, checkpoint, value := g.model.threads[key], g.model.current(key), g.model.values[key]
 	g.n++
 	text := fmt.Sprintf(`{"n":%d}`, g.n)
-	switch rapid.IntRange(0, 26).Draw(t, "op") {
+	switch rapid.IntRange(0, 28).Draw(t, "op") {
 	case 0:
 		op := &agent.PutValue{
 			Key: key, Bytes: []byte(text), TTL: ttls.Draw(t, "ttl"), IfRevision: near(t, value.Revision),
@@ -185,6 +185,8 @@ func (g *generator) op(t *rapid.T) agent.Op {
 		return g.memoryOp(t, key)
 	case 21, 22, 23, 24, 25, 26:
 		return g.sessionOp(t, key)
+	case 27, 28:
+		return g.managerOp(t, key)
 	default:
 		op := &agent.AppendThread{
 			Thread: key, Entries: g.drafts(t, 3), ExpectedRev: near(t, thread.Rev), IfIncarnation: incarnation(t, thread.Incarnation),
@@ -272,10 +274,10 @@ func describe(c agent.Commit) (out string) {
 // sameState compares all that can be read with the model.
 func sameState(t *rapid.T, r *subject, m *model) {
 	t.Helper()
-	want := agent.Scope{Keys: uint64(len(m.values) + len(m.checkpoints) + len(m.threads) + len(m.claims) + len(m.memories) + len(m.sessions.Sessions))}
+	want := agent.Scope{Keys: uint64(len(m.values) + len(m.checkpoints) + len(m.threads) + len(m.claims) + len(m.memories) + len(m.sessions.Sessions) + len(m.managers))}
 	sameSessions(t, r, m)
 	bytes, known := m.sessions.Bytes()
-	want.Bytes = sameMemories(t, r, m) + bytes
+	want.Bytes = sameMemories(t, r, m) + sameManagers(t, r, m) + bytes
 	for _, key := range []string{"a", "b", "c"} {
 		v, found := m.values[key]
 		same(t, r, &agent.GetValue{Key: key}, &v, found)

@@ -23,6 +23,7 @@ type model struct {
 	claims      map[string]modelClaim
 	memories    map[string]agent.Memory // :: agent/id → the memory
 	written     []string                // of memories, the last written last
+	managers    map[string]agent.Manager
 	sessions    agenttest.SessionModel
 	sealed      map[string]int64 // :: noun/id → until
 	answers     map[uint64]agent.Decided
@@ -38,7 +39,7 @@ func newModel() *model {
 	return &model{
 		values: map[string]agent.Value{}, checkpoints: map[string][]agent.Checkpoint{}, threads: map[string]modelThread{},
 		claims: map[string]modelClaim{}, memories: map[string]agent.Memory{}, sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
-		sessions: agenttest.NewSessionModel(),
+		sessions: agenttest.NewSessionModel(), managers: map[string]agent.Manager{},
 	}
 }
 
@@ -46,7 +47,7 @@ func (m *model) clone() *model {
 	c := *m
 	c.values, c.checkpoints, c.threads = maps.Clone(m.values), maps.Clone(m.checkpoints), maps.Clone(m.threads)
 	c.memories, c.written = maps.Clone(m.memories), slices.Clone(m.written)
-	c.sessions = m.sessions.Clone()
+	c.managers, c.sessions = maps.Clone(m.managers), m.sessions.Clone()
 	c.claims, c.sealed, c.answers = maps.Clone(m.claims), maps.Clone(m.sealed), maps.Clone(m.answers)
 	return &c
 }

@@ -69,6 +69,10 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		return &logpb.OpResult{Result: &logpb.OpResult_Memory{Memory: &logpb.MemoryResult{
 			Agent: r.Agent, Id: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		}}}, nil
+	case *agent.ManagerResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Manager{Manager: encodeManagerResult(&r.Manager)}}, nil
+	case *agent.SignalResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Signal{Signal: &logpb.SignalResult{Hash: r.Hash, Reply: r.Reply}}}, nil
 	case *agent.ScopeResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Scope{Scope: &logpb.ScopeResult{Scope: encodeScope(r.Scope)}}}, nil
 	case *agent.ClaimResult:
@@ -138,6 +142,10 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		return &agent.MemoryResult{
 			Agent: v.Agent, ID: v.Id, Incarnation: v.Incarnation, Revision: v.Revision, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 		}, nil
+	case *logpb.OpResult_Manager:
+		return &agent.ManagerResult{Manager: *managerOf(p.Manager.Name, p.Manager.Manager)}, nil
+	case *logpb.OpResult_Signal:
+		return &agent.SignalResult{Hash: p.Signal.Hash, Reply: p.Signal.Reply}, nil
 	case *logpb.OpResult_Scope:
 		return &agent.ScopeResult{Scope: decodeScope(p.Scope.Scope)}, nil
 	case *logpb.OpResult_Claim:

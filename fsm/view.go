@@ -149,6 +149,12 @@ func (r reader) read(question agent.Read) (agent.Found, error) {
 		return r.claim(q)
 	case *agent.ListClaims:
 		return r.claims(q)
+	case *agent.GetManager:
+		return r.manager(q)
+	case *agent.ListManagers:
+		return r.managers(q)
+	case *agent.GetAnswer:
+		return r.requestAnswer(q)
 	case *agent.GetSession:
 		return r.session(q)
 	case *agent.ListSessions:

@@ -2,4 +2,4 @@
 // log (Raft entries and snapshots). Their Go code is committed.
 package proto
 
-//go:generate go run dormouse/internal/protogen .. proto/api/agent.proto proto/api/api.proto proto/api/change.proto proto/api/conversation.proto proto/api/memory.proto proto/api/placement.proto proto/api/session.proto proto/api/timer.proto proto/log/agent.proto proto/log/change.proto proto/log/log.proto proto/log/conversation.proto proto/log/memory.proto proto/log/placement.proto proto/log/rows.proto proto/log/session.proto proto/log/timer.proto proto/peer/peer.proto
+//go:generate go run dormouse/internal/protogen .. proto/api/agent.proto proto/api/api.proto proto/api/change.proto proto/api/conversation.proto proto/api/instance.proto proto/api/manager.proto proto/api/memory.proto proto/api/placement.proto proto/api/session.proto proto/api/timer.proto proto/log/agent.proto proto/log/change.proto proto/log/conversation.proto proto/log/log.proto proto/log/manager.proto proto/log/memory.proto proto/log/placement.proto proto/log/rows.proto proto/log/session.proto proto/log/timer.proto proto/peer/peer.proto

@@ -21,6 +21,7 @@ func fencedOps(held agent.Claim) []agent.Op {
 		&agent.DeleteCheckpoint{Key: "k"}, &agent.DeleteThread{Thread: "u"}, &agent.DeleteThread{Thread: "t"},
 		&agent.PutScope{Policy: agent.Policy{History: 2}},
 		&agent.WriteMemory{Agent: "a", ID: "m", Content: "x"}, &agent.DeleteMemory{Agent: "a", ID: "m"},
+		documents("m"), &agent.DeleteManager{Name: "m"}, &agent.AnswerSignal{Reply: agent.JSON(`{}`)},
 		&agent.TakeClaim{Claim: "new", Holder: "z"}, renew(held), next,
 		put(), classicSnapshot("one", agent.PhaseReview, agent.ReviewDraft{ID: "r"}), decide("r", agent.DecideApprove),
 		&agent.ResumeSession{Session: "s", Owner: "w"}, &agent.ForkSession{Session: "s", NewSession: "f"},

@@ -57,7 +57,7 @@ func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.DeleteScope:
 		return &agent.DeleteResult{Existed: r.scopes[s.Name] != nil}, nil
 	default:
-		return r.claimOp(s, op)
+		return r.managerOp(s, op)
 	}
 }
 

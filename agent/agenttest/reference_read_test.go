@@ -79,7 +79,7 @@ func (r *reference) answer(s *scope, one agent.Read) (agent.Found, *agent.Error)
 	case *agent.GetMemory, *agent.ListMemories, *agent.Recall:
 		return r.memoryRead(s, one)
 	default:
-		return r.list(s, one), nil
+		return r.managerRead(s, one)
 	}
 }
 

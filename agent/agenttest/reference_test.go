@@ -60,6 +60,7 @@ type scope struct {
 	claims      map[string]*holding
 	memories    map[string]*memory // by agent and id
 	dialogues   agenttest.ConversationModel
+	managers    map[string]agent.Manager
 	sessions    agenttest.SessionModel
 	sealed      map[string]uint64 // noun and id → the incarnation that was deleted
 }
@@ -74,7 +75,7 @@ type thread struct {
 func newScope(name string) *scope {
 	return &scope{
 		Scope:  agent.Scope{Name: name},
-		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(), dialogues: agenttest.ConversationModel{},
+		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(), dialogues: agenttest.ConversationModel{}, managers: map[string]agent.Manager{},
 	}
 }
 
@@ -83,6 +84,7 @@ func (s *scope) clone() *scope {
 	c.values, c.checkpoints, c.threads, c.sealed = maps.Clone(s.values), maps.Clone(s.checkpoints), maps.Clone(s.threads), maps.Clone(s.sealed)
 	c.claims, c.memories = maps.Clone(s.claims), maps.Clone(s.memories)
 	c.sessions, c.dialogues = s.sessions.Clone(), maps.Clone(s.dialogues)
+	c.managers = maps.Clone(s.managers)
 	return &c
 }
 
@@ -185,8 +187,11 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 }
 
 func (s *scope) count() {
-	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) + len(s.memories) + len(s.dialogues))
+	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) + len(s.memories) + len(s.dialogues) + len(s.managers))
 	s.Bytes = s.dialogues.Bytes()
+	for _, m := range s.managers {
+		s.Bytes += uint64(m.Size())
+	}
 	for _, m := range s.memories {
 		s.Bytes += m.size
 	}

@@ -33,7 +33,7 @@ func Cases() []Case {
 		hibernateClaims, pointerClaims, patchClaims, historyClaims,
 		commitClaims, requestClaims, incarnationClaims, compactClaims, forkClaims,
 		valueClaims, listClaims, scopeClaims, watchClaims, concurrentClaims,
-		holdingClaims, fenceClaims, memoryClaims, recallClaims,
+		holdingClaims, fenceClaims, managerClaims, memoryClaims, recallClaims,
 		sessionClaims, classicClaims, reviewClaims, busyClaims,
 		conversationClaims, messageClaims, fileClaims,
 	} {

@@ -547,6 +547,9 @@ type Op struct {
 	//	*Op_DeleteTimer
 	//	*Op_AckTimer
 	//	*Op_FailTimer
+	//	*Op_PutManager
+	//	*Op_DeleteManager
+	//	*Op_AnswerSignal
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -967,6 +970,33 @@ func (x *Op) GetFailTimer() *FailTimer {
 	return nil
 }
 
+func (x *Op) GetPutManager() *PutManager {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PutManager); ok {
+			return x.PutManager
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteManager() *DeleteManager {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteManager); ok {
+			return x.DeleteManager
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetAnswerSignal() *AnswerSignal {
+	if x != nil {
+		if x, ok := x.Op.(*Op_AnswerSignal); ok {
+			return x.AnswerSignal
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -1139,6 +1169,18 @@ type Op_FailTimer struct {
 	FailTimer *FailTimer `protobuf:"bytes,123,opt,name=fail_timer,json=failTimer,oneof"`
 }
 
+type Op_PutManager struct {
+	PutManager *PutManager `protobuf:"bytes,140,opt,name=put_manager,json=putManager,oneof"`
+}
+
+type Op_DeleteManager struct {
+	DeleteManager *DeleteManager `protobuf:"bytes,141,opt,name=delete_manager,json=deleteManager,oneof"`
+}
+
+type Op_AnswerSignal struct {
+	AnswerSignal *AnswerSignal `protobuf:"bytes,142,opt,name=answer_signal,json=answerSignal,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -1222,6 +1264,12 @@ func (*Op_DeleteTimer) isOp_Op() {}
 func (*Op_AckTimer) isOp_Op() {}
 
 func (*Op_FailTimer) isOp_Op() {}
+
+func (*Op_PutManager) isOp_Op() {}
+
+func (*Op_DeleteManager) isOp_Op() {}
+
+func (*Op_AnswerSignal) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2657,6 +2705,8 @@ type OpResult struct {
 	//	*OpResult_Conversation
 	//	*OpResult_Message
 	//	*OpResult_Timer
+	//	*OpResult_Manager
+	//	*OpResult_Signal
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2825,6 +2875,24 @@ func (x *OpResult) GetTimer() *Timer {
 	return nil
 }
 
+func (x *OpResult) GetManager() *Manager {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Manager); ok {
+			return x.Manager
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetSignal() *SignalResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Signal); ok {
+			return x.Signal
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2885,6 +2953,14 @@ type OpResult_Timer struct {
 	Timer *Timer `protobuf:"bytes,120,opt,name=timer,oneof"`
 }
 
+type OpResult_Manager struct {
+	Manager *Manager `protobuf:"bytes,140,opt,name=manager,oneof"`
+}
+
+type OpResult_Signal struct {
+	Signal *SignalResult `protobuf:"bytes,141,opt,name=signal,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2912,6 +2988,10 @@ func (*OpResult_Conversation) isOpResult_Result() {}
 func (*OpResult_Message) isOpResult_Result() {}
 
 func (*OpResult_Timer) isOpResult_Result() {}
+
+func (*OpResult_Manager) isOpResult_Result() {}
+
+func (*OpResult_Signal) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3587,6 +3667,9 @@ type Read struct {
 	//	*Read_ListMessages
 	//	*Read_GetTimer
 	//	*Read_ListTimers
+	//	*Read_GetManager
+	//	*Read_ListManagers
+	//	*Read_GetAnswer
 	Read          isRead_Read `protobuf_oneof:"read"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3881,6 +3964,33 @@ func (x *Read) GetListTimers() *ListTimers {
 	return nil
 }
 
+func (x *Read) GetGetManager() *GetManager {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetManager); ok {
+			return x.GetManager
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListManagers() *ListPage {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListManagers); ok {
+			return x.ListManagers
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetGetAnswer() *GetAnswer {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetAnswer); ok {
+			return x.GetAnswer
+		}
+	}
+	return nil
+}
+
 type isRead_Read interface {
 	isRead_Read()
 }
@@ -3997,6 +4107,18 @@ type Read_ListTimers struct {
 	ListTimers *ListTimers `protobuf:"bytes,121,opt,name=list_timers,json=listTimers,oneof"`
 }
 
+type Read_GetManager struct {
+	GetManager *GetManager `protobuf:"bytes,140,opt,name=get_manager,json=getManager,oneof"`
+}
+
+type Read_ListManagers struct {
+	ListManagers *ListPage `protobuf:"bytes,141,opt,name=list_managers,json=listManagers,oneof"`
+}
+
+type Read_GetAnswer struct {
+	GetAnswer *GetAnswer `protobuf:"bytes,142,opt,name=get_answer,json=getAnswer,oneof"`
+}
+
 func (*Read_GetValue) isRead_Read() {}
 
 func (*Read_ListValues) isRead_Read() {}
@@ -4052,6 +4174,12 @@ func (*Read_ListMessages) isRead_Read() {}
 func (*Read_GetTimer) isRead_Read() {}
 
 func (*Read_ListTimers) isRead_Read() {}
+
+func (*Read_GetManager) isRead_Read() {}
+
+func (*Read_ListManagers) isRead_Read() {}
+
+func (*Read_GetAnswer) isRead_Read() {}
 
 type GetValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4725,6 +4853,9 @@ type Answer struct {
 	//	*Answer_Messages
 	//	*Answer_Timer
 	//	*Answer_Timers
+	//	*Answer_Manager
+	//	*Answer_Managers
+	//	*Answer_Answered
 	Answer        isAnswer_Answer `protobuf_oneof:"answer"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5019,6 +5150,33 @@ func (x *Answer) GetTimers() *TimerList {
 	return nil
 }
 
+func (x *Answer) GetManager() *Manager {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Manager); ok {
+			return x.Manager
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetManagers() *ManagerList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Managers); ok {
+			return x.Managers
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetAnswered() *Answered {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Answered); ok {
+			return x.Answered
+		}
+	}
+	return nil
+}
+
 type isAnswer_Answer interface {
 	isAnswer_Answer()
 }
@@ -5135,6 +5293,18 @@ type Answer_Timers struct {
 	Timers *TimerList `protobuf:"bytes,121,opt,name=timers,oneof"`
 }
 
+type Answer_Manager struct {
+	Manager *Manager `protobuf:"bytes,140,opt,name=manager,oneof"`
+}
+
+type Answer_Managers struct {
+	Managers *ManagerList `protobuf:"bytes,141,opt,name=managers,oneof"`
+}
+
+type Answer_Answered struct {
+	Answered *Answered `protobuf:"bytes,142,opt,name=answered,oneof"`
+}
+
 func (*Answer_Error) isAnswer_Answer() {}
 
 func (*Answer_Value) isAnswer_Answer() {}
@@ -5191,6 +5361,65 @@ func (*Answer_Timer) isAnswer_Answer() {}
 
 func (*Answer_Timers) isAnswer_Answer() {}
 
+func (*Answer_Manager) isAnswer_Answer() {}
+
+func (*Answer_Managers) isAnswer_Answer() {}
+
+func (*Answer_Answered) isAnswer_Answer() {}
+
+// Answered is how a request was decided.
+type Answered struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Result        *CommitResponse        `protobuf:"bytes,1,opt,name=result" json:"result,omitempty"`
+	Error         *Error                 `protobuf:"bytes,2,opt,name=error" json:"error,omitempty"` // instead
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Answered) Reset() {
+	*x = Answered{}
+	mi := &file_proto_api_api_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Answered) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Answered) ProtoMessage() {}
+
+func (x *Answered) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Answered.ProtoReflect.Descriptor instead.
+func (*Answered) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *Answered) GetResult() *CommitResponse {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *Answered) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
 type Value struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
@@ -5208,7 +5437,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5220,7 +5449,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5233,7 +5462,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Value) GetKey() string {
@@ -5315,7 +5544,7 @@ type ValueRow struct {
 
 func (x *ValueRow) Reset() {
 	*x = ValueRow{}
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5327,7 +5556,7 @@ func (x *ValueRow) String() string {
 func (*ValueRow) ProtoMessage() {}
 
 func (x *ValueRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5340,7 +5569,7 @@ func (x *ValueRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueRow.ProtoReflect.Descriptor instead.
 func (*ValueRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ValueRow) GetKey() string {
@@ -5409,7 +5638,7 @@ type ValueList struct {
 
 func (x *ValueList) Reset() {
 	*x = ValueList{}
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5421,7 +5650,7 @@ func (x *ValueList) String() string {
 func (*ValueList) ProtoMessage() {}
 
 func (x *ValueList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5434,7 +5663,7 @@ func (x *ValueList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueList.ProtoReflect.Descriptor instead.
 func (*ValueList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ValueList) GetItems() []*ValueRow {
@@ -5470,7 +5699,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5482,7 +5711,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5495,7 +5724,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Checkpoint) GetKey() string {
@@ -5591,7 +5820,7 @@ type CheckpointRow struct {
 
 func (x *CheckpointRow) Reset() {
 	*x = CheckpointRow{}
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5603,7 +5832,7 @@ func (x *CheckpointRow) String() string {
 func (*CheckpointRow) ProtoMessage() {}
 
 func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5616,7 +5845,7 @@ func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointRow.ProtoReflect.Descriptor instead.
 func (*CheckpointRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CheckpointRow) GetKey() string {
@@ -5685,7 +5914,7 @@ type CheckpointList struct {
 
 func (x *CheckpointList) Reset() {
 	*x = CheckpointList{}
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5697,7 +5926,7 @@ func (x *CheckpointList) String() string {
 func (*CheckpointList) ProtoMessage() {}
 
 func (x *CheckpointList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5710,7 +5939,7 @@ func (x *CheckpointList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointList.ProtoReflect.Descriptor instead.
 func (*CheckpointList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *CheckpointList) GetItems() []*CheckpointRow {
@@ -5746,7 +5975,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_proto_api_api_proto_msgTypes[57]
+	mi := &file_proto_api_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5758,7 +5987,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[57]
+	mi := &file_proto_api_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5771,7 +6000,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{57}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Thread) GetId() string {
@@ -5862,7 +6091,7 @@ type ForkPoint struct {
 
 func (x *ForkPoint) Reset() {
 	*x = ForkPoint{}
-	mi := &file_proto_api_api_proto_msgTypes[58]
+	mi := &file_proto_api_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5874,7 +6103,7 @@ func (x *ForkPoint) String() string {
 func (*ForkPoint) ProtoMessage() {}
 
 func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[58]
+	mi := &file_proto_api_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5887,7 +6116,7 @@ func (x *ForkPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
 func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{58}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ForkPoint) GetThread() string {
@@ -5921,7 +6150,7 @@ type ThreadList struct {
 
 func (x *ThreadList) Reset() {
 	*x = ThreadList{}
-	mi := &file_proto_api_api_proto_msgTypes[59]
+	mi := &file_proto_api_api_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5933,7 +6162,7 @@ func (x *ThreadList) String() string {
 func (*ThreadList) ProtoMessage() {}
 
 func (x *ThreadList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[59]
+	mi := &file_proto_api_api_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5946,7 +6175,7 @@ func (x *ThreadList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadList.ProtoReflect.Descriptor instead.
 func (*ThreadList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{59}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ThreadList) GetItems() []*Thread {
@@ -5977,7 +6206,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_proto_api_api_proto_msgTypes[60]
+	mi := &file_proto_api_api_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5989,7 +6218,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[60]
+	mi := &file_proto_api_api_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6002,7 +6231,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{60}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Entry) GetId() string {
@@ -6058,7 +6287,7 @@ type Entries struct {
 
 func (x *Entries) Reset() {
 	*x = Entries{}
-	mi := &file_proto_api_api_proto_msgTypes[61]
+	mi := &file_proto_api_api_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6070,7 +6299,7 @@ func (x *Entries) String() string {
 func (*Entries) ProtoMessage() {}
 
 func (x *Entries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[61]
+	mi := &file_proto_api_api_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6083,7 +6312,7 @@ func (x *Entries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entries.ProtoReflect.Descriptor instead.
 func (*Entries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{61}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Entries) GetThread() *Thread {
@@ -6119,7 +6348,7 @@ type Verified struct {
 
 func (x *Verified) Reset() {
 	*x = Verified{}
-	mi := &file_proto_api_api_proto_msgTypes[62]
+	mi := &file_proto_api_api_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6131,7 +6360,7 @@ func (x *Verified) String() string {
 func (*Verified) ProtoMessage() {}
 
 func (x *Verified) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[62]
+	mi := &file_proto_api_api_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6144,7 +6373,7 @@ func (x *Verified) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verified.ProtoReflect.Descriptor instead.
 func (*Verified) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{62}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Verified) GetOk() bool {
@@ -6187,7 +6416,7 @@ type Thawed struct {
 
 func (x *Thawed) Reset() {
 	*x = Thawed{}
-	mi := &file_proto_api_api_proto_msgTypes[63]
+	mi := &file_proto_api_api_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6199,7 +6428,7 @@ func (x *Thawed) String() string {
 func (*Thawed) ProtoMessage() {}
 
 func (x *Thawed) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[63]
+	mi := &file_proto_api_api_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6212,7 +6441,7 @@ func (x *Thawed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thawed.ProtoReflect.Descriptor instead.
 func (*Thawed) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{63}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Thawed) GetCheckpoint() *Checkpoint {
@@ -6256,7 +6485,7 @@ type Scope struct {
 
 func (x *Scope) Reset() {
 	*x = Scope{}
-	mi := &file_proto_api_api_proto_msgTypes[64]
+	mi := &file_proto_api_api_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6268,7 +6497,7 @@ func (x *Scope) String() string {
 func (*Scope) ProtoMessage() {}
 
 func (x *Scope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[64]
+	mi := &file_proto_api_api_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6281,7 +6510,7 @@ func (x *Scope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scope.ProtoReflect.Descriptor instead.
 func (*Scope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{64}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Scope) GetName() string {
@@ -6329,7 +6558,7 @@ type ScopeList struct {
 
 func (x *ScopeList) Reset() {
 	*x = ScopeList{}
-	mi := &file_proto_api_api_proto_msgTypes[65]
+	mi := &file_proto_api_api_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6341,7 +6570,7 @@ func (x *ScopeList) String() string {
 func (*ScopeList) ProtoMessage() {}
 
 func (x *ScopeList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[65]
+	mi := &file_proto_api_api_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6354,7 +6583,7 @@ func (x *ScopeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeList.ProtoReflect.Descriptor instead.
 func (*ScopeList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{65}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ScopeList) GetItems() []*Scope {
@@ -6385,7 +6614,7 @@ type Claim struct {
 
 func (x *Claim) Reset() {
 	*x = Claim{}
-	mi := &file_proto_api_api_proto_msgTypes[66]
+	mi := &file_proto_api_api_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6397,7 +6626,7 @@ func (x *Claim) String() string {
 func (*Claim) ProtoMessage() {}
 
 func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[66]
+	mi := &file_proto_api_api_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6410,7 +6639,7 @@ func (x *Claim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claim.ProtoReflect.Descriptor instead.
 func (*Claim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{66}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Claim) GetName() string {
@@ -6465,7 +6694,7 @@ type ClaimList struct {
 
 func (x *ClaimList) Reset() {
 	*x = ClaimList{}
-	mi := &file_proto_api_api_proto_msgTypes[67]
+	mi := &file_proto_api_api_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6477,7 +6706,7 @@ func (x *ClaimList) String() string {
 func (*ClaimList) ProtoMessage() {}
 
 func (x *ClaimList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[67]
+	mi := &file_proto_api_api_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6490,7 +6719,7 @@ func (x *ClaimList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimList.ProtoReflect.Descriptor instead.
 func (*ClaimList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{67}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *ClaimList) GetItems() []*Claim {
@@ -6523,7 +6752,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[68]
+	mi := &file_proto_api_api_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6535,7 +6764,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[68]
+	mi := &file_proto_api_api_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6548,7 +6777,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{68}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *WatchRequest) GetScope() string {
@@ -6623,7 +6852,7 @@ type WatchEvent struct {
 
 func (x *WatchEvent) Reset() {
 	*x = WatchEvent{}
-	mi := &file_proto_api_api_proto_msgTypes[69]
+	mi := &file_proto_api_api_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6635,7 +6864,7 @@ func (x *WatchEvent) String() string {
 func (*WatchEvent) ProtoMessage() {}
 
 func (x *WatchEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[69]
+	mi := &file_proto_api_api_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6648,7 +6877,7 @@ func (x *WatchEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEvent.ProtoReflect.Descriptor instead.
 func (*WatchEvent) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{69}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *WatchEvent) GetEvent() isWatchEvent_Event {
@@ -6749,7 +6978,7 @@ type Context struct {
 
 func (x *Context) Reset() {
 	*x = Context{}
-	mi := &file_proto_api_api_proto_msgTypes[70]
+	mi := &file_proto_api_api_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6761,7 +6990,7 @@ func (x *Context) String() string {
 func (*Context) ProtoMessage() {}
 
 func (x *Context) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[70]
+	mi := &file_proto_api_api_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6774,7 +7003,7 @@ func (x *Context) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Context.ProtoReflect.Descriptor instead.
 func (*Context) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{70}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Context) GetScope() string {
@@ -6810,7 +7039,7 @@ type View struct {
 
 func (x *View) Reset() {
 	*x = View{}
-	mi := &file_proto_api_api_proto_msgTypes[71]
+	mi := &file_proto_api_api_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6822,7 +7051,7 @@ func (x *View) String() string {
 func (*View) ProtoMessage() {}
 
 func (x *View) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[71]
+	mi := &file_proto_api_api_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6835,7 +7064,7 @@ func (x *View) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use View.ProtoReflect.Descriptor instead.
 func (*View) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *View) GetScope() string {
@@ -6869,7 +7098,7 @@ type PutCheckpointRequest struct {
 
 func (x *PutCheckpointRequest) Reset() {
 	*x = PutCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[72]
+	mi := &file_proto_api_api_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6881,7 +7110,7 @@ func (x *PutCheckpointRequest) String() string {
 func (*PutCheckpointRequest) ProtoMessage() {}
 
 func (x *PutCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[72]
+	mi := &file_proto_api_api_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6894,7 +7123,7 @@ func (x *PutCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*PutCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *PutCheckpointRequest) GetContext() *Context {
@@ -6921,7 +7150,7 @@ type PatchCheckpointRequest struct {
 
 func (x *PatchCheckpointRequest) Reset() {
 	*x = PatchCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[73]
+	mi := &file_proto_api_api_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6933,7 +7162,7 @@ func (x *PatchCheckpointRequest) String() string {
 func (*PatchCheckpointRequest) ProtoMessage() {}
 
 func (x *PatchCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[73]
+	mi := &file_proto_api_api_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6946,7 +7175,7 @@ func (x *PatchCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PatchCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*PatchCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *PatchCheckpointRequest) GetContext() *Context {
@@ -6973,7 +7202,7 @@ type DeleteCheckpointRequest struct {
 
 func (x *DeleteCheckpointRequest) Reset() {
 	*x = DeleteCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[74]
+	mi := &file_proto_api_api_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6985,7 +7214,7 @@ func (x *DeleteCheckpointRequest) String() string {
 func (*DeleteCheckpointRequest) ProtoMessage() {}
 
 func (x *DeleteCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[74]
+	mi := &file_proto_api_api_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6998,7 +7227,7 @@ func (x *DeleteCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*DeleteCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *DeleteCheckpointRequest) GetContext() *Context {
@@ -7025,7 +7254,7 @@ type GetCheckpointRequest struct {
 
 func (x *GetCheckpointRequest) Reset() {
 	*x = GetCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[75]
+	mi := &file_proto_api_api_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7037,7 +7266,7 @@ func (x *GetCheckpointRequest) String() string {
 func (*GetCheckpointRequest) ProtoMessage() {}
 
 func (x *GetCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[75]
+	mi := &file_proto_api_api_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7050,7 +7279,7 @@ func (x *GetCheckpointRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCheckpointRequest.ProtoReflect.Descriptor instead.
 func (*GetCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *GetCheckpointRequest) GetView() *View {
@@ -7077,7 +7306,7 @@ type CheckpointHistoryRequest struct {
 
 func (x *CheckpointHistoryRequest) Reset() {
 	*x = CheckpointHistoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[76]
+	mi := &file_proto_api_api_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7089,7 +7318,7 @@ func (x *CheckpointHistoryRequest) String() string {
 func (*CheckpointHistoryRequest) ProtoMessage() {}
 
 func (x *CheckpointHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[76]
+	mi := &file_proto_api_api_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7102,7 +7331,7 @@ func (x *CheckpointHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointHistoryRequest.ProtoReflect.Descriptor instead.
 func (*CheckpointHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *CheckpointHistoryRequest) GetView() *View {
@@ -7130,7 +7359,7 @@ type CheckpointResponse struct {
 
 func (x *CheckpointResponse) Reset() {
 	*x = CheckpointResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[77]
+	mi := &file_proto_api_api_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7142,7 +7371,7 @@ func (x *CheckpointResponse) String() string {
 func (*CheckpointResponse) ProtoMessage() {}
 
 func (x *CheckpointResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[77]
+	mi := &file_proto_api_api_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7155,7 +7384,7 @@ func (x *CheckpointResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointResponse.ProtoReflect.Descriptor instead.
 func (*CheckpointResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *CheckpointResponse) GetIndex() uint64 {
@@ -7189,7 +7418,7 @@ type AppendThreadRequest struct {
 
 func (x *AppendThreadRequest) Reset() {
 	*x = AppendThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[78]
+	mi := &file_proto_api_api_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7201,7 +7430,7 @@ func (x *AppendThreadRequest) String() string {
 func (*AppendThreadRequest) ProtoMessage() {}
 
 func (x *AppendThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[78]
+	mi := &file_proto_api_api_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7214,7 +7443,7 @@ func (x *AppendThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendThreadRequest.ProtoReflect.Descriptor instead.
 func (*AppendThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *AppendThreadRequest) GetContext() *Context {
@@ -7241,7 +7470,7 @@ type DeleteThreadRequest struct {
 
 func (x *DeleteThreadRequest) Reset() {
 	*x = DeleteThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[79]
+	mi := &file_proto_api_api_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7253,7 +7482,7 @@ func (x *DeleteThreadRequest) String() string {
 func (*DeleteThreadRequest) ProtoMessage() {}
 
 func (x *DeleteThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[79]
+	mi := &file_proto_api_api_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7266,7 +7495,7 @@ func (x *DeleteThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteThreadRequest.ProtoReflect.Descriptor instead.
 func (*DeleteThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *DeleteThreadRequest) GetContext() *Context {
@@ -7293,7 +7522,7 @@ type CompactThreadRequest struct {
 
 func (x *CompactThreadRequest) Reset() {
 	*x = CompactThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[80]
+	mi := &file_proto_api_api_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7305,7 +7534,7 @@ func (x *CompactThreadRequest) String() string {
 func (*CompactThreadRequest) ProtoMessage() {}
 
 func (x *CompactThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[80]
+	mi := &file_proto_api_api_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7318,7 +7547,7 @@ func (x *CompactThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactThreadRequest.ProtoReflect.Descriptor instead.
 func (*CompactThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *CompactThreadRequest) GetContext() *Context {
@@ -7345,7 +7574,7 @@ type ForkThreadRequest struct {
 
 func (x *ForkThreadRequest) Reset() {
 	*x = ForkThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[81]
+	mi := &file_proto_api_api_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7357,7 +7586,7 @@ func (x *ForkThreadRequest) String() string {
 func (*ForkThreadRequest) ProtoMessage() {}
 
 func (x *ForkThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[81]
+	mi := &file_proto_api_api_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7370,7 +7599,7 @@ func (x *ForkThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkThreadRequest.ProtoReflect.Descriptor instead.
 func (*ForkThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *ForkThreadRequest) GetContext() *Context {
@@ -7397,7 +7626,7 @@ type GetThreadRequest struct {
 
 func (x *GetThreadRequest) Reset() {
 	*x = GetThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[82]
+	mi := &file_proto_api_api_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7409,7 +7638,7 @@ func (x *GetThreadRequest) String() string {
 func (*GetThreadRequest) ProtoMessage() {}
 
 func (x *GetThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[82]
+	mi := &file_proto_api_api_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7422,7 +7651,7 @@ func (x *GetThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetThreadRequest.ProtoReflect.Descriptor instead.
 func (*GetThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *GetThreadRequest) GetView() *View {
@@ -7449,7 +7678,7 @@ type LoadEntriesRequest struct {
 
 func (x *LoadEntriesRequest) Reset() {
 	*x = LoadEntriesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[83]
+	mi := &file_proto_api_api_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7461,7 +7690,7 @@ func (x *LoadEntriesRequest) String() string {
 func (*LoadEntriesRequest) ProtoMessage() {}
 
 func (x *LoadEntriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[83]
+	mi := &file_proto_api_api_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7474,7 +7703,7 @@ func (x *LoadEntriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadEntriesRequest.ProtoReflect.Descriptor instead.
 func (*LoadEntriesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{83}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *LoadEntriesRequest) GetView() *View {
@@ -7501,7 +7730,7 @@ type GetEntryRequest struct {
 
 func (x *GetEntryRequest) Reset() {
 	*x = GetEntryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[84]
+	mi := &file_proto_api_api_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7513,7 +7742,7 @@ func (x *GetEntryRequest) String() string {
 func (*GetEntryRequest) ProtoMessage() {}
 
 func (x *GetEntryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[84]
+	mi := &file_proto_api_api_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7526,7 +7755,7 @@ func (x *GetEntryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEntryRequest.ProtoReflect.Descriptor instead.
 func (*GetEntryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{84}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *GetEntryRequest) GetView() *View {
@@ -7553,7 +7782,7 @@ type VerifyThreadRequest struct {
 
 func (x *VerifyThreadRequest) Reset() {
 	*x = VerifyThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[85]
+	mi := &file_proto_api_api_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7565,7 +7794,7 @@ func (x *VerifyThreadRequest) String() string {
 func (*VerifyThreadRequest) ProtoMessage() {}
 
 func (x *VerifyThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[85]
+	mi := &file_proto_api_api_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7578,7 +7807,7 @@ func (x *VerifyThreadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyThreadRequest.ProtoReflect.Descriptor instead.
 func (*VerifyThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{85}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *VerifyThreadRequest) GetView() *View {
@@ -7605,7 +7834,7 @@ type ThreadResponse struct {
 
 func (x *ThreadResponse) Reset() {
 	*x = ThreadResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[86]
+	mi := &file_proto_api_api_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7617,7 +7846,7 @@ func (x *ThreadResponse) String() string {
 func (*ThreadResponse) ProtoMessage() {}
 
 func (x *ThreadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[86]
+	mi := &file_proto_api_api_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7630,7 +7859,7 @@ func (x *ThreadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadResponse.ProtoReflect.Descriptor instead.
 func (*ThreadResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{86}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *ThreadResponse) GetIndex() uint64 {
@@ -7657,7 +7886,7 @@ type PutValueRequest struct {
 
 func (x *PutValueRequest) Reset() {
 	*x = PutValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[87]
+	mi := &file_proto_api_api_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7669,7 +7898,7 @@ func (x *PutValueRequest) String() string {
 func (*PutValueRequest) ProtoMessage() {}
 
 func (x *PutValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[87]
+	mi := &file_proto_api_api_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7682,7 +7911,7 @@ func (x *PutValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutValueRequest.ProtoReflect.Descriptor instead.
 func (*PutValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{87}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *PutValueRequest) GetContext() *Context {
@@ -7709,7 +7938,7 @@ type DeleteValueRequest struct {
 
 func (x *DeleteValueRequest) Reset() {
 	*x = DeleteValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[88]
+	mi := &file_proto_api_api_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7721,7 +7950,7 @@ func (x *DeleteValueRequest) String() string {
 func (*DeleteValueRequest) ProtoMessage() {}
 
 func (x *DeleteValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[88]
+	mi := &file_proto_api_api_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7734,7 +7963,7 @@ func (x *DeleteValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteValueRequest.ProtoReflect.Descriptor instead.
 func (*DeleteValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{88}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *DeleteValueRequest) GetContext() *Context {
@@ -7761,7 +7990,7 @@ type GetValueRequest struct {
 
 func (x *GetValueRequest) Reset() {
 	*x = GetValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[89]
+	mi := &file_proto_api_api_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7773,7 +8002,7 @@ func (x *GetValueRequest) String() string {
 func (*GetValueRequest) ProtoMessage() {}
 
 func (x *GetValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[89]
+	mi := &file_proto_api_api_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7786,7 +8015,7 @@ func (x *GetValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetValueRequest.ProtoReflect.Descriptor instead.
 func (*GetValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{89}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *GetValueRequest) GetView() *View {
@@ -7813,7 +8042,7 @@ type ValueResponse struct {
 
 func (x *ValueResponse) Reset() {
 	*x = ValueResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[90]
+	mi := &file_proto_api_api_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7825,7 +8054,7 @@ func (x *ValueResponse) String() string {
 func (*ValueResponse) ProtoMessage() {}
 
 func (x *ValueResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[90]
+	mi := &file_proto_api_api_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7838,7 +8067,7 @@ func (x *ValueResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueResponse.ProtoReflect.Descriptor instead.
 func (*ValueResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{90}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *ValueResponse) GetIndex() uint64 {
@@ -7865,7 +8094,7 @@ type TakeClaimRequest struct {
 
 func (x *TakeClaimRequest) Reset() {
 	*x = TakeClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[91]
+	mi := &file_proto_api_api_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7877,7 +8106,7 @@ func (x *TakeClaimRequest) String() string {
 func (*TakeClaimRequest) ProtoMessage() {}
 
 func (x *TakeClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[91]
+	mi := &file_proto_api_api_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7890,7 +8119,7 @@ func (x *TakeClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakeClaimRequest.ProtoReflect.Descriptor instead.
 func (*TakeClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{91}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *TakeClaimRequest) GetContext() *Context {
@@ -7917,7 +8146,7 @@ type RenewClaimRequest struct {
 
 func (x *RenewClaimRequest) Reset() {
 	*x = RenewClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[92]
+	mi := &file_proto_api_api_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7929,7 +8158,7 @@ func (x *RenewClaimRequest) String() string {
 func (*RenewClaimRequest) ProtoMessage() {}
 
 func (x *RenewClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[92]
+	mi := &file_proto_api_api_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7942,7 +8171,7 @@ func (x *RenewClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewClaimRequest.ProtoReflect.Descriptor instead.
 func (*RenewClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{92}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *RenewClaimRequest) GetContext() *Context {
@@ -7969,7 +8198,7 @@ type ReleaseClaimRequest struct {
 
 func (x *ReleaseClaimRequest) Reset() {
 	*x = ReleaseClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[93]
+	mi := &file_proto_api_api_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7981,7 +8210,7 @@ func (x *ReleaseClaimRequest) String() string {
 func (*ReleaseClaimRequest) ProtoMessage() {}
 
 func (x *ReleaseClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[93]
+	mi := &file_proto_api_api_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7994,7 +8223,7 @@ func (x *ReleaseClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseClaimRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{93}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *ReleaseClaimRequest) GetContext() *Context {
@@ -8021,7 +8250,7 @@ type GetClaimRequest struct {
 
 func (x *GetClaimRequest) Reset() {
 	*x = GetClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[94]
+	mi := &file_proto_api_api_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8033,7 +8262,7 @@ func (x *GetClaimRequest) String() string {
 func (*GetClaimRequest) ProtoMessage() {}
 
 func (x *GetClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[94]
+	mi := &file_proto_api_api_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8046,7 +8275,7 @@ func (x *GetClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaimRequest.ProtoReflect.Descriptor instead.
 func (*GetClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{94}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *GetClaimRequest) GetView() *View {
@@ -8073,7 +8302,7 @@ type ClaimResponse struct {
 
 func (x *ClaimResponse) Reset() {
 	*x = ClaimResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8085,7 +8314,7 @@ func (x *ClaimResponse) String() string {
 func (*ClaimResponse) ProtoMessage() {}
 
 func (x *ClaimResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[95]
+	mi := &file_proto_api_api_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8098,7 +8327,7 @@ func (x *ClaimResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimResponse.ProtoReflect.Descriptor instead.
 func (*ClaimResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *ClaimResponse) GetIndex() uint64 {
@@ -8125,7 +8354,7 @@ type PutSessionRequest struct {
 
 func (x *PutSessionRequest) Reset() {
 	*x = PutSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8137,7 +8366,7 @@ func (x *PutSessionRequest) String() string {
 func (*PutSessionRequest) ProtoMessage() {}
 
 func (x *PutSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[96]
+	mi := &file_proto_api_api_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8150,7 +8379,7 @@ func (x *PutSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutSessionRequest.ProtoReflect.Descriptor instead.
 func (*PutSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *PutSessionRequest) GetContext() *Context {
@@ -8177,7 +8406,7 @@ type ClaimSessionRequest struct {
 
 func (x *ClaimSessionRequest) Reset() {
 	*x = ClaimSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[97]
+	mi := &file_proto_api_api_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8189,7 +8418,7 @@ func (x *ClaimSessionRequest) String() string {
 func (*ClaimSessionRequest) ProtoMessage() {}
 
 func (x *ClaimSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[97]
+	mi := &file_proto_api_api_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8202,7 +8431,7 @@ func (x *ClaimSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimSessionRequest.ProtoReflect.Descriptor instead.
 func (*ClaimSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *ClaimSessionRequest) GetContext() *Context {
@@ -8229,7 +8458,7 @@ type ResumeSessionRequest struct {
 
 func (x *ResumeSessionRequest) Reset() {
 	*x = ResumeSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[98]
+	mi := &file_proto_api_api_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8241,7 +8470,7 @@ func (x *ResumeSessionRequest) String() string {
 func (*ResumeSessionRequest) ProtoMessage() {}
 
 func (x *ResumeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[98]
+	mi := &file_proto_api_api_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8254,7 +8483,7 @@ func (x *ResumeSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSessionRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *ResumeSessionRequest) GetContext() *Context {
@@ -8281,7 +8510,7 @@ type RecoverSessionRequest struct {
 
 func (x *RecoverSessionRequest) Reset() {
 	*x = RecoverSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[99]
+	mi := &file_proto_api_api_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8293,7 +8522,7 @@ func (x *RecoverSessionRequest) String() string {
 func (*RecoverSessionRequest) ProtoMessage() {}
 
 func (x *RecoverSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[99]
+	mi := &file_proto_api_api_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8306,7 +8535,7 @@ func (x *RecoverSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecoverSessionRequest.ProtoReflect.Descriptor instead.
 func (*RecoverSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *RecoverSessionRequest) GetContext() *Context {
@@ -8333,7 +8562,7 @@ type CheckpointSessionRequest struct {
 
 func (x *CheckpointSessionRequest) Reset() {
 	*x = CheckpointSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[100]
+	mi := &file_proto_api_api_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8345,7 +8574,7 @@ func (x *CheckpointSessionRequest) String() string {
 func (*CheckpointSessionRequest) ProtoMessage() {}
 
 func (x *CheckpointSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[100]
+	mi := &file_proto_api_api_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8358,7 +8587,7 @@ func (x *CheckpointSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointSessionRequest.ProtoReflect.Descriptor instead.
 func (*CheckpointSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *CheckpointSessionRequest) GetContext() *Context {
@@ -8385,7 +8614,7 @@ type CommitSessionRequest struct {
 
 func (x *CommitSessionRequest) Reset() {
 	*x = CommitSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[101]
+	mi := &file_proto_api_api_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8397,7 +8626,7 @@ func (x *CommitSessionRequest) String() string {
 func (*CommitSessionRequest) ProtoMessage() {}
 
 func (x *CommitSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[101]
+	mi := &file_proto_api_api_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8410,7 +8639,7 @@ func (x *CommitSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitSessionRequest.ProtoReflect.Descriptor instead.
 func (*CommitSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *CommitSessionRequest) GetContext() *Context {
@@ -8437,7 +8666,7 @@ type RenewSessionRequest struct {
 
 func (x *RenewSessionRequest) Reset() {
 	*x = RenewSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[102]
+	mi := &file_proto_api_api_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8449,7 +8678,7 @@ func (x *RenewSessionRequest) String() string {
 func (*RenewSessionRequest) ProtoMessage() {}
 
 func (x *RenewSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[102]
+	mi := &file_proto_api_api_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8462,7 +8691,7 @@ func (x *RenewSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewSessionRequest.ProtoReflect.Descriptor instead.
 func (*RenewSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *RenewSessionRequest) GetContext() *Context {
@@ -8489,7 +8718,7 @@ type CancelSessionRequest struct {
 
 func (x *CancelSessionRequest) Reset() {
 	*x = CancelSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[103]
+	mi := &file_proto_api_api_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8501,7 +8730,7 @@ func (x *CancelSessionRequest) String() string {
 func (*CancelSessionRequest) ProtoMessage() {}
 
 func (x *CancelSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[103]
+	mi := &file_proto_api_api_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8514,7 +8743,7 @@ func (x *CancelSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSessionRequest.ProtoReflect.Descriptor instead.
 func (*CancelSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *CancelSessionRequest) GetContext() *Context {
@@ -8541,7 +8770,7 @@ type ForkSessionRequest struct {
 
 func (x *ForkSessionRequest) Reset() {
 	*x = ForkSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[104]
+	mi := &file_proto_api_api_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8553,7 +8782,7 @@ func (x *ForkSessionRequest) String() string {
 func (*ForkSessionRequest) ProtoMessage() {}
 
 func (x *ForkSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[104]
+	mi := &file_proto_api_api_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8566,7 +8795,7 @@ func (x *ForkSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkSessionRequest.ProtoReflect.Descriptor instead.
 func (*ForkSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *ForkSessionRequest) GetContext() *Context {
@@ -8593,7 +8822,7 @@ type DeleteSessionRequest struct {
 
 func (x *DeleteSessionRequest) Reset() {
 	*x = DeleteSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[105]
+	mi := &file_proto_api_api_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8605,7 +8834,7 @@ func (x *DeleteSessionRequest) String() string {
 func (*DeleteSessionRequest) ProtoMessage() {}
 
 func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[105]
+	mi := &file_proto_api_api_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8618,7 +8847,7 @@ func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSessionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *DeleteSessionRequest) GetContext() *Context {
@@ -8645,7 +8874,7 @@ type GetSessionRequest struct {
 
 func (x *GetSessionRequest) Reset() {
 	*x = GetSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[106]
+	mi := &file_proto_api_api_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8657,7 +8886,7 @@ func (x *GetSessionRequest) String() string {
 func (*GetSessionRequest) ProtoMessage() {}
 
 func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[106]
+	mi := &file_proto_api_api_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8670,7 +8899,7 @@ func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
 func (*GetSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *GetSessionRequest) GetView() *View {
@@ -8697,7 +8926,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[107]
+	mi := &file_proto_api_api_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8709,7 +8938,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[107]
+	mi := &file_proto_api_api_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8722,7 +8951,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *ListSessionsRequest) GetView() *View {
@@ -8749,7 +8978,7 @@ type SessionResponse struct {
 
 func (x *SessionResponse) Reset() {
 	*x = SessionResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[108]
+	mi := &file_proto_api_api_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8761,7 +8990,7 @@ func (x *SessionResponse) String() string {
 func (*SessionResponse) ProtoMessage() {}
 
 func (x *SessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[108]
+	mi := &file_proto_api_api_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8774,7 +9003,7 @@ func (x *SessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionResponse.ProtoReflect.Descriptor instead.
 func (*SessionResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{108}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *SessionResponse) GetIndex() uint64 {
@@ -8801,7 +9030,7 @@ type DecideReviewRequest struct {
 
 func (x *DecideReviewRequest) Reset() {
 	*x = DecideReviewRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[109]
+	mi := &file_proto_api_api_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8813,7 +9042,7 @@ func (x *DecideReviewRequest) String() string {
 func (*DecideReviewRequest) ProtoMessage() {}
 
 func (x *DecideReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[109]
+	mi := &file_proto_api_api_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8826,7 +9055,7 @@ func (x *DecideReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideReviewRequest.ProtoReflect.Descriptor instead.
 func (*DecideReviewRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{109}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{110}
 }
 
 func (x *DecideReviewRequest) GetContext() *Context {
@@ -8853,7 +9082,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[110]
+	mi := &file_proto_api_api_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8865,7 +9094,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[110]
+	mi := &file_proto_api_api_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8878,7 +9107,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{110}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{111}
 }
 
 func (x *GetReviewRequest) GetView() *View {
@@ -8905,7 +9134,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[111]
+	mi := &file_proto_api_api_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8917,7 +9146,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[111]
+	mi := &file_proto_api_api_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8930,7 +9159,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{111}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{112}
 }
 
 func (x *ListReviewsRequest) GetView() *View {
@@ -8957,7 +9186,7 @@ type ReviewResponse struct {
 
 func (x *ReviewResponse) Reset() {
 	*x = ReviewResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[112]
+	mi := &file_proto_api_api_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8969,7 +9198,7 @@ func (x *ReviewResponse) String() string {
 func (*ReviewResponse) ProtoMessage() {}
 
 func (x *ReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[112]
+	mi := &file_proto_api_api_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8982,7 +9211,7 @@ func (x *ReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewResponse.ProtoReflect.Descriptor instead.
 func (*ReviewResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{112}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *ReviewResponse) GetIndex() uint64 {
@@ -9009,7 +9238,7 @@ type WriteMemoryRequest struct {
 
 func (x *WriteMemoryRequest) Reset() {
 	*x = WriteMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[113]
+	mi := &file_proto_api_api_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9021,7 +9250,7 @@ func (x *WriteMemoryRequest) String() string {
 func (*WriteMemoryRequest) ProtoMessage() {}
 
 func (x *WriteMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[113]
+	mi := &file_proto_api_api_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9034,7 +9263,7 @@ func (x *WriteMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteMemoryRequest.ProtoReflect.Descriptor instead.
 func (*WriteMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{113}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{114}
 }
 
 func (x *WriteMemoryRequest) GetContext() *Context {
@@ -9061,7 +9290,7 @@ type DeleteMemoryRequest struct {
 
 func (x *DeleteMemoryRequest) Reset() {
 	*x = DeleteMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[114]
+	mi := &file_proto_api_api_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9073,7 +9302,7 @@ func (x *DeleteMemoryRequest) String() string {
 func (*DeleteMemoryRequest) ProtoMessage() {}
 
 func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[114]
+	mi := &file_proto_api_api_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9086,7 +9315,7 @@ func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMemoryRequest.ProtoReflect.Descriptor instead.
 func (*DeleteMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{114}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{115}
 }
 
 func (x *DeleteMemoryRequest) GetContext() *Context {
@@ -9113,7 +9342,7 @@ type GetMemoryRequest struct {
 
 func (x *GetMemoryRequest) Reset() {
 	*x = GetMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[115]
+	mi := &file_proto_api_api_proto_msgTypes[116]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9125,7 +9354,7 @@ func (x *GetMemoryRequest) String() string {
 func (*GetMemoryRequest) ProtoMessage() {}
 
 func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[115]
+	mi := &file_proto_api_api_proto_msgTypes[116]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9138,7 +9367,7 @@ func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMemoryRequest.ProtoReflect.Descriptor instead.
 func (*GetMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{115}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{116}
 }
 
 func (x *GetMemoryRequest) GetView() *View {
@@ -9165,7 +9394,7 @@ type ListMemoriesRequest struct {
 
 func (x *ListMemoriesRequest) Reset() {
 	*x = ListMemoriesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[116]
+	mi := &file_proto_api_api_proto_msgTypes[117]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9177,7 +9406,7 @@ func (x *ListMemoriesRequest) String() string {
 func (*ListMemoriesRequest) ProtoMessage() {}
 
 func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[116]
+	mi := &file_proto_api_api_proto_msgTypes[117]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9190,7 +9419,7 @@ func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMemoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListMemoriesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{116}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{117}
 }
 
 func (x *ListMemoriesRequest) GetView() *View {
@@ -9217,7 +9446,7 @@ type RecallRequest struct {
 
 func (x *RecallRequest) Reset() {
 	*x = RecallRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[117]
+	mi := &file_proto_api_api_proto_msgTypes[118]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9229,7 +9458,7 @@ func (x *RecallRequest) String() string {
 func (*RecallRequest) ProtoMessage() {}
 
 func (x *RecallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[117]
+	mi := &file_proto_api_api_proto_msgTypes[118]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9242,7 +9471,7 @@ func (x *RecallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecallRequest.ProtoReflect.Descriptor instead.
 func (*RecallRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{117}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{118}
 }
 
 func (x *RecallRequest) GetView() *View {
@@ -9269,7 +9498,7 @@ type MemoryResponse struct {
 
 func (x *MemoryResponse) Reset() {
 	*x = MemoryResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[118]
+	mi := &file_proto_api_api_proto_msgTypes[119]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9281,7 +9510,7 @@ func (x *MemoryResponse) String() string {
 func (*MemoryResponse) ProtoMessage() {}
 
 func (x *MemoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[118]
+	mi := &file_proto_api_api_proto_msgTypes[119]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9294,7 +9523,7 @@ func (x *MemoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryResponse.ProtoReflect.Descriptor instead.
 func (*MemoryResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{118}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{119}
 }
 
 func (x *MemoryResponse) GetIndex() uint64 {
@@ -9321,7 +9550,7 @@ type ReviseValueRequest struct {
 
 func (x *ReviseValueRequest) Reset() {
 	*x = ReviseValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[119]
+	mi := &file_proto_api_api_proto_msgTypes[120]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9333,7 +9562,7 @@ func (x *ReviseValueRequest) String() string {
 func (*ReviseValueRequest) ProtoMessage() {}
 
 func (x *ReviseValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[119]
+	mi := &file_proto_api_api_proto_msgTypes[120]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9346,7 +9575,7 @@ func (x *ReviseValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviseValueRequest.ProtoReflect.Descriptor instead.
 func (*ReviseValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{119}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
 }
 
 func (x *ReviseValueRequest) GetContext() *Context {
@@ -9373,7 +9602,7 @@ type PutTimerRequest struct {
 
 func (x *PutTimerRequest) Reset() {
 	*x = PutTimerRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[120]
+	mi := &file_proto_api_api_proto_msgTypes[121]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9385,7 +9614,7 @@ func (x *PutTimerRequest) String() string {
 func (*PutTimerRequest) ProtoMessage() {}
 
 func (x *PutTimerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[120]
+	mi := &file_proto_api_api_proto_msgTypes[121]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9398,7 +9627,7 @@ func (x *PutTimerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutTimerRequest.ProtoReflect.Descriptor instead.
 func (*PutTimerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
 }
 
 func (x *PutTimerRequest) GetContext() *Context {
@@ -9425,7 +9654,7 @@ type DeleteTimerRequest struct {
 
 func (x *DeleteTimerRequest) Reset() {
 	*x = DeleteTimerRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[121]
+	mi := &file_proto_api_api_proto_msgTypes[122]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9437,7 +9666,7 @@ func (x *DeleteTimerRequest) String() string {
 func (*DeleteTimerRequest) ProtoMessage() {}
 
 func (x *DeleteTimerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[121]
+	mi := &file_proto_api_api_proto_msgTypes[122]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9450,7 +9679,7 @@ func (x *DeleteTimerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTimerRequest.ProtoReflect.Descriptor instead.
 func (*DeleteTimerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
 }
 
 func (x *DeleteTimerRequest) GetContext() *Context {
@@ -9477,7 +9706,7 @@ type GetTimerRequest struct {
 
 func (x *GetTimerRequest) Reset() {
 	*x = GetTimerRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[122]
+	mi := &file_proto_api_api_proto_msgTypes[123]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9489,7 +9718,7 @@ func (x *GetTimerRequest) String() string {
 func (*GetTimerRequest) ProtoMessage() {}
 
 func (x *GetTimerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[122]
+	mi := &file_proto_api_api_proto_msgTypes[123]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9502,7 +9731,7 @@ func (x *GetTimerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTimerRequest.ProtoReflect.Descriptor instead.
 func (*GetTimerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
 }
 
 func (x *GetTimerRequest) GetView() *View {
@@ -9529,7 +9758,7 @@ type ListTimersRequest struct {
 
 func (x *ListTimersRequest) Reset() {
 	*x = ListTimersRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[123]
+	mi := &file_proto_api_api_proto_msgTypes[124]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9541,7 +9770,7 @@ func (x *ListTimersRequest) String() string {
 func (*ListTimersRequest) ProtoMessage() {}
 
 func (x *ListTimersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[123]
+	mi := &file_proto_api_api_proto_msgTypes[124]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9554,7 +9783,7 @@ func (x *ListTimersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimersRequest.ProtoReflect.Descriptor instead.
 func (*ListTimersRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
 }
 
 func (x *ListTimersRequest) GetView() *View {
@@ -9581,7 +9810,7 @@ type TimerResponse struct {
 
 func (x *TimerResponse) Reset() {
 	*x = TimerResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[124]
+	mi := &file_proto_api_api_proto_msgTypes[125]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9593,7 +9822,7 @@ func (x *TimerResponse) String() string {
 func (*TimerResponse) ProtoMessage() {}
 
 func (x *TimerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[124]
+	mi := &file_proto_api_api_proto_msgTypes[125]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9606,7 +9835,7 @@ func (x *TimerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerResponse.ProtoReflect.Descriptor instead.
 func (*TimerResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
 }
 
 func (x *TimerResponse) GetIndex() uint64 {
@@ -9633,7 +9862,7 @@ type SaveConversationRequest struct {
 
 func (x *SaveConversationRequest) Reset() {
 	*x = SaveConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[125]
+	mi := &file_proto_api_api_proto_msgTypes[126]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9645,7 +9874,7 @@ func (x *SaveConversationRequest) String() string {
 func (*SaveConversationRequest) ProtoMessage() {}
 
 func (x *SaveConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[125]
+	mi := &file_proto_api_api_proto_msgTypes[126]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9658,7 +9887,7 @@ func (x *SaveConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveConversationRequest.ProtoReflect.Descriptor instead.
 func (*SaveConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
 }
 
 func (x *SaveConversationRequest) GetContext() *Context {
@@ -9685,7 +9914,7 @@ type SetInterruptedRequest struct {
 
 func (x *SetInterruptedRequest) Reset() {
 	*x = SetInterruptedRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[126]
+	mi := &file_proto_api_api_proto_msgTypes[127]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9697,7 +9926,7 @@ func (x *SetInterruptedRequest) String() string {
 func (*SetInterruptedRequest) ProtoMessage() {}
 
 func (x *SetInterruptedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[126]
+	mi := &file_proto_api_api_proto_msgTypes[127]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9710,7 +9939,7 @@ func (x *SetInterruptedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetInterruptedRequest.ProtoReflect.Descriptor instead.
 func (*SetInterruptedRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
 }
 
 func (x *SetInterruptedRequest) GetContext() *Context {
@@ -9737,7 +9966,7 @@ type PendMessageRequest struct {
 
 func (x *PendMessageRequest) Reset() {
 	*x = PendMessageRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[127]
+	mi := &file_proto_api_api_proto_msgTypes[128]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9749,7 +9978,7 @@ func (x *PendMessageRequest) String() string {
 func (*PendMessageRequest) ProtoMessage() {}
 
 func (x *PendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[127]
+	mi := &file_proto_api_api_proto_msgTypes[128]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9762,7 +9991,7 @@ func (x *PendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendMessageRequest.ProtoReflect.Descriptor instead.
 func (*PendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
 }
 
 func (x *PendMessageRequest) GetContext() *Context {
@@ -9789,7 +10018,7 @@ type SaveMessagesRequest struct {
 
 func (x *SaveMessagesRequest) Reset() {
 	*x = SaveMessagesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[128]
+	mi := &file_proto_api_api_proto_msgTypes[129]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9801,7 +10030,7 @@ func (x *SaveMessagesRequest) String() string {
 func (*SaveMessagesRequest) ProtoMessage() {}
 
 func (x *SaveMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[128]
+	mi := &file_proto_api_api_proto_msgTypes[129]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9814,7 +10043,7 @@ func (x *SaveMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveMessagesRequest.ProtoReflect.Descriptor instead.
 func (*SaveMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
 }
 
 func (x *SaveMessagesRequest) GetContext() *Context {
@@ -9841,7 +10070,7 @@ type UpdateMessageRequest struct {
 
 func (x *UpdateMessageRequest) Reset() {
 	*x = UpdateMessageRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[129]
+	mi := &file_proto_api_api_proto_msgTypes[130]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9853,7 +10082,7 @@ func (x *UpdateMessageRequest) String() string {
 func (*UpdateMessageRequest) ProtoMessage() {}
 
 func (x *UpdateMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[129]
+	mi := &file_proto_api_api_proto_msgTypes[130]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9866,7 +10095,7 @@ func (x *UpdateMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMessageRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMessageRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
 }
 
 func (x *UpdateMessageRequest) GetContext() *Context {
@@ -9893,7 +10122,7 @@ type DeleteConversationRequest struct {
 
 func (x *DeleteConversationRequest) Reset() {
 	*x = DeleteConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[130]
+	mi := &file_proto_api_api_proto_msgTypes[131]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9905,7 +10134,7 @@ func (x *DeleteConversationRequest) String() string {
 func (*DeleteConversationRequest) ProtoMessage() {}
 
 func (x *DeleteConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[130]
+	mi := &file_proto_api_api_proto_msgTypes[131]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9918,7 +10147,7 @@ func (x *DeleteConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteConversationRequest.ProtoReflect.Descriptor instead.
 func (*DeleteConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{131}
 }
 
 func (x *DeleteConversationRequest) GetContext() *Context {
@@ -9945,7 +10174,7 @@ type GetConversationRequest struct {
 
 func (x *GetConversationRequest) Reset() {
 	*x = GetConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[131]
+	mi := &file_proto_api_api_proto_msgTypes[132]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9957,7 +10186,7 @@ func (x *GetConversationRequest) String() string {
 func (*GetConversationRequest) ProtoMessage() {}
 
 func (x *GetConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[131]
+	mi := &file_proto_api_api_proto_msgTypes[132]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9970,7 +10199,7 @@ func (x *GetConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetConversationRequest.ProtoReflect.Descriptor instead.
 func (*GetConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{131}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{132}
 }
 
 func (x *GetConversationRequest) GetView() *View {
@@ -9997,7 +10226,7 @@ type ListConversationsRequest struct {
 
 func (x *ListConversationsRequest) Reset() {
 	*x = ListConversationsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[132]
+	mi := &file_proto_api_api_proto_msgTypes[133]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10009,7 +10238,7 @@ func (x *ListConversationsRequest) String() string {
 func (*ListConversationsRequest) ProtoMessage() {}
 
 func (x *ListConversationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[132]
+	mi := &file_proto_api_api_proto_msgTypes[133]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10022,7 +10251,7 @@ func (x *ListConversationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListConversationsRequest.ProtoReflect.Descriptor instead.
 func (*ListConversationsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{132}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{133}
 }
 
 func (x *ListConversationsRequest) GetView() *View {
@@ -10049,7 +10278,7 @@ type ListMessagesRequest struct {
 
 func (x *ListMessagesRequest) Reset() {
 	*x = ListMessagesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[133]
+	mi := &file_proto_api_api_proto_msgTypes[134]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10061,7 +10290,7 @@ func (x *ListMessagesRequest) String() string {
 func (*ListMessagesRequest) ProtoMessage() {}
 
 func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[133]
+	mi := &file_proto_api_api_proto_msgTypes[134]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10074,7 +10303,7 @@ func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
 func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{133}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{134}
 }
 
 func (x *ListMessagesRequest) GetView() *View {
@@ -10101,7 +10330,7 @@ type ConversationResponse struct {
 
 func (x *ConversationResponse) Reset() {
 	*x = ConversationResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[134]
+	mi := &file_proto_api_api_proto_msgTypes[135]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10113,7 +10342,7 @@ func (x *ConversationResponse) String() string {
 func (*ConversationResponse) ProtoMessage() {}
 
 func (x *ConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[134]
+	mi := &file_proto_api_api_proto_msgTypes[135]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10126,7 +10355,7 @@ func (x *ConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationResponse.ProtoReflect.Descriptor instead.
 func (*ConversationResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{134}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{135}
 }
 
 func (x *ConversationResponse) GetIndex() uint64 {
@@ -10153,7 +10382,7 @@ type MessageResponse struct {
 
 func (x *MessageResponse) Reset() {
 	*x = MessageResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[135]
+	mi := &file_proto_api_api_proto_msgTypes[136]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10165,7 +10394,7 @@ func (x *MessageResponse) String() string {
 func (*MessageResponse) ProtoMessage() {}
 
 func (x *MessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[135]
+	mi := &file_proto_api_api_proto_msgTypes[136]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10178,7 +10407,7 @@ func (x *MessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageResponse.ProtoReflect.Descriptor instead.
 func (*MessageResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{135}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{136}
 }
 
 func (x *MessageResponse) GetIndex() uint64 {
@@ -10206,7 +10435,7 @@ type HibernateRequest struct {
 
 func (x *HibernateRequest) Reset() {
 	*x = HibernateRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[136]
+	mi := &file_proto_api_api_proto_msgTypes[137]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10218,7 +10447,7 @@ func (x *HibernateRequest) String() string {
 func (*HibernateRequest) ProtoMessage() {}
 
 func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[136]
+	mi := &file_proto_api_api_proto_msgTypes[137]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10231,7 +10460,7 @@ func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HibernateRequest.ProtoReflect.Descriptor instead.
 func (*HibernateRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{136}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{137}
 }
 
 func (x *HibernateRequest) GetContext() *Context {
@@ -10265,7 +10494,7 @@ type ThawRequest struct {
 
 func (x *ThawRequest) Reset() {
 	*x = ThawRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[137]
+	mi := &file_proto_api_api_proto_msgTypes[138]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10277,7 +10506,7 @@ func (x *ThawRequest) String() string {
 func (*ThawRequest) ProtoMessage() {}
 
 func (x *ThawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[137]
+	mi := &file_proto_api_api_proto_msgTypes[138]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10290,7 +10519,7 @@ func (x *ThawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThawRequest.ProtoReflect.Descriptor instead.
 func (*ThawRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{137}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{138}
 }
 
 func (x *ThawRequest) GetView() *View {
@@ -10317,7 +10546,7 @@ type ForkAgentRequest struct {
 
 func (x *ForkAgentRequest) Reset() {
 	*x = ForkAgentRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[138]
+	mi := &file_proto_api_api_proto_msgTypes[139]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10329,7 +10558,7 @@ func (x *ForkAgentRequest) String() string {
 func (*ForkAgentRequest) ProtoMessage() {}
 
 func (x *ForkAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[138]
+	mi := &file_proto_api_api_proto_msgTypes[139]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10342,7 +10571,7 @@ func (x *ForkAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkAgentRequest.ProtoReflect.Descriptor instead.
 func (*ForkAgentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{138}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{139}
 }
 
 func (x *ForkAgentRequest) GetContext() *Context {
@@ -10369,7 +10598,7 @@ type ForkAgentResponse struct {
 
 func (x *ForkAgentResponse) Reset() {
 	*x = ForkAgentResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[139]
+	mi := &file_proto_api_api_proto_msgTypes[140]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10381,7 +10610,7 @@ func (x *ForkAgentResponse) String() string {
 func (*ForkAgentResponse) ProtoMessage() {}
 
 func (x *ForkAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[139]
+	mi := &file_proto_api_api_proto_msgTypes[140]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10394,7 +10623,7 @@ func (x *ForkAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkAgentResponse.ProtoReflect.Descriptor instead.
 func (*ForkAgentResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{139}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{140}
 }
 
 func (x *ForkAgentResponse) GetIndex() uint64 {
@@ -10421,7 +10650,7 @@ type EraseAgentRequest struct {
 
 func (x *EraseAgentRequest) Reset() {
 	*x = EraseAgentRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[140]
+	mi := &file_proto_api_api_proto_msgTypes[141]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10433,7 +10662,7 @@ func (x *EraseAgentRequest) String() string {
 func (*EraseAgentRequest) ProtoMessage() {}
 
 func (x *EraseAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[140]
+	mi := &file_proto_api_api_proto_msgTypes[141]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10446,7 +10675,7 @@ func (x *EraseAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAgentRequest.ProtoReflect.Descriptor instead.
 func (*EraseAgentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{140}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{141}
 }
 
 func (x *EraseAgentRequest) GetContext() *Context {
@@ -10473,7 +10702,7 @@ type EraseAgentResponse struct {
 
 func (x *EraseAgentResponse) Reset() {
 	*x = EraseAgentResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[141]
+	mi := &file_proto_api_api_proto_msgTypes[142]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10485,7 +10714,7 @@ func (x *EraseAgentResponse) String() string {
 func (*EraseAgentResponse) ProtoMessage() {}
 
 func (x *EraseAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[141]
+	mi := &file_proto_api_api_proto_msgTypes[142]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10498,7 +10727,7 @@ func (x *EraseAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAgentResponse.ProtoReflect.Descriptor instead.
 func (*EraseAgentResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{141}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{142}
 }
 
 func (x *EraseAgentResponse) GetIndex() uint64 {
@@ -10525,7 +10754,7 @@ type GetErasureRequest struct {
 
 func (x *GetErasureRequest) Reset() {
 	*x = GetErasureRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[142]
+	mi := &file_proto_api_api_proto_msgTypes[143]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10537,7 +10766,7 @@ func (x *GetErasureRequest) String() string {
 func (*GetErasureRequest) ProtoMessage() {}
 
 func (x *GetErasureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[142]
+	mi := &file_proto_api_api_proto_msgTypes[143]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10550,7 +10779,7 @@ func (x *GetErasureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetErasureRequest.ProtoReflect.Descriptor instead.
 func (*GetErasureRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{142}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{143}
 }
 
 func (x *GetErasureRequest) GetView() *View {
@@ -10577,7 +10806,7 @@ type PutScopeRequest struct {
 
 func (x *PutScopeRequest) Reset() {
 	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[143]
+	mi := &file_proto_api_api_proto_msgTypes[144]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10589,7 +10818,7 @@ func (x *PutScopeRequest) String() string {
 func (*PutScopeRequest) ProtoMessage() {}
 
 func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[143]
+	mi := &file_proto_api_api_proto_msgTypes[144]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10602,7 +10831,7 @@ func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
 func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{143}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{144}
 }
 
 func (x *PutScopeRequest) GetContext() *Context {
@@ -10628,7 +10857,7 @@ type DeleteScopeRequest struct {
 
 func (x *DeleteScopeRequest) Reset() {
 	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[144]
+	mi := &file_proto_api_api_proto_msgTypes[145]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10640,7 +10869,7 @@ func (x *DeleteScopeRequest) String() string {
 func (*DeleteScopeRequest) ProtoMessage() {}
 
 func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[144]
+	mi := &file_proto_api_api_proto_msgTypes[145]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10653,7 +10882,7 @@ func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{144}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{145}
 }
 
 func (x *DeleteScopeRequest) GetContext() *Context {
@@ -10673,7 +10902,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[145]
+	mi := &file_proto_api_api_proto_msgTypes[146]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10685,7 +10914,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[145]
+	mi := &file_proto_api_api_proto_msgTypes[146]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10698,7 +10927,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{145}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{146}
 }
 
 func (x *ListRequest) GetView() *View {
@@ -10725,7 +10954,7 @@ type DeleteResponse struct {
 
 func (x *DeleteResponse) Reset() {
 	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[146]
+	mi := &file_proto_api_api_proto_msgTypes[147]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10737,7 +10966,7 @@ func (x *DeleteResponse) String() string {
 func (*DeleteResponse) ProtoMessage() {}
 
 func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[146]
+	mi := &file_proto_api_api_proto_msgTypes[147]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10750,7 +10979,7 @@ func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
 func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{146}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{147}
 }
 
 func (x *DeleteResponse) GetIndex() uint64 {
@@ -10775,7 +11004,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[147]
+	mi := &file_proto_api_api_proto_msgTypes[148]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10787,7 +11016,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[147]
+	mi := &file_proto_api_api_proto_msgTypes[148]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10800,7 +11029,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{147}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{148}
 }
 
 type ClusterStatus struct {
@@ -10821,7 +11050,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[148]
+	mi := &file_proto_api_api_proto_msgTypes[149]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10833,7 +11062,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[148]
+	mi := &file_proto_api_api_proto_msgTypes[149]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10846,7 +11075,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{148}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{149}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -10939,7 +11168,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[149]
+	mi := &file_proto_api_api_proto_msgTypes[150]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10951,7 +11180,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[149]
+	mi := &file_proto_api_api_proto_msgTypes[150]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10964,7 +11193,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{149}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{150}
 }
 
 func (x *Member) GetId() string {
@@ -11060,7 +11289,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[150]
+	mi := &file_proto_api_api_proto_msgTypes[151]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11072,7 +11301,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[150]
+	mi := &file_proto_api_api_proto_msgTypes[151]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11085,7 +11314,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{150}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{151}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -11104,7 +11333,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[151]
+	mi := &file_proto_api_api_proto_msgTypes[152]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11116,7 +11345,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[151]
+	mi := &file_proto_api_api_proto_msgTypes[152]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11129,7 +11358,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{151}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{152}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -11147,7 +11376,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[152]
+	mi := &file_proto_api_api_proto_msgTypes[153]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11159,7 +11388,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[152]
+	mi := &file_proto_api_api_proto_msgTypes[153]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11172,7 +11401,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{152}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{153}
 }
 
 type BackupChunk struct {
@@ -11184,7 +11413,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[153]
+	mi := &file_proto_api_api_proto_msgTypes[154]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11196,7 +11425,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[153]
+	mi := &file_proto_api_api_proto_msgTypes[154]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11209,7 +11438,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{153}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{154}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -11223,7 +11452,7 @@ var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x17proto/api/manager.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -11253,7 +11482,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xe8\x16\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xba\x18\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -11304,7 +11533,11 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\fdelete_timer\x18y \x01(\v2\x1c.dormouse.api.v1.DeleteTimerH\x00R\vdeleteTimer\x128\n" +
 	"\tack_timer\x18z \x01(\v2\x19.dormouse.api.v1.AckTimerH\x00R\backTimer\x12;\n" +
 	"\n" +
-	"fail_timer\x18{ \x01(\v2\x1a.dormouse.api.v1.FailTimerH\x00R\tfailTimerB\x04\n" +
+	"fail_timer\x18{ \x01(\v2\x1a.dormouse.api.v1.FailTimerH\x00R\tfailTimer\x12?\n" +
+	"\vput_manager\x18\x8c\x01 \x01(\v2\x1b.dormouse.api.v1.PutManagerH\x00R\n" +
+	"putManager\x12H\n" +
+	"\x0edelete_manager\x18\x8d\x01 \x01(\v2\x1e.dormouse.api.v1.DeleteManagerH\x00R\rdeleteManager\x12E\n" +
+	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.api.v1.AnswerSignalH\x00R\fanswerSignalB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -11422,7 +11655,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x0eCommitResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
-	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xbb\x06\n" +
+	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xac\a\n" +
 	"\bOpResult\x124\n" +
 	"\x05value\x18\x01 \x01(\v2\x1c.dormouse.api.v1.ValueResultH\x00R\x05value\x12C\n" +
 	"\n" +
@@ -11439,7 +11672,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\aerasure\x18Q \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasure\x12I\n" +
 	"\fconversation\x18F \x01(\v2#.dormouse.api.v1.ConversationResultH\x00R\fconversation\x12:\n" +
 	"\amessage\x18G \x01(\v2\x1e.dormouse.api.v1.MessageResultH\x00R\amessage\x12.\n" +
-	"\x05timer\x18x \x01(\v2\x16.dormouse.api.v1.TimerH\x00R\x05timerB\b\n" +
+	"\x05timer\x18x \x01(\v2\x16.dormouse.api.v1.TimerH\x00R\x05timer\x125\n" +
+	"\amanager\x18\x8c\x01 \x01(\v2\x18.dormouse.api.v1.ManagerH\x00R\amanager\x128\n" +
+	"\x06signal\x18\x8d\x01 \x01(\v2\x1d.dormouse.api.v1.SignalResultH\x00R\x06signalB\b\n" +
 	"\x06result\"\x9b\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -11501,7 +11736,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xa9\x0e\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xeb\x0f\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -11540,7 +11775,12 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\rlist_messages\x18H \x01(\v2\x1d.dormouse.api.v1.ListMessagesH\x00R\flistMessages\x128\n" +
 	"\tget_timer\x18x \x01(\v2\x19.dormouse.api.v1.GetTimerH\x00R\bgetTimer\x12>\n" +
 	"\vlist_timers\x18y \x01(\v2\x1b.dormouse.api.v1.ListTimersH\x00R\n" +
-	"listTimersB\x06\n" +
+	"listTimers\x12?\n" +
+	"\vget_manager\x18\x8c\x01 \x01(\v2\x1b.dormouse.api.v1.GetManagerH\x00R\n" +
+	"getManager\x12A\n" +
+	"\rlist_managers\x18\x8d\x01 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\flistManagers\x12<\n" +
+	"\n" +
+	"get_answer\x18\x8e\x01 \x01(\v2\x1a.dormouse.api.v1.GetAnswerH\x00R\tgetAnswerB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
@@ -11580,7 +11820,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xa8\f\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xd6\r\n" +
 	"\x06Answer\x12.\n" +
 	"\x05error\x18\x01 \x01(\v2\x16.dormouse.api.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
@@ -11612,8 +11852,14 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\rconversations\x18G \x01(\v2!.dormouse.api.v1.ConversationListH\x00R\rconversations\x12:\n" +
 	"\bmessages\x18H \x01(\v2\x1c.dormouse.api.v1.MessageListH\x00R\bmessages\x12.\n" +
 	"\x05timer\x18x \x01(\v2\x16.dormouse.api.v1.TimerH\x00R\x05timer\x124\n" +
-	"\x06timers\x18y \x01(\v2\x1a.dormouse.api.v1.TimerListH\x00R\x06timersB\b\n" +
-	"\x06answer\"\x89\x02\n" +
+	"\x06timers\x18y \x01(\v2\x1a.dormouse.api.v1.TimerListH\x00R\x06timers\x125\n" +
+	"\amanager\x18\x8c\x01 \x01(\v2\x18.dormouse.api.v1.ManagerH\x00R\amanager\x12;\n" +
+	"\bmanagers\x18\x8d\x01 \x01(\v2\x1c.dormouse.api.v1.ManagerListH\x00R\bmanagers\x128\n" +
+	"\banswered\x18\x8e\x01 \x01(\v2\x19.dormouse.api.v1.AnsweredH\x00R\bansweredB\b\n" +
+	"\x06answer\"q\n" +
+	"\bAnswered\x127\n" +
+	"\x06result\x18\x01 \x01(\v2\x1f.dormouse.api.v1.CommitResponseR\x06result\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.dormouse.api.v1.ErrorR\x05error\"\x89\x02\n" +
 	"\x05Value\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -12138,7 +12384,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 154)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 155)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),                     // 0: dormouse.api.v1.Calls
 	(*Call)(nil),                      // 1: dormouse.api.v1.Call
@@ -12191,170 +12437,179 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*GetClaim)(nil),                  // 48: dormouse.api.v1.GetClaim
 	(*ReadResponse)(nil),              // 49: dormouse.api.v1.ReadResponse
 	(*Answer)(nil),                    // 50: dormouse.api.v1.Answer
-	(*Value)(nil),                     // 51: dormouse.api.v1.Value
-	(*ValueRow)(nil),                  // 52: dormouse.api.v1.ValueRow
-	(*ValueList)(nil),                 // 53: dormouse.api.v1.ValueList
-	(*Checkpoint)(nil),                // 54: dormouse.api.v1.Checkpoint
-	(*CheckpointRow)(nil),             // 55: dormouse.api.v1.CheckpointRow
-	(*CheckpointList)(nil),            // 56: dormouse.api.v1.CheckpointList
-	(*Thread)(nil),                    // 57: dormouse.api.v1.Thread
-	(*ForkPoint)(nil),                 // 58: dormouse.api.v1.ForkPoint
-	(*ThreadList)(nil),                // 59: dormouse.api.v1.ThreadList
-	(*Entry)(nil),                     // 60: dormouse.api.v1.Entry
-	(*Entries)(nil),                   // 61: dormouse.api.v1.Entries
-	(*Verified)(nil),                  // 62: dormouse.api.v1.Verified
-	(*Thawed)(nil),                    // 63: dormouse.api.v1.Thawed
-	(*Scope)(nil),                     // 64: dormouse.api.v1.Scope
-	(*ScopeList)(nil),                 // 65: dormouse.api.v1.ScopeList
-	(*Claim)(nil),                     // 66: dormouse.api.v1.Claim
-	(*ClaimList)(nil),                 // 67: dormouse.api.v1.ClaimList
-	(*WatchRequest)(nil),              // 68: dormouse.api.v1.WatchRequest
-	(*WatchEvent)(nil),                // 69: dormouse.api.v1.WatchEvent
-	(*Context)(nil),                   // 70: dormouse.api.v1.Context
-	(*View)(nil),                      // 71: dormouse.api.v1.View
-	(*PutCheckpointRequest)(nil),      // 72: dormouse.api.v1.PutCheckpointRequest
-	(*PatchCheckpointRequest)(nil),    // 73: dormouse.api.v1.PatchCheckpointRequest
-	(*DeleteCheckpointRequest)(nil),   // 74: dormouse.api.v1.DeleteCheckpointRequest
-	(*GetCheckpointRequest)(nil),      // 75: dormouse.api.v1.GetCheckpointRequest
-	(*CheckpointHistoryRequest)(nil),  // 76: dormouse.api.v1.CheckpointHistoryRequest
-	(*CheckpointResponse)(nil),        // 77: dormouse.api.v1.CheckpointResponse
-	(*AppendThreadRequest)(nil),       // 78: dormouse.api.v1.AppendThreadRequest
-	(*DeleteThreadRequest)(nil),       // 79: dormouse.api.v1.DeleteThreadRequest
-	(*CompactThreadRequest)(nil),      // 80: dormouse.api.v1.CompactThreadRequest
-	(*ForkThreadRequest)(nil),         // 81: dormouse.api.v1.ForkThreadRequest
-	(*GetThreadRequest)(nil),          // 82: dormouse.api.v1.GetThreadRequest
-	(*LoadEntriesRequest)(nil),        // 83: dormouse.api.v1.LoadEntriesRequest
-	(*GetEntryRequest)(nil),           // 84: dormouse.api.v1.GetEntryRequest
-	(*VerifyThreadRequest)(nil),       // 85: dormouse.api.v1.VerifyThreadRequest
-	(*ThreadResponse)(nil),            // 86: dormouse.api.v1.ThreadResponse
-	(*PutValueRequest)(nil),           // 87: dormouse.api.v1.PutValueRequest
-	(*DeleteValueRequest)(nil),        // 88: dormouse.api.v1.DeleteValueRequest
-	(*GetValueRequest)(nil),           // 89: dormouse.api.v1.GetValueRequest
-	(*ValueResponse)(nil),             // 90: dormouse.api.v1.ValueResponse
-	(*TakeClaimRequest)(nil),          // 91: dormouse.api.v1.TakeClaimRequest
-	(*RenewClaimRequest)(nil),         // 92: dormouse.api.v1.RenewClaimRequest
-	(*ReleaseClaimRequest)(nil),       // 93: dormouse.api.v1.ReleaseClaimRequest
-	(*GetClaimRequest)(nil),           // 94: dormouse.api.v1.GetClaimRequest
-	(*ClaimResponse)(nil),             // 95: dormouse.api.v1.ClaimResponse
-	(*PutSessionRequest)(nil),         // 96: dormouse.api.v1.PutSessionRequest
-	(*ClaimSessionRequest)(nil),       // 97: dormouse.api.v1.ClaimSessionRequest
-	(*ResumeSessionRequest)(nil),      // 98: dormouse.api.v1.ResumeSessionRequest
-	(*RecoverSessionRequest)(nil),     // 99: dormouse.api.v1.RecoverSessionRequest
-	(*CheckpointSessionRequest)(nil),  // 100: dormouse.api.v1.CheckpointSessionRequest
-	(*CommitSessionRequest)(nil),      // 101: dormouse.api.v1.CommitSessionRequest
-	(*RenewSessionRequest)(nil),       // 102: dormouse.api.v1.RenewSessionRequest
-	(*CancelSessionRequest)(nil),      // 103: dormouse.api.v1.CancelSessionRequest
-	(*ForkSessionRequest)(nil),        // 104: dormouse.api.v1.ForkSessionRequest
-	(*DeleteSessionRequest)(nil),      // 105: dormouse.api.v1.DeleteSessionRequest
-	(*GetSessionRequest)(nil),         // 106: dormouse.api.v1.GetSessionRequest
-	(*ListSessionsRequest)(nil),       // 107: dormouse.api.v1.ListSessionsRequest
-	(*SessionResponse)(nil),           // 108: dormouse.api.v1.SessionResponse
-	(*DecideReviewRequest)(nil),       // 109: dormouse.api.v1.DecideReviewRequest
-	(*GetReviewRequest)(nil),          // 110: dormouse.api.v1.GetReviewRequest
-	(*ListReviewsRequest)(nil),        // 111: dormouse.api.v1.ListReviewsRequest
-	(*ReviewResponse)(nil),            // 112: dormouse.api.v1.ReviewResponse
-	(*WriteMemoryRequest)(nil),        // 113: dormouse.api.v1.WriteMemoryRequest
-	(*DeleteMemoryRequest)(nil),       // 114: dormouse.api.v1.DeleteMemoryRequest
-	(*GetMemoryRequest)(nil),          // 115: dormouse.api.v1.GetMemoryRequest
-	(*ListMemoriesRequest)(nil),       // 116: dormouse.api.v1.ListMemoriesRequest
-	(*RecallRequest)(nil),             // 117: dormouse.api.v1.RecallRequest
-	(*MemoryResponse)(nil),            // 118: dormouse.api.v1.MemoryResponse
-	(*ReviseValueRequest)(nil),        // 119: dormouse.api.v1.ReviseValueRequest
-	(*PutTimerRequest)(nil),           // 120: dormouse.api.v1.PutTimerRequest
-	(*DeleteTimerRequest)(nil),        // 121: dormouse.api.v1.DeleteTimerRequest
-	(*GetTimerRequest)(nil),           // 122: dormouse.api.v1.GetTimerRequest
-	(*ListTimersRequest)(nil),         // 123: dormouse.api.v1.ListTimersRequest
-	(*TimerResponse)(nil),             // 124: dormouse.api.v1.TimerResponse
-	(*SaveConversationRequest)(nil),   // 125: dormouse.api.v1.SaveConversationRequest
-	(*SetInterruptedRequest)(nil),     // 126: dormouse.api.v1.SetInterruptedRequest
-	(*PendMessageRequest)(nil),        // 127: dormouse.api.v1.PendMessageRequest
-	(*SaveMessagesRequest)(nil),       // 128: dormouse.api.v1.SaveMessagesRequest
-	(*UpdateMessageRequest)(nil),      // 129: dormouse.api.v1.UpdateMessageRequest
-	(*DeleteConversationRequest)(nil), // 130: dormouse.api.v1.DeleteConversationRequest
-	(*GetConversationRequest)(nil),    // 131: dormouse.api.v1.GetConversationRequest
-	(*ListConversationsRequest)(nil),  // 132: dormouse.api.v1.ListConversationsRequest
-	(*ListMessagesRequest)(nil),       // 133: dormouse.api.v1.ListMessagesRequest
-	(*ConversationResponse)(nil),      // 134: dormouse.api.v1.ConversationResponse
-	(*MessageResponse)(nil),           // 135: dormouse.api.v1.MessageResponse
-	(*HibernateRequest)(nil),          // 136: dormouse.api.v1.HibernateRequest
-	(*ThawRequest)(nil),               // 137: dormouse.api.v1.ThawRequest
-	(*ForkAgentRequest)(nil),          // 138: dormouse.api.v1.ForkAgentRequest
-	(*ForkAgentResponse)(nil),         // 139: dormouse.api.v1.ForkAgentResponse
-	(*EraseAgentRequest)(nil),         // 140: dormouse.api.v1.EraseAgentRequest
-	(*EraseAgentResponse)(nil),        // 141: dormouse.api.v1.EraseAgentResponse
-	(*GetErasureRequest)(nil),         // 142: dormouse.api.v1.GetErasureRequest
-	(*PutScopeRequest)(nil),           // 143: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),        // 144: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),               // 145: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),            // 146: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),             // 147: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),             // 148: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                    // 149: dormouse.api.v1.Member
-	(*NodeRequest)(nil),               // 150: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),              // 151: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),             // 152: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),               // 153: dormouse.api.v1.BackupChunk
-	(*WriteMemory)(nil),               // 154: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),              // 155: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),                // 156: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),              // 157: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),             // 158: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),            // 159: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),         // 160: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),             // 161: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),              // 162: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),             // 163: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),               // 164: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),             // 165: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),              // 166: dormouse.api.v1.DecideReview
-	(*ForkAgent)(nil),                 // 167: dormouse.api.v1.ForkAgent
-	(*EraseAgent)(nil),                // 168: dormouse.api.v1.EraseAgent
-	(*SetTTL)(nil),                    // 169: dormouse.api.v1.SetTTL
-	(*SaveConversation)(nil),          // 170: dormouse.api.v1.SaveConversation
-	(*SetInterrupted)(nil),            // 171: dormouse.api.v1.SetInterrupted
-	(*PendMessage)(nil),               // 172: dormouse.api.v1.PendMessage
-	(*SaveMessages)(nil),              // 173: dormouse.api.v1.SaveMessages
-	(*UpdateMessage)(nil),             // 174: dormouse.api.v1.UpdateMessage
-	(*DeleteConversation)(nil),        // 175: dormouse.api.v1.DeleteConversation
-	(*ReviseValue)(nil),               // 176: dormouse.api.v1.ReviseValue
-	(*PutTimer)(nil),                  // 177: dormouse.api.v1.PutTimer
-	(*DeleteTimer)(nil),               // 178: dormouse.api.v1.DeleteTimer
-	(*AckTimer)(nil),                  // 179: dormouse.api.v1.AckTimer
-	(*FailTimer)(nil),                 // 180: dormouse.api.v1.FailTimer
-	(*MemoryResult)(nil),              // 181: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),             // 182: dormouse.api.v1.SessionResult
-	(*Review)(nil),                    // 183: dormouse.api.v1.Review
-	(*Erasure)(nil),                   // 184: dormouse.api.v1.Erasure
-	(*ConversationResult)(nil),        // 185: dormouse.api.v1.ConversationResult
-	(*MessageResult)(nil),             // 186: dormouse.api.v1.MessageResult
-	(*Timer)(nil),                     // 187: dormouse.api.v1.Timer
-	(*SessionRow)(nil),                // 188: dormouse.api.v1.SessionRow
-	(*GetMemory)(nil),                 // 189: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),              // 190: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                    // 191: dormouse.api.v1.Recall
-	(*GetSession)(nil),                // 192: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),              // 193: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                 // 194: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),               // 195: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),                // 196: dormouse.api.v1.GetErasure
-	(*ConversationRef)(nil),           // 197: dormouse.api.v1.ConversationRef
-	(*ListConversations)(nil),         // 198: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),              // 199: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),                  // 200: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),                // 201: dormouse.api.v1.ListTimers
-	(*Memory)(nil),                    // 202: dormouse.api.v1.Memory
-	(*MemoryList)(nil),                // 203: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                  // 204: dormouse.api.v1.Recalled
-	(*Session)(nil),                   // 205: dormouse.api.v1.Session
-	(*SessionList)(nil),               // 206: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),                // 207: dormouse.api.v1.ReviewList
-	(*SavedConversation)(nil),         // 208: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),          // 209: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),               // 210: dormouse.api.v1.MessageList
-	(*TimerList)(nil),                 // 211: dormouse.api.v1.TimerList
-	(*Changes)(nil),                   // 212: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),          // 213: dormouse.api.v1.PlacementRequest
-	(*PlacementReport)(nil),           // 214: dormouse.api.v1.PlacementReport
+	(*Answered)(nil),                  // 51: dormouse.api.v1.Answered
+	(*Value)(nil),                     // 52: dormouse.api.v1.Value
+	(*ValueRow)(nil),                  // 53: dormouse.api.v1.ValueRow
+	(*ValueList)(nil),                 // 54: dormouse.api.v1.ValueList
+	(*Checkpoint)(nil),                // 55: dormouse.api.v1.Checkpoint
+	(*CheckpointRow)(nil),             // 56: dormouse.api.v1.CheckpointRow
+	(*CheckpointList)(nil),            // 57: dormouse.api.v1.CheckpointList
+	(*Thread)(nil),                    // 58: dormouse.api.v1.Thread
+	(*ForkPoint)(nil),                 // 59: dormouse.api.v1.ForkPoint
+	(*ThreadList)(nil),                // 60: dormouse.api.v1.ThreadList
+	(*Entry)(nil),                     // 61: dormouse.api.v1.Entry
+	(*Entries)(nil),                   // 62: dormouse.api.v1.Entries
+	(*Verified)(nil),                  // 63: dormouse.api.v1.Verified
+	(*Thawed)(nil),                    // 64: dormouse.api.v1.Thawed
+	(*Scope)(nil),                     // 65: dormouse.api.v1.Scope
+	(*ScopeList)(nil),                 // 66: dormouse.api.v1.ScopeList
+	(*Claim)(nil),                     // 67: dormouse.api.v1.Claim
+	(*ClaimList)(nil),                 // 68: dormouse.api.v1.ClaimList
+	(*WatchRequest)(nil),              // 69: dormouse.api.v1.WatchRequest
+	(*WatchEvent)(nil),                // 70: dormouse.api.v1.WatchEvent
+	(*Context)(nil),                   // 71: dormouse.api.v1.Context
+	(*View)(nil),                      // 72: dormouse.api.v1.View
+	(*PutCheckpointRequest)(nil),      // 73: dormouse.api.v1.PutCheckpointRequest
+	(*PatchCheckpointRequest)(nil),    // 74: dormouse.api.v1.PatchCheckpointRequest
+	(*DeleteCheckpointRequest)(nil),   // 75: dormouse.api.v1.DeleteCheckpointRequest
+	(*GetCheckpointRequest)(nil),      // 76: dormouse.api.v1.GetCheckpointRequest
+	(*CheckpointHistoryRequest)(nil),  // 77: dormouse.api.v1.CheckpointHistoryRequest
+	(*CheckpointResponse)(nil),        // 78: dormouse.api.v1.CheckpointResponse
+	(*AppendThreadRequest)(nil),       // 79: dormouse.api.v1.AppendThreadRequest
+	(*DeleteThreadRequest)(nil),       // 80: dormouse.api.v1.DeleteThreadRequest
+	(*CompactThreadRequest)(nil),      // 81: dormouse.api.v1.CompactThreadRequest
+	(*ForkThreadRequest)(nil),         // 82: dormouse.api.v1.ForkThreadRequest
+	(*GetThreadRequest)(nil),          // 83: dormouse.api.v1.GetThreadRequest
+	(*LoadEntriesRequest)(nil),        // 84: dormouse.api.v1.LoadEntriesRequest
+	(*GetEntryRequest)(nil),           // 85: dormouse.api.v1.GetEntryRequest
+	(*VerifyThreadRequest)(nil),       // 86: dormouse.api.v1.VerifyThreadRequest
+	(*ThreadResponse)(nil),            // 87: dormouse.api.v1.ThreadResponse
+	(*PutValueRequest)(nil),           // 88: dormouse.api.v1.PutValueRequest
+	(*DeleteValueRequest)(nil),        // 89: dormouse.api.v1.DeleteValueRequest
+	(*GetValueRequest)(nil),           // 90: dormouse.api.v1.GetValueRequest
+	(*ValueResponse)(nil),             // 91: dormouse.api.v1.ValueResponse
+	(*TakeClaimRequest)(nil),          // 92: dormouse.api.v1.TakeClaimRequest
+	(*RenewClaimRequest)(nil),         // 93: dormouse.api.v1.RenewClaimRequest
+	(*ReleaseClaimRequest)(nil),       // 94: dormouse.api.v1.ReleaseClaimRequest
+	(*GetClaimRequest)(nil),           // 95: dormouse.api.v1.GetClaimRequest
+	(*ClaimResponse)(nil),             // 96: dormouse.api.v1.ClaimResponse
+	(*PutSessionRequest)(nil),         // 97: dormouse.api.v1.PutSessionRequest
+	(*ClaimSessionRequest)(nil),       // 98: dormouse.api.v1.ClaimSessionRequest
+	(*ResumeSessionRequest)(nil),      // 99: dormouse.api.v1.ResumeSessionRequest
+	(*RecoverSessionRequest)(nil),     // 100: dormouse.api.v1.RecoverSessionRequest
+	(*CheckpointSessionRequest)(nil),  // 101: dormouse.api.v1.CheckpointSessionRequest
+	(*CommitSessionRequest)(nil),      // 102: dormouse.api.v1.CommitSessionRequest
+	(*RenewSessionRequest)(nil),       // 103: dormouse.api.v1.RenewSessionRequest
+	(*CancelSessionRequest)(nil),      // 104: dormouse.api.v1.CancelSessionRequest
+	(*ForkSessionRequest)(nil),        // 105: dormouse.api.v1.ForkSessionRequest
+	(*DeleteSessionRequest)(nil),      // 106: dormouse.api.v1.DeleteSessionRequest
+	(*GetSessionRequest)(nil),         // 107: dormouse.api.v1.GetSessionRequest
+	(*ListSessionsRequest)(nil),       // 108: dormouse.api.v1.ListSessionsRequest
+	(*SessionResponse)(nil),           // 109: dormouse.api.v1.SessionResponse
+	(*DecideReviewRequest)(nil),       // 110: dormouse.api.v1.DecideReviewRequest
+	(*GetReviewRequest)(nil),          // 111: dormouse.api.v1.GetReviewRequest
+	(*ListReviewsRequest)(nil),        // 112: dormouse.api.v1.ListReviewsRequest
+	(*ReviewResponse)(nil),            // 113: dormouse.api.v1.ReviewResponse
+	(*WriteMemoryRequest)(nil),        // 114: dormouse.api.v1.WriteMemoryRequest
+	(*DeleteMemoryRequest)(nil),       // 115: dormouse.api.v1.DeleteMemoryRequest
+	(*GetMemoryRequest)(nil),          // 116: dormouse.api.v1.GetMemoryRequest
+	(*ListMemoriesRequest)(nil),       // 117: dormouse.api.v1.ListMemoriesRequest
+	(*RecallRequest)(nil),             // 118: dormouse.api.v1.RecallRequest
+	(*MemoryResponse)(nil),            // 119: dormouse.api.v1.MemoryResponse
+	(*ReviseValueRequest)(nil),        // 120: dormouse.api.v1.ReviseValueRequest
+	(*PutTimerRequest)(nil),           // 121: dormouse.api.v1.PutTimerRequest
+	(*DeleteTimerRequest)(nil),        // 122: dormouse.api.v1.DeleteTimerRequest
+	(*GetTimerRequest)(nil),           // 123: dormouse.api.v1.GetTimerRequest
+	(*ListTimersRequest)(nil),         // 124: dormouse.api.v1.ListTimersRequest
+	(*TimerResponse)(nil),             // 125: dormouse.api.v1.TimerResponse
+	(*SaveConversationRequest)(nil),   // 126: dormouse.api.v1.SaveConversationRequest
+	(*SetInterruptedRequest)(nil),     // 127: dormouse.api.v1.SetInterruptedRequest
+	(*PendMessageRequest)(nil),        // 128: dormouse.api.v1.PendMessageRequest
+	(*SaveMessagesRequest)(nil),       // 129: dormouse.api.v1.SaveMessagesRequest
+	(*UpdateMessageRequest)(nil),      // 130: dormouse.api.v1.UpdateMessageRequest
+	(*DeleteConversationRequest)(nil), // 131: dormouse.api.v1.DeleteConversationRequest
+	(*GetConversationRequest)(nil),    // 132: dormouse.api.v1.GetConversationRequest
+	(*ListConversationsRequest)(nil),  // 133: dormouse.api.v1.ListConversationsRequest
+	(*ListMessagesRequest)(nil),       // 134: dormouse.api.v1.ListMessagesRequest
+	(*ConversationResponse)(nil),      // 135: dormouse.api.v1.ConversationResponse
+	(*MessageResponse)(nil),           // 136: dormouse.api.v1.MessageResponse
+	(*HibernateRequest)(nil),          // 137: dormouse.api.v1.HibernateRequest
+	(*ThawRequest)(nil),               // 138: dormouse.api.v1.ThawRequest
+	(*ForkAgentRequest)(nil),          // 139: dormouse.api.v1.ForkAgentRequest
+	(*ForkAgentResponse)(nil),         // 140: dormouse.api.v1.ForkAgentResponse
+	(*EraseAgentRequest)(nil),         // 141: dormouse.api.v1.EraseAgentRequest
+	(*EraseAgentResponse)(nil),        // 142: dormouse.api.v1.EraseAgentResponse
+	(*GetErasureRequest)(nil),         // 143: dormouse.api.v1.GetErasureRequest
+	(*PutScopeRequest)(nil),           // 144: dormouse.api.v1.PutScopeRequest
+	(*DeleteScopeRequest)(nil),        // 145: dormouse.api.v1.DeleteScopeRequest
+	(*ListRequest)(nil),               // 146: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),            // 147: dormouse.api.v1.DeleteResponse
+	(*StatusRequest)(nil),             // 148: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),             // 149: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),                    // 150: dormouse.api.v1.Member
+	(*NodeRequest)(nil),               // 151: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),              // 152: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),             // 153: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),               // 154: dormouse.api.v1.BackupChunk
+	(*WriteMemory)(nil),               // 155: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),              // 156: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),                // 157: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),              // 158: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),             // 159: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),            // 160: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),         // 161: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),             // 162: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),              // 163: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),             // 164: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),               // 165: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),             // 166: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),              // 167: dormouse.api.v1.DecideReview
+	(*ForkAgent)(nil),                 // 168: dormouse.api.v1.ForkAgent
+	(*EraseAgent)(nil),                // 169: dormouse.api.v1.EraseAgent
+	(*SetTTL)(nil),                    // 170: dormouse.api.v1.SetTTL
+	(*SaveConversation)(nil),          // 171: dormouse.api.v1.SaveConversation
+	(*SetInterrupted)(nil),            // 172: dormouse.api.v1.SetInterrupted
+	(*PendMessage)(nil),               // 173: dormouse.api.v1.PendMessage
+	(*SaveMessages)(nil),              // 174: dormouse.api.v1.SaveMessages
+	(*UpdateMessage)(nil),             // 175: dormouse.api.v1.UpdateMessage
+	(*DeleteConversation)(nil),        // 176: dormouse.api.v1.DeleteConversation
+	(*ReviseValue)(nil),               // 177: dormouse.api.v1.ReviseValue
+	(*PutTimer)(nil),                  // 178: dormouse.api.v1.PutTimer
+	(*DeleteTimer)(nil),               // 179: dormouse.api.v1.DeleteTimer
+	(*AckTimer)(nil),                  // 180: dormouse.api.v1.AckTimer
+	(*FailTimer)(nil),                 // 181: dormouse.api.v1.FailTimer
+	(*PutManager)(nil),                // 182: dormouse.api.v1.PutManager
+	(*DeleteManager)(nil),             // 183: dormouse.api.v1.DeleteManager
+	(*AnswerSignal)(nil),              // 184: dormouse.api.v1.AnswerSignal
+	(*MemoryResult)(nil),              // 185: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),             // 186: dormouse.api.v1.SessionResult
+	(*Review)(nil),                    // 187: dormouse.api.v1.Review
+	(*Erasure)(nil),                   // 188: dormouse.api.v1.Erasure
+	(*ConversationResult)(nil),        // 189: dormouse.api.v1.ConversationResult
+	(*MessageResult)(nil),             // 190: dormouse.api.v1.MessageResult
+	(*Timer)(nil),                     // 191: dormouse.api.v1.Timer
+	(*Manager)(nil),                   // 192: dormouse.api.v1.Manager
+	(*SignalResult)(nil),              // 193: dormouse.api.v1.SignalResult
+	(*SessionRow)(nil),                // 194: dormouse.api.v1.SessionRow
+	(*GetMemory)(nil),                 // 195: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),              // 196: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                    // 197: dormouse.api.v1.Recall
+	(*GetSession)(nil),                // 198: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),              // 199: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                 // 200: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),               // 201: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),                // 202: dormouse.api.v1.GetErasure
+	(*ConversationRef)(nil),           // 203: dormouse.api.v1.ConversationRef
+	(*ListConversations)(nil),         // 204: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),              // 205: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),                  // 206: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),                // 207: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),                // 208: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),                 // 209: dormouse.api.v1.GetAnswer
+	(*Memory)(nil),                    // 210: dormouse.api.v1.Memory
+	(*MemoryList)(nil),                // 211: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                  // 212: dormouse.api.v1.Recalled
+	(*Session)(nil),                   // 213: dormouse.api.v1.Session
+	(*SessionList)(nil),               // 214: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),                // 215: dormouse.api.v1.ReviewList
+	(*SavedConversation)(nil),         // 216: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),          // 217: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),               // 218: dormouse.api.v1.MessageList
+	(*TimerList)(nil),                 // 219: dormouse.api.v1.TimerList
+	(*ManagerList)(nil),               // 220: dormouse.api.v1.ManagerList
+	(*Changes)(nil),                   // 221: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),          // 222: dormouse.api.v1.PlacementRequest
+	(*PlacementReport)(nil),           // 223: dormouse.api.v1.PlacementReport
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -12382,435 +12637,448 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	154, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	155, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	156, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	157, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	158, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	159, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	160, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	161, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	162, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	163, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	164, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	165, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	166, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
-	167, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
-	168, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
-	169, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
-	170, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
-	171, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
-	172, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
-	173, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
-	174, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
-	175, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
-	176, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
-	177, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
-	178, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
-	179, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
-	180, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
-	8,   // 52: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 53: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 54: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 55: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 56: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 57: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	28,  // 58: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	29,  // 59: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	30,  // 60: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 61: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	34,  // 62: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	64,  // 63: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	66,  // 64: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	181, // 65: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	182, // 66: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	183, // 67: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
-	33,  // 68: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
-	184, // 69: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
-	185, // 70: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
-	186, // 71: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
-	187, // 72: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
-	11,  // 73: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	57,  // 74: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	32,  // 75: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	30,  // 76: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	57,  // 77: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
-	188, // 78: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
-	37,  // 79: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	38,  // 80: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	39,  // 81: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	40,  // 82: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	39,  // 83: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	41,  // 84: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	42,  // 85: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	39,  // 86: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	43,  // 87: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	44,  // 88: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	45,  // 89: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	46,  // 90: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	39,  // 91: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	47,  // 92: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	48,  // 93: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
-	39,  // 94: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	189, // 95: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	190, // 96: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	191, // 97: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	192, // 98: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	193, // 99: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	194, // 100: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	195, // 101: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	196, // 102: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	197, // 103: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
-	198, // 104: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	199, // 105: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	200, // 106: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	201, // 107: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	50,  // 108: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	35,  // 109: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	51,  // 110: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	53,  // 111: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	54,  // 112: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	56,  // 113: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	57,  // 114: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	59,  // 115: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	61,  // 116: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	60,  // 117: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	62,  // 118: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	63,  // 119: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	65,  // 120: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	64,  // 121: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	66,  // 122: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
-	67,  // 123: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	202, // 124: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	203, // 125: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	204, // 126: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	205, // 127: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	206, // 128: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	183, // 129: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	207, // 130: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	184, // 131: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
-	208, // 132: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	209, // 133: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	210, // 134: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	187, // 135: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
-	211, // 136: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	52,  // 137: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 138: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 139: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	55,  // 140: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	58,  // 141: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	57,  // 142: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	57,  // 143: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 144: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	54,  // 145: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	57,  // 146: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 147: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 148: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	64,  // 149: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	66,  // 150: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
-	60,  // 151: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	66,  // 152: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	212, // 153: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	5,   // 154: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 155: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	70,  // 156: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 157: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	70,  // 158: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 159: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	70,  // 160: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 161: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	71,  // 162: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 163: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	71,  // 164: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 165: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	30,  // 166: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 167: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	70,  // 168: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 169: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	70,  // 170: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 171: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	70,  // 172: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 173: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	70,  // 174: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 175: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	71,  // 176: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 177: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	71,  // 178: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	43,  // 179: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	71,  // 180: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	44,  // 181: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	71,  // 182: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 183: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	31,  // 184: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	70,  // 185: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 186: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	70,  // 187: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 188: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	71,  // 189: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 190: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	29,  // 191: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	70,  // 192: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
-	24,  // 193: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
-	70,  // 194: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
-	25,  // 195: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
-	70,  // 196: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
-	26,  // 197: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
-	71,  // 198: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
-	48,  // 199: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
-	66,  // 200: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	70,  // 201: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
-	156, // 202: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
-	70,  // 203: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
-	157, // 204: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
-	70,  // 205: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
-	158, // 206: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
-	70,  // 207: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
-	159, // 208: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
-	70,  // 209: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
-	160, // 210: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
-	70,  // 211: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
-	161, // 212: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
-	70,  // 213: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
-	162, // 214: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
-	70,  // 215: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
-	163, // 216: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
-	70,  // 217: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
-	164, // 218: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
-	70,  // 219: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
-	165, // 220: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
-	71,  // 221: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
-	192, // 222: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
-	71,  // 223: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
-	193, // 224: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
-	182, // 225: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
-	70,  // 226: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
-	166, // 227: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
-	71,  // 228: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
-	194, // 229: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
-	71,  // 230: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
-	195, // 231: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
-	183, // 232: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
-	70,  // 233: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	154, // 234: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
-	70,  // 235: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	155, // 236: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
-	71,  // 237: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	189, // 238: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
-	71,  // 239: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	190, // 240: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
-	71,  // 241: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	191, // 242: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	181, // 243: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
-	70,  // 244: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
-	176, // 245: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
-	70,  // 246: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
-	177, // 247: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
-	70,  // 248: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
-	178, // 249: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
-	71,  // 250: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
-	200, // 251: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
-	71,  // 252: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
-	201, // 253: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
-	187, // 254: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
-	70,  // 255: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
-	170, // 256: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
-	70,  // 257: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
-	171, // 258: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
-	70,  // 259: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
-	172, // 260: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
-	70,  // 261: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
-	173, // 262: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
-	70,  // 263: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
-	174, // 264: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
-	70,  // 265: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
-	175, // 266: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
-	71,  // 267: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
-	197, // 268: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
-	71,  // 269: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
-	198, // 270: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
-	71,  // 271: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
-	199, // 272: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
-	185, // 273: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
-	186, // 274: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
-	70,  // 275: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 276: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 277: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	71,  // 278: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	46,  // 279: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	70,  // 280: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
-	167, // 281: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
-	33,  // 282: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
-	70,  // 283: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
-	168, // 284: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
-	184, // 285: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
-	71,  // 286: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
-	196, // 287: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
-	70,  // 288: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 289: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	70,  // 290: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	71,  // 291: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 292: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	34,  // 293: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	149, // 294: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 295: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 296: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	36,  // 297: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	68,  // 298: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	72,  // 299: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	73,  // 300: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	74,  // 301: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	75,  // 302: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	145, // 303: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	76,  // 304: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	78,  // 305: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	79,  // 306: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	80,  // 307: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	81,  // 308: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	82,  // 309: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	83,  // 310: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	84,  // 311: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	85,  // 312: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	145, // 313: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	87,  // 314: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	88,  // 315: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	89,  // 316: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	145, // 317: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	119, // 318: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
-	91,  // 319: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	92,  // 320: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	93,  // 321: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	94,  // 322: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	145, // 323: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	96,  // 324: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
-	97,  // 325: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
-	98,  // 326: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
-	99,  // 327: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
-	100, // 328: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
-	101, // 329: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
-	102, // 330: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
-	103, // 331: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
-	104, // 332: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
-	105, // 333: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
-	106, // 334: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
-	107, // 335: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
-	109, // 336: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
-	110, // 337: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
-	111, // 338: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
-	113, // 339: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	114, // 340: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	115, // 341: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	116, // 342: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	117, // 343: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	120, // 344: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
-	121, // 345: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
-	122, // 346: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
-	123, // 347: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
-	125, // 348: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
-	126, // 349: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
-	127, // 350: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
-	128, // 351: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
-	129, // 352: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
-	130, // 353: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
-	131, // 354: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
-	132, // 355: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
-	133, // 356: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
-	136, // 357: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	137, // 358: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	138, // 359: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
-	140, // 360: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
-	142, // 361: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
-	143, // 362: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	144, // 363: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	145, // 364: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	147, // 365: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	150, // 366: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	150, // 367: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	150, // 368: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	150, // 369: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	152, // 370: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	213, // 371: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	2,   // 372: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 373: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 374: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	69,  // 375: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	77,  // 376: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	77,  // 377: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	146, // 378: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	54,  // 379: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	56,  // 380: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	56,  // 381: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	86,  // 382: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	146, // 383: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	86,  // 384: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	86,  // 385: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	57,  // 386: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	61,  // 387: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	60,  // 388: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	62,  // 389: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	59,  // 390: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	90,  // 391: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	146, // 392: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	51,  // 393: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	53,  // 394: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	90,  // 395: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
-	95,  // 396: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	95,  // 397: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	95,  // 398: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	66,  // 399: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	67,  // 400: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	108, // 401: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	108, // 402: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	108, // 403: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	108, // 404: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	108, // 405: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	108, // 406: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	108, // 407: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	108, // 408: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	108, // 409: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	146, // 410: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	205, // 411: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	206, // 412: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	112, // 413: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	183, // 414: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	207, // 415: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	118, // 416: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	146, // 417: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	202, // 418: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	203, // 419: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	204, // 420: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	124, // 421: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
-	146, // 422: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	187, // 423: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
-	211, // 424: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
-	134, // 425: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
-	134, // 426: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
-	134, // 427: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
-	134, // 428: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 429: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
-	146, // 430: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	208, // 431: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
-	209, // 432: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
-	210, // 433: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
-	77,  // 434: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	63,  // 435: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	139, // 436: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
-	141, // 437: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
-	184, // 438: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
-	64,  // 439: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	146, // 440: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	65,  // 441: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	148, // 442: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	151, // 443: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	151, // 444: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	151, // 445: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	151, // 446: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	153, // 447: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	214, // 448: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	372, // [372:449] is the sub-list for method output_type
-	295, // [295:372] is the sub-list for method input_type
-	295, // [295:295] is the sub-list for extension type_name
-	295, // [295:295] is the sub-list for extension extendee
-	0,   // [0:295] is the sub-list for field type_name
+	155, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	156, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	157, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	158, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	159, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	160, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	161, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	162, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	163, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	164, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	165, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	166, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	167, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	168, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
+	169, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
+	170, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
+	171, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
+	172, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
+	173, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
+	174, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
+	175, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
+	176, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
+	177, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
+	178, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
+	179, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
+	180, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
+	181, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
+	182, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
+	183, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
+	184, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
+	8,   // 55: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	8,   // 56: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	11,  // 57: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
+	15,  // 58: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
+	15,  // 59: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
+	21,  // 60: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
+	28,  // 61: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
+	29,  // 62: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
+	30,  // 63: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 64: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
+	34,  // 65: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
+	65,  // 66: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
+	67,  // 67: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
+	185, // 68: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	186, // 69: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	187, // 70: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	33,  // 71: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
+	188, // 72: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
+	189, // 73: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
+	190, // 74: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
+	191, // 75: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
+	192, // 76: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
+	193, // 77: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
+	11,  // 78: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
+	58,  // 79: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
+	32,  // 80: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
+	30,  // 81: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	58,  // 82: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
+	194, // 83: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
+	37,  // 84: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	38,  // 85: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	39,  // 86: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	40,  // 87: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	39,  // 88: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	41,  // 89: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	42,  // 90: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	39,  // 91: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	43,  // 92: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	44,  // 93: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	45,  // 94: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	46,  // 95: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	39,  // 96: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	47,  // 97: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	48,  // 98: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	39,  // 99: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	195, // 100: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	196, // 101: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	197, // 102: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	198, // 103: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	199, // 104: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	200, // 105: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	201, // 106: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	202, // 107: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	203, // 108: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
+	204, // 109: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	205, // 110: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	206, // 111: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	207, // 112: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	208, // 113: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	39,  // 114: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
+	209, // 115: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	50,  // 116: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	35,  // 117: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
+	52,  // 118: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	54,  // 119: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	55,  // 120: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	57,  // 121: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	58,  // 122: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 123: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	62,  // 124: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	61,  // 125: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	63,  // 126: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	64,  // 127: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	66,  // 128: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	65,  // 129: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
+	67,  // 130: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
+	68,  // 131: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	210, // 132: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	211, // 133: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	212, // 134: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	213, // 135: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	214, // 136: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	187, // 137: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	215, // 138: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	188, // 139: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
+	216, // 140: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	217, // 141: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	218, // 142: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	191, // 143: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
+	219, // 144: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	192, // 145: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
+	220, // 146: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	51,  // 147: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
+	27,  // 148: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
+	35,  // 149: dormouse.api.v1.Answered.error:type_name -> dormouse.api.v1.Error
+	53,  // 150: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	11,  // 151: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
+	11,  // 152: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
+	56,  // 153: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	59,  // 154: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
+	58,  // 155: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
+	58,  // 156: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
+	61,  // 157: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	55,  // 158: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	58,  // 159: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
+	61,  // 160: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	21,  // 161: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
+	65,  // 162: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
+	67,  // 163: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
+	61,  // 164: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	67,  // 165: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
+	221, // 166: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	5,   // 167: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
+	6,   // 168: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
+	71,  // 169: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	12,  // 170: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	71,  // 171: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	13,  // 172: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
+	71,  // 173: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	14,  // 174: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
+	72,  // 175: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
+	40,  // 176: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
+	72,  // 177: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
+	41,  // 178: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
+	30,  // 179: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 180: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	71,  // 181: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
+	16,  // 182: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
+	71,  // 183: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
+	18,  // 184: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
+	71,  // 185: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
+	19,  // 186: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
+	71,  // 187: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
+	20,  // 188: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
+	72,  // 189: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
+	42,  // 190: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
+	72,  // 191: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
+	43,  // 192: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
+	72,  // 193: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
+	44,  // 194: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
+	72,  // 195: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 196: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
+	31,  // 197: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	71,  // 198: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
+	9,   // 199: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
+	71,  // 200: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
+	10,  // 201: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
+	72,  // 202: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 203: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
+	29,  // 204: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
+	71,  // 205: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
+	24,  // 206: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
+	71,  // 207: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
+	25,  // 208: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
+	71,  // 209: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
+	26,  // 210: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
+	72,  // 211: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
+	48,  // 212: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
+	67,  // 213: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
+	71,  // 214: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
+	157, // 215: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
+	71,  // 216: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
+	158, // 217: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
+	71,  // 218: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
+	159, // 219: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
+	71,  // 220: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
+	160, // 221: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
+	71,  // 222: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
+	161, // 223: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
+	71,  // 224: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
+	162, // 225: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
+	71,  // 226: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
+	163, // 227: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
+	71,  // 228: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
+	164, // 229: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
+	71,  // 230: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
+	165, // 231: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
+	71,  // 232: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
+	166, // 233: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
+	72,  // 234: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
+	198, // 235: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
+	72,  // 236: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
+	199, // 237: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
+	186, // 238: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
+	71,  // 239: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
+	167, // 240: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
+	72,  // 241: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
+	200, // 242: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
+	72,  // 243: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
+	201, // 244: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
+	187, // 245: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
+	71,  // 246: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	155, // 247: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	71,  // 248: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	156, // 249: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	72,  // 250: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
+	195, // 251: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	72,  // 252: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
+	196, // 253: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	72,  // 254: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
+	197, // 255: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	185, // 256: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	71,  // 257: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
+	177, // 258: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
+	71,  // 259: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
+	178, // 260: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
+	71,  // 261: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
+	179, // 262: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
+	72,  // 263: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
+	206, // 264: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
+	72,  // 265: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
+	207, // 266: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
+	191, // 267: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
+	71,  // 268: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
+	171, // 269: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
+	71,  // 270: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
+	172, // 271: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
+	71,  // 272: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
+	173, // 273: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
+	71,  // 274: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
+	174, // 275: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
+	71,  // 276: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
+	175, // 277: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
+	71,  // 278: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
+	176, // 279: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
+	72,  // 280: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
+	203, // 281: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
+	72,  // 282: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
+	204, // 283: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
+	72,  // 284: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
+	205, // 285: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
+	189, // 286: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
+	190, // 287: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
+	71,  // 288: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 289: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 290: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	72,  // 291: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	46,  // 292: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	71,  // 293: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
+	168, // 294: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
+	33,  // 295: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
+	71,  // 296: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
+	169, // 297: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
+	188, // 298: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
+	72,  // 299: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
+	202, // 300: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
+	71,  // 301: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 302: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	71,  // 303: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	72,  // 304: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 305: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	34,  // 306: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	150, // 307: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 308: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 309: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	36,  // 310: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	69,  // 311: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	73,  // 312: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	74,  // 313: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	75,  // 314: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	76,  // 315: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	146, // 316: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	77,  // 317: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	79,  // 318: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	80,  // 319: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	81,  // 320: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	82,  // 321: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	83,  // 322: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	84,  // 323: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	85,  // 324: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	86,  // 325: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	146, // 326: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	88,  // 327: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	89,  // 328: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	90,  // 329: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	146, // 330: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	120, // 331: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
+	92,  // 332: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	93,  // 333: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	94,  // 334: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	95,  // 335: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	146, // 336: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	97,  // 337: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
+	98,  // 338: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
+	99,  // 339: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
+	100, // 340: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
+	101, // 341: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
+	102, // 342: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
+	103, // 343: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
+	104, // 344: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
+	105, // 345: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
+	106, // 346: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
+	107, // 347: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
+	108, // 348: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
+	110, // 349: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
+	111, // 350: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
+	112, // 351: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
+	114, // 352: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	115, // 353: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	116, // 354: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	117, // 355: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	118, // 356: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	121, // 357: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
+	122, // 358: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
+	123, // 359: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
+	124, // 360: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
+	126, // 361: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
+	127, // 362: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
+	128, // 363: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
+	129, // 364: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
+	130, // 365: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
+	131, // 366: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
+	132, // 367: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
+	133, // 368: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
+	134, // 369: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
+	137, // 370: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	138, // 371: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	139, // 372: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
+	141, // 373: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
+	143, // 374: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
+	144, // 375: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	145, // 376: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	146, // 377: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	148, // 378: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	151, // 379: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	151, // 380: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	151, // 381: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	151, // 382: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	153, // 383: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	222, // 384: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	2,   // 385: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 386: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 387: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	70,  // 388: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	78,  // 389: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	78,  // 390: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	147, // 391: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	55,  // 392: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	57,  // 393: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	57,  // 394: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	87,  // 395: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	147, // 396: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	87,  // 397: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	87,  // 398: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	58,  // 399: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	62,  // 400: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	61,  // 401: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	63,  // 402: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	60,  // 403: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	91,  // 404: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	147, // 405: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	52,  // 406: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	54,  // 407: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	91,  // 408: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
+	96,  // 409: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	96,  // 410: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	96,  // 411: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	67,  // 412: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	68,  // 413: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	109, // 414: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	109, // 415: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	109, // 416: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	109, // 417: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	109, // 418: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	109, // 419: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	109, // 420: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	109, // 421: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	109, // 422: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	147, // 423: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	213, // 424: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	214, // 425: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	113, // 426: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	187, // 427: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	215, // 428: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	119, // 429: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	147, // 430: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	210, // 431: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	211, // 432: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	212, // 433: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	125, // 434: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
+	147, // 435: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	191, // 436: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
+	219, // 437: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
+	135, // 438: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 439: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 440: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 441: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
+	136, // 442: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
+	147, // 443: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	216, // 444: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
+	217, // 445: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
+	218, // 446: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
+	78,  // 447: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	64,  // 448: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	140, // 449: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
+	142, // 450: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
+	188, // 451: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
+	65,  // 452: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	147, // 453: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	66,  // 454: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	149, // 455: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	152, // 456: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	152, // 457: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	152, // 458: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	152, // 459: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	154, // 460: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	223, // 461: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	385, // [385:462] is the sub-list for method output_type
+	308, // [308:385] is the sub-list for method input_type
+	308, // [308:308] is the sub-list for extension type_name
+	308, // [308:308] is the sub-list for extension extendee
+	0,   // [0:308] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -12821,6 +13089,7 @@ func file_proto_api_api_proto_init() {
 	file_proto_api_agent_proto_init()
 	file_proto_api_change_proto_init()
 	file_proto_api_conversation_proto_init()
+	file_proto_api_manager_proto_init()
 	file_proto_api_memory_proto_init()
 	file_proto_api_placement_proto_init()
 	file_proto_api_session_proto_init()
@@ -12877,6 +13146,9 @@ func file_proto_api_api_proto_init() {
 		(*Op_DeleteTimer)(nil),
 		(*Op_AckTimer)(nil),
 		(*Op_FailTimer)(nil),
+		(*Op_PutManager)(nil),
+		(*Op_DeleteManager)(nil),
+		(*Op_AnswerSignal)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[28].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -12893,6 +13165,8 @@ func file_proto_api_api_proto_init() {
 		(*OpResult_Conversation)(nil),
 		(*OpResult_Message)(nil),
 		(*OpResult_Timer)(nil),
+		(*OpResult_Manager)(nil),
+		(*OpResult_Signal)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[37].OneofWrappers = []any{
 		(*Read_GetValue)(nil),
@@ -12923,6 +13197,9 @@ func file_proto_api_api_proto_init() {
 		(*Read_ListMessages)(nil),
 		(*Read_GetTimer)(nil),
 		(*Read_ListTimers)(nil),
+		(*Read_GetManager)(nil),
+		(*Read_ListManagers)(nil),
+		(*Read_GetAnswer)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[50].OneofWrappers = []any{
 		(*Answer_Error)(nil),
@@ -12953,8 +13230,11 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Messages)(nil),
 		(*Answer_Timer)(nil),
 		(*Answer_Timers)(nil),
+		(*Answer_Manager)(nil),
+		(*Answer_Managers)(nil),
+		(*Answer_Answered)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[69].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[70].OneofWrappers = []any{
 		(*WatchEvent_Entry)(nil),
 		(*WatchEvent_CompactedFloor)(nil),
 		(*WatchEvent_Deleted)(nil),
@@ -12967,7 +13247,7 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   154,
+			NumMessages:   155,
 			NumExtensions: 0,
 			NumServices:   13,
 		},

@@ -310,6 +310,9 @@ type Op struct {
 	//	*Op_DeleteTimer
 	//	*Op_AckTimer
 	//	*Op_FailTimer
+	//	*Op_PutManager
+	//	*Op_DeleteManager
+	//	*Op_AnswerSignal
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -784,6 +787,33 @@ func (x *Op) GetFailTimer() *FailTimer {
 	return nil
 }
 
+func (x *Op) GetPutManager() *PutManager {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PutManager); ok {
+			return x.PutManager
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetDeleteManager() *DeleteManager {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeleteManager); ok {
+			return x.DeleteManager
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetAnswerSignal() *AnswerSignal {
+	if x != nil {
+		if x, ok := x.Op.(*Op_AnswerSignal); ok {
+			return x.AnswerSignal
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -980,6 +1010,18 @@ type Op_FailTimer struct {
 	FailTimer *FailTimer `protobuf:"bytes,123,opt,name=fail_timer,json=failTimer,oneof"`
 }
 
+type Op_PutManager struct {
+	PutManager *PutManager `protobuf:"bytes,140,opt,name=put_manager,json=putManager,oneof"`
+}
+
+type Op_DeleteManager struct {
+	DeleteManager *DeleteManager `protobuf:"bytes,141,opt,name=delete_manager,json=deleteManager,oneof"`
+}
+
+type Op_AnswerSignal struct {
+	AnswerSignal *AnswerSignal `protobuf:"bytes,142,opt,name=answer_signal,json=answerSignal,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -1075,6 +1117,12 @@ func (*Op_DeleteTimer) isOp_Op() {}
 func (*Op_AckTimer) isOp_Op() {}
 
 func (*Op_FailTimer) isOp_Op() {}
+
+func (*Op_PutManager) isOp_Op() {}
+
+func (*Op_DeleteManager) isOp_Op() {}
+
+func (*Op_AnswerSignal) isOp_Op() {}
 
 // Bytes tells absent from empty where a compare needs to.
 type Bytes struct {
@@ -2742,6 +2790,8 @@ type OpResult struct {
 	//	*OpResult_Conversation
 	//	*OpResult_Message
 	//	*OpResult_Timer
+	//	*OpResult_Manager
+	//	*OpResult_Signal
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2910,6 +2960,24 @@ func (x *OpResult) GetTimer() *TimerResult {
 	return nil
 }
 
+func (x *OpResult) GetManager() *ManagerResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Manager); ok {
+			return x.Manager
+		}
+	}
+	return nil
+}
+
+func (x *OpResult) GetSignal() *SignalResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Signal); ok {
+			return x.Signal
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2970,6 +3038,14 @@ type OpResult_Timer struct {
 	Timer *TimerResult `protobuf:"bytes,120,opt,name=timer,oneof"`
 }
 
+type OpResult_Manager struct {
+	Manager *ManagerResult `protobuf:"bytes,140,opt,name=manager,oneof"`
+}
+
+type OpResult_Signal struct {
+	Signal *SignalResult `protobuf:"bytes,141,opt,name=signal,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2997,6 +3073,10 @@ func (*OpResult_Conversation) isOpResult_Result() {}
 func (*OpResult_Message) isOpResult_Result() {}
 
 func (*OpResult_Timer) isOpResult_Result() {}
+
+func (*OpResult_Manager) isOpResult_Result() {}
+
+func (*OpResult_Signal) isOpResult_Result() {}
 
 type RevisionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4190,7 +4270,7 @@ var File_proto_log_log_proto protoreflect.FileDescriptor
 
 const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x1cproto/log/conversation.proto\x1a\x16proto/log/memory.proto\x1a\x19proto/log/placement.proto\x1a\x17proto/log/session.proto\x1a\x15proto/log/timer.proto\"\x95\x01\n" +
+	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x1cproto/log/conversation.proto\x1a\x17proto/log/manager.proto\x1a\x16proto/log/memory.proto\x1a\x19proto/log/placement.proto\x1a\x17proto/log/session.proto\x1a\x15proto/log/timer.proto\"\x95\x01\n" +
 	"\x05Batch\x12\x17\n" +
 	"\atick_ms\x18\x01 \x01(\x04R\x06tickMs\x12\x17\n" +
 	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\x12\x1f\n" +
@@ -4212,7 +4292,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\x9b\x1a\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xed\x1b\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -4270,7 +4350,11 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\fdelete_timer\x18y \x01(\v2\x1c.dormouse.log.v1.DeleteTimerH\x00R\vdeleteTimer\x128\n" +
 	"\tack_timer\x18z \x01(\v2\x19.dormouse.log.v1.AckTimerH\x00R\backTimer\x12;\n" +
 	"\n" +
-	"fail_timer\x18{ \x01(\v2\x1a.dormouse.log.v1.FailTimerH\x00R\tfailTimerB\x04\n" +
+	"fail_timer\x18{ \x01(\v2\x1a.dormouse.log.v1.FailTimerH\x00R\tfailTimer\x12?\n" +
+	"\vput_manager\x18\x8c\x01 \x01(\v2\x1b.dormouse.log.v1.PutManagerH\x00R\n" +
+	"putManager\x12H\n" +
+	"\x0edelete_manager\x18\x8d\x01 \x01(\v2\x1e.dormouse.log.v1.DeleteManagerH\x00R\rdeleteManager\x12E\n" +
+	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.log.v1.AnswerSignalH\x00R\fanswerSignalB\x04\n" +
 	"\x02op\"\x1d\n" +
 	"\x05Bytes\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\xae\x02\n" +
@@ -4407,7 +4491,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
 	"\aresults\x18\x03 \x03(\v2\x19.dormouse.log.v1.OpResultR\aresults\x129\n" +
-	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\xd4\x06\n" +
+	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalB\x05\xaa\x01\x02\b\x01R\arefusal\"\xcb\a\n" +
 	"\bOpResult\x127\n" +
 	"\x05value\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultH\x00R\x05value\x12A\n" +
 	"\n" +
@@ -4424,7 +4508,9 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aerasure\x18Q \x01(\v2\x18.dormouse.log.v1.ErasureH\x00R\aerasure\x12I\n" +
 	"\fconversation\x18F \x01(\v2#.dormouse.log.v1.ConversationResultH\x00R\fconversation\x12:\n" +
 	"\amessage\x18G \x01(\v2\x1e.dormouse.log.v1.MessageResultH\x00R\amessage\x124\n" +
-	"\x05timer\x18x \x01(\v2\x1c.dormouse.log.v1.TimerResultH\x00R\x05timerB\b\n" +
+	"\x05timer\x18x \x01(\v2\x1c.dormouse.log.v1.TimerResultH\x00R\x05timer\x12;\n" +
+	"\amanager\x18\x8c\x01 \x01(\v2\x1e.dormouse.log.v1.ManagerResultH\x00R\amanager\x128\n" +
+	"\x06signal\x18\x8d\x01 \x01(\v2\x1d.dormouse.log.v1.SignalResultH\x00R\x06signalB\b\n" +
 	"\x06result\"\xd7\x01\n" +
 	"\x0eRevisionResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -4632,13 +4718,18 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*DeleteTimer)(nil),        // 69: dormouse.log.v1.DeleteTimer
 	(*AckTimer)(nil),           // 70: dormouse.log.v1.AckTimer
 	(*FailTimer)(nil),          // 71: dormouse.log.v1.FailTimer
-	(*MemoryResult)(nil),       // 72: dormouse.log.v1.MemoryResult
-	(*SessionResult)(nil),      // 73: dormouse.log.v1.SessionResult
-	(*ReviewResult)(nil),       // 74: dormouse.log.v1.ReviewResult
-	(*Erasure)(nil),            // 75: dormouse.log.v1.Erasure
-	(*ConversationResult)(nil), // 76: dormouse.log.v1.ConversationResult
-	(*MessageResult)(nil),      // 77: dormouse.log.v1.MessageResult
-	(*TimerResult)(nil),        // 78: dormouse.log.v1.TimerResult
+	(*PutManager)(nil),         // 72: dormouse.log.v1.PutManager
+	(*DeleteManager)(nil),      // 73: dormouse.log.v1.DeleteManager
+	(*AnswerSignal)(nil),       // 74: dormouse.log.v1.AnswerSignal
+	(*MemoryResult)(nil),       // 75: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),      // 76: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),       // 77: dormouse.log.v1.ReviewResult
+	(*Erasure)(nil),            // 78: dormouse.log.v1.Erasure
+	(*ConversationResult)(nil), // 79: dormouse.log.v1.ConversationResult
+	(*MessageResult)(nil),      // 80: dormouse.log.v1.MessageResult
+	(*TimerResult)(nil),        // 81: dormouse.log.v1.TimerResult
+	(*ManagerResult)(nil),      // 82: dormouse.log.v1.ManagerResult
+	(*SignalResult)(nil),       // 83: dormouse.log.v1.SignalResult
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -4691,43 +4782,48 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	69, // 47: dormouse.log.v1.Op.delete_timer:type_name -> dormouse.log.v1.DeleteTimer
 	70, // 48: dormouse.log.v1.Op.ack_timer:type_name -> dormouse.log.v1.AckTimer
 	71, // 49: dormouse.log.v1.Op.fail_timer:type_name -> dormouse.log.v1.FailTimer
-	4,  // 50: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 51: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 52: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 53: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 54: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 55: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 56: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	35, // 57: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 58: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 59: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 60: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 61: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 62: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	34, // 63: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	72, // 64: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
-	73, // 65: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
-	74, // 66: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
-	33, // 67: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
-	75, // 68: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
-	76, // 69: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
-	77, // 70: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
-	78, // 71: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
-	7,  // 72: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	36, // 73: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 74: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	39, // 75: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	28, // 76: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	36, // 77: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
-	73, // 78: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
-	37, // 79: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	38, // 80: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	41, // 81: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	82, // [82:82] is the sub-list for method output_type
-	82, // [82:82] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	72, // 50: dormouse.log.v1.Op.put_manager:type_name -> dormouse.log.v1.PutManager
+	73, // 51: dormouse.log.v1.Op.delete_manager:type_name -> dormouse.log.v1.DeleteManager
+	74, // 52: dormouse.log.v1.Op.answer_signal:type_name -> dormouse.log.v1.AnswerSignal
+	4,  // 53: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 54: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 55: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 56: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 57: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 58: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 59: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	35, // 60: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 61: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 62: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 63: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 64: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 65: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	34, // 66: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	75, // 67: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	76, // 68: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	77, // 69: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	33, // 70: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
+	78, // 71: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
+	79, // 72: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
+	80, // 73: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
+	81, // 74: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
+	82, // 75: dormouse.log.v1.OpResult.manager:type_name -> dormouse.log.v1.ManagerResult
+	83, // 76: dormouse.log.v1.OpResult.signal:type_name -> dormouse.log.v1.SignalResult
+	7,  // 77: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	36, // 78: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 79: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	39, // 80: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	28, // 81: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	36, // 82: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
+	76, // 83: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
+	37, // 84: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	38, // 85: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	41, // 86: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	87, // [87:87] is the sub-list for method output_type
+	87, // [87:87] is the sub-list for method input_type
+	87, // [87:87] is the sub-list for extension type_name
+	87, // [87:87] is the sub-list for extension extendee
+	0,  // [0:87] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -4737,6 +4833,7 @@ func file_proto_log_log_proto_init() {
 	}
 	file_proto_log_agent_proto_init()
 	file_proto_log_conversation_proto_init()
+	file_proto_log_manager_proto_init()
 	file_proto_log_memory_proto_init()
 	file_proto_log_placement_proto_init()
 	file_proto_log_session_proto_init()
@@ -4790,6 +4887,9 @@ func file_proto_log_log_proto_init() {
 		(*Op_DeleteTimer)(nil),
 		(*Op_AckTimer)(nil),
 		(*Op_FailTimer)(nil),
+		(*Op_PutManager)(nil),
+		(*Op_DeleteManager)(nil),
+		(*Op_AnswerSignal)(nil),
 	}
 	file_proto_log_log_proto_msgTypes[27].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
@@ -4806,6 +4906,8 @@ func file_proto_log_log_proto_init() {
 		(*OpResult_Conversation)(nil),
 		(*OpResult_Message)(nil),
 		(*OpResult_Timer)(nil),
+		(*OpResult_Manager)(nil),
+		(*OpResult_Signal)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

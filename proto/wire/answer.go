@@ -59,6 +59,12 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 		out.Answer = &apipb.Answer_Memory{Memory: memoryToProto(f)}
 	case *agent.MemoryList:
 		out.Answer = &apipb.Answer_Memories{Memories: memoryListToProto(f)}
+	case *agent.Manager:
+		out.Answer = &apipb.Answer_Manager{Manager: managerToProto(f)}
+	case *agent.ManagerList:
+		out.Answer = &apipb.Answer_Managers{Managers: managersToProto(f)}
+	case *agent.Decided:
+		out.Answer = &apipb.Answer_Answered{Answered: answeredToProto(f)}
 	case *agent.Recalled:
 		out.Answer = &apipb.Answer_Recalled{Recalled: recalledToProto(f)}
 	default:
@@ -149,7 +155,7 @@ func threadAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
 	case *apipb.Answer_Thawed:
 		return thawedFromProto(f.Thawed)
 	default:
-		return sessionAnswerFromProto(a)
+		return managerAnswerFromProto(a)
 	}
 }
 

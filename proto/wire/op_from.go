@@ -33,6 +33,8 @@ func opFromProto(op *apipb.Op) (agent.Op, error) {
 		}
 	case *apipb.Op_WriteMemory:
 		return writeMemoryFromProto(o.WriteMemory)
+	case *apipb.Op_PutManager, *apipb.Op_DeleteManager, *apipb.Op_AnswerSignal:
+		return managerOpFromProto(op)
 	case *apipb.Op_DeleteMemory:
 		return deleteMemoryFromProto(o.DeleteMemory)
 	default:

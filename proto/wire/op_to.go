@@ -42,6 +42,12 @@ func opToProto(out *apipb.Op, op agent.Op) {
 		out.Op = &apipb.Op_WriteMemory{WriteMemory: writeMemoryToProto(op)}
 	case *agent.DeleteMemory:
 		out.Op = &apipb.Op_DeleteMemory{DeleteMemory: deleteMemoryToProto(op)}
+	case *agent.PutManager:
+		out.Op = &apipb.Op_PutManager{PutManager: putManagerToProto(op)}
+	case *agent.DeleteManager:
+		out.Op = &apipb.Op_DeleteManager{DeleteManager: &apipb.DeleteManager{Name: op.Name, IfRevision: op.IfRevision}}
+	case *agent.AnswerSignal:
+		out.Op = &apipb.Op_AnswerSignal{AnswerSignal: &apipb.AnswerSignal{Hash: op.Hash, Reply: op.Reply}}
 	default:
 		threadOpToProto(out, op)
 	}

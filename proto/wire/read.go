@@ -55,6 +55,12 @@ func readToProto(out *apipb.Read, read agent.Read) {
 		out.Read = &apipb.Read_GetMemory{GetMemory: &apipb.GetMemory{Agent: r.Agent, Id: r.ID}}
 	case *agent.ListMemories:
 		out.Read = &apipb.Read_ListMemories{ListMemories: listMemoriesToProto(r)}
+	case *agent.GetManager:
+		out.Read = &apipb.Read_GetManager{GetManager: &apipb.GetManager{Name: r.Name}}
+	case *agent.ListManagers:
+		out.Read = &apipb.Read_ListManagers{ListManagers: pageToProto(r.Page)}
+	case *agent.GetAnswer:
+		out.Read = &apipb.Read_GetAnswer{GetAnswer: &apipb.GetAnswer{Client: r.Client, Seq: r.Seq}}
 	case *agent.Recall:
 		out.Read = &apipb.Read_Recall{Recall: recallToProto(r)}
 	default:
@@ -130,7 +136,7 @@ func readFromProto(read *apipb.Read) agent.Read {
 	case *apipb.Read_Recall:
 		return recallFromProto(r.Recall)
 	default:
-		return sessionReadFromProto(read)
+		return managerReadFromProto(read)
 	}
 }
 

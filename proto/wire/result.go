@@ -44,6 +44,10 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 		out.Result = &apipb.OpResult_Memory{Memory: memoryResultToProto(r)}
 	case *agent.SessionResult:
 		out.Result = &apipb.OpResult_Session{Session: sessionResultToProto(r)}
+	case *agent.ManagerResult:
+		out.Result = &apipb.OpResult_Manager{Manager: managerToProto(&r.Manager)}
+	case *agent.SignalResult:
+		out.Result = &apipb.OpResult_Signal{Signal: &apipb.SignalResult{Hash: r.Hash, Reply: r.Reply}}
 	case *agent.ReviewResult:
 		out.Result = &apipb.OpResult_Review{Review: reviewToProto(&r.Review)}
 	case *agent.ConversationResult:
@@ -136,6 +140,14 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 		if o.Session != nil {
 			return sessionResultFromProto(o.Session), nil
 		}
+	case *apipb.OpResult_Manager:
+		m, err := managerFromProto(o.Manager)
+		if err != nil {
+			return nil, err
+		}
+		return &agent.ManagerResult{Manager: *m}, nil
+	case *apipb.OpResult_Signal:
+		return &agent.SignalResult{Hash: o.Signal.GetHash(), Reply: json(o.Signal.GetReply())}, nil
 	case *apipb.OpResult_Review:
 		if o.Review != nil {
 			return &agent.ReviewResult{Review: *reviewFromProto(o.Review)}, nil

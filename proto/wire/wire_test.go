@@ -115,6 +115,23 @@ var ops = []func(*rapid.T) agent.Op{
 	},
 }
 
+var managerOps = []func(*rapid.T) agent.Op{
+	func(t *rapid.T) agent.Op {
+		return &agent.PutManager{Manager: manager(t), IfRevision: make1[agent.PutManager](t).IfRevision}
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.DeleteManager](t) },
+	func(t *rapid.T) agent.Op { return make1[agent.AnswerSignal](t) },
+}
+
+func init() { ops = append(ops, managerOps...) }
+
+func manager(t *rapid.T) agent.Manager {
+	m := *make1[agent.Manager](t)
+	m.IdleTimeout, m.SignalTTL, m.AttachTTL = millis(t), millis(t), millis(t)
+	m.MailboxMax, m.AwakeMax = rapid.IntRange(0, 1<<31-1).Draw(t, "mailbox"), rapid.IntRange(0, 1<<31-1).Draw(t, "awake")
+	return m
+}
+
 // spans gives what is a time to live a whole number of milliseconds.
 func spans(t *rapid.T, drafts []agent.ReviewDraft) {
 	for i := range drafts {
@@ -215,6 +232,8 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.OpResult { return &agent.ClaimResult{Claim: claim(t)} },
 		func(t *rapid.T) agent.OpResult { return make1[agent.MemoryResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.SessionResult](t) },
+		func(t *rapid.T) agent.OpResult { return &agent.ManagerResult{Manager: manager(t)} },
+		func(t *rapid.T) agent.OpResult { return make1[agent.SignalResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ReviewResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ConversationResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.MessageResult](t) },
@@ -252,6 +271,9 @@ func TestEveryReadSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.Read { return make1[agent.GetMemory](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListMemories](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.Recall](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetManager](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListManagers](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetAnswer](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.GetSession](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListSessions](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.GetReview](t) },
@@ -316,6 +338,14 @@ func TestEveryAnswerSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.Found { return make1[agent.Memory](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.MemoryList](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.Recalled](t) },
+		func(t *rapid.T) agent.Found { m := manager(t); return &m },
+		func(t *rapid.T) agent.Found {
+			return &agent.ManagerList{Items: []agent.Manager{manager(t)}, Next: rapid.String().Draw(t, "next")}
+		},
+		func(t *rapid.T) agent.Found { return &agent.Decided{Err: fault(t)} },
+		func(t *rapid.T) agent.Found {
+			return &agent.Decided{Result: agent.Result{Index: 7, Time: 8, Results: []agent.OpResult{make1[agent.SignalResult](t)}}}
+		},
 		func(t *rapid.T) agent.Found { return make1[agent.Session](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.SessionList](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.Review](t) },

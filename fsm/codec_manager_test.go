@@ -1,0 +1,59 @@
+package fsm_test
+
+import (
+	"pgregory.net/rapid"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+var genManager = rapid.Custom(func(t *rapid.T) agent.Manager {
+	m := *any1[agent.Manager](t)
+	spans(t, nil, &m.IdleTimeout, &m.SignalTTL, &m.AttachTTL)
+	m.MailboxMax, m.AwakeMax = rapid.IntRange(0, 1<<31-1).Draw(t, "mailbox"), rapid.IntRange(0, 1<<31-1).Draw(t, "awake")
+	return m
+})
+
+// genManagerOps has a generator for every kind of op on managers and signals.
+var genManagerOps = []*rapid.Generator[agent.Op]{
+	rapid.Custom(func(t *rapid.T) agent.Op {
+		m := genManager.Draw(t, "manager")
+		m.Incarnation, m.Revision, m.CreatedAt, m.UpdatedAt = 0, 0, 0, 0 // the store's
+		return &agent.PutManager{Manager: m, IfRevision: optional(t, genNumber, "if_revision")}
+	}),
+	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.DeleteManager](t) }),
+	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.AnswerSignal](t) }),
+}
+
+var genManagerResult = rapid.OneOf(
+	rapid.Custom(func(t *rapid.T) agent.OpResult { return &agent.ManagerResult{Manager: genManager.Draw(t, "manager")} }),
+	rapid.Custom(func(t *rapid.T) agent.OpResult { return any1[agent.SignalResult](t) }),
+)
+
+func init() { genOps = append(genOps, genManagerOps...) }
+
+// managerSeeds are ops on managers for the fuzz corpora.
+func managerSeeds() []agent.Op {
+	return []agent.Op{
+		&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}, SkipsPersist: []string{"a"}}},
+		&agent.DeleteManager{Name: "m", IfRevision: ptr(uint64(1))}, &agent.AnswerSignal{Hash: 1, Reply: agent.JSON(`{}`)},
+	}
+}
+
+func (h hostile) managerOp() *logpb.Op {
+	switch rapid.IntRange(0, 3).Draw(h.T, "manager op") {
+	case 0:
+		return &logpb.Op{Op: &logpb.Op_DeleteManager{DeleteManager: &logpb.DeleteManager{Name: h.id(), IfRevision: h.maybe()}}}
+	case 1:
+		return &logpb.Op{Op: &logpb.Op_AnswerSignal{AnswerSignal: &logpb.AnswerSignal{Hash: h.number(), Reply: h.bytes()}}}
+	default:
+		p := &logpb.PutManager{Name: h.id(), IfRevision: h.maybe()}
+		if rapid.Bool().Draw(h.T, "settings") {
+			p.Settings = &logpb.ManagerSettings{
+				Handler: &logpb.Handler{Kind: h.word("document", "go", "http")}, IdleTimeoutMs: h.ttl(), Durability: h.word("turn"),
+				MailboxMax: h.number(), AwakeMax: h.number(), SkipsPersist: []string{h.word("a")}, Metadata: h.bytes(),
+			}
+		}
+		return &logpb.Op{Op: &logpb.Op_PutManager{PutManager: p}}
+	}
+}

@@ -1,0 +1,78 @@
+package fsm
+
+import (
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// The kind of what says how instances are kept.
+const kindManager = "\x90" // name → logpb.ManagerRow
+
+// manager is the row of a manager, or nil.
+func (c *commit) manager(name string) (*logpb.ManagerRow, error) {
+	if err := agent.ValidID("name", name); err != nil {
+		return nil, err
+	}
+	raw, err := c.rows.get(idKey(kindManager, c.scope, name))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeManagerRow(name, raw)
+}
+
+func (c *commit) managerOp(op agent.Op) (agent.OpResult, error) {
+	switch op := op.(type) {
+	case *agent.PutManager:
+		return c.putManager(op)
+	case *agent.DeleteManager:
+		return c.deleteManager(op)
+	case *agent.AnswerSignal: // the request's own answer keeps it
+		return &agent.SignalResult{Hash: op.Hash, Reply: op.Reply}, nil
+	default:
+		return c.sessionOp(op)
+	}
+}
+
+func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
+	name := op.Manager.Name
+	old, err := c.manager(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(name, op.IfRevision, old.GetRevision()); err != nil {
+		return nil, err
+	}
+	now := c.progress.wall
+	row := &logpb.ManagerRow{
+		Settings: encodeManager(&op.Manager), Revision: 1, CreatedAt: now, UpdatedAt: now, Size: uint64(op.Manager.Size()),
+	}
+	if old == nil {
+		row.Incarnation = c.mint()
+		c.grow(1, int64(row.Size))
+	} else {
+		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
+		c.grow(0, int64(row.Size)-int64(old.Size))
+	}
+	raw, err := marshalRow("manager", name, row)
+	if err != nil {
+		return nil, err
+	}
+	c.rows.set(idKey(kindManager, c.scope, name), raw)
+	return &agent.ManagerResult{Manager: *managerOf(name, row)}, nil
+}
+
+func (c *commit) deleteManager(op *agent.DeleteManager) (agent.OpResult, error) {
+	old, err := c.manager(op.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.Name, op.IfRevision, old.GetRevision()); err != nil {
+		return nil, err
+	}
+	if old == nil {
+		return &agent.DeleteResult{}, nil
+	}
+	c.rows.remove(idKey(kindManager, c.scope, op.Name))
+	c.grow(-1, -int64(old.Size))
+	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation}, nil
+}

@@ -1,0 +1,68 @@
+package fsm
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+func (r reader) manager(q *agent.GetManager) (agent.Found, error) {
+	raw, err := r.get(idKey(kindManager, r.scope, q.Name))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, notFound("manager", q.Name)
+	}
+	row, err := decodeManagerRow(q.Name, raw)
+	if err != nil {
+		return nil, err
+	}
+	return managerOf(q.Name, row), nil
+}
+
+func (r reader) managers(q *agent.ListManagers) (agent.Found, error) {
+	list := &agent.ManagerList{}
+	var err error
+	list.Next, err = r.eachInPage(scopeKey(kindManager, r.scope), q.Page, func(name string, raw []byte) (int, error) {
+		row, err := decodeManagerRow(name, raw)
+		if err != nil {
+			return 0, err
+		}
+		list.Items = append(list.Items, *managerOf(name, row))
+		return len(name) + len(raw), nil
+	})
+	return list, err
+}
+
+// requestAnswer is what a retry of the request would be told as of the view's
+// entry.
+func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
+	raw, err := r.get(answerKey(r.scope, q.Client, q.Seq))
+	if err != nil {
+		return nil, err
+	}
+	if raw != nil {
+		var row logpb.AnswerRow
+		if err := proto.Unmarshal(raw, &row); err != nil {
+			return nil, fmt.Errorf("decode answer %d of client %q: %w", q.Seq, q.Client, err)
+		}
+		decided, err := decodeOutcome(row.Outcome)
+		return &decided, err
+	}
+	var client logpb.ClientRow
+	if raw, err = r.get(idKey(kindClient, r.scope, q.Client)); err != nil {
+		return nil, err
+	}
+	if err := proto.Unmarshal(raw, &client); err != nil {
+		return nil, fmt.Errorf("decode client %q: %w", q.Client, err)
+	}
+	if q.Seq < client.Low {
+		return nil, expiredRequest(&logpb.Commit{Client: q.Client, Seq: q.Seq},
+			fmt.Sprintf("it is below %d, which its client or time has settled", client.Low))
+	}
+	return nil, agent.Errorf(agent.CodeNotFound, "request %d of client %q has not been decided", q.Seq, q.Client)
+}
