@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 )
 
@@ -24,7 +25,7 @@ func (c *commit) forkThread(op *agent.ForkThread) (agent.OpResult, error) {
 		return nil, err
 	}
 	at := t.Rev
-	if op.AtRev != nil {
+	if op.AtRev != nil && !planted.Is(planted.ForkIgnoresRev) {
 		at = *op.AtRev
 	}
 	fork, err := c.fork(t, op.NewThread, at)

@@ -80,6 +80,13 @@ const (
 	WallClockTicks    Bug = "wall-clock-ticks"
 )
 
+// Turns, reviews and forks that are not what was promised.
+const (
+	StaleLeaseActs     Bug = "stale-lease-acts"
+	ReviewDecidedTwice Bug = "review-decided-twice"
+	ForkIgnoresRev     Bug = "fork-ignores-rev"
+)
+
 // Outcomes mixed up, in the nodes and in the client.
 const (
 	UnknownAsRefused        Bug = "unknown-as-refused"
@@ -131,6 +138,10 @@ var about = map[Bug]string{
 	FenceCheckedEarly: "a fence is held to the claim as of the proposal",
 	EpochReused:       "a claim that was released begins again with its first epoch",
 	WallClockTicks:    "claims and requests run out by the leader's wall clock",
+
+	StaleLeaseActs:     "a session's calls are let through under any lease that it has had",
+	ReviewDecidedTwice: "a review that was answered can be answered again",
+	ForkIgnoresRev:     "a fork is of all entries, whichever rev was asked for",
 
 	UnknownAsRefused:        "an entry whose leader lost its place is called refused",
 	TimeoutAsRefused:        "the client calls a commit refused that it could not settle",

@@ -24,6 +24,9 @@ const (
 	deletes   = "delete"
 	set       = "set"
 	power     = "power"
+	session   = "session"
+	review    = "review"
+	fork      = "fork"
 	lagging   = "slow-net/a-follower-lags"
 
 	installing = "kill/while-taking-a-snapshot-over"
@@ -71,6 +74,11 @@ var specimens = []Specimen{
 	{Bug: planted.EpochReused, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim},
 
 	{Bug: planted.WallClockTicks, Workloads: []string{claim}, Nemeses: []string{"clock/the-leaders-jumps"}, Time: 30 * time.Second, Seed: 1, Check: claim},
+
+	// Turns, reviews and forks.
+	{Bug: planted.StaleLeaseActs, Workloads: []string{session}, Time: some, Seed: 1, Check: session},
+	{Bug: planted.ReviewDecidedTwice, Workloads: []string{review}, Time: short, Seed: 1, Check: review},
+	{Bug: planted.ForkIgnoresRev, Workloads: []string{fork}, Time: short, Seed: 1, Check: fork},
 
 	// Outcomes and members.
 	{Bug: planted.UnknownAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-hears-nobody"}, Time: long, Seed: 1, Check: set},
