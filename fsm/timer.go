@@ -16,8 +16,8 @@ import (
 // timer is one timer while an op changes it; the row is nil where there is none.
 type timer struct {
 	*commit
-	timerName
-	row *logpb.TimerRow
+	name timerName
+	row  *logpb.TimerRow
 }
 
 // timerOp runs an op on a timer.
@@ -43,8 +43,8 @@ func (c *commit) openTimer(manager, key, id string) (*timer, error) {
 			return nil, err
 		}
 	}
-	t := &timer{commit: c, timerName: timerName{manager, key, id}}
-	raw, err := c.rows.get(t.timerName.row(kindTimer, c.scope))
+	t := &timer{commit: c, name: timerName{manager, key, id}}
+	raw, err := c.rows.get(t.keyOf(kindTimer))
 	if err != nil || raw == nil {
 		return t, err
 	}
@@ -52,8 +52,8 @@ func (c *commit) openTimer(manager, key, id string) (*timer, error) {
 	return t, err
 }
 
-// name is the key of the timer's row of a kind.
-func (t *timer) name(kind string) string { return t.timerName.row(kind, t.scope) }
+// keyOf is the key of the timer's row of a kind.
+func (t *timer) keyOf(kind string) string { return t.name.row(kind, t.scope) }
 
 func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) {
 	if op.Next < 0 || op.Cron == "" && op.Next == 0 {
@@ -79,7 +79,7 @@ func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) {
 		c.grow(1, int64(row.Size))
 	}
 	t.row = row
-	c.rows.set(t.name(kindTimerData), op.Data)
+	c.rows.set(t.keyOf(kindTimerData), op.Data)
 	return t.store()
 }
 
@@ -90,12 +90,12 @@ func timerBytes(op *agent.Timer) uint64 {
 
 // room holds a new timer to what its instance may have.
 func (t *timer) room() error {
-	prefix := timersOf(kindTimer, t.scope, t.manager, t.key)
+	prefix := timersOf(kindTimer, t.scope, t.name.manager, t.name.key)
 	keys, _, err := t.rows.keys(prefix, after(prefix), agent.TimersMax)
 	if err != nil || len(keys) < agent.TimersMax {
 		return err
 	}
-	e := agent.Errorf(agent.CodeOverloaded, "instance %q of %q has %d timers: delete some", t.key, t.manager, len(keys))
+	e := agent.Errorf(agent.CodeOverloaded, "instance %q of %q has %d timers: delete some", t.name.key, t.name.manager, len(keys))
 	e.Limit = fmt.Sprintf("timers_max=%d", agent.TimersMax)
 	e.RetryAfterMS = quotaRetryMS
 	return e
@@ -116,8 +116,8 @@ func (c *commit) deleteTimer(op *agent.DeleteTimer) (agent.OpResult, error) {
 // drop removes the timer.
 func (t *timer) drop() {
 	t.unplace()
-	t.rows.remove(t.name(kindTimer))
-	t.rows.remove(t.name(kindTimerData))
+	t.rows.remove(t.keyOf(kindTimer))
+	t.rows.remove(t.keyOf(kindTimerData))
 	t.grow(-1, -int64(t.row.Size))
 }
 
@@ -178,34 +178,34 @@ func (t *timer) store() (agent.OpResult, error) {
 	if at := max(t.row.Next, t.row.NotBefore); !t.row.Parked {
 		if at <= t.progress.wall {
 			t.row.Due = true
-			t.rows.set(t.name(kindTimerDue), indexed)
+			t.rows.set(t.keyOf(kindTimerDue), indexed)
 			t.touch(timersDueKey)
 		} else {
 			t.row.Queued = at
-			t.expireAt(at, t.name(kindTimer))
+			t.expireAt(at, t.keyOf(kindTimer))
 		}
 	}
 	if err := t.write(); err != nil {
 		return nil, err
 	}
-	return &agent.TimerResult{Timer: timerOf(t.timerName, t.row, nil)}, nil
+	return &agent.TimerResult{Timer: timerOf(t.name, t.row, nil)}, nil
 }
 
 func (t *timer) write() error {
 	raw, err := deterministic.Marshal(t.row)
 	if err != nil {
-		return fmt.Errorf("encode timer %q: %w", t.id, err)
+		return fmt.Errorf("encode timer %q: %w", t.name.id, err)
 	}
-	t.rows.set(t.name(kindTimer), raw)
+	t.rows.set(t.keyOf(kindTimer), raw)
 	return nil
 }
 
 // unplace takes the timer from where it waits.
 func (t *timer) unplace() {
 	if t.row.Due {
-		t.rows.remove(t.name(kindTimerDue))
+		t.rows.remove(t.keyOf(kindTimerDue))
 	}
-	t.unexpire(t.row.Queued, t.name(kindTimer))
+	t.unexpire(t.row.Queued, t.keyOf(kindTimer))
 	t.row.Due, t.row.Queued = false, 0
 }
 
