@@ -8,8 +8,8 @@ import (
 // The kind of what says how instances are kept.
 const kindManager = "\x90" // name → logpb.ManagerRow
 
-// manager is the row of a manager, or nil.
-func (c *commit) manager(name string) (*logpb.ManagerRow, error) {
+// managerRow is the row of a manager, or nil.
+func (c *commit) managerRow(name string) (*logpb.ManagerRow, error) {
 	if err := agent.ValidID("name", name); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (c *commit) managerOp(op agent.Op) (agent.OpResult, error) {
 
 func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
 	name := op.Manager.Name
-	old, err := c.manager(name)
+	old, err := c.managerRow(name)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
 }
 
 func (c *commit) deleteManager(op *agent.DeleteManager) (agent.OpResult, error) {
-	old, err := c.manager(op.Name)
+	old, err := c.managerRow(op.Name)
 	if err != nil {
 		return nil, err
 	}
