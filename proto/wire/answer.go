@@ -67,6 +67,10 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 		out.Answer = &apipb.Answer_Answered{Answered: answeredToProto(f)}
 	case *agent.Recalled:
 		out.Answer = &apipb.Answer_Recalled{Recalled: recalledToProto(f)}
+	case *agent.Timer:
+		out.Answer = &apipb.Answer_Timer{Timer: timerToProto(f)}
+	case *agent.TimerList:
+		out.Answer = &apipb.Answer_Timers{Timers: timerListToProto(f)}
 	default:
 		sessionAnswerToProto(out, f)
 	}
@@ -121,6 +125,10 @@ func answerFromProto(a *apipb.Answer) (agent.Answer, error) {
 		found = memoryListFromProto(f.Memories)
 	case *apipb.Answer_Recalled:
 		found = recalledFromProto(f.Recalled)
+	case *apipb.Answer_Timer:
+		found = timerFromProto(f.Timer)
+	case *apipb.Answer_Timers:
+		found = timerListFromProto(f.Timers)
 	default:
 		found, err = threadAnswerFromProto(a)
 	}

@@ -77,6 +77,8 @@ func threadOpToProto(out *apipb.Op, op agent.Op) {
 		out.Op = &apipb.Op_ForkThread{ForkThread: &apipb.ForkThread{
 			Thread: op.Thread, NewThread: op.NewThread, AtRev: op.AtRev, IfIncarnation: op.IfIncarnation,
 		}}
+	case *agent.PutTimer, *agent.DeleteTimer, *agent.AckTimer, *agent.FailTimer:
+		timerOpToProto(out, op)
 	default:
 		claimOpToProto(out, op)
 	}

@@ -63,6 +63,10 @@ func readToProto(out *apipb.Read, read agent.Read) {
 		out.Read = &apipb.Read_GetAnswer{GetAnswer: &apipb.GetAnswer{Client: r.Client, Seq: r.Seq}}
 	case *agent.Recall:
 		out.Read = &apipb.Read_Recall{Recall: recallToProto(r)}
+	case *agent.GetTimer:
+		out.Read = &apipb.Read_GetTimer{GetTimer: &apipb.GetTimer{Manager: r.Manager, Key: r.Key, Id: r.ID}}
+	case *agent.ListTimers:
+		out.Read = &apipb.Read_ListTimers{ListTimers: listTimersToProto(r)}
 	default:
 		sessionReadToProto(out, read)
 	}
@@ -135,6 +139,10 @@ func readFromProto(read *apipb.Read) agent.Read {
 		return listMemoriesFromProto(r.ListMemories)
 	case *apipb.Read_Recall:
 		return recallFromProto(r.Recall)
+	case *apipb.Read_GetTimer:
+		return &agent.GetTimer{Manager: r.GetTimer.GetManager(), Key: r.GetTimer.GetKey(), ID: r.GetTimer.GetId()}
+	case *apipb.Read_ListTimers:
+		return listTimersFromProto(r.ListTimers)
 	default:
 		return managerReadFromProto(read)
 	}

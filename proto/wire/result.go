@@ -58,6 +58,8 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 		out.Result = &apipb.OpResult_ForkedAgent{ForkedAgent: forkedAgentToProto(r)}
 	case *agent.Erasure:
 		out.Result = &apipb.OpResult_Erasure{Erasure: erasureToProto(r)}
+	case *agent.TimerResult:
+		out.Result = &apipb.OpResult_Timer{Timer: timerToProto(&r.Timer)}
 	default:
 		panic(fmt.Sprintf("wire: result %T has no wire format", res))
 	}
@@ -163,6 +165,10 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 	case *apipb.OpResult_ForkedAgent:
 		if o.ForkedAgent != nil {
 			return forkedAgentFromProto(o.ForkedAgent)
+		}
+	case *apipb.OpResult_Timer:
+		if o.Timer != nil {
+			return &agent.TimerResult{Timer: *timerFromProto(o.Timer)}, nil
 		}
 	case *apipb.OpResult_Erasure:
 		return erasureFromProto(o.Erasure)

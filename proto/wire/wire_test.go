@@ -125,6 +125,21 @@ var managerOps = []func(*rapid.T) agent.Op{
 
 func init() { ops = append(ops, managerOps...) }
 
+var timerOps = []func(*rapid.T) agent.Op{
+	func(t *rapid.T) agent.Op {
+		p := make1[agent.Timer](t)
+		return &agent.PutTimer{Timer: agent.Timer{
+			Manager: p.Manager, Key: p.Key, ID: p.ID, Cron: p.Cron, TimeZone: p.TimeZone, Missed: p.Missed, CatchUp: p.CatchUp, Type: p.Type,
+			Data: p.Data, Next: p.Next,
+		}}
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.DeleteTimer](t) },
+	func(t *rapid.T) agent.Op { return make1[agent.AckTimer](t) },
+	func(t *rapid.T) agent.Op { return make1[agent.FailTimer](t) },
+}
+
+func init() { ops = append(ops, timerOps...) }
+
 func manager(t *rapid.T) agent.Manager {
 	m := *make1[agent.Manager](t)
 	m.IdleTimeout, m.SignalTTL, m.AttachTTL = millis(t), millis(t), millis(t)
@@ -234,6 +249,7 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.OpResult { return make1[agent.SessionResult](t) },
 		func(t *rapid.T) agent.OpResult { return &agent.ManagerResult{Manager: manager(t)} },
 		func(t *rapid.T) agent.OpResult { return make1[agent.SignalResult](t) },
+		func(t *rapid.T) agent.OpResult { return make1[agent.TimerResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ReviewResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ConversationResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.MessageResult](t) },
@@ -274,6 +290,8 @@ func TestEveryReadSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.Read { return make1[agent.GetManager](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListManagers](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.GetAnswer](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.GetTimer](t) },
+		func(t *rapid.T) agent.Read { return make1[agent.ListTimers](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.GetSession](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.ListSessions](t) },
 		func(t *rapid.T) agent.Read { return make1[agent.GetReview](t) },
@@ -337,6 +355,8 @@ func TestEveryAnswerSurvivesTheWire(t *testing.T) {
 		},
 		func(t *rapid.T) agent.Found { return make1[agent.Memory](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.MemoryList](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.Timer](t) },
+		func(t *rapid.T) agent.Found { return make1[agent.TimerList](t) },
 		func(t *rapid.T) agent.Found { return make1[agent.Recalled](t) },
 		func(t *rapid.T) agent.Found { m := manager(t); return &m },
 		func(t *rapid.T) agent.Found {

@@ -32,7 +32,7 @@ func weigh(r *apipb.ReadRequest) int64 {
 	for _, read := range r.Reads {
 		switch read.GetRead().(type) {
 		case *apipb.Read_GetValue, *apipb.Read_GetCheckpoint, *apipb.Read_GetThread, *apipb.Read_GetEntry, *apipb.Read_GetScope,
-			*apipb.Read_GetClaim, *apipb.Read_GetMemory, *apipb.Read_GetSession, *apipb.Read_GetReview:
+			*apipb.Read_GetClaim, *apipb.Read_GetMemory, *apipb.Read_GetSession, *apipb.Read_GetReview, *apipb.Read_GetTimer:
 			weight++
 		default:
 			weight += pageReadWeight

@@ -109,6 +109,8 @@ func results(_ context.Context, c agent.Commit, done func(agent.Result, error)) 
 			r.Results = append(r.Results, &agent.SessionResult{Session: agent.SessionRow{ID: "s", Revision: 4}})
 		case *agent.DecideReview:
 			r.Results = append(r.Results, &agent.ReviewResult{Review: agent.Review{ID: op.Review, Status: agent.ReviewApproved}})
+		case *agent.PutTimer:
+			r.Results = append(r.Results, &agent.TimerResult{Timer: op.Timer})
 		case *agent.WriteMemory:
 			r.Results = append(r.Results, &agent.MemoryResult{Agent: "a", ID: "m"})
 		case *agent.PutScope:
@@ -163,6 +165,10 @@ func answers(_ context.Context, r agent.Reads) (agent.Answers, error) {
 		f = &agent.MemoryList{}
 	case *agent.Recall:
 		f = &agent.Recalled{}
+	case *agent.GetTimer:
+		f = &agent.Timer{}
+	case *agent.ListTimers:
+		f = &agent.TimerList{}
 	}
 	return agent.Answers{Answers: []agent.Answer{{Found: f}}}, nil
 }
@@ -171,7 +177,7 @@ func TestEveryTypedCallIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn := serve(t, &fake{submit: results, read: answers}, grpc.Options{})
 		cps, ths, vals := apipb.NewCheckpointsClient(conn), apipb.NewThreadsClient(conn), apipb.NewValuesClient(conn)
-		cls, mems := apipb.NewClaimsClient(conn), apipb.NewMemoriesClient(conn)
+		cls, mems, tms := apipb.NewClaimsClient(conn), apipb.NewMemoriesClient(conn), apipb.NewTimersClient(conn)
 		ags, scs, clu := apipb.NewAgentsClient(conn), apipb.NewScopesClient(conn), apipb.NewClusterClient(conn)
 		ctx := t.Context()
 		node := &apipb.NodeRequest{Node: "n"}
@@ -213,6 +219,10 @@ func TestEveryTypedCallIsServed(t *testing.T) {
 			"Memories.Get":     func() (any, error) { return mems.Get(ctx, &apipb.GetMemoryRequest{}) },
 			"Memories.List":    func() (any, error) { return mems.List(ctx, &apipb.ListMemoriesRequest{}) },
 			"Memories.Recall":  func() (any, error) { return mems.Recall(ctx, &apipb.RecallRequest{}) },
+			"Timers.Put":       func() (any, error) { return tms.Put(ctx, &apipb.PutTimerRequest{Put: &apipb.PutTimer{}}) },
+			"Timers.Delete":    func() (any, error) { return tms.Delete(ctx, &apipb.DeleteTimerRequest{Delete: &apipb.DeleteTimer{}}) },
+			"Timers.Get":       func() (any, error) { return tms.Get(ctx, &apipb.GetTimerRequest{}) },
+			"Timers.List":      func() (any, error) { return tms.List(ctx, &apipb.ListTimersRequest{}) },
 			"Claims.Get":       func() (any, error) { return cls.Get(ctx, &apipb.GetClaimRequest{}) },
 			"Claims.List":      func() (any, error) { return cls.List(ctx, &apipb.ListRequest{}) },
 			"Agents.Thaw":      func() (any, error) { return ags.Thaw(ctx, &apipb.ThawRequest{}) },
