@@ -132,7 +132,7 @@ func (c *call) listClaims(*none) error {
 // watchClaim streams until the caller leaves. One that nobody holds is watched
 // like any other.
 func (c *call) watchClaim(*none) error {
-	err := c.openWatch(&agent.GetClaim{Claim: c.id("name")})
+	_, err := c.openWatch(&agent.GetClaim{Claim: c.id("name")})
 	if err != nil && agent.CodeOf(err) != agent.CodeNotFound {
 		return err
 	}

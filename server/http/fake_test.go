@@ -31,6 +31,7 @@ type fake struct {
 	onBackup    func(w io.Writer) error                   // is the backup
 	onChange    func(agent.Change, string) error          // is the change
 	onWatch     func(yield func(agent.Event, error) bool) // instead of the store's own
+	lastWatch   agent.Watch
 }
 
 type fakeAnswer struct {

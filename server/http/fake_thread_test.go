@@ -149,6 +149,9 @@ func (t *fakeThread) load(q *agent.LoadEntries) *agent.Entries {
 
 func (f *fake) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
+		f.mu.Lock()
+		f.lastWatch = w
+		f.mu.Unlock()
 		if f.onWatch != nil {
 			f.onWatch(yield)
 			return
@@ -169,6 +172,9 @@ func (f *fake) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, 
 			f.mu.Unlock()
 			switch {
 			case t == nil:
+				yield(agent.Event{Kind: agent.EventDeleted}, nil)
+				return
+			case w.Incarnation != 0 && w.Incarnation != t.Incarnation:
 				yield(agent.Event{Kind: agent.EventDeleted}, nil)
 				return
 			case from < floor:

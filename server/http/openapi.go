@@ -50,6 +50,8 @@ var queryParams = map[string]queryParam{
 	"revision":       {doc: "An older revision, as far as the history goes; 0 means the current one", schema: wholeNumber},
 	"if_revision":    {doc: "Apply only at this revision; 0 means that there must be none", schema: wholeNumber},
 	"if_incarnation": {doc: "Apply only to this incarnation; 0 means any", schema: wholeNumber},
+	"incarnation":    {doc: "Only this life of it: another one ends the watch as deleted; 0 means the one that is there", schema: wholeNumber},
+	"from_index":     {doc: "The first index of the log; what comes from now on where absent, or 0", schema: wholeNumber},
 	"ttl_ms":         {doc: "Expire after so long, in log time; 0 means never", schema: wholeNumber},
 	"seal_ms":        {doc: "Refuse every write to it for so long", schema: wholeNumber},
 	"from":           {doc: "The first seq", schema: wholeNumber},
@@ -67,7 +69,7 @@ var headerDocs = map[string]string{
 	headerIdempotency: "A retry within 24 h gets the first answer",
 	headerIfMatch:     `The revision (a thread's rev) in quotes: apply only there`,
 	headerIfNone:      "*: apply only where there is nothing yet",
-	headerLastEvent:   "Go on after this seq; it outranks from",
+	headerLastEvent:   "Go on after this event; it outranks from and from_index",
 }
 
 // documentConfig is a huma API without anything that answers by itself.
@@ -181,7 +183,7 @@ func (rt *route) headers() []string {
 	if rt.effect != plain {
 		names = append(names, headerScope)
 	}
-	if rt.streams && rt.takes("from") {
+	if rt.streams && (rt.takes("from") || rt.takes("from_index")) {
 		names = append(names, headerLastEvent)
 	}
 	names = append(names, headerTimeout)

@@ -112,6 +112,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeReviews()
 	f.routeMemory()
 	f.routeScopes()
+	f.routeChanges()
 	f.routeCluster()
 	f.routeHealth()
 	f.routeDocument()

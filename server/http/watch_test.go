@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -127,6 +128,31 @@ func TestAWatchResumesAfterTheLastEvent(t *testing.T) {
 	k.call("GET", "/v1/threads/t/watch?from=x", "").problem(400, "invalid")
 	k.call("GET", "/v1/threads/t/watch", "", "Last-Event-ID: x").problem(400, "invalid")
 	k.call("GET", "/v1/threads/t/watch", "", "Last-Event-ID: 18446744073709551615").problem(400, "invalid")
+}
+
+// A seq says nothing about the life of a thread that it is of: the incarnation
+// does, or a thread that has not come so far.
+func TestAWatchDoesNotGoOnInAnotherLife(t *testing.T) {
+	k := newKit(t)
+	k.call("POST", "/v1/threads/t/entries", `{"entries":[{"id":"a","at":1},{"id":"b","at":1},{"id":"c","at":1}]}`).ok(201)
+	const path = "/v1/threads/t"
+	life := fmt.Sprintf("%.0f", k.call("GET", path, "").ok(200)["incarnation"])
+	k.call("DELETE", path, "").ok(204)
+	k.call("POST", path+"/entries", `{"entries":[{"id":"x","at":1},{"id":"y","at":1}]}`).ok(201)
+	const deleted = opened + "event: deleted\ndata: {}\n\n"
+	for _, c := range []struct{ query, last string }{
+		{"?incarnation=" + life, "0"},
+		{"?incarnation=" + life + "&from=1", ""},
+		{"", "2"},
+	} {
+		var headers []string
+		if c.last != "" {
+			headers = append(headers, "Last-Event-ID: "+c.last)
+		}
+		if got := k.call("GET", path+"/watch"+c.query, "", headers...); got.Body.String() != deleted {
+			t.Errorf("%+v: it wrote\n%s", c, got.Body)
+		}
+	}
 }
 
 func TestAWatchBelowTheFloorSaysCompacted(t *testing.T) {

@@ -1,0 +1,136 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+)
+
+// change is one change of a scope. Of its revisions it has the one that its
+// kind has.
+type change struct {
+	Index    uint64  `json:"index"`
+	Ordinal  uint64  `json:"ordinal"`
+	Time     int64   `json:"time"`
+	Kind     string  `json:"kind"`
+	Agent    string  `json:"agent,omitzero"`
+	Key      string  `json:"key"`
+	Rev      *uint64 `json:"rev,omitempty"`
+	Epoch    *uint64 `json:"epoch,omitempty"`
+	Revision *uint64 `json:"revision,omitempty"`
+	Deleted  bool    `json:"deleted,omitzero"`
+	Status   string  `json:"status,omitzero"`
+}
+
+func changeOf(c *agent.Changed) change {
+	out := change{
+		Index: c.Index, Ordinal: c.Ordinal, Time: c.Time, Kind: string(c.Kind), Agent: c.Agent, Key: c.Key,
+		Deleted: c.Deleted, Status: c.Status,
+	}
+	switch {
+	case c.Deleted || c.Kind == agent.ChangedReview || c.Kind == agent.ChangedScope:
+	case c.Kind == agent.ChangedThread:
+		out.Rev = &c.Revision
+	case c.Kind == agent.ChangedClaim:
+		out.Epoch = &c.Revision
+	default:
+		out.Revision = &c.Revision
+	}
+	return out
+}
+
+func (f *front) routeChanges() {
+	register(f, route{
+		method: http.MethodGet, path: "/v1/changes", id: "watch-changes", tag: "scopes",
+		summary: "Server-sent events: every change of the scope, in the order of the log",
+		effect:  reads, query: []string{"prefix", "from_index"}, media: eventStream, streams: true,
+	}, (*call).watchChanges)
+}
+
+// watchChanges streams until the caller leaves or an event ends it. The feed's
+// first event is waited for, so that one that cannot begin is answered by a
+// status.
+func (c *call) watchChanges(*none) error {
+	w := agent.Watch{Scope: c.scope, Changes: true, Prefix: c.text("prefix"), From: c.number("from_index")}
+	if err := c.resumeChanges(&w); err != nil {
+		return err
+	}
+	if c.err != nil {
+		return c.err
+	}
+	came, end := c.start(w)
+	defer end()
+	first, err := c.firstOf(came)
+	if err != nil {
+		return err
+	}
+	return c.stream(came, first)
+}
+
+// resumeChanges goes on after Last-Event-ID, which a reconnecting caller sends
+// beside the from_index that it began with: index.ordinal of the last change,
+// or an index that was told whole.
+func (c *call) resumeChanges(w *agent.Watch) error {
+	last, err := single(c.r.Header, headerLastEvent)
+	if err != nil || last == "" {
+		return err
+	}
+	whole, part, within := strings.Cut(last, ".")
+	index, err := strconv.ParseUint(whole, 10, 64)
+	var ordinal uint64
+	if err == nil && within {
+		ordinal, err = strconv.ParseUint(part, 10, 64)
+	}
+	if err != nil || index+1 == 0 || ordinal+1 == 0 {
+		return agent.Invalid(headerLastEvent, "it is %q, and should be the id of an event of this feed", last)
+	}
+	if w.From, w.Skip = index+1, 0; within {
+		w.From, w.Skip = index, ordinal+1
+	}
+	return nil
+}
+
+// firstOf waits for the first element of a watch of changes, within the call's
+// time.
+func (c *call) firstOf(came <-chan watched) (watched, error) {
+	late := time.NewTimer(c.timeout)
+	defer late.Stop()
+	select {
+	case first, ok := <-came:
+		switch {
+		case !ok:
+			return first, agent.Errorf(agent.CodeUnavailable, "the feed ended before it began: ask again")
+		case first.err != nil:
+			return first, readOutcome(first.err)
+		case first.event.Last():
+			return first, agent.EndOfChanges(first.event)
+		}
+		return first, nil
+	case <-c.front.closing:
+	case <-c.r.Context().Done():
+	case <-late.C:
+	}
+	return watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: ask again")
+}
+
+// changes writes an event for each change, with its place as the id. An id
+// alone says how far the feed is where there is nothing to tell: it moves
+// Last-Event-ID on, and is no event for the page that listens.
+func (e *events) changes(event agent.Event) error {
+	var all strings.Builder
+	for i := range event.Changes {
+		c := &event.Changes[i]
+		text, err := eventText("change", strconv.FormatUint(c.Index, 10)+"."+strconv.FormatUint(c.Ordinal, 10), changeOf(c))
+		if err != nil {
+			return err
+		}
+		all.WriteString(text)
+	}
+	if n := len(event.Changes); n == 0 || event.Through >= event.Changes[n-1].Index {
+		all.WriteString("id: " + strconv.FormatUint(event.Through, 10) + "\n\n")
+	}
+	return e.write(all.String())
+}
