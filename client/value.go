@@ -16,6 +16,12 @@ func (s Scope) DeleteValue(ctx context.Context, del agent.DeleteValue) (*agent.D
 	return do[*agent.DeleteResult](ctx, s, &del)
 }
 
+// ReviseValue changes what is known of a value, and not its bytes; with To it
+// moves it, all at once or not at all.
+func (s Scope) ReviseValue(ctx context.Context, revise agent.ReviseValue) (*agent.ValueResult, error) {
+	return do[*agent.ValueResult](ctx, s, &revise)
+}
+
 // GetValue reads a value; not_found where there is none.
 func (s Scope) GetValue(ctx context.Context, key string) (*agent.Value, error) {
 	return ask[*agent.Value](ctx, s, &agent.GetValue{Key: key})
