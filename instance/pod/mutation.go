@@ -1,0 +1,218 @@
+package pod
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"dormouse/agent"
+)
+
+// OpsMax is how many ops one mutation may have.
+const OpsMax = 256
+
+// Op is one change of a mutation: exactly one of its members.
+type Op struct {
+	AddNode    *AddNode    `json:"add_node,omitempty"`
+	RemoveNode *RemoveNode `json:"remove_node,omitempty"`
+}
+
+// AddNode adds a node, owned by another where one is named.
+type AddNode struct {
+	Name      string   `json:"name"`
+	Node      Node     `json:"node"`
+	Owner     string   `json:"owner,omitempty"`
+	DependsOn []string `json:"depends_on,omitempty"`
+}
+
+// RemoveNode removes a node with all that it owns, and their links.
+type RemoveNode struct {
+	Name string `json:"name"`
+}
+
+// Plan is what a mutation comes to: the topology after it, and what is to be
+// started and stopped for it. What was removed is no longer in the topology, so
+// the plan says what it was.
+type Plan struct {
+	Topology Topology
+	Added    []string        // in order
+	Removed  map[string]Node // :: name → node
+	Start    []string        // the eager ones of Added, in order
+	Stop     [][]string      // Removed in waves: what needs others stops before them
+}
+
+// ParseOps reads a mutation's ops. Errors are *agent.Error.
+func ParseOps(raw agent.JSON) ([]Op, error) {
+	compact, err := agent.Compact(raw)
+	if err != nil {
+		return nil, err
+	}
+	var ops []Op
+	if err := json.Unmarshal(compact, &ops, json.RejectUnknownMembers(true)); err != nil {
+		return nil, agent.Invalid("ops", "ops: %v", err)
+	}
+	return ops, nil
+}
+
+// Plan works a mutation out: all of its ops, in order, or an error and nothing.
+// A batch may not touch a node twice, a removal touches all that it takes with
+// it. The version grows by one, or stays where there are no ops.
+func (t Topology) Plan(ops []Op) (Plan, error) {
+	if len(ops) > OpsMax {
+		return Plan{}, agent.TooLarge("ops", "pod_ops_max", len(ops), OpsMax)
+	}
+	p := planner{before: t, plan: Plan{Topology: t.copied(), Removed: map[string]Node{}}, touched: map[string]bool{}}
+	for _, op := range ops {
+		if err := p.run(op); err != nil {
+			return Plan{}, err
+		}
+	}
+	return p.finish(len(ops) > 0)
+}
+
+// planner is a mutation while it is worked out.
+type planner struct {
+	before  Topology
+	plan    Plan
+	touched map[string]bool
+}
+
+func (p *planner) run(op Op) error {
+	switch {
+	case op.AddNode != nil && op.RemoveNode == nil:
+		return p.add(op.AddNode)
+	case op.RemoveNode != nil && op.AddNode == nil:
+		return p.remove(op.RemoveNode.Name)
+	default:
+		return agent.Invalid("ops", "an op must have exactly one of add_node and remove_node")
+	}
+}
+
+func (p *planner) add(op *AddNode) error {
+	if err := p.touch(op.Name); err != nil {
+		return err
+	}
+	t := &p.plan.Topology
+	if _, there := t.Nodes[op.Name]; there {
+		return agent.Invalid("ops", "node %q is there already: choose another name, or remove it first, in a mutation of its own", op.Name)
+	}
+	t.Nodes[op.Name] = op.Node.normal()
+	if op.Owner != "" {
+		t.Links = append(t.Links, Link{Type: Owns, From: op.Owner, To: op.Name})
+	}
+	for _, other := range op.DependsOn {
+		t.Links = append(t.Links, Link{Type: DependsOn, From: op.Name, To: other})
+	}
+	p.plan.Added = append(p.plan.Added, op.Name)
+	return nil
+}
+
+func (p *planner) remove(name string) error {
+	t := &p.plan.Topology
+	if _, there := t.Nodes[name]; !there && !p.touched[name] {
+		return unknownNode(name, p.before)
+	}
+	for _, gone := range t.Subtree(name) {
+		if err := p.touch(gone); err != nil {
+			return err
+		}
+		p.plan.Removed[gone] = t.Nodes[gone]
+		delete(t.Nodes, gone)
+	}
+	t.Links = slices.DeleteFunc(t.Links, func(l Link) bool {
+		_, from := t.Nodes[l.From]
+		_, to := t.Nodes[l.To]
+		return p.touched[l.From] && !from || p.touched[l.To] && !to
+	})
+	return nil
+}
+
+func (p *planner) touch(name string) error {
+	if p.touched[name] {
+		return agent.Invalid("ops", "the ops touch node %q twice: make two mutations of them", name)
+	}
+	p.touched[name] = true
+	return nil
+}
+
+func (p *planner) finish(changed bool) (Plan, error) {
+	plan := p.plan
+	plan.Topology = plan.Topology.normal()
+	if changed {
+		plan.Topology.Version = p.before.Version + 1
+	}
+	if err := plan.Topology.Validate(); err != nil {
+		return Plan{}, err
+	}
+	if _, err := plan.Topology.Waves(plan.Topology.names()); err != nil {
+		return Plan{}, err
+	}
+	slices.Sort(plan.Added)
+	for _, name := range plan.Added {
+		if plan.Topology.Nodes[name].Activation == Eager {
+			plan.Start = append(plan.Start, name)
+		}
+	}
+	var err error
+	plan.Stop, err = p.before.stopWaves(plan.Removed)
+	return plan, err
+}
+
+// stopWaves puts nodes in the order in which they stop: the reverse of that in
+// which they start.
+func (t Topology) stopWaves(nodes map[string]Node) ([][]string, error) {
+	waves, err := t.Waves(slices.Sorted(maps.Keys(nodes)))
+	if err != nil {
+		return nil, err
+	}
+	var stops [][]string
+	for _, wave := range slices.Backward(waves) {
+		wave = slices.DeleteFunc(wave, func(name string) bool { _, goes := nodes[name]; return !goes })
+		if len(wave) > 0 {
+			stops = append(stops, wave)
+		}
+	}
+	return stops, nil
+}
+
+// Replace is the topology to put in place of t. Its version is t's, or the next
+// one where the structure is another: nodes, links, managers, activations. Meta
+// and defaults are no structure.
+func (t Topology) Replace(by Topology) (Topology, error) {
+	next := by.normal()
+	if err := next.Validate(); err != nil {
+		return Topology{}, err
+	}
+	next.Version = t.Version
+	if !t.alike(next) {
+		next.Version++
+	}
+	return next, nil
+}
+
+// alike tells whether two topologies have the same structure.
+func (t Topology) alike(other Topology) bool {
+	same := maps.EqualFunc(t.Nodes, other.Nodes, func(a, b Node) bool {
+		return a.Kind == b.Kind && a.Manager == b.Manager && a.Activation == b.Activation
+	})
+	return same && maps.Equal(t.ties(), other.ties())
+}
+
+func (t Topology) ties() map[tie]bool {
+	ties := make(map[tie]bool, len(t.Links))
+	for _, l := range t.Links {
+		ties[l.tie()] = true
+	}
+	return ties
+}
+
+// copied is a topology whose nodes and links may be changed.
+func (t Topology) copied() Topology {
+	t.Nodes = maps.Clone(t.Nodes)
+	if t.Nodes == nil {
+		t.Nodes = map[string]Node{}
+	}
+	t.Links = slices.Clone(t.Links)
+	return t
+}

@@ -1,0 +1,254 @@
+package pod
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
+
+// Limits of a topology.
+const (
+	NodesMax = 1024 // nodes of one pod
+	LinksMax = 8192 // links of one pod
+)
+
+// Topology is what a pod consists of. Version counts its structural changes,
+// from 1.
+type Topology struct {
+	Name     string          `json:"name"`
+	Version  uint64          `json:"version"`
+	Nodes    map[string]Node `json:"nodes"` // :: name → node
+	Links    []Link          `json:"links"`
+	Defaults jsontext.Value  `json:"defaults,omitempty"`
+}
+
+// Node is one node of a pod: an instance, or a pod of its own.
+type Node struct {
+	Kind         Kind           `json:"kind"`
+	Manager      string         `json:"manager"` // that keeps it
+	Activation   Activation     `json:"activation"`
+	Meta         jsontext.Value `json:"meta,omitempty"`
+	InitialState jsontext.Value `json:"initial_state,omitempty"` // of a fresh instance
+}
+
+// Kind says what a node is.
+type Kind string
+
+// The kinds of nodes.
+const (
+	KindAgent Kind = "agent"
+	KindPod   Kind = "pod"
+)
+
+// Activation says when a node starts.
+type Activation string
+
+// The activations.
+const (
+	Eager Activation = "eager" // with its pod
+	Lazy  Activation = "lazy"  // when somebody asks for it
+)
+
+// Link ties two nodes of a pod. A node depends_on another from From to To, and
+// owns another likewise.
+type Link struct {
+	Type LinkType       `json:"type"`
+	From string         `json:"from"`
+	To   string         `json:"to"`
+	Meta jsontext.Value `json:"meta,omitempty"`
+}
+
+// LinkType says how two nodes are tied.
+type LinkType string
+
+// The types of links.
+const (
+	DependsOn LinkType = "depends_on" // From starts after To
+	Owns      LinkType = "owns"       // To hangs under From, and starts after it
+)
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom: a link may be written
+// short, as ["depends_on", from, to].
+func (l *Link) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() == '[' {
+		var short [3]string
+		if err := json.UnmarshalDecode(d, &short); err != nil {
+			return err
+		}
+		*l = Link{Type: LinkType(short[0]), From: short[1], To: short[2]}
+		return nil
+	}
+	type long Link // without this method
+	return json.UnmarshalDecode(d, (*long)(l), json.RejectUnknownMembers(true))
+}
+
+// Parse reads a topology, fills in its defaults (version 1, kind agent,
+// activation lazy), drops links that are there twice, and validates it. Errors
+// are *agent.Error that name the field.
+func Parse(raw agent.JSON) (Topology, error) {
+	compact, err := agent.CompactObject("topology", raw)
+	if err != nil {
+		return Topology{}, err
+	}
+	var t Topology
+	if err := json.Unmarshal(compact, &t, json.RejectUnknownMembers(true)); err != nil {
+		return Topology{}, agent.Invalid("topology", "topology: %v", err)
+	}
+	t = t.normal()
+	return t, t.Validate()
+}
+
+// normal is the topology with its defaults filled in.
+func (t Topology) normal() Topology {
+	out := t
+	out.Version = max(t.Version, 1)
+	out.Nodes = make(map[string]Node, len(t.Nodes))
+	for name, n := range t.Nodes {
+		out.Nodes[name] = n.normal()
+	}
+	out.Links = nil
+	there := make(map[tie]bool, len(t.Links))
+	for _, l := range t.Links {
+		if !there[l.tie()] {
+			there[l.tie()] = true
+			out.Links = append(out.Links, l)
+		}
+	}
+	return out
+}
+
+func (n Node) normal() Node {
+	if n.Kind == "" {
+		n.Kind = KindAgent
+	}
+	if n.Activation == "" {
+		n.Activation = Lazy
+	}
+	return n
+}
+
+// tie is what makes a link the one that it is.
+type tie struct {
+	kind     LinkType
+	from, to string
+}
+
+func (l Link) tie() tie { return tie{kind: l.Type, from: l.From, to: l.To} }
+
+var nameForm = regexp.MustCompile(`^[A-Za-z]\w*$`)
+
+// Validate tells what is wrong with a topology: a name that is none, a node
+// without a manager, a link whose ends are not there or the same, a node with
+// two owners, nodes that own each other in a circle. Dependencies that go in a
+// circle are found when they are put in order: see Waves.
+func (t Topology) Validate() error {
+	if !nameForm.MatchString(t.Name) {
+		return agent.Invalid("topology.name", "a topology's name begins with a letter and has letters, digits and _ only, not %q", t.Name)
+	}
+	if len(t.Nodes) > NodesMax {
+		return agent.TooLarge("topology.nodes", "pod_nodes_max", len(t.Nodes), NodesMax)
+	}
+	if len(t.Links) > LinksMax {
+		return agent.TooLarge("topology.links", "pod_links_max", len(t.Links), LinksMax)
+	}
+	for _, name := range t.names() {
+		if err := t.Nodes[name].validate(name); err != nil {
+			return err
+		}
+	}
+	for _, l := range t.Links {
+		if err := t.validateLink(l); err != nil {
+			return err
+		}
+	}
+	return t.validateOwners()
+}
+
+func (n Node) validate(name string) error {
+	field := "topology.nodes." + name
+	switch {
+	case name == "":
+		return agent.Invalid("topology.nodes", "a node has no name: give it one")
+	case agent.ValidID(field, name) != nil:
+		return agent.ValidID(field, name)
+	case n.Kind != KindAgent && n.Kind != KindPod:
+		return agent.Invalid(field+".kind", "node %q is of kind %q: it must be %q or %q", name, n.Kind, KindAgent, KindPod)
+	case n.Activation != Eager && n.Activation != Lazy:
+		return agent.Invalid(field+".activation", "node %q has activation %q: it must be %q or %q", name, n.Activation, Eager, Lazy)
+	case n.Manager == "":
+		return agent.Invalid(field+".manager", "node %q names no manager that is to keep it", name)
+	}
+	return agent.ValidID(field+".manager", n.Manager)
+}
+
+func (t Topology) validateLink(l Link) error {
+	if l.Type != DependsOn && l.Type != Owns {
+		return agent.Invalid("topology.links", "a link is of type %q: it must be %q or %q", l.Type, DependsOn, Owns)
+	}
+	for _, end := range []string{l.From, l.To} {
+		if _, there := t.Nodes[end]; !there {
+			return agent.Invalid("topology.links", "a link names node %q, which the topology does not have", end)
+		}
+	}
+	if l.From == l.To {
+		return agent.Invalid("topology.links", "node %q is linked to itself", l.From)
+	}
+	return nil
+}
+
+// validateOwners finds nodes with two owners, and circles of owners.
+func (t Topology) validateOwners() error {
+	owners := make(map[string]string)
+	for _, l := range t.Links {
+		if l.Type != Owns {
+			continue
+		}
+		if other, owned := owners[l.To]; owned && other != l.From {
+			return agent.Invalid("topology.links", "node %q has two owners, %q and %q: keep one", l.To, other, l.From)
+		}
+		owners[l.To] = l.From
+	}
+	for _, name := range t.names() {
+		at := name
+		for range len(owners) {
+			next, owned := owners[at]
+			if !owned {
+				break
+			}
+			if at = next; at == name {
+				return agent.Invalid("topology.links", "node %q owns itself, through others: break the circle", name)
+			}
+		}
+	}
+	return nil
+}
+
+// names are the nodes' names in order.
+func (t Topology) names() []string {
+	names := make([]string, 0, len(t.Nodes))
+	for name := range t.Nodes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Owner is the node that owns another; false where none does, and so the pod
+// itself is its parent.
+func (t Topology) Owner(name string) (owner string, ok bool) {
+	for _, l := range t.Links {
+		if l.Type == Owns && l.To == name {
+			return l.From, true
+		}
+	}
+	return "", false
+}
+
+// Eager are the nodes that start with the pod, in order.
+func (t Topology) Eager() []string {
+	return slices.DeleteFunc(t.names(), func(name string) bool { return t.Nodes[name].Activation != Eager })
+}
