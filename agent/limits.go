@@ -32,6 +32,8 @@ const (
 	ClaimTTLDefault     = 30 * time.Second    // a claim's, where none is named
 	ClaimTTLMin         = time.Second         // holders renew every third of it, over a network and a slow disk
 	ClaimTTLMax         = 24 * time.Hour
+	NodeLeaseTTLMin     = 500 * time.Millisecond // of a node's lease, which is renewed every third of it
+	NodeLeaseTTLMax     = 10 * time.Minute
 	MemoryBytesMax      = 256 << 10      // one memory: content, data, metadata, tags and embedding together
 	MemoryTagsMax       = 64             // tags of one memory, and of each kind in a recall
 	EmbeddingMax        = 4096           // numbers in an embedding
@@ -51,6 +53,8 @@ const (
 // ReadBytesMax, so that one read answers with all of it. Of requests and
 // snapshots the oldest go first, never the newest.
 const (
+	PlacementEventsMax      = 1024 // changes of owners that the trail keeps
+	PlacementWhyBytesMax    = 512  // why a partition was moved
 	SessionIDBytesMax       = IDBytesMax - len(sessionClaimPrefix)
 	SessionBytesMax         = 4 << 20  // spec, metadata, environment, conversation, result and failure together
 	SessionRequestBytesMax  = 1 << 20  // one request

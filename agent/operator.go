@@ -16,6 +16,8 @@ type Member struct {
 	WantVote        bool // is to be a voter once it has caught up
 	Version         string
 	FeatureLevelMax uint32
+	Zone            string // where it stands, for people
+	Weight          int    // its share of the partitions; 0 for the usual
 }
 
 // MemberStatus is a member as the answering node sees it now.

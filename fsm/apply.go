@@ -20,7 +20,9 @@ type batch struct {
 	recording bool                    // changes are, since all nodes can
 	due       due
 	opening   opening
-	roster    *roster    // nil while it is the machine's
+	roster    *roster // nil while it is the machine's
+	placed    placed
+	moved     bool       // placed has changed, other than by renewals
 	changes   []recorded // in order
 	touched   []string   // the rows of threads and claims that watchers may wait for, and scopes
 }
@@ -40,6 +42,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 		clients:   map[string]*clientState{},
 		due:       m.due,
 		opening:   m.opening,
+		placed:    m.placed,
 		recording: m.level >= changesLevel,
 	}
 	if index <= m.progress.index {
@@ -110,6 +113,7 @@ func (b *batch) commit() error {
 	if r := b.roster; r != nil {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
+	m.showPlaced(b.placed, b.opening, b.moved)
 	m.mu.Unlock()
 	warm.end()
 	m.waiters.wake(b.progress.index)
@@ -137,7 +141,7 @@ type commit struct {
 // decide runs a commit's ops: all of them, or none and a refusal.
 func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	m, told := b.rows.begin(), len(b.changes)
-	roster := b.roster
+	roster, placed := b.roster, b.placed
 	results, err := b.run(p)
 	if err == nil {
 		return agent.Decided{Result: agent.Result{
@@ -152,7 +156,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 		b.rows.rollback(m)
 		b.changes = b.changes[:told]
 	}
-	b.roster = roster
+	b.roster, b.placed = roster, placed
 	return refused(refusal), nil
 }
 
@@ -193,6 +197,12 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 		return c.removeMember(p.RemoveMember)
 	case *logpb.Op_SetFeatureLevel:
 		return c.setFeatureLevel(p.SetFeatureLevel)
+	case *logpb.Op_RenewNodeLease:
+		return c.renewNodeLease(p.RenewNodeLease)
+	case *logpb.Op_EndNodeLease:
+		return c.endNodeLease(p.EndNodeLease)
+	case *logpb.Op_MovePartitions:
+		return c.movePartitions(p.MovePartitions)
 	}
 	decoded, err := decodeOp(p)
 	if err != nil {

@@ -88,6 +88,9 @@ func (m *Machine) Due() (tick uint64, wall int64) {
 	if m.due.claim != 0 {
 		tick = earliest(tick, m.due.claim)
 	}
+	if m.leaseDue != 0 {
+		tick = earliest(tick, m.leaseDue)
+	}
 	return tick, int64(min(m.due.wall, math.MaxInt64))
 }
 
@@ -101,6 +104,9 @@ func (b *batch) sweep() error {
 		}
 	}
 	if _, err := b.sweepClaims(b.progress.tick, sweepMax); err != nil {
+		return err
+	}
+	if err := b.sweepLeases(b.progress.tick); err != nil {
 		return err
 	}
 	if b.due.wall != 0 && b.due.wall <= uint64(b.progress.wall) {

@@ -15,6 +15,9 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if err := agent.ValidID("fence.claim", fence.Claim); err != nil {
 		return err
 	}
+	if n, ok := agent.ClaimedPartition(fence.Claim); ok {
+		return b.fencedPartition(n, fence.Epoch)
+	}
 	row, err := b.claim(scope, fence.Claim)
 	if err != nil {
 		return err

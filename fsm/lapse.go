@@ -49,6 +49,9 @@ func (b *batch) openTerm() error {
 	if b.opening.term == b.progress.term {
 		return nil
 	}
+	if err := b.sweepLeases(before); err != nil {
+		return err
+	}
 	if all, err := b.sweepClaims(before, openSweepMax); err != nil || !all {
 		return err
 	}

@@ -46,6 +46,9 @@ type Machine struct {
 	members  []agent.Member    // guarded by mu, as progress; in id order, never changed in place
 	removed  map[string]string // :: incarnation → id; guarded by mu, as progress
 	level    uint32            // guarded by mu, as progress; the feature level
+	placed   placed            // guarded by mu, as progress
+	leaseDue uint64            // the tick at which the next lease lapses; 0 means never; guarded by mu
+	moved    chan struct{}     // closed and replaced when placed changes; guarded by mu
 
 	waiters waiters
 	watches watches
@@ -72,6 +75,10 @@ func (m *Machine) adopt(g *generation) error {
 	if err != nil {
 		return err
 	}
+	owned, err := readPlaced(g.engine)
+	if err != nil {
+		return err
+	}
 	m.hot = newHotRows(hotBytesMax)
 	m.chains.reset()
 	if m.chainNext = done.chain; done.index > 0 {
@@ -83,6 +90,10 @@ func (m *Machine) adopt(g *generation) error {
 	m.gen, m.progress, m.due, m.opening = g, done, next, opened
 	m.recalls = recall.NewCache(recallBytesMax) // the state may be another one
 	m.members, m.removed, m.level = roster.members, roster.removed, roster.level
+	m.showPlaced(owned, opened, m.moved != nil)
+	if m.moved == nil {
+		m.moved = make(chan struct{})
+	}
 	m.mu.Unlock()
 
 	if old != nil {

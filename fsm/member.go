@@ -77,11 +77,12 @@ func eachRow(r storage.Reader, kind string, visit func(name string, raw []byte) 
 }
 
 // forgetCluster deletes what ties the state to its cluster: the members, who
-// may not come back, and the claims. A restored backup founds another cluster.
+// may not come back, who owns what, and the claims. A restored backup founds another cluster.
 func forgetCluster(r storage.Reader, b *storage.Batch) error {
 	if err := forgetClaims(r, b); err != nil {
 		return err
 	}
+	forgetPlaced(b)
 	for _, kind := range []string{kindMember, kindRemoved} {
 		err := eachRow(r, kind, func(name string, _ []byte) error {
 			b.Delete([]byte(kind + name))
@@ -226,6 +227,7 @@ func encodeMember(m agent.Member) *logpb.Member {
 	return &logpb.Member{
 		Id: m.ID, Incarnation: m.Incarnation, RaftAddr: m.RaftAddr, GrpcAddr: m.GRPCAddr, HttpAddr: m.HTTPAddr,
 		GossipAddr: m.GossipAddr, WantVote: m.WantVote, Version: m.Version, FeatureLevelMax: m.FeatureLevelMax,
+		Zone: m.Zone, Weight: uint32(max(m.Weight, 0)),
 	}
 }
 
@@ -233,5 +235,6 @@ func decodeMember(id string, p *logpb.Member) agent.Member {
 	return agent.Member{
 		ID: id, Incarnation: p.Incarnation, RaftAddr: p.RaftAddr, GRPCAddr: p.GrpcAddr, HTTPAddr: p.HttpAddr,
 		GossipAddr: p.GossipAddr, WantVote: p.WantVote, Version: p.Version, FeatureLevelMax: p.FeatureLevelMax,
+		Zone: p.Zone, Weight: int(p.Weight),
 	}
 }

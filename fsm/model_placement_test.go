@@ -1,0 +1,205 @@
+package fsm_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+)
+
+// wellOwned checks what must hold after any entry: whatever is owned has an
+// owner with a lease, of that very process.
+func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
+	lives := map[string]string{}
+	for _, l := range m.NodeLeases() {
+		lives[l.Node] = l.Life
+	}
+	for _, p := range m.Partitions() {
+		free := p.State == agent.PartitionFree
+		if free != (p.Owner == "") || free != (p.Epoch == 0) || (p.State == agent.PartitionDraining) != (p.To != "") {
+			t.Fatalf("%+v is neither free nor owned", p)
+		}
+		if !free && lives[p.Owner] != p.Incarnation {
+			t.Fatalf("%+v, whose owner's lease is %q", p, lives[p.Owner])
+		}
+	}
+}
+
+// ownersModel is what the rules say, in the plainest words.
+type ownersModel struct {
+	clusterOps
+	ends   map[string]uint64 // :: node → the tick at which its lease ends
+	lives  map[string]string
+	owners map[int]agent.Partition
+	epochs map[int]uint64 // :: partition → the greatest it ever had
+}
+
+// pass lets leases lapse.
+func (m *ownersModel) pass() {
+	for node, at := range m.ends {
+		if at <= m.tick {
+			m.end(node)
+		}
+	}
+}
+
+func (m *ownersModel) end(node string) {
+	delete(m.ends, node)
+	delete(m.lives, node)
+	for n, p := range m.owners {
+		if p.Owner == node {
+			delete(m.owners, n)
+		}
+	}
+}
+
+func (m *ownersModel) give(n int, to string) {
+	m.owners[n] = agent.Partition{Owner: to, Incarnation: m.lives[to], State: agent.PartitionOwned}
+}
+
+// move makes a move that is allowed, and tells whether it is.
+func (m *ownersModel) move(n int, action agent.PartitionAction, to string) bool {
+	p, owned := m.owners[n]
+	_, leased := m.lives[to]
+	switch action {
+	case agent.PartitionAssign:
+		if owned || !leased {
+			return false
+		}
+		m.give(n, to)
+	case agent.PartitionDrain:
+		if !owned || !leased || to == p.Owner {
+			return false
+		}
+		p.State, p.To = agent.PartitionDraining, to
+		m.owners[n] = p
+	case agent.PartitionKeep:
+		if p.State != agent.PartitionDraining {
+			return false
+		}
+		p.State, p.To = agent.PartitionOwned, ""
+		m.owners[n] = p
+	default:
+		if !owned {
+			return false
+		}
+		delete(m.owners, n)
+		if _, leased := m.lives[p.To]; leased {
+			m.give(n, p.To)
+		}
+	}
+	return true
+}
+
+// agrees compares the machine with the model.
+func (m *ownersModel) agrees(t *rapid.T) {
+	t.Helper()
+	wellOwned(t, m.machine)
+	for _, p := range m.machine.Partitions() {
+		want := m.owners[p.ID]
+		if want.State == "" {
+			want.State = agent.PartitionFree
+		}
+		if p.Owner != want.Owner || p.Incarnation != want.Incarnation || p.State != want.State || p.To != want.To {
+			t.Fatalf("%+v, want %+v", p, want)
+		}
+		if p.Epoch == 0 {
+			continue
+		}
+		if p.Epoch < m.epochs[p.ID] {
+			t.Fatalf("partition %d: epoch %d after %d", p.ID, p.Epoch, m.epochs[p.ID])
+		}
+		if p.Epoch == m.epochs[p.ID] && m.owners[p.ID].Epoch == 0 {
+			t.Fatalf("partition %d: another owning under epoch %d", p.ID, p.Epoch)
+		}
+		m.epochs[p.ID] = p.Epoch
+		o := m.owners[p.ID]
+		o.Epoch = p.Epoch
+		m.owners[p.ID] = o
+	}
+	var leased []string
+	for _, l := range m.machine.NodeLeases() {
+		leased = append(leased, l.Node)
+		if m.lives[l.Node] != l.Life {
+			t.Fatalf("%+v, want life %q", l, m.lives[l.Node])
+		}
+	}
+	if len(leased) != len(m.lives) || !slices.IsSorted(leased) {
+		t.Fatalf("leases %v, want those of %v", leased, m.lives)
+	}
+}
+
+func (m *ownersModel) step(t *rapid.T) {
+	node := fmt.Sprint("n", rapid.IntRange(1, 3).Draw(t, "node"))
+	life := fmt.Sprint("life-", rapid.IntRange(1, 2).Draw(t, "life"))
+	n := rapid.IntRange(0, 5).Draw(t, "partition")
+	switch rapid.IntRange(0, 9).Draw(t, "step") {
+	case 0:
+		m.after(time.Duration(rapid.IntRange(1, 4000).Draw(t, "ms")) * time.Millisecond)
+		m.pass()
+		m.batch()
+	case 1: // another leader, at the log's time of the entry before
+		for node := range m.ends {
+			m.ends[node] = m.tick + uint64(leaseTTL.Milliseconds())
+		}
+		m.term++
+		m.after(time.Duration(rapid.IntRange(0, 6000).Draw(t, "ms")) * time.Millisecond)
+		m.pass()
+		m.batch()
+	case 2:
+		if m.lives[node] == life {
+			m.end(node)
+		}
+		_ = m.say(m.machine.EncodeEndNodeLease(node, life))
+	case 3, 4:
+		if m.lives[node] != life {
+			m.end(node)
+		}
+		m.lives[node], m.ends[node] = life, m.tick+uint64(leaseTTL.Milliseconds())
+		if err := m.renew(node, life); err != nil {
+			t.Fatalf("renew: %v", err)
+		}
+	case 5:
+		p := m.machine.Partition(n)
+		if err := m.fencedWrite(n, max(p.Epoch, 1)); (err == nil) != (p.Epoch != 0) {
+			t.Fatalf("a write under %+v: %v", p, err)
+		}
+		if old := m.epochs[n]; old != 0 && old != p.Epoch {
+			if err := m.fencedWrite(n, old); err == nil {
+				t.Fatalf("a write under epoch %d of %+v was let through", old, p)
+			}
+		}
+	default:
+		action := rapid.SampledFrom([]agent.PartitionAction{
+			agent.PartitionAssign, agent.PartitionAssign, agent.PartitionDrain, agent.PartitionKeep, agent.PartitionRelease,
+		}).Draw(t, "action")
+		want := m.move(n, action, node)
+		if err := m.clusterOps.move(n, action, node); (err == nil) != want {
+			t.Fatalf("%s partition %d to %s: %v", action, n, node, err)
+		}
+	}
+}
+
+// CL-1, CL-6: one owner an epoch, epochs that never run backwards, and nobody
+// loses a partition before its lease lapsed in the log's time, whatever is asked.
+func TestOwnersKeepToTheModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := &ownersModel{
+			clusterOps: clusterOps{newSubject(t)}, ends: map[string]uint64{}, lives: map[string]string{},
+			owners: map[int]agent.Partition{}, epochs: map[int]uint64{},
+		}
+		defer m.close()
+		for i := 1; i <= 3; i++ {
+			m.join(fmt.Sprint("n", i))
+		}
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			m.step(rt)
+			m.agrees(rt)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// leaseLapse is the tick at which a lease ends unless it is renewed. A change of
+// leader gives each lease that stands its full ttl again, as it does claims.
+func leaseLapse(l agent.NodeLease, o opening) uint64 {
+	return later(max(l.ArmedTick, o.tick), millis(l.TTL))
+}
+
+// EncodeRenewNodeLease encodes a commit that renews the lease of a node's
+// process, or begins it where it has none.
+func (m *Machine) EncodeRenewNodeLease(node, incarnation, life string, ttl time.Duration) []byte {
+	return encodeLogOp(&logpb.Op{Op: &logpb.Op_RenewNodeLease{RenewNodeLease: &logpb.RenewNodeLease{
+		Node: node, Incarnation: incarnation, Life: life, TtlMs: millis(ttl),
+	}}})
+}
+
+// EncodeEndNodeLease encodes a commit that ends it, which frees what it owns.
+func (m *Machine) EncodeEndNodeLease(node, life string) []byte {
+	return encodeLogOp(&logpb.Op{Op: &logpb.Op_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life}}})
+}
+
+// renewNodeLease renews a lease. What has lapsed is not there any more, so it
+// begins anew then, and owns nothing. A process takes over from an earlier one
+// of the same data directory at once: that has ended, since a directory is
+// locked by the process that uses it.
+func (c *commit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error) {
+	if err := validLease(p.Node, p.Life, duration(p.TtlMs)); err != nil {
+		return nil, err
+	}
+	if !c.isMember(p.Node, p.Incarnation) {
+		return nil, agent.Errorf(agent.CodeNotFound, "no member is called %q with this data directory", p.Node)
+	}
+	old, had := c.placed.lease(p.Node)
+	if had && old.Incarnation != p.Incarnation {
+		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it lapses", p.Node)
+	}
+	now := c.progress.tick
+	lease := agent.NodeLease{
+		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: duration(p.TtlMs), BegunTick: now, ArmedTick: now,
+	}
+	if had && old.Life == p.Life {
+		lease.BegunTick = old.BegunTick
+	} else {
+		c.moved = true
+	}
+	if had && old.Life != p.Life {
+		if err := c.free(p.Node, agent.EventEnded, "node "+p.Node+" was started anew"); err != nil {
+			return nil, err
+		}
+	}
+	return &agent.DeleteResult{Existed: had}, c.storeLease(lease)
+}
+
+// endNodeLease ends a lease; one that is not there is fine.
+func (c *commit) endNodeLease(p *logpb.EndNodeLease) (agent.OpResult, error) {
+	if err := validLease(p.Node, p.Life, agent.NodeLeaseTTLMin); err != nil {
+		return nil, err
+	}
+	lease, ok := c.placed.lease(p.Node)
+	if !ok || lease.Life != p.Life {
+		return &agent.DeleteResult{}, nil
+	}
+	return &agent.DeleteResult{Existed: true}, c.dropLease(p.Node, agent.EventEnded, "node "+p.Node+" stops")
+}
+
+func validLease(node, life string, ttl time.Duration) error {
+	if err := agent.ValidID("node", node); err != nil {
+		return err
+	}
+	if err := agent.ValidID("life", life); err != nil {
+		return err
+	}
+	if ttl < agent.NodeLeaseTTLMin || ttl > agent.NodeLeaseTTLMax {
+		return agent.Invalid("ttl", "ttl = %v must be from %v to %v", ttl, agent.NodeLeaseTTLMin, agent.NodeLeaseTTLMax)
+	}
+	return nil
+}
+
+// isMember tells whether there is a member of that name and data directory.
+func (b *batch) isMember(id, incarnation string) bool {
+	members := b.machine.members
+	if b.roster != nil {
+		members = b.roster.members
+	}
+	return slices.ContainsFunc(members, func(m agent.Member) bool { return m.ID == id && m.Incarnation == incarnation })
+}
+
+func (b *batch) storeLease(l agent.NodeLease) error {
+	raw, err := deterministic.Marshal(&logpb.NodeLeaseRow{
+		Incarnation: l.Incarnation, Life: l.Life, TtlMs: millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick,
+	})
+	if err != nil {
+		return fmt.Errorf("encode the lease of node %q: %w", l.Node, err)
+	}
+	b.rows.set(kindNodeLease+l.Node, raw)
+	b.placed.leases = slices.Clone(b.placed.leases)
+	if at, found := b.placed.find(l.Node); found {
+		b.placed.leases[at] = l
+	} else {
+		b.placed.leases = slices.Insert(b.placed.leases, at, l)
+	}
+	return nil
+}
+
+// dropLease forgets a lease, and frees what its node owns.
+func (b *batch) dropLease(node string, kind agent.PlacementEventKind, why string) error {
+	b.rows.remove(kindNodeLease + node)
+	b.placed.leases = slices.DeleteFunc(slices.Clone(b.placed.leases), func(l agent.NodeLease) bool { return l.Node == node })
+	b.moved = true
+	return b.free(node, kind, why)
+}
+
+// sweepLeases ends the leases that have lapsed by a tick, all of them: there is
+// one a member at most. It costs a look at each lease in memory.
+func (b *batch) sweepLeases(tick uint64) error {
+	for _, l := range b.placed.leases { // of the slice as it was
+		if leaseLapse(l, b.opening) > tick {
+			continue
+		}
+		if err := b.dropLease(l.Node, agent.EventLapsed, "the lease of node "+l.Node+" lapsed"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// free takes from a node all that it owns.
+func (b *batch) free(node string, kind agent.PlacementEventKind, why string) error {
+	var freed []int
+	table := b.ownTable()
+	for n, row := range table {
+		if row == nil || row.Owner != node {
+			continue
+		}
+		if err := b.storePartition(agent.Partition{ID: n, State: agent.PartitionFree, Why: why}); err != nil {
+			return err
+		}
+		freed = append(freed, n)
+	}
+	if freed == nil {
+		return nil
+	}
+	return b.trail(&logpb.PlacementEvent{Kind: string(kind), From: node, Why: why}, freed)
+}
+
+// ownTable is a copy of the table for the commit to change.
+func (b *batch) ownTable() *partitionTable {
+	table := *b.placed.table
+	b.placed.table = &table
+	return &table
+}
+
+// storePartition writes how a partition stands from now on. The table is the
+// commit's own.
+func (b *batch) storePartition(p agent.Partition) error {
+	p.SinceIndex, p.Since = b.progress.index, b.progress.wall
+	raw, err := deterministic.Marshal(&logpb.PartitionRow{
+		Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
+		SinceIndex: p.SinceIndex, SinceMs: p.Since, Why: p.Why,
+	})
+	if err != nil {
+		return fmt.Errorf("encode partition %d: %w", p.ID, err)
+	}
+	b.rows.set(partitionKey(p.ID), raw)
+	b.placed.table[p.ID] = &p
+	b.moved = true
+	return nil
+}
+
+// trail adds an event to the trail, which keeps the newest.
+func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
+	e.Index, e.TimeMs, e.Why = b.progress.index, b.progress.wall, strings.ToValidUTF8(e.Why, "�")
+	for _, n := range partitions {
+		e.Partitions = append(e.Partitions, uint32(n))
+	}
+	raw, err := deterministic.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode an event of the placement: %w", err)
+	}
+	number := b.placed.next
+	b.placed.next++
+	b.rows.set(kindPlacementEvent+encodeNumber(number), raw)
+	if number > agent.PlacementEventsMax {
+		b.rows.remove(kindPlacementEvent + encodeNumber(number-agent.PlacementEventsMax))
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package fsm
+
+import (
+	"dormouse/agent"
+	"dormouse/internal/invariant"
+	logpb "dormouse/proto/log"
+)
+
+// EncodeMovePartitions encodes a commit that makes all the moves, or none.
+func (m *Machine) EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte {
+	p := &logpb.MovePartitions{Why: why}
+	for _, move := range moves {
+		p.Moves = append(p.Moves, &logpb.PartitionMove{
+			Partition: uint32(move.Partition), Epoch: move.Epoch, Action: actions[move.Action], To: move.To,
+		})
+	}
+	return encodeLogOp(&logpb.Op{Op: &logpb.Op_MovePartitions{MovePartitions: p}})
+}
+
+var actions = map[agent.PartitionAction]logpb.PartitionAction{
+	agent.PartitionAssign:  logpb.PartitionAction_PARTITION_ACTION_ASSIGN,
+	agent.PartitionDrain:   logpb.PartitionAction_PARTITION_ACTION_DRAIN,
+	agent.PartitionKeep:    logpb.PartitionAction_PARTITION_ACTION_KEEP,
+	agent.PartitionRelease: logpb.PartitionAction_PARTITION_ACTION_RELEASE,
+}
+
+// moving is one commit's moves while they are made. What is assigned by them has
+// one epoch in common: each partition's is still never used again.
+type moving struct {
+	*commit
+	why    string
+	epoch  uint64 // 0 until one is needed
+	events []*logpb.PlacementEvent
+	of     map[eventKey]int // :: what happened → its place in events and parts
+	parts  [][]int
+}
+
+type eventKey struct {
+	kind     agent.PlacementEventKind
+	from, to string
+}
+
+// movePartitions makes the moves, and tells of them in the trail: once for all
+// that share what happened, from whom and to whom.
+func (c *commit) movePartitions(p *logpb.MovePartitions) (agent.OpResult, error) {
+	if len(p.Moves) > agent.Partitions {
+		return nil, agent.TooLarge("moves", "partitions", len(p.Moves), agent.Partitions)
+	}
+	if len(p.Why) > agent.PlacementWhyBytesMax {
+		return nil, agent.TooLarge("why", "placement_why_bytes_max", len(p.Why), agent.PlacementWhyBytesMax)
+	}
+	m := &moving{commit: c, why: p.Why, of: map[eventKey]int{}}
+	c.ownTable()
+	for _, move := range p.Moves {
+		if err := m.move(move); err != nil {
+			return nil, err
+		}
+	}
+	for i, e := range m.events {
+		if err := c.trail(e, m.parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	return &agent.DeleteResult{Existed: len(p.Moves) > 0}, nil
+}
+
+func (m *moving) move(p *logpb.PartitionMove) error {
+	if p.GetPartition() >= agent.Partitions {
+		return agent.Invalid("partition", "partition = %d must be below %d", p.GetPartition(), agent.Partitions)
+	}
+	now := m.placed.partition(int(p.Partition))
+	if now.Epoch != p.Epoch {
+		e := agent.Errorf(agent.CodeConflict, "partition %d is %s at epoch %d, not at epoch %d", now.ID, now.State, now.Epoch, p.Epoch)
+		e.Epoch, e.Holder = now.Epoch, now.Owner
+		return e
+	}
+	switch p.Action {
+	case logpb.PartitionAction_PARTITION_ACTION_ASSIGN:
+		if now.State != agent.PartitionFree {
+			return wrongState(now, "assigned")
+		}
+		return m.give(now, p.To, agent.EventAssigned)
+	case logpb.PartitionAction_PARTITION_ACTION_DRAIN:
+		if _, ok := m.placed.lease(p.To); !ok || now.State == agent.PartitionFree || p.To == now.Owner {
+			return wrongState(now, "drained for node "+p.To)
+		}
+		now.State, now.To = agent.PartitionDraining, p.To
+		return m.store(now, agent.EventDraining, now.Owner, p.To)
+	case logpb.PartitionAction_PARTITION_ACTION_KEEP:
+		if now.State != agent.PartitionDraining {
+			return wrongState(now, "kept")
+		}
+		to := now.To
+		now.State, now.To = agent.PartitionOwned, ""
+		return m.store(now, agent.EventKept, now.Owner, to)
+	case logpb.PartitionAction_PARTITION_ACTION_RELEASE:
+		return m.release(now)
+	default:
+		return agent.Invalid("action", "action = %d is unknown", p.Action)
+	}
+}
+
+func wrongState(p agent.Partition, what string) error {
+	return agent.Errorf(agent.CodeConflict, "partition %d is %s, and cannot be %s", p.ID, p.State, what)
+}
+
+// give makes a node with a lease the owner, under a new epoch.
+func (m *moving) give(now agent.Partition, to string, kind agent.PlacementEventKind) error {
+	lease, ok := m.placed.lease(to)
+	if !ok {
+		return agent.Errorf(agent.CodeConflict, "node %q has no lease, so partition %d cannot be its", to, now.ID)
+	}
+	if m.epoch == 0 {
+		m.epoch = m.mint()
+	}
+	invariant.Check(m.epoch > now.Epoch, "partition %d: epoch %d follows %d", now.ID, m.epoch, now.Epoch)
+	next := agent.Partition{ID: now.ID, Owner: to, Incarnation: lease.Life, Epoch: m.epoch, State: agent.PartitionOwned}
+	return m.store(next, kind, now.Owner, to)
+}
+
+// release is the owner's, or for its sake: whom it drained for has it at once,
+// if that one still can.
+func (m *moving) release(now agent.Partition) error {
+	if now.State == agent.PartitionFree {
+		return wrongState(now, "released")
+	}
+	if _, ok := m.placed.lease(now.To); ok {
+		return m.give(now, now.To, agent.EventMoved)
+	}
+	return m.store(agent.Partition{ID: now.ID, State: agent.PartitionFree}, agent.EventReleased, now.Owner, "")
+}
+
+func (m *moving) store(p agent.Partition, kind agent.PlacementEventKind, from, to string) error {
+	p.Why = m.why
+	if err := m.storePartition(p); err != nil {
+		return err
+	}
+	key := eventKey{kind, from, to}
+	at, known := m.of[key]
+	if !known {
+		at = len(m.events)
+		m.of[key] = at
+		m.events = append(m.events, &logpb.PlacementEvent{Kind: string(kind), From: from, To: to, Why: m.why})
+		m.parts = append(m.parts, nil)
+	}
+	m.events[at].Epoch = max(m.events[at].Epoch, p.Epoch)
+	m.parts[at] = append(m.parts[at], p.ID)
+	return nil
+}
+
+// fencedPartition refuses a commit under another owning of a partition than the
+// one that stands. Its owner's lease stands too: see placed.
+func (b *batch) fencedPartition(n int, epoch uint64) error {
+	now := b.placed.partition(n)
+	if epoch != 0 && now.Epoch == epoch {
+		return nil
+	}
+	e := agent.Errorf(agent.CodeFenced, "epoch %d of partition %d has ended: node %q owns it now, at epoch %d", epoch, n, now.Owner, now.Epoch)
+	if now.Owner == "" {
+		e = agent.Errorf(agent.CodeFenced, "epoch %d of partition %d has ended, and nobody owns it now", epoch, n)
+	}
+	e.Epoch, e.Holder = now.Epoch, now.Owner
+	return e
+}

@@ -1,0 +1,211 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// Kinds of rows that say who owns what. They belong to no scope, and a restored
+// backup has none of them.
+const (
+	kindPartition      = "\x04" // partition → logpb.PartitionRow
+	kindNodeLease      = "\x05" // node → logpb.NodeLeaseRow
+	kindPlacementEvent = "\x06" // number → logpb.PlacementEvent
+)
+
+// partitionTable is who owns what; nil where nobody ever did.
+type partitionTable [agent.Partitions]*agent.Partition
+
+// placed is the nodes' leases and what the nodes own, all of it in memory.
+//
+// Whatever is owned has an owner whose lease is in leases, and stands: a lease
+// that lapses frees what its node owns in the very entry whose tick has come to
+// its end, before the entry's commits. So a fence needs to look at the table
+// alone.
+//
+// It is copied before it is changed, so that a refused commit leaves the one
+// before it, and readers theirs.
+type placed struct {
+	leases []agent.NodeLease // in node order
+	table  *partitionTable
+	next   uint64 // number of the next event
+}
+
+func readPlaced(r storage.Reader) (placed, error) {
+	p := placed{table: &partitionTable{}, next: 1}
+	err := eachRow(r, kindPartition, func(name string, raw []byte) error {
+		n, err := decodePartition(name, raw)
+		if err == nil {
+			p.table[n.ID] = n
+		}
+		return err
+	})
+	if err != nil {
+		return placed{}, err
+	}
+	err = eachRow(r, kindNodeLease, func(node string, raw []byte) error {
+		var row logpb.NodeLeaseRow
+		if err := proto.Unmarshal(raw, &row); err != nil {
+			return fmt.Errorf("decode the lease of node %q: %w", node, err)
+		}
+		p.leases = append(p.leases, agent.NodeLease{
+			Node: node, Incarnation: row.Incarnation, Life: row.Life, TTL: duration(row.TtlMs),
+			BegunTick: row.BegunTick, ArmedTick: row.ArmedTick,
+		})
+		return nil
+	})
+	if err != nil {
+		return placed{}, err
+	}
+	err = eachRow(r, kindPlacementEvent, func(number string, _ []byte) error {
+		p.next = decodeNumber(number) + 1
+		return nil
+	})
+	return p, err
+}
+
+func decodePartition(name string, raw []byte) (*agent.Partition, error) {
+	if len(name) != 2 || binary.BigEndian.Uint16([]byte(name)) >= agent.Partitions {
+		return nil, fmt.Errorf("%w: there is a row of a partition %x", storage.ErrDamaged, name)
+	}
+	var row logpb.PartitionRow
+	if err := proto.Unmarshal(raw, &row); err != nil {
+		return nil, fmt.Errorf("decode partition %x: %w", name, err)
+	}
+	p := &agent.Partition{
+		ID: int(binary.BigEndian.Uint16([]byte(name))), Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch,
+		State: agent.PartitionOwned, To: row.To, SinceIndex: row.SinceIndex, Since: row.SinceMs, Why: row.Why,
+	}
+	switch {
+	case row.Owner == "":
+		p.State = agent.PartitionFree
+	case row.Draining:
+		p.State = agent.PartitionDraining
+	}
+	return p, nil
+}
+
+func partitionKey(n int) string {
+	return kindPartition + string(binary.BigEndian.AppendUint16(nil, uint16(n)))
+}
+
+// partition is how a partition stands.
+func (p placed) partition(n int) agent.Partition {
+	if row := p.table[n]; row != nil {
+		return *row
+	}
+	return agent.Partition{ID: n, State: agent.PartitionFree}
+}
+
+// lease is the lease of a node, which stands; ok is false where it has none.
+func (p placed) lease(node string) (lease agent.NodeLease, ok bool) {
+	at, ok := p.find(node)
+	if !ok {
+		return agent.NodeLease{}, false
+	}
+	return p.leases[at], true
+}
+
+func (p placed) find(node string) (at int, ok bool) {
+	return slices.BinarySearchFunc(p.leases, node, func(l agent.NodeLease, node string) int { return strings.Compare(l.Node, node) })
+}
+
+// lapse is the tick at which the first of the leases ends; 0 where there is none.
+func (p placed) lapse(o opening) uint64 {
+	var first uint64
+	for _, l := range p.leases {
+		first = earliest(first, leaseLapse(l, o))
+	}
+	return first
+}
+
+// Partition is how partition n stands, as of the newest entry; n must be from 0
+// to agent.Partitions-1. It costs next to nothing.
+func (m *Machine) Partition(n int) agent.Partition {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.placed.partition(n)
+}
+
+// Partitions are all partitions, by number.
+func (m *Machine) Partitions() []agent.Partition {
+	m.mu.RLock()
+	p := m.placed
+	m.mu.RUnlock()
+	all := make([]agent.Partition, agent.Partitions)
+	for n := range all {
+		all[n] = p.partition(n)
+	}
+	return all
+}
+
+// NodeLeases are the leases that stand as of the newest entry, in node order.
+// The caller must not change the slice.
+func (m *Machine) NodeLeases() []agent.NodeLease {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.placed.leases
+}
+
+// PartitionsChanged is closed after the next entry that changes who owns what,
+// or who has a lease; renewing one is no change. Take it, then look.
+func (m *Machine) PartitionsChanged() <-chan struct{} {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.moved
+}
+
+// showPlaced lets everybody see who owns what now. Callers hold mu.
+func (m *Machine) showPlaced(p placed, o opening, moved bool) {
+	m.placed, m.leaseDue = p, p.lapse(o)
+	if moved {
+		close(m.moved)
+		m.moved = make(chan struct{})
+	}
+}
+
+// forgetPlaced forgets who owned what, and the trail: those were nodes of
+// another cluster.
+func forgetPlaced(b *storage.Batch) {
+	for _, kind := range []string{kindPartition, kindNodeLease, kindPlacementEvent} {
+		b.DeleteRange([]byte(kind), []byte(after(kind)))
+	}
+}
+
+// PlacementEvents are the newest changes of owners, at most limit of them, the
+// newest first.
+func (m *Machine) PlacementEvents(limit int) ([]agent.PlacementEvent, error) {
+	view := m.View()
+	defer view.Close()
+	if view.err != nil {
+		return nil, view.err
+	}
+	cursor, err := view.view.ScanBack([]byte(kindPlacementEvent), []byte(after(kindPlacementEvent)))
+	if err != nil {
+		return nil, err
+	}
+	var events []agent.PlacementEvent
+	for len(events) < limit && cursor.Next() {
+		var p logpb.PlacementEvent
+		if err := proto.Unmarshal(cursor.Value(), &p); err != nil {
+			_ = cursor.Close()
+			return nil, fmt.Errorf("decode an event of the placement: %w", err)
+		}
+		e := agent.PlacementEvent{
+			Index: p.Index, Time: p.TimeMs, Kind: agent.PlacementEventKind(p.Kind), From: p.From, To: p.To, Epoch: p.Epoch, Why: p.Why,
+		}
+		for _, n := range p.Partitions {
+			e.Partitions = append(e.Partitions, int(n))
+		}
+		events = append(events, e)
+	}
+	return events, cursor.Close()
+}

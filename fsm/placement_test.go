@@ -1,0 +1,427 @@
+package fsm_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+	"dormouse/placement"
+	"dormouse/storage"
+)
+
+const leaseTTL = 5 * time.Second
+
+// clusterOps feeds what a leader says of members, leases and partitions.
+type clusterOps struct{ *subject }
+
+// newOwners is a machine with members n1 to n3, each with a lease.
+func newOwners(tb testing.TB) clusterOps {
+	tb.Helper()
+	r := clusterOps{newSubject(tb)}
+	for i := 1; i <= 3; i++ {
+		r.join(fmt.Sprint("n", i))
+		if err := r.renew(fmt.Sprint("n", i), "life-1"); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return r
+}
+
+func (r clusterOps) say(commit []byte) *agent.Error { return r.feed([][]byte{commit})[0].Err }
+
+func (r clusterOps) join(node string) {
+	r.tb.Helper()
+	if err := r.say(r.machine.EncodePutMember(agent.Member{ID: node, Incarnation: "data-" + node, RaftAddr: node})); err != nil {
+		r.tb.Fatal(err)
+	}
+}
+
+func (r clusterOps) renew(node, life string) *agent.Error {
+	return r.say(r.machine.EncodeRenewNodeLease(node, "data-"+node, life, leaseTTL))
+}
+
+func (r clusterOps) move(n int, action agent.PartitionAction, to string) *agent.Error {
+	return r.say(r.machine.EncodeMovePartitions([]agent.PartitionMove{{
+		Partition: n, Epoch: r.machine.Partition(n).Epoch, Action: action, To: to,
+	}}, "because"))
+}
+
+// must makes a move that is fine, and gives the partition as it stands then.
+func (r clusterOps) must(n int, action agent.PartitionAction, to string) agent.Partition {
+	r.tb.Helper()
+	if err := r.move(n, action, to); err != nil {
+		r.tb.Fatalf("%s partition %d: %v", action, n, err)
+	}
+	return r.machine.Partition(n)
+}
+
+// fencedWrite writes under a partition's epoch.
+func (r clusterOps) fencedWrite(n int, epoch uint64) *agent.Error {
+	return r.batch(agent.Commit{
+		Fence: &agent.Fence{Claim: agent.PartitionClaim(n), Epoch: epoch},
+		Ops:   []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}},
+	})[0].Err
+}
+
+func (r clusterOps) wantFenced(n int, epoch uint64, holder string) {
+	r.tb.Helper()
+	if err := r.fencedWrite(n, epoch); err == nil || err.Code != agent.CodeFenced || err.Holder != holder {
+		r.tb.Fatalf("a write under epoch %d of partition %d: %v, want fenced by %q", epoch, n, err, holder)
+	}
+}
+
+func TestThePartitionsAreWhatPlacementMakesThem(t *testing.T) {
+	if agent.Partitions != placement.Partitions {
+		t.Fatal(placement.Partitions)
+	}
+}
+
+// CL-1, CL-3, CL-10: from owner to owner, each under an epoch of its own.
+func TestAPartitionIsDrainedAndReleasedToTheNextOwner(t *testing.T) {
+	r := newOwners(t)
+	if p := r.machine.Partition(7); p.State != agent.PartitionFree || p.Fence() != nil || p.ID != 7 {
+		t.Fatalf("at first: %+v", p)
+	}
+	changed := r.machine.PartitionsChanged()
+	owned := r.must(7, agent.PartitionAssign, "n1")
+	if owned.Owner != "n1" || owned.Incarnation != "life-1" || owned.State != agent.PartitionOwned || owned.Epoch == 0 || owned.Why != "because" ||
+		owned.SinceIndex != r.index || owned.Since != r.wall {
+		t.Fatalf("%+v", owned)
+	}
+	select {
+	case <-changed:
+	default:
+		t.Error("nobody was told")
+	}
+	if err := r.fencedWrite(7, owned.Epoch); err != nil {
+		t.Fatal(err)
+	}
+	r.wantFenced(7, owned.Epoch+1, "n1")
+	r.wantFenced(8, owned.Epoch, "")
+	draining := r.must(7, agent.PartitionDrain, "n2")
+	if draining.Owner != "n1" || draining.To != "n2" || draining.Epoch != owned.Epoch {
+		t.Fatalf("%+v", draining)
+	}
+	if err := r.fencedWrite(7, owned.Epoch); err != nil { // it hibernates its instances
+		t.Fatal(err)
+	}
+	if kept := r.must(7, agent.PartitionKeep, ""); kept.State != agent.PartitionOwned || kept.To != "" || kept.Epoch != owned.Epoch {
+		t.Fatalf("%+v", kept)
+	}
+	r.must(7, agent.PartitionDrain, "n2")
+	next := r.must(7, agent.PartitionRelease, "")
+	if next.Owner != "n2" || next.State != agent.PartitionOwned || next.Epoch <= owned.Epoch {
+		t.Fatalf("%+v", next)
+	}
+	r.wantFenced(7, owned.Epoch, "n2")
+	if free := r.must(7, agent.PartitionRelease, ""); free.State != agent.PartitionFree || free.Epoch != 0 {
+		t.Fatalf("%+v", free)
+	}
+	events, err := r.machine.PlacementEvents(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trail []agent.PlacementEventKind
+	for _, e := range events {
+		trail = append(trail, e.Kind)
+		if !slices.Equal(e.Partitions, []int{7}) || e.Why != "because" || e.Index == 0 || e.Time == 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+	want := []agent.PlacementEventKind{
+		agent.EventReleased, agent.EventMoved, agent.EventDraining, agent.EventKept, agent.EventDraining, agent.EventAssigned,
+	}
+	if !slices.Equal(trail, want) {
+		t.Errorf("the trail is %v", trail)
+	}
+}
+
+func TestAMoveThatIsNotAsExpectedIsRefusedWhole(t *testing.T) {
+	r := newOwners(t)
+	owned := r.must(1, agent.PartitionAssign, "n1")
+	for name, move := range map[string]agent.PartitionMove{
+		"another epoch":           {Partition: 1, Epoch: owned.Epoch - 1, Action: agent.PartitionRelease},
+		"what is owned":           {Partition: 1, Epoch: owned.Epoch, Action: agent.PartitionAssign, To: "n2"},
+		"to its owner":            {Partition: 1, Epoch: owned.Epoch, Action: agent.PartitionDrain, To: "n1"},
+		"for nobody with a lease": {Partition: 1, Epoch: owned.Epoch, Action: agent.PartitionDrain, To: "n9"},
+		"what does not drain":     {Partition: 1, Epoch: owned.Epoch, Action: agent.PartitionKeep},
+		"what is free":            {Partition: 2, Action: agent.PartitionRelease},
+		"drain what is free":      {Partition: 2, Action: agent.PartitionDrain, To: "n2"},
+		"to nobody with a lease":  {Partition: 2, Action: agent.PartitionAssign, To: "n9"},
+		"no action":               {Partition: 2},
+		"no partition":            {Partition: agent.Partitions, Action: agent.PartitionAssign, To: "n1"},
+	} {
+		fine := agent.PartitionMove{Partition: 3, Action: agent.PartitionAssign, To: "n3"}
+		err := r.say(r.machine.EncodeMovePartitions([]agent.PartitionMove{fine, move}, ""))
+		if err == nil || err.Code != agent.CodeConflict && err.Code != agent.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+		if p := r.machine.Partition(3); p.State != agent.PartitionFree {
+			t.Fatalf("%s: half of it was done: %+v", name, p)
+		}
+	}
+	for name, commit := range map[string][]byte{
+		"too many": r.machine.EncodeMovePartitions(make([]agent.PartitionMove, agent.Partitions+1), ""),
+		"too long": r.machine.EncodeMovePartitions(nil, string(make([]byte, agent.PlacementWhyBytesMax+1))),
+	} {
+		if err := r.say(commit); err == nil || err.Code != agent.CodeTooLarge {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if events, err := r.machine.PlacementEvents(10); err != nil || len(events) != 1 {
+		t.Errorf("the trail tells of what was refused: %+v, %v", events, err)
+	}
+}
+
+// CL-4, CL-6: what lapsed owns nothing from that very entry on, and is not
+// renewed but begun anew.
+func TestALeaseThatLapsesFreesWhatItsNodeOwns(t *testing.T) {
+	r := newOwners(t)
+	owned := r.must(1, agent.PartitionAssign, "n1")
+	other := r.must(2, agent.PartitionAssign, "n2")
+	r.must(3, agent.PartitionAssign, "n2")
+	r.must(3, agent.PartitionDrain, "n1")
+	if due, _ := r.machine.Due(); due != 1000+uint64(leaseTTL.Milliseconds()) {
+		t.Errorf("due at %d", due)
+	}
+	r.after(leaseTTL - time.Millisecond)
+	if err := r.renew("n2", "life-1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.fencedWrite(1, owned.Epoch); err != nil {
+		t.Fatalf("a millisecond before it lapses: %v", err)
+	}
+	changed := r.machine.PartitionsChanged()
+	r.after(time.Millisecond)
+	r.wantFenced(1, owned.Epoch, "")
+	select {
+	case <-changed:
+	default:
+		t.Error("nobody was told")
+	}
+	if err := r.fencedWrite(2, other.Epoch); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.renew("n1", "life-1"); err != nil {
+		t.Fatal(err)
+	}
+	r.wantFenced(1, owned.Epoch, "")
+	if p := r.machine.Partition(1); p.State != agent.PartitionFree || p.Why != "the lease of node n1 lapsed" {
+		t.Errorf("%+v", p)
+	}
+	if again := r.must(1, agent.PartitionAssign, "n1"); again.Epoch <= owned.Epoch {
+		t.Errorf("epoch %d after %d", again.Epoch, owned.Epoch)
+	}
+	r.after(leaseTTL - 2*time.Millisecond)
+	if p := r.must(3, agent.PartitionRelease, ""); p.Owner != "n1" { // its lease is a new one, and as good
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestAChangeOfLeaderGivesLeasesTheirFullTimeAgain(t *testing.T) {
+	r := newOwners(t)
+	owned := r.must(1, agent.PartitionAssign, "n1")
+	r.after(4 * time.Second)
+	r.batch()
+	r.after(3 * time.Second) // nobody led
+	r.term++
+	if err := r.fencedWrite(1, owned.Epoch); err != nil {
+		t.Fatalf("its owner could not renew: %v", err)
+	}
+	r.after(2 * time.Second) // 5 s after the term before was last heard of
+	r.wantFenced(1, owned.Epoch, "")
+}
+
+func TestALeaseThatLapsedBeforeAnotherLedStaysLapsed(t *testing.T) {
+	r := newOwners(t)
+	owned := r.must(1, agent.PartitionAssign, "n1")
+	r.after(leaseTTL - time.Millisecond)
+	r.batch()
+	r.after(time.Second)
+	r.term++
+	r.batch() // it opens at the time of the entry before
+	if err := r.fencedWrite(1, owned.Epoch); err != nil {
+		t.Fatal(err)
+	}
+	r.after(leaseTTL - time.Millisecond)
+	r.term++
+	r.wantFenced(1, owned.Epoch+1, "n1") // armed again
+	r.after(leaseTTL)
+	r.batch() // lapsed, and another leader does not bring it back
+	r.term++
+	r.wantFenced(1, owned.Epoch, "")
+}
+
+func TestANodeThatIsStartedAnewOwnsNothing(t *testing.T) {
+	r := newOwners(t)
+	owned := r.must(1, agent.PartitionAssign, "n1")
+	if err := r.renew("n1", "life-2"); err != nil {
+		t.Fatal(err)
+	}
+	r.wantFenced(1, owned.Epoch, "")
+	if err := r.say(r.machine.EncodeRenewNodeLease("n1", "other-data", "life-3", leaseTTL)); err == nil || err.Code != agent.CodeNotFound {
+		t.Errorf("a stranger's lease: %v", err)
+	}
+	again := r.must(1, agent.PartitionAssign, "n1")
+	if again.Incarnation != "life-2" {
+		t.Errorf("%+v", again)
+	}
+	if err := r.say(r.machine.EncodeEndNodeLease("n1", "life-1")); err != nil || r.machine.Partition(1) != again {
+		t.Errorf("an earlier life ended the lease of the next: %v", err)
+	}
+	if err := r.say(r.machine.EncodeEndNodeLease("n1", "life-2")); err != nil {
+		t.Fatal(err)
+	}
+	r.wantFenced(1, again.Epoch, "")
+	if len(r.machine.NodeLeases()) != 2 {
+		t.Errorf("%+v", r.machine.NodeLeases())
+	}
+}
+
+// A node that was removed keeps what it has until its lease lapses, and cannot
+// renew it; its name with another data directory waits for that.
+func TestARemovedNodesLeaseRunsOut(t *testing.T) {
+	r := newOwners(t)
+	owned := r.must(1, agent.PartitionAssign, "n1")
+	if err := r.say(r.machine.EncodeRemoveMember("n1", "data-n1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.renew("n1", "life-1"); err == nil || err.Code != agent.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+	if err := r.fencedWrite(1, owned.Epoch); err != nil {
+		t.Errorf("before it lapsed: %v", err)
+	}
+	if err := r.say(r.machine.EncodePutMember(agent.Member{ID: "n1", Incarnation: "new-data", RaftAddr: "x"})); err != nil {
+		t.Fatal(err)
+	}
+	renew := func() *agent.Error {
+		return r.say(r.machine.EncodeRenewNodeLease("n1", "new-data", "life-2", leaseTTL))
+	}
+	if err := renew(); err == nil || err.Code != agent.CodeAlreadyClaimed {
+		t.Errorf("beside the earlier one: %v", err)
+	}
+	r.after(leaseTTL)
+	if err := renew(); err != nil {
+		t.Error(err)
+	}
+	r.wantFenced(1, owned.Epoch, "")
+}
+
+func TestLeasesKeepToTheirLimits(t *testing.T) {
+	r := newOwners(t)
+	for ttl, fine := range map[time.Duration]bool{
+		agent.NodeLeaseTTLMin: true, agent.NodeLeaseTTLMax: true, agent.NodeLeaseTTLMin - time.Millisecond: false, agent.NodeLeaseTTLMax + time.Millisecond: false,
+	} {
+		err := r.say(r.machine.EncodeRenewNodeLease("n1", "data-n1", "life-1", ttl))
+		if (err == nil) != fine {
+			t.Errorf("ttl %v: %v", ttl, err)
+		}
+	}
+	for _, name := range []string{"", "a\x00b"} {
+		if err := r.say(r.machine.EncodeRenewNodeLease(name, "data", "life", leaseTTL)); err == nil || err.Code != agent.CodeInvalid {
+			t.Errorf("node %q: %v", name, err)
+		}
+		if err := r.say(r.machine.EncodeEndNodeLease("n1", name)); err == nil || err.Code != agent.CodeInvalid {
+			t.Errorf("life %q: %v", name, err)
+		}
+	}
+}
+
+func TestTheTrailKeepsTheNewest(t *testing.T) {
+	r := newOwners(t)
+	for range agent.PlacementEventsMax/2 + 5 {
+		r.must(1, agent.PartitionAssign, "n1")
+		r.must(1, agent.PartitionRelease, "")
+	}
+	events, err := r.machine.PlacementEvents(2 * agent.PlacementEventsMax)
+	if err != nil || len(events) != agent.PlacementEventsMax || events[0].Index != r.index || events[0].Kind != agent.EventReleased {
+		t.Errorf("%d events: %v", len(events), err)
+	}
+	if rows := r.rows(fsm.KindPlacementEvent); rows != agent.PlacementEventsMax {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
+	r := newOwners(t)
+	r.must(1, agent.PartitionAssign, "n1")
+	r.must(2, agent.PartitionAssign, "n2")
+	r.must(2, agent.PartitionDrain, "n3")
+	r.must(3, agent.PartitionAssign, "n2")
+	r.must(3, agent.PartitionRelease, "")
+	replayed := newSubject(t)
+	for _, entry := range r.log {
+		replayed.replay(entry)
+	}
+	fs := storage.MemFS()
+	kept := openSubject(t, fsm.Options{Dir: "state", FS: fs})
+	for _, entry := range r.log {
+		kept.replay(entry)
+	}
+	snapshot, err := kept.machine.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snapshot.Release()
+	kept.close()
+	reopened := openSubject(t, fsm.Options{Dir: "state", FS: fs})
+	for _, other := range []*subject{replayed, reopened} {
+		if reopened == other && other.machine.Applied() < r.index { // what was not flushed is replayed
+			for _, entry := range r.log[other.machine.Applied():] {
+				other.replay(entry)
+			}
+		}
+		if !slices.Equal(other.machine.Partitions(), r.machine.Partitions()) || !slices.Equal(other.machine.NodeLeases(), r.machine.NodeLeases()) {
+			t.Fatal("who owns what is not the same")
+		}
+		if other.hash() != r.hash() {
+			t.Fatal("the rows are not the same")
+		}
+	}
+	due, _ := reopened.machine.Due()
+	if want, _ := r.machine.Due(); due != want {
+		t.Errorf("due at %d, want %d", due, want)
+	}
+}
+
+func TestADamagedPartitionRowStopsTheStart(t *testing.T) {
+	if _, err := fsm.DecodePartition("xyz", nil); err == nil {
+		t.Error("a key of three bytes")
+	}
+	if _, err := fsm.DecodePartition("\xff\xff", nil); err == nil {
+		t.Error("partition 65535")
+	}
+	if _, err := fsm.DecodePartition("\x00\x01", []byte{0xff}); err == nil {
+		t.Error("a row that is no row")
+	}
+}
+
+func FuzzPlacementOps(f *testing.F) {
+	r := newOwners(f)
+	f.Add(r.machine.EncodeRenewNodeLease("n1", "data-n1", "life-2", leaseTTL), r.machine.EncodeEndNodeLease("n1", "life-2"))
+	f.Add(r.machine.EncodeMovePartitions([]agent.PartitionMove{
+		{Partition: 1, Action: agent.PartitionAssign, To: "n1"}, {Partition: 2, Action: agent.PartitionAssign, To: "n2"},
+	}, "why"), r.machine.EncodeMovePartitions([]agent.PartitionMove{{Partition: 1, Action: agent.PartitionRelease}}, ""))
+	f.Fuzz(func(t *testing.T, one, two []byte) {
+		var stopped bool
+		r := clusterOps{openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), Fatal: func(error) { stopped = true }})}
+		defer r.close()
+		for i, commits := range [][][]byte{
+			{r.machine.EncodePutMember(agent.Member{ID: "n1", Incarnation: "data-n1", RaftAddr: "a"}), r.machine.EncodeRenewNodeLease("n1", "data-n1", "life-1", leaseTTL)},
+			{one}, {two}, {one, two},
+		} {
+			entry := r.machine.Pack(uint64(i)*3000, int64(i)*3000, commits)
+			r.machine.Apply(&raft.Log{Type: raft.LogCommand, Index: uint64(i) + 1, Term: 1, Data: entry})
+			if stopped {
+				return
+			}
+			wellOwned(t, r.machine)
+		}
+	})
+}
