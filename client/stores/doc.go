@@ -6,6 +6,9 @@
 //	SessionStore   client.Scope  sessions, and
 //	SessionLeases  client.Scope  the six calls under which their turns run
 //	MemoryStore    Memories      what agents remember
+//	ConversationStore, MessageStore
+//	               Conversations what an agent goes on from, and what people see
+//	FileStore      Files         files by path
 //
 // Code that takes an interface is tested against a fake of its own, or against
 // nodetest, and runs on a *client.Client:
