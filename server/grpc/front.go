@@ -37,6 +37,7 @@ func (f *front) register(s *rpc.Server) {
 	apipb.RegisterSessionsServer(s, &sessions{front: f})
 	apipb.RegisterReviewsServer(s, &reviews{front: f})
 	apipb.RegisterMemoriesServer(s, &memories{front: f})
+	apipb.RegisterConversationsServer(s, &conversations{front: f})
 	apipb.RegisterTimersServer(s, &timers{front: f})
 	apipb.RegisterAgentsServer(s, &agents{front: f})
 	apipb.RegisterScopesServer(s, &scopes{front: f})
