@@ -18,6 +18,9 @@ func describe(op agent.Op) string {
 }
 
 func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
+	if refusal := s.sealedAgent(op); refusal != nil {
+		return nil, refusal
+	}
 	if result, refusal, ok := s.sessions.Apply(sessionHost{r, s}, op); ok {
 		return result, refusal
 	}
@@ -54,6 +57,8 @@ func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 		return r.writeMemory(s, o)
 	case *agent.DeleteMemory:
 		return r.deleteMemory(s, o)
+	case *agent.ForkAgent, *agent.EraseAgent, *agent.SetTTL:
+		return r.agentOp(s, op)
 	case *agent.DeleteScope:
 		return &agent.DeleteResult{Existed: r.scopes[s.Name] != nil}, nil
 	default:

@@ -34,6 +34,12 @@ func (r *reference) answer(s *scope, one agent.Read) (agent.Found, *agent.Error)
 	if found, refusal, ok := s.dialogues.Read(one); ok {
 		return found, refusal
 	}
+	if q, ok := one.(*agent.GetErasure); ok {
+		if e := s.erasures[q.Agent]; e != nil {
+			return e, nil
+		}
+		return nil, notFound("erasure")
+	}
 	switch q := one.(type) {
 	case *agent.GetSession, *agent.ListSessions, *agent.GetReview, *agent.ListReviews:
 		if found := r.sessionRead(s, one); found != nil {
@@ -120,7 +126,11 @@ func (s *scope) revision(key string, revision uint64) (*agent.Checkpoint, *agent
 			return c, nil
 		}
 	}
-	return nil, notFound("checkpoint")
+	e := notFound("checkpoint")
+	if kept := s.checkpoints[key]; len(kept) > 0 {
+		e.Revision, e.Floor = kept[0].Revision, kept[len(kept)-1].Revision
+	}
+	return nil, e
 }
 
 // asOf is the thread as it stood at rev, which is not below its floor.

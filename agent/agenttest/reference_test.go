@@ -62,7 +62,8 @@ type scope struct {
 	dialogues   agenttest.ConversationModel
 	managers    map[string]agent.Manager
 	sessions    agenttest.SessionModel
-	sealed      map[string]uint64 // noun and id → the incarnation that was deleted
+	erasures    map[string]*agent.Erasure // by agent
+	sealed      map[string]uint64         // noun and id → the incarnation that was deleted
 }
 
 // thread is a journal from its floor on: heads[i] is the head before entries[i].
@@ -74,8 +75,9 @@ type thread struct {
 
 func newScope(name string) *scope {
 	return &scope{
-		Scope:  agent.Scope{Name: name},
-		values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(), dialogues: agenttest.ConversationModel{}, managers: map[string]agent.Manager{},
+		Scope:    agent.Scope{Name: name},
+		erasures: map[string]*agent.Erasure{},
+		values:   map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(), dialogues: agenttest.ConversationModel{}, managers: map[string]agent.Manager{},
 	}
 }
 
@@ -85,6 +87,7 @@ func (s *scope) clone() *scope {
 	c.claims, c.memories = maps.Clone(s.claims), maps.Clone(s.memories)
 	c.sessions, c.dialogues = s.sessions.Clone(), maps.Clone(s.dialogues)
 	c.managers = maps.Clone(s.managers)
+	c.erasures = maps.Clone(s.erasures)
 	return &c
 }
 

@@ -36,6 +36,7 @@ func Cases() []Case {
 		holdingClaims, fenceClaims, managerClaims, memoryClaims, recallClaims,
 		sessionClaims, classicClaims, reviewClaims, busyClaims,
 		conversationClaims, messageClaims, fileClaims,
+		agentForkClaims, eraseClaims, ttlClaims,
 	} {
 		for _, c := range group {
 			all = append(all, Case{Name: c.name, Run: func(t *testing.T, service agent.Service) {

@@ -89,6 +89,7 @@ func (f *front) routeAgents() {
 		method: http.MethodGet, path: one + "/thaw", id: "thaw-agent", tag: tag, summary: "Read a checkpoint and the thread that it points to",
 		effect: reads, query: []string{"tail", "revision"}, answers: thawed{},
 	}, (*call).thaw)
+	f.routeWholeAgents()
 }
 
 func (c *call) hibernate(body *hibernateBody) error {

@@ -68,7 +68,7 @@ func (r wireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // Schema is that of any result.
 func (wireResult) Schema(r huma.Registry) *huma.Schema {
-	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, turned{}, review{}, memoryStamp{})
+	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, turned{}, review{}, memoryStamp{}, forkedAgent{}, erasure{})
 }
 
 // deleted answers a delete within a commit.
@@ -105,6 +105,10 @@ func wireResultOf(result agent.OpResult) (any, error) {
 		return reviewOf(r.Review), nil
 	case *agent.MemoryResult:
 		return memoryStampOf(r), nil
+	case *agent.ForkedAgent:
+		return forkedAgentOf(r), nil
+	case *agent.Erasure:
+		return erasureOf(r), nil
 	default:
 		return nil, agent.Errorf(agent.CodeInternal, "a result is a %T", result)
 	}

@@ -204,6 +204,9 @@ var wireOps = map[string]func() wireOp{
 	"decide_review":      func() wireOp { return new(decideReviewOp) },
 	"write_memory":       func() wireOp { return new(writeMemoryOp) },
 	"delete_memory":      func() wireOp { return new(deleteMemoryOp) },
+	"fork_agent":         func() wireOp { return new(forkAgentOp) },
+	"erase_agent":        func() wireOp { return new(eraseAgentOp) },
+	"set_ttl":            func() wireOp { return new(setTTLOp) },
 }
 
 // opDocument is an op before its name is read.

@@ -125,6 +125,7 @@ var wireReads = map[string]func() wireRead{
 	"get_memory":         func() wireRead { return new(getMemoryRead) },
 	"list_memories":      func() wireRead { return new(listMemoriesRead) },
 	"recall":             func() wireRead { return new(recallRead) },
+	"get_erasure":        func() wireRead { return new(getErasureRead) },
 }
 
 // readDocument is a read before its name is read.
@@ -162,7 +163,7 @@ func (w wireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
 func (wireFound) Schema(r huma.Registry) *huma.Schema {
 	return anyOf(r, value{}, list[valueRow]{}, checkpoint{}, list[checkpointRow]{}, thread{}, list[thread]{},
 		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{}, claim{}, list[claim]{},
-		session{}, list[sessionRow]{}, review{}, list[review]{}, memory{}, list[memory]{}, recalled{})
+		session{}, list[sessionRow]{}, review{}, list[review]{}, memory{}, list[memory]{}, recalled{}, erasure{})
 }
 
 // wireFoundOf writes what a read found.
@@ -210,6 +211,8 @@ func wireFoundOf(found agent.Found) (any, error) {
 		return listOf(f.Items, f.Next, memoryOf), nil
 	case *agent.Recalled:
 		return recalledOf(f), nil
+	case *agent.Erasure:
+		return erasureOf(f), nil
 	default:
 		return nil, agent.Errorf(agent.CodeInternal, "a read found a %T", found)
 	}

@@ -29,6 +29,7 @@ type sessionRow struct {
 	QueueLength   uint64              `json:"queue_length" doc:"Claims that wait"`
 	CreatedAt     int64               `json:"created_at"`
 	UpdatedAt     int64               `json:"updated_at"`
+	ExpiresAt     int64               `json:"expires_at,omitzero"`
 }
 
 func sessionRowOf(r agent.SessionRow) sessionRow {
@@ -36,7 +37,7 @@ func sessionRowOf(r agent.SessionRow) sessionRow {
 		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: r.Mode, Busy: r.Busy, AgentID: r.AgentID,
 		Status: r.Status, RequestID: r.RequestID, Lease: leaseOf(r.Lease), Recoverable: r.Recoverable,
 		RequestCount: r.RequestCount, SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
 	}
 }
 

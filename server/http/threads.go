@@ -26,6 +26,7 @@ type thread struct {
 	Stats       threadStats `json:"stats"`
 	Summary     document    `json:"summary,omitzero" doc:"What compaction kept at the floor"`
 	ForkedFrom  *forkPoint  `json:"forked_from,omitempty"`
+	ExpiresAt   int64       `json:"expires_at,omitzero"`
 }
 
 type threadStats struct {
@@ -43,7 +44,7 @@ func threadOf(t agent.Thread) thread {
 	out := thread{
 		ID: t.ID, Incarnation: t.Incarnation, Rev: t.Rev, Head: t.Head.String(), Floor: t.Floor,
 		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: document(t.Metadata),
-		Stats: threadStats{EntryCount: t.Rev}, Summary: document(t.Summary),
+		Stats: threadStats{EntryCount: t.Rev}, Summary: document(t.Summary), ExpiresAt: t.ExpiresAt,
 	}
 	if from := t.ForkedFrom; from != nil {
 		out.ForkedFrom = &forkPoint{ID: from.Thread, Incarnation: from.Incarnation, Rev: from.Rev}

@@ -1,0 +1,242 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"dormouse/agent"
+)
+
+// forkAgentBody says what a fork of an agent is called, and what goes along.
+type forkAgentBody struct {
+	NewAgent      string  `json:"new_agent" doc:"Its key, under which there is nothing yet"`
+	NewThread     string  `json:"new_thread,omitempty" doc:"Its thread's id; new_agent where absent"`
+	Revision      uint64  `json:"revision,omitempty" doc:"Of the checkpoint: an older one that is kept; 0 means the current one"`
+	WithoutMemory bool    `json:"without_memory,omitempty" doc:"Else what the agent remembers is copied, at most 4,096 memories"`
+	Session       string  `json:"session,omitempty" doc:"A session of the agent that goes along, which must not run"`
+	NewSession    string  `json:"new_session,omitempty" doc:"Its id in the fork"`
+	IfRevision    *uint64 `json:"if_revision,omitempty" doc:"Apply only at this revision of the checkpoint"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+}
+
+func (b *forkAgentBody) op(key string) *agent.ForkAgent {
+	return &agent.ForkAgent{
+		Agent: key, NewAgent: b.NewAgent, NewThread: b.NewThread, Revision: b.Revision, WithoutMemory: b.WithoutMemory,
+		Session: b.Session, NewSession: b.NewSession, IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
+	}
+}
+
+// forkedAgent answers a fork of an agent.
+type forkedAgent struct {
+	Checkpoint checkpointStamp `json:"checkpoint"`
+	Thread     *thread         `json:"thread" doc:"null where the agent has none"`
+	Session    *sessionRow     `json:"session,omitempty"`
+	Memories   uint64          `json:"memories" doc:"That were copied"`
+}
+
+func forkedAgentOf(r *agent.ForkedAgent) forkedAgent {
+	out := forkedAgent{Checkpoint: checkpointStampOf(&r.Checkpoint), Memories: r.Memories}
+	if r.Thread != nil {
+		t := threadOf(*r.Thread)
+		out.Thread = &t
+	}
+	if r.Session != nil {
+		s := sessionRowOf(*r.Session)
+		out.Session = &s
+	}
+	return out
+}
+
+// erasure is the receipt of an agent that was erased.
+type erasure struct {
+	Agent       string `json:"agent"`
+	Index       uint64 `json:"index" doc:"Of the log: from there on nothing of the agent can be read"`
+	ErasedAt    int64  `json:"erased_at"`
+	Complete    bool   `json:"complete" doc:"All has been cleared away; until then the counts grow"`
+	CompletedAt int64  `json:"completed_at,omitzero"`
+	SealedUntil int64  `json:"sealed_until,omitzero" doc:"Every write to it is refused until then"`
+	Checkpoints uint64 `json:"checkpoints"`
+	Revisions   uint64 `json:"revisions" doc:"Of the checkpoints"`
+	Threads     uint64 `json:"threads"`
+	Entries     uint64 `json:"entries" doc:"Of the threads; those that a fork shares stay with the fork"`
+	Memories    uint64 `json:"memories"`
+	Sessions    uint64 `json:"sessions"`
+	Reviews     uint64 `json:"reviews"`
+	Claims      uint64 `json:"claims" doc:"Leases of the sessions"`
+	Kept        uint64 `json:"kept" doc:"Threads and checkpoints that stay, since another agent uses them too"`
+	Hash        string `json:"hash" doc:"SHA-256 over all that was removed, in order"`
+}
+
+func erasureOf(e *agent.Erasure) erasure {
+	return erasure{
+		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, Complete: e.Complete(), CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
+		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Kept: e.Kept, Hash: e.Hash.String(),
+	}
+}
+
+// ttlBody says when a thread or a session goes by itself.
+type ttlBody struct {
+	TTLMS         uint64 `json:"ttl_ms" doc:"From this call on, in log time; 0 means never"`
+	IfIncarnation uint64 `json:"if_incarnation,omitempty"`
+}
+
+type (
+	forkAgentOp struct {
+		opName
+		Agent string `json:"agent"`
+		forkAgentBody
+	}
+	eraseAgentOp struct {
+		opName
+		Agent         string  `json:"agent"`
+		IfRevision    *uint64 `json:"if_revision,omitempty"`
+		IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+		SealMS        uint64  `json:"seal_ms,omitempty"`
+	}
+	setTTLOp struct {
+		opName
+		Thread  string `json:"thread,omitempty" doc:"This, or the session"`
+		Session string `json:"session,omitempty"`
+		ttlBody
+	}
+	getErasureRead struct {
+		readName
+		Agent string `json:"agent"`
+	}
+)
+
+func (o *forkAgentOp) op() (agent.Op, error) { return o.forkAgentBody.op(o.Agent), nil }
+
+func (o *eraseAgentOp) op() (agent.Op, error) {
+	seal, err := timed("seal_ms", o.SealMS)
+	return &agent.EraseAgent{Agent: o.Agent, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Seal: seal}, err
+}
+
+func (o *setTTLOp) op() (agent.Op, error) {
+	ttl, err := timed("ttl_ms", o.TTLMS)
+	return &agent.SetTTL{Thread: o.Thread, Session: o.Session, TTL: ttl, IfIncarnation: o.IfIncarnation}, err
+}
+
+func (r getErasureRead) read() agent.Read { return &agent.GetErasure{Agent: r.Agent} }
+
+func (f *front) routeWholeAgents() {
+	const tag, one = "agents", "/v1/agents/{key}"
+	register(f, route{
+		method: http.MethodPost, path: one + "/fork", id: "fork-agent", tag: tag,
+		summary: "Make another agent of one: checkpoint, thread, memories and a session, in one commit",
+		effect:  writes, condition: "if_revision", bodyNeeded: true, status: http.StatusCreated, creates: true, answers: forkedAgent{},
+	}, (*call).forkAgent)
+	register(f, route{
+		method: http.MethodDelete, path: one, id: "erase-agent", tag: tag,
+		summary: "Erase an agent everywhere; answers with a receipt once all is cleared away, or when the time is over",
+		effect:  writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, answers: erasure{},
+	}, (*call).eraseAgent)
+	register(f, route{
+		method: http.MethodGet, path: one + "/erasure", id: "get-erasure", tag: tag, summary: "Read the receipt of an agent that was erased",
+		effect: reads, answers: erasure{},
+	}, (*call).getErasure)
+	register(f, route{
+		method: http.MethodPut, path: "/v1/threads/{id}/ttl", id: "set-thread-ttl", tag: "threads", summary: "Say when a thread goes by itself",
+		effect: writes, bodyNeeded: true, answers: thread{},
+	}, (*call).setThreadTTL)
+	register(f, route{
+		method: http.MethodPut, path: "/v1/sessions/{id}/ttl", id: "set-session-ttl", tag: "sessions", summary: "Say when a session goes by itself",
+		effect: writes, bodyNeeded: true, answers: sessionRow{},
+	}, (*call).setSessionTTL)
+}
+
+func (c *call) forkAgent(body *forkAgentBody) error {
+	op := body.op(c.id("key"))
+	op.IfRevision = c.conditioned(op.IfRevision)
+	result, err := c.commit(op)
+	if err != nil {
+		return err
+	}
+	forked, err := resultOf[*agent.ForkedAgent](result, 0)
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{
+		revision: &forked.Checkpoint.Revision, body: forkedAgentOf(forked), location: location("checkpoints", forked.Checkpoint.Key),
+	})
+}
+
+// eraseAgent waits until the receipt is complete. Where the call's time is over
+// before that, it answers with the receipt as it stands.
+func (c *call) eraseAgent(*none) error {
+	op := &agent.EraseAgent{
+		Agent: c.id("key"), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"), Seal: c.duration("seal_ms"),
+	}
+	result, err := c.commit(op)
+	if err != nil {
+		return err
+	}
+	receipt, err := resultOf[*agent.Erasure](result, 0)
+	if err != nil {
+		return err
+	}
+	ctx := c.r.Context()
+	for wait := time.Millisecond; !receipt.Complete() && pause(ctx, wait); wait = min(2*wait, time.Second/2) {
+		now, err := read[*agent.Erasure](c, &agent.GetErasure{Agent: op.Agent})
+		if err != nil {
+			break // it is erased, which is what was asked for
+		}
+		receipt = now
+	}
+	return c.answer(reply{body: erasureOf(receipt)})
+}
+
+// pause waits, and tells whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (c *call) getErasure(*none) error {
+	receipt, err := read[*agent.Erasure](c, &agent.GetErasure{Agent: c.id("key")})
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{body: erasureOf(receipt)})
+}
+
+func (c *call) setThreadTTL(body *ttlBody) error {
+	result, err := c.setTTL(body, &agent.SetTTL{Thread: c.id("id")})
+	if err != nil {
+		return err
+	}
+	done, err := resultOf[*agent.ThreadResult](result, 0)
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{revision: &done.Thread.Rev, body: threadOf(done.Thread)})
+}
+
+func (c *call) setSessionTTL(body *ttlBody) error {
+	result, err := c.setTTL(body, &agent.SetTTL{Session: c.id("id")})
+	if err != nil {
+		return err
+	}
+	done, err := resultOf[*agent.SessionResult](result, 0)
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{revision: &done.Session.Revision, body: sessionRowOf(done.Session)})
+}
+
+func (c *call) setTTL(body *ttlBody, op *agent.SetTTL) (agent.Result, error) {
+	ttl, err := timed("ttl_ms", body.TTLMS)
+	if err != nil {
+		return agent.Result{}, err
+	}
+	op.TTL, op.IfIncarnation = ttl, body.IfIncarnation
+	return c.commit(op)
+}
