@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"store":                     {"agent", "fsm"},
 
 	// The surface of a node.
-	"router":      {"agent"},
+	"router":      {"agent", "placement"},
 	"server/grpc": {"agent", "proto/api", "proto/wire"},
 	"server/http": {"agent", "agent/replay"},
 	"node": {

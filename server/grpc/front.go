@@ -15,11 +15,12 @@ import (
 
 // front is what all services share.
 type front struct {
-	service  agent.Submitter
-	operator agent.Operator
-	draining context.Context //nolint:containedctx // ends when Shutdown begins
-	trusted  bool            // commits were validated by the peer that sends them
-	timeout  time.Duration   // of a call that names none
+	service   agent.Submitter
+	operator  agent.Operator
+	instances agent.Instances // nil where there are none
+	draining  context.Context //nolint:containedctx // ends when Shutdown begins
+	trusted   bool            // commits were validated by the peer that sends them
+	timeout   time.Duration   // of a call that names none
 
 	others func() metadata.MD // where the other members are; looked up once, when the first stream ends
 
@@ -34,6 +35,8 @@ func (f *front) register(s *rpc.Server) {
 	apipb.RegisterThreadsServer(s, &threads{front: f})
 	apipb.RegisterValuesServer(s, &values{front: f})
 	apipb.RegisterClaimsServer(s, &claims{front: f})
+	apipb.RegisterManagersServer(s, &managers{front: f})
+	apipb.RegisterInstancesServer(s, &instances{front: f})
 	apipb.RegisterSessionsServer(s, &sessions{front: f})
 	apipb.RegisterReviewsServer(s, &reviews{front: f})
 	apipb.RegisterMemoriesServer(s, &memories{front: f})

@@ -32,6 +32,7 @@ type Options struct {
 	InFlightBytesMax int64                            // and their bytes; 0 means 64 MiB
 	Timeout          time.Duration                    // of a call that names none; 0 means 10 s
 	Logger           hclog.Logger                     // nil means silent
+	Instances        agent.Instances                  // nil means none: calls on them are unavailable
 }
 
 func (o *Options) fill() {
@@ -92,7 +93,7 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 		connsN: o.ConnectionsMax,
 		drain:  drain,
 		front: &front{
-			service: service, operator: operator, draining: draining, timeout: o.Timeout,
+			service: service, operator: operator, instances: o.Instances, draining: draining, timeout: o.Timeout,
 			inFlightMax: int64(o.InFlightMax), inFlightBytesMax: o.InFlightBytesMax, logger: o.Logger,
 			others: sync.OnceValue(func() metadata.MD { return otherMembers(operator) }),
 		},

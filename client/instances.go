@@ -1,0 +1,160 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// instances implements agent.Instances over the nodes that the client knows:
+// each takes any call, and routes it to the owner.
+type instances struct{ client *Client }
+
+// Instances are the cluster's live instances. What was surely not handled is
+// tried again until the call's time is over. A signal has a request id of the
+// client's, so that it is tried again too where it may have been handled, and
+// its turn is made once; only what is not stored with its turn (durability idle,
+// storage none) may then be done twice.
+func (c *Client) Instances() agent.Instances { return instances{c} }
+
+// persistent makes a call at any node until it is answered, refused, or time is
+// up. sure tells that a call whose outcome is unknown may be made again.
+func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, sure bool, call func(context.Context, wire.Remote) (T, error)) (T, error) {
+	var none T
+	if ref.Scope == "" {
+		ref.Scope = c.o.Scope
+	}
+	if err := ref.Validate(); err != nil {
+		return none, err
+	}
+	return insist(ctx, c, sure, call)
+}
+
+// insist is persistent for what concerns no one instance.
+func insist[T any](ctx context.Context, c *Client, sure bool, call func(context.Context, wire.Remote) (T, error)) (T, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	wait := newBackoff(backoffFirst, backoffMost)
+	var open error // an attempt whose outcome is not known
+	for {
+		l, release, err := c.pool.wait(ctx)
+		if err != nil {
+			return *new(T), first(open, err)
+		}
+		answer, err := call(ctx, wire.Remote{
+			API: apipb.NewInstancesClient(l.conn), Fail: func(err error, change bool) error { return errorOf(err, change) },
+		})
+		release()
+		if err == nil {
+			return answer, nil
+		}
+		e, _ := err.(*agent.Error) //nolint:errorlint // Fail's, or this client's own, not wrapped
+		unknown := e.Code == agent.CodeUnknown
+		if !agent.Retryable(e) && !(unknown && sure) || c.pool.ctx.Err() != nil {
+			return *new(T), e // an answer, which settles earlier attempts too
+		}
+		if unknown {
+			open = e
+		}
+		if e.Code == agent.CodeUnavailable || unknown {
+			c.pool.distrust(l)
+		}
+		select {
+		case <-time.After(wait.NextBackOff() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
+		case <-ctx.Done():
+			return *new(T), first(open, e)
+		}
+	}
+}
+
+// first is the error that counts: once an attempt is unknown, a later one that
+// was not sent says nothing of it.
+func first(open, last error) error {
+	if open != nil {
+		return open
+	}
+	return last
+}
+
+// Start implements agent.Instances.
+func (i instances) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (agent.Instance, error) {
+	if err := start.Validate(); err != nil {
+		return agent.Instance{}, err
+	}
+	return persistent(ctx, i.client, &ref, true, func(ctx context.Context, at wire.Remote) (agent.Instance, error) { return at.Start(ctx, ref, start) })
+}
+
+// Lookup implements agent.Instances.
+func (i instances) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
+	return persistent(ctx, i.client, &ref, true, func(ctx context.Context, at wire.Remote) (agent.Instance, error) { return at.Lookup(ctx, ref) })
+}
+
+// Stop implements agent.Instances.
+func (i instances) Stop(ctx context.Context, ref agent.InstanceRef) error {
+	return i.act(ctx, ref, false, func(ctx context.Context, at wire.Remote, ref agent.InstanceRef) error { return at.Stop(ctx, ref) })
+}
+
+// Hibernate implements agent.Instances.
+func (i instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
+	return i.act(ctx, ref, false, func(ctx context.Context, at wire.Remote, ref agent.InstanceRef) error { return at.Hibernate(ctx, ref) })
+}
+
+// Attach implements agent.Instances.
+func (i instances) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
+	if attach.Attachment == "" { // named here, so that it is one however often it is tried
+		attach.Attachment = "att_" + strings.ToLower(rand.Text())
+	}
+	if err := attach.Validate(); err != nil {
+		return agent.Attached{}, err
+	}
+	return persistent(ctx, i.client, &ref, true, func(ctx context.Context, at wire.Remote) (agent.Attached, error) { return at.Attach(ctx, ref, attach) })
+}
+
+// Detach implements agent.Instances.
+func (i instances) Detach(ctx context.Context, ref agent.InstanceRef, attachment string) error {
+	return i.act(ctx, ref, true, func(ctx context.Context, at wire.Remote, ref agent.InstanceRef) error { return at.Detach(ctx, ref, attachment) })
+}
+
+// Touch implements agent.Instances.
+func (i instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment string) error {
+	return i.act(ctx, ref, true, func(ctx context.Context, at wire.Remote, ref agent.InstanceRef) error { return at.Touch(ctx, ref, attachment) })
+}
+
+// Signal implements agent.Instances. It numbers a signal that has no request id.
+func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
+	if signal.Request.Client == "" {
+		ctx, cancel := i.client.bounded(ctx)
+		defer cancel()
+		seq, low, err := i.client.ledger.take(ctx)
+		if err != nil {
+			return agent.Reply{}, neverSent(err)
+		}
+		defer i.client.ledger.settle(seq)
+		signal.Request = agent.Request{Client: i.client.o.ClientID, Seq: seq, Low: low, TTL: signal.Request.TTL}
+	}
+	if err := signal.Validate(); err != nil {
+		return agent.Reply{}, err
+	}
+	return persistent(ctx, i.client, &ref, true, func(ctx context.Context, at wire.Remote) (agent.Reply, error) { return at.Signal(ctx, ref, signal) })
+}
+
+// Stats implements agent.Instances.
+func (i instances) Stats(ctx context.Context, scope, manager string) (agent.ManagerStats, error) {
+	if scope == "" {
+		scope = i.client.o.Scope
+	}
+	return insist(ctx, i.client, true, func(ctx context.Context, at wire.Remote) (agent.ManagerStats, error) { return at.Stats(ctx, scope, manager) })
+}
+
+// act is persistent for calls without an answer.
+func (i instances) act(ctx context.Context, ref agent.InstanceRef, sure bool, call func(context.Context, wire.Remote, agent.InstanceRef) error) error {
+	_, err := persistent(ctx, i.client, &ref, sure, func(ctx context.Context, at wire.Remote) (struct{}, error) {
+		return struct{}{}, call(ctx, at, ref)
+	})
+	return err
+}

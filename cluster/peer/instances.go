@@ -1,0 +1,84 @@
+package peer
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// connectMax is how long a call on an instance waits for a connection to its
+// owner. Past it the call was surely not sent, and the owner may be another.
+const connectMax = time.Second
+
+// Instances implements router.InstancePeers: the instances that the node at
+// addr keeps. What breaks once it was sent is unknown, unless it may be made
+// again.
+func (p *Pool) Instances(addr string) agent.Instances {
+	return wire.Remote{API: apipb.NewInstancesClient(connected{pool: p, addr: addr}), Fail: instanceError}
+}
+
+// connected sends a call only over a connection that stands, so that one which
+// could not be sent is known for what it is.
+type connected struct {
+	pool *Pool
+	addr string
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (c connected) Invoke(ctx context.Context, method string, args, reply any, o ...grpc.CallOption) error {
+	l, err := c.pool.link(c.addr)
+	if err != nil {
+		return toStatus(err)
+	}
+	if !ready(ctx, l.conn) {
+		return toStatus(agent.Errorf(agent.CodeUnavailable, "no connection to the peer %s", c.addr))
+	}
+	return l.conn.Invoke(ctx, method, args, reply, o...)
+}
+
+// NewStream implements grpc.ClientConnInterface; the service has no streams.
+func (c connected) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, toStatus(agent.Errorf(agent.CodeInternal, "instances have no streams"))
+}
+
+// ready waits for the connection for a moment.
+func ready(ctx context.Context, conn *grpc.ClientConn) bool {
+	ctx, cancel := context.WithTimeout(ctx, connectMax)
+	defer cancel()
+	for {
+		state := conn.GetState()
+		switch state {
+		case connectivity.Ready:
+			return true
+		case connectivity.Shutdown:
+			return false
+		case connectivity.Idle:
+			conn.Connect()
+		case connectivity.Connecting, connectivity.TransientFailure:
+		}
+		if !conn.WaitForStateChange(ctx, state) {
+			return false
+		}
+	}
+}
+
+// instanceError is what a peer's answer to a call on an instance says.
+func instanceError(err error, change bool) error {
+	s := status.Convert(err)
+	for _, detail := range s.Details() {
+		if e, ok := detail.(*apipb.Error); ok {
+			return wire.ErrorFromProto(e)
+		}
+	}
+	if change {
+		return agent.Errorf(agent.CodeUnknown, "the owner did not answer; it may yet be done: %s", s.Message())
+	}
+	return agent.Errorf(agent.CodeUnavailable, "the owner did not answer: %s", s.Message())
+}

@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+// RefToProto converts the name of an instance.
+func RefToProto(r agent.InstanceRef) *apipb.InstanceRef {
+	return &apipb.InstanceRef{Scope: r.Scope, Manager: r.Manager, Key: r.Key}
+}
+
+// RefFromProto converts the name of an instance, and judges it.
+func RefFromProto(r *apipb.InstanceRef) (agent.InstanceRef, error) {
+	ref := agent.InstanceRef{Scope: r.GetScope(), Manager: r.GetManager(), Key: r.GetKey()}
+	return ref, ref.Validate()
+}
+
+// InstanceToProto converts an instance.
+func InstanceToProto(i *agent.Instance) *apipb.Instance {
+	return &apipb.Instance{
+		Ref: RefToProto(i.InstanceRef), Partition: int32(i.Partition), Node: i.Node, Epoch: i.Epoch, Status: string(i.Status), //nolint:gosec // below agent.Partitions
+		Source: string(i.Source), Attachments: int64(i.Attachments), Revision: i.Revision, Thread: i.Thread, Rev: i.Rev,
+	}
+}
+
+// InstanceFromProto converts an instance.
+func InstanceFromProto(i *apipb.Instance) agent.Instance {
+	r := i.GetRef()
+	return agent.Instance{
+		InstanceRef: agent.InstanceRef{Scope: r.GetScope(), Manager: r.GetManager(), Key: r.GetKey()},
+		Partition:   int(i.GetPartition()), Node: i.GetNode(), Epoch: i.GetEpoch(), Status: agent.InstanceStatus(i.GetStatus()),
+		Source: agent.InstanceSource(i.GetSource()), Attachments: int(i.GetAttachments()), Revision: i.GetRevision(),
+		Thread: i.GetThread(), Rev: i.GetRev(),
+	}
+}
+
+// AttachToProto converts an attachment that is asked for.
+func AttachToProto(ref agent.InstanceRef, a agent.Attach) *apipb.AttachRequest {
+	return &apipb.AttachRequest{Ref: RefToProto(ref), Attachment: a.Attachment, TtlMs: millis(a.TTL)}
+}
+
+// AttachFromProto converts an attachment that is asked for.
+func AttachFromProto(a *apipb.AttachRequest) (agent.Attach, error) {
+	ttl, err := duration("ttl_ms", a.GetTtlMs())
+	return agent.Attach{Attachment: a.GetAttachment(), TTL: ttl}, err
+}
+
+// SignalToProto converts a signal, but for what it acknowledges.
+func SignalToProto(ref agent.InstanceRef, s agent.Signal) *apipb.SignalRequest {
+	out := &apipb.SignalRequest{Ref: RefToProto(ref), Type: s.Type, Data: s.Data, Cast: s.Cast}
+	if s.Request.Client != "" {
+		out.Request = &apipb.Request{Client: s.Request.Client, Seq: s.Request.Seq, Low: s.Request.Low, TtlMs: millis(s.Request.TTL)}
+	}
+	return out
+}
+
+// SignalFromProto converts a signal, but for what it acknowledges.
+func SignalFromProto(s *apipb.SignalRequest) (agent.Signal, error) {
+	ttl, err := duration("request.ttl_ms", s.GetRequest().GetTtlMs())
+	r := s.GetRequest()
+	return agent.Signal{
+		Request: agent.Request{Client: r.GetClient(), Seq: r.GetSeq(), Low: r.GetLow(), TTL: ttl},
+		Type:    s.GetType(), Data: json(s.GetData()), Cast: s.GetCast(),
+	}, err
+}
+
+// SignalReplyToProto converts the answer to a signal.
+func SignalReplyToProto(r *agent.Reply) *apipb.SignalReply {
+	return &apipb.SignalReply{Node: r.Node, Epoch: r.Epoch, Rev: r.Rev, Revision: r.Revision, Durable: r.Durable, Data: r.Data}
+}
+
+// SignalReplyFromProto converts the answer to a signal.
+func SignalReplyFromProto(r *apipb.SignalReply) agent.Reply {
+	return agent.Reply{
+		Node: r.GetNode(), Epoch: r.GetEpoch(), Rev: r.GetRev(), Revision: r.GetRevision(), Durable: r.GetDurable(), Data: json(r.GetData()),
+	}
+}
+
+// ManagerStatsToProto converts what was counted.
+func ManagerStatsToProto(s *agent.ManagerStats) *apipb.ManagerStats {
+	out := &apipb.ManagerStats{Manager: s.Manager}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		out.Nodes = append(out.Nodes, &apipb.NodeStats{
+			Node: n.Node, Error: n.Error, Awake: int64(n.Awake), Waking: int64(n.Waking), Draining: int64(n.Draining),
+			Attachments: int64(n.Attachments), Signals: n.Signals, Wakes: n.Wakes, Hibernated: n.Hibernated, Failed: n.Failed,
+			Crashed: n.Crashed, Keys: n.Keys,
+		})
+	}
+	return out
+}
+
+// ManagerStatsFromProto converts what was counted.
+func ManagerStatsFromProto(s *apipb.ManagerStats) agent.ManagerStats {
+	out := agent.ManagerStats{Manager: s.GetManager()}
+	for _, n := range s.GetNodes() {
+		out.Nodes = append(out.Nodes, agent.NodeStats{
+			Node: n.GetNode(), Error: n.GetError(), Awake: int(n.GetAwake()), Waking: int(n.GetWaking()), Draining: int(n.GetDraining()),
+			Attachments: int(n.GetAttachments()), Signals: n.GetSignals(), Wakes: n.GetWakes(), Hibernated: n.GetHibernated(),
+			Failed: n.GetFailed(), Crashed: n.GetCrashed(), Keys: n.GetKeys(),
+		})
+	}
+	return out
+}

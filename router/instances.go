@@ -1,0 +1,209 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/placement"
+)
+
+// statsTimeout bounds what one node is given to count its instances.
+const statsTimeout = 2 * time.Second
+
+// Table is who owns which partition, as this node has applied it.
+type Table interface {
+	Partition(n int) agent.Partition
+	PartitionsChanged() <-chan struct{} // closed at the next change of any of them
+	Members() []agent.Member
+}
+
+// InstancePeers reaches the instances of other nodes.
+type InstancePeers interface {
+	Instances(addr string) agent.Instances // of the node at that peer address alone
+}
+
+// Instances implements agent.Instances on any node: each call goes to the owner
+// of its partition. What was surely not handled, as while a partition moves, is
+// tried again until the owner answers, patience ends or the caller's time does.
+// What may have been handled is unknown, and the caller's to send again under
+// the same request id.
+type Instances struct {
+	node  string
+	local agent.Instances // of this node alone; nil where it keeps none
+	table Table
+	peers InstancePeers
+}
+
+// NewInstances routes calls of the node of that name.
+func NewInstances(node string, local agent.Instances, table Table, peers InstancePeers) *Instances {
+	return &Instances{node: node, local: local, table: table, peers: peers}
+}
+
+// owner is who answers for a partition now.
+func (r *Instances) owner(partition int) (agent.Instances, error) {
+	p := r.table.Partition(partition)
+	if p.Owner == "" {
+		return nil, agent.Errorf(agent.CodeUnavailable, "nobody owns partition %d now; are a majority of the voters and a node that keeps instances up?", partition)
+	}
+	return r.at(p.Owner)
+}
+
+// at is the instances of a node.
+func (r *Instances) at(node string) (agent.Instances, error) {
+	if node == r.node {
+		if r.local == nil {
+			return nil, agent.Errorf(agent.CodeUnavailable, "this node keeps no instances")
+		}
+		return r.local, nil
+	}
+	members := r.table.Members()
+	at := slices.IndexFunc(members, func(m agent.Member) bool { return m.ID == node })
+	if at < 0 {
+		return nil, agent.Errorf(agent.CodeUnavailable, "the owner %q is no member", node)
+	}
+	return r.peers.Instances(members[at].RaftAddr), nil
+}
+
+// route makes a call at the owner of the instance, wherever that is by then.
+func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, call func(agent.Instances) (T, error)) (T, error) {
+	var none T
+	if err := ref.Validate(); err != nil {
+		return none, err
+	}
+	partition := placement.Partition(ref.Scope, ref.Manager, ref.Key)
+	giveUp := time.Now().Add(patience)
+	pause := newPause()
+	for {
+		changed := r.table.PartitionsChanged() // taken before the look
+		owner, err := r.owner(partition)
+		if err == nil {
+			var answer T
+			if answer, err = call(owner); err == nil {
+				return answer, nil
+			}
+		}
+		if !moving(err) {
+			return none, err
+		}
+		wait := max(pause.NextBackOff(), retryAfter(err))
+		if time.Now().Add(wait).After(giveUp) {
+			return none, settled(err)
+		}
+		select {
+		case <-changed:
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return none, settled(err)
+		}
+	}
+}
+
+// moving tells whether the call was surely not handled, and may be elsewhere or
+// soon. A full mailbox is the caller's to wait for.
+func moving(err error) bool {
+	code := agent.CodeOf(err)
+	return code == agent.CodeUnavailable || code == agent.CodeNotOwner
+}
+
+func retryAfter(err error) time.Duration {
+	var e *agent.Error
+	if errors.As(err, &e) {
+		return time.Duration(max(0, e.RetryAfterMS)) * time.Millisecond
+	}
+	return 0
+}
+
+// settled is what a caller hears who has waited long enough: which node owns
+// what is between the nodes.
+func settled(err error) error {
+	if agent.CodeOf(err) != agent.CodeNotOwner {
+		return err
+	}
+	return agent.Errorf(agent.CodeUnavailable, "the instance is moving to another node: %v", err)
+}
+
+// done gives a call without an answer the shape of the others.
+func done(err error) (struct{}, error) { return struct{}{}, err }
+
+// Start implements agent.Instances.
+func (r *Instances) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (agent.Instance, error) {
+	return route(ctx, r, ref, func(at agent.Instances) (agent.Instance, error) { return at.Start(ctx, ref, start) })
+}
+
+// Lookup implements agent.Instances.
+func (r *Instances) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
+	return route(ctx, r, ref, func(at agent.Instances) (agent.Instance, error) { return at.Lookup(ctx, ref) })
+}
+
+// Stop implements agent.Instances.
+func (r *Instances) Stop(ctx context.Context, ref agent.InstanceRef) error {
+	_, err := route(ctx, r, ref, func(at agent.Instances) (struct{}, error) { return done(at.Stop(ctx, ref)) })
+	return err
+}
+
+// Hibernate implements agent.Instances.
+func (r *Instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
+	_, err := route(ctx, r, ref, func(at agent.Instances) (struct{}, error) { return done(at.Hibernate(ctx, ref)) })
+	return err
+}
+
+// Attach implements agent.Instances. An attachment without a name gets one
+// here, so that it is one attachment however often it is tried.
+func (r *Instances) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
+	if attach.Attachment == "" {
+		attach.Attachment = "att_" + strings.ToLower(rand.Text())
+	}
+	return route(ctx, r, ref, func(at agent.Instances) (agent.Attached, error) { return at.Attach(ctx, ref, attach) })
+}
+
+// Detach implements agent.Instances.
+func (r *Instances) Detach(ctx context.Context, ref agent.InstanceRef, attachment string) error {
+	_, err := route(ctx, r, ref, func(at agent.Instances) (struct{}, error) { return done(at.Detach(ctx, ref, attachment)) })
+	return err
+}
+
+// Touch implements agent.Instances.
+func (r *Instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment string) error {
+	_, err := route(ctx, r, ref, func(at agent.Instances) (struct{}, error) { return done(at.Touch(ctx, ref, attachment)) })
+	return err
+}
+
+// Signal implements agent.Instances.
+func (r *Instances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
+	return route(ctx, r, ref, func(at agent.Instances) (agent.Reply, error) { return at.Signal(ctx, ref, signal) })
+}
+
+// Stats implements agent.Instances: it asks all members at once. One that does
+// not answer in time is listed with the reason.
+func (r *Instances) Stats(ctx context.Context, scope, manager string) (agent.ManagerStats, error) {
+	members := r.table.Members()
+	counted := make([]agent.NodeStats, len(members))
+	var asked sync.WaitGroup
+	for i, m := range members {
+		asked.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, statsTimeout)
+			defer cancel()
+			counted[i] = agent.NodeStats{Node: m.ID}
+			at, err := r.at(m.ID)
+			if err == nil {
+				var stats agent.ManagerStats
+				if stats, err = at.Stats(ctx, scope, manager); err == nil && len(stats.Nodes) == 1 {
+					counted[i] = stats.Nodes[0]
+				}
+			}
+			if err != nil {
+				counted[i].Error = err.Error()
+			}
+		})
+	}
+	asked.Wait()
+	slices.SortFunc(counted, func(a, b agent.NodeStats) int { return cmp.Compare(a.Node, b.Node) })
+	return agent.ManagerStats{Manager: manager, Nodes: counted}, nil
+}

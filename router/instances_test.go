@@ -1,0 +1,193 @@
+package router_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/placement"
+	"dormouse/router"
+)
+
+var errScripted = errors.New("not scripted")
+
+// table is who owns everything.
+type table struct {
+	mu      sync.Mutex
+	owner   string
+	changed chan struct{}
+}
+
+func newTable(owner string) *table { return &table{owner: owner, changed: make(chan struct{})} }
+
+func (t *table) Partition(n int) agent.Partition {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return agent.Partition{ID: n, Owner: t.owner}
+}
+
+func (t *table) PartitionsChanged() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.changed
+}
+
+func (t *table) Members() []agent.Member {
+	return []agent.Member{{ID: "b", RaftAddr: "b:1"}, {ID: "a", RaftAddr: "a:1"}}
+}
+
+func (t *table) move(owner string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.owner = owner
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// host answers signals as it is told to, and counts them.
+type host struct {
+	agent.Instances
+	name   string
+	signal func(agent.Signal) error
+	took   int
+}
+
+func (h *host) Signal(_ context.Context, _ agent.InstanceRef, s agent.Signal) (agent.Reply, error) {
+	h.took++
+	if h.signal != nil {
+		if err := h.signal(s); err != nil {
+			return agent.Reply{}, err
+		}
+	}
+	return agent.Reply{Node: h.name}, nil
+}
+
+func (h *host) Attach(_ context.Context, ref agent.InstanceRef, a agent.Attach) (agent.Attached, error) {
+	if h.took++; h.took == 1 {
+		return agent.Attached{}, agent.Errorf(agent.CodeUnavailable, "once more, as %s", a.Attachment)
+	}
+	return agent.Attached{Attachment: a.Attachment, Instance: agent.Instance{InstanceRef: ref}}, nil
+}
+
+func (h *host) Stats(context.Context, string, string) (agent.ManagerStats, error) {
+	if h.signal != nil {
+		return agent.ManagerStats{}, h.signal(agent.Signal{})
+	}
+	return agent.ManagerStats{Nodes: []agent.NodeStats{{Node: h.name, Awake: 3}}}, nil
+}
+
+// hosts are the other nodes', by address.
+type hosts map[string]agent.Instances
+
+func (h hosts) Instances(addr string) agent.Instances { return h[addr] }
+
+var ref = agent.InstanceRef{Manager: "m", Key: "k"}
+
+func notOwner(owner string) *agent.Error {
+	e := agent.Errorf(agent.CodeNotOwner, "not mine")
+	e.Holder = owner
+	return e
+}
+
+func TestACallGoesToTheOwner(t *testing.T) {
+	a, b := &host{name: "a"}, &host{name: "b"}
+	at := newTable("a")
+	r := router.NewInstances("a", a, at, hosts{"b:1": b})
+	for _, owner := range []string{"a", "b"} {
+		at.move(owner)
+		if reply, err := r.Signal(t.Context(), ref, agent.Signal{Type: "x"}); err != nil || reply.Node != owner {
+			t.Errorf("owned by %s: answered by %q, %v", owner, reply.Node, err)
+		}
+	}
+}
+
+func TestACallFollowsAMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := newTable("a")
+		b := &host{name: "b"}
+		a := &host{name: "a", signal: func(agent.Signal) error { return notOwner("b") }}
+		r := router.NewInstances("a", a, at, hosts{"b:1": b})
+		go func() { time.Sleep(3 * time.Second); at.move("b") }()
+		began := time.Now()
+		reply, err := r.Signal(t.Context(), ref, agent.Signal{Type: "x"})
+		if err != nil || reply.Node != "b" || b.took != 1 {
+			t.Fatalf("answered by %q, %v; b took %d", reply.Node, err, b.took)
+		}
+		if waited := time.Since(began); waited != 3*time.Second {
+			t.Errorf("answered after %v: the move was not noticed at once", waited)
+		}
+	})
+}
+
+// CL-8: what was surely not handled, what may have been and what is not there
+// are three answers.
+func TestCL8_TheThreeFailuresStayApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails error
+		want  agent.Code
+		took  int // 0 means more than once
+	}{
+		"unknown is not tried again":       {agent.Errorf(agent.CodeUnknown, "broke"), agent.CodeUnknown, 1},
+		"not running":                      {agent.Errorf(agent.CodeNotFound, "no instance"), agent.CodeNotFound, 1},
+		"a full mailbox is told at once":   {agent.Errorf(agent.CodeOverloaded, "full"), agent.CodeOverloaded, 1},
+		"unavailable is tried for a while": {agent.Errorf(agent.CodeUnavailable, "down"), agent.CodeUnavailable, 0},
+		"an endless move is unavailable":   {notOwner("b"), agent.CodeUnavailable, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &host{name: "a", signal: func(agent.Signal) error { return c.fails }}
+				r := router.NewInstances("a", a, newTable("a"), hosts{})
+				_, err := r.Signal(t.Context(), ref, agent.Signal{Type: "x"})
+				if agent.CodeOf(err) != c.want || c.took != 0 && a.took != c.took || c.took == 0 && a.took < 2 {
+					t.Errorf("%v after %d attempts; want %s after %d", err, a.took, c.want, c.took)
+				}
+			})
+		})
+	}
+}
+
+func TestAWaitForAnOwnerEndsWithTheCallersTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := router.NewInstances("a", &host{}, newTable(""), hosts{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := r.Signal(ctx, ref, agent.Signal{Type: "x"})
+		if agent.CodeOf(err) != agent.CodeUnavailable || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestAnAttachmentIsOneHoweverOftenItIsTried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := router.NewInstances("a", &host{}, newTable("a"), hosts{})
+		got, err := r.Attach(t.Context(), ref, agent.Attach{})
+		if err != nil || got.Attachment == "" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+func TestStatsNameTheNodesThatDoNotAnswer(t *testing.T) {
+	b := &host{name: "b", signal: func(agent.Signal) error { return errScripted }}
+	r := router.NewInstances("a", &host{name: "a"}, newTable("a"), hosts{"b:1": b})
+	stats, err := r.Stats(t.Context(), "s", "m")
+	if err != nil || len(stats.Nodes) != 2 || stats.Nodes[0].Node != "a" || stats.Nodes[0].Awake != 3 || stats.Nodes[1].Node != "b" || stats.Nodes[1].Error == "" {
+		t.Errorf("%+v, %v", stats, err)
+	}
+}
+
+func TestAWrongReferenceIsRefusedBeforeItIsRouted(t *testing.T) {
+	r := router.NewInstances("a", nil, newTable(""), hosts{})
+	if _, err := r.Signal(t.Context(), agent.InstanceRef{Manager: "m"}, agent.Signal{}); agent.CodeOf(err) != agent.CodeInvalid {
+		t.Error(err)
+	}
+	if n := placement.Partition("default", "m", "k"); n < 0 || n >= agent.Partitions {
+		t.Error(n)
+	}
+}

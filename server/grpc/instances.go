@@ -1,0 +1,185 @@
+package grpc
+
+import (
+	"context"
+
+	rpc "google.golang.org/grpc"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// RegisterPeerInstances serves the instances of this node alone, to peers: on
+// those of other nodes they hear not_owner.
+func RegisterPeerInstances(s *rpc.Server, host agent.Instances) {
+	f := &front{draining: context.Background(), trusted: true, timeout: timeoutDefault, logger: hclog.NewNullLogger(), instances: host}
+	apipb.RegisterInstancesServer(s, &instances{front: f})
+}
+
+// instances is the Instances service.
+type instances struct {
+	apipb.UnimplementedInstancesServer
+	*front
+}
+
+// errNoInstances answers for a node that keeps none.
+func (s *instances) host() (agent.Instances, error) {
+	if s.front.instances == nil {
+		return nil, agent.Errorf(agent.CodeUnavailable, "this node takes no calls on instances")
+	}
+	return s.front.instances, nil
+}
+
+// on makes a call on one instance within its time.
+func on[T any](
+	ctx context.Context, s *instances, ref *apipb.InstanceRef, change bool, call func(context.Context, agent.Instances, agent.InstanceRef) (T, error),
+) (T, error) {
+	var none T
+	host, err := s.host()
+	if err != nil {
+		return none, statusOf(errorOf(err, change))
+	}
+	name, err := wire.RefFromProto(ref)
+	if err != nil {
+		return none, statusOf(errorOf(err, change))
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	answer, err := call(ctx, host, name)
+	if err != nil {
+		return none, statusOf(errorOf(err, change))
+	}
+	return answer, nil
+}
+
+// Start implements apipb.InstancesServer.
+func (s *instances) Start(ctx context.Context, req *apipb.StartRequest) (*apipb.Instance, error) {
+	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.Instance, error) {
+		start := agent.StartInstance{InitialState: req.InitialState}
+		if err := start.Validate(); err != nil {
+			return nil, err
+		}
+		i, err := host.Start(ctx, ref, start)
+		return wire.InstanceToProto(&i), err
+	})
+}
+
+// Lookup implements apipb.InstancesServer.
+func (s *instances) Lookup(ctx context.Context, req *apipb.InstanceRequest) (*apipb.Instance, error) {
+	return on(ctx, s, req.Ref, false, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.Instance, error) {
+		i, err := host.Lookup(ctx, ref)
+		return wire.InstanceToProto(&i), err
+	})
+}
+
+// Stop implements apipb.InstancesServer.
+func (s *instances) Stop(ctx context.Context, req *apipb.InstanceRequest) (*apipb.InstanceResponse, error) {
+	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.InstanceResponse, error) {
+		return &apipb.InstanceResponse{}, host.Stop(ctx, ref)
+	})
+}
+
+// Hibernate implements apipb.InstancesServer.
+func (s *instances) Hibernate(ctx context.Context, req *apipb.InstanceRequest) (*apipb.InstanceResponse, error) {
+	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.InstanceResponse, error) {
+		return &apipb.InstanceResponse{}, host.Hibernate(ctx, ref)
+	})
+}
+
+// Attach implements apipb.InstancesServer.
+func (s *instances) Attach(ctx context.Context, req *apipb.AttachRequest) (*apipb.Attached, error) {
+	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.Attached, error) {
+		attach, err := wire.AttachFromProto(req)
+		if err != nil {
+			return nil, err
+		}
+		if err := attach.Validate(); err != nil {
+			return nil, err
+		}
+		a, err := host.Attach(ctx, ref, attach)
+		return &apipb.Attached{Instance: wire.InstanceToProto(&a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}, err
+	})
+}
+
+// Detach implements apipb.InstancesServer.
+func (s *instances) Detach(ctx context.Context, req *apipb.AttachmentRequest) (*apipb.InstanceResponse, error) {
+	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.InstanceResponse, error) {
+		if err := agent.ValidID("attachment", req.Attachment); err != nil {
+			return nil, err
+		}
+		return &apipb.InstanceResponse{}, host.Detach(ctx, ref, req.Attachment)
+	})
+}
+
+// Touch implements apipb.InstancesServer.
+func (s *instances) Touch(ctx context.Context, req *apipb.AttachmentRequest) (*apipb.InstanceResponse, error) {
+	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.InstanceResponse, error) {
+		return &apipb.InstanceResponse{}, host.Touch(ctx, ref, req.Attachment)
+	})
+}
+
+// Signal implements apipb.InstancesServer.
+func (s *instances) Signal(ctx context.Context, req *apipb.SignalRequest) (*apipb.SignalReply, error) {
+	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.SignalReply, error) {
+		signal, err := wire.SignalFromProto(req)
+		if err != nil {
+			return nil, err
+		}
+		if err := signal.Validate(); err != nil {
+			return nil, err
+		}
+		reply, err := host.Signal(ctx, ref, signal)
+		return wire.SignalReplyToProto(&reply), err
+	})
+}
+
+// Stats implements apipb.InstancesServer.
+func (s *instances) Stats(ctx context.Context, req *apipb.ManagerStatsRequest) (*apipb.ManagerStats, error) {
+	host, err := s.host()
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	stats, err := host.Stats(ctx, req.Scope, req.Manager)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	return wire.ManagerStatsToProto(&stats), nil
+}
+
+// managers is the Managers service.
+type managers struct {
+	apipb.UnimplementedManagersServer
+	*front
+}
+
+// Put implements apipb.ManagersServer.
+func (s *managers) Put(ctx context.Context, req *apipb.PutManagerRequest) (*apipb.ManagerResponse, error) {
+	res, err := s.do(ctx, req.Context, &apipb.Op{Op: &apipb.Op_PutManager{PutManager: req.Put}})
+	if err != nil {
+		return nil, err
+	}
+	manager, err := found(res.Results[0].GetManager(), nil)
+	return &apipb.ManagerResponse{Index: res.Index, Manager: manager}, err
+}
+
+// Delete implements apipb.ManagersServer.
+func (s *managers) Delete(ctx context.Context, req *apipb.DeleteManagerRequest) (*apipb.DeleteResponse, error) {
+	return s.remove(ctx, req.Context, &apipb.Op{Op: &apipb.Op_DeleteManager{DeleteManager: req.Delete}})
+}
+
+// Get implements apipb.ManagersServer.
+func (s *managers) Get(ctx context.Context, req *apipb.GetManagerRequest) (*apipb.Manager, error) {
+	a, err := s.ask(ctx, req.View, &apipb.Read{Read: &apipb.Read_GetManager{GetManager: req.Get}})
+	return found(a.GetManager(), err)
+}
+
+// List implements apipb.ManagersServer.
+func (s *managers) List(ctx context.Context, req *apipb.ListRequest) (*apipb.ManagerList, error) {
+	a, err := s.ask(ctx, req.View, &apipb.Read{Read: &apipb.Read_ListManagers{ListManagers: req.Page}})
+	return found(a.GetManagers(), err)
+}
