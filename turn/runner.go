@@ -38,6 +38,14 @@ func (r Runner) Turn(ctx context.Context, session string, request agent.SessionR
 	})
 }
 
+// TurnAt is Turn where the session's conversation is at a revision, the one that
+// the request was written for: stale_conversation_revision otherwise.
+func (r Runner) TurnAt(ctx context.Context, session string, revision uint64, request agent.SessionRequest, f Func) (agent.SessionRow, error) {
+	return r.run(ctx, session, f, func(owner string) agent.Op {
+		return &agent.ClaimSession{Session: session, Owner: owner, Request: &request, TTL: r.ttl(), ConversationRevision: &revision}
+	})
+}
+
 // Next is Turn for the request that has waited longest: session_queue_empty
 // where none waits.
 func (r Runner) Next(ctx context.Context, session string, f Func) (agent.SessionRow, error) {

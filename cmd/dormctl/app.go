@@ -28,6 +28,7 @@ type app struct {
 	getenv         func(string) string
 	terminal       bool // stderr is one: progress may be drawn
 	dial           func(target) (store, error)
+	self           string // the file of this program, which it runs again for workers
 
 	endpoints string
 	ca        string // files; "" means none

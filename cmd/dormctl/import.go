@@ -17,7 +17,8 @@ import (
 
 func (a *app) importCommand() *cobra.Command {
 	var o importer.Options
-	var verify, raw bool
+	var verify, raw, sessions bool
+	work := sessionImport{}
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: exactly("FILE"),
 		Long: `import makes an agent of each conversation in FILE, which holds one a line:
@@ -33,9 +34,17 @@ the file first, and left alone where it differs.
 --verify imports nothing: it compares every thread and checkpoint with the file,
 byte for byte, through each of the --endpoints.
 
+--sessions makes a session of each conversation instead, and has its turns run
+again: what a user says is a request, what follows up to the next is its turn,
+each tool call in it an effect with an idempotency class, answered by the file.
+The turns are claimed, checkpointed and committed by --workers processes that
+compete for them. At the end all is compared with the file; "dormctl sessions
+replay ID" reads like the conversation.
+
 --raw reads (or verifies) what "dormctl export" wrote instead.`,
 		Example: `  dormctl import transcripts.jsonl
   dormctl import transcripts.jsonl --copies 20 --rate 500
+  dormctl import transcripts.jsonl --sessions --workers 8
   dormctl import transcripts.jsonl --verify --endpoints 127.0.0.1:7601,127.0.0.1:7611`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Copies < 1 || o.Parallel < 1 || o.Rate < 0 {
@@ -47,17 +56,20 @@ byte for byte, through each of the --endpoints.
 				return usagef("import writes under no claim: leave --fence out")
 			case raw && cmd.Flags().Changed("copies"):
 				return usagef("--copies is for transcripts, not for --raw")
+			case raw && sessions:
+				return usagef("--sessions is for transcripts, not for --raw")
 			case raw:
 				return a.importRaw(cmd.Context(), args[0], verify, o.GiveUp)
+			}
+			work.Options, work.path = o, args[0]
+			if err := work.valid(); err != nil {
+				return err
 			}
 			list, err := readTranscripts(args[0])
 			if err != nil {
 				return err
 			}
-			if verify {
-				return a.verifyImport(cmd.Context(), list, o)
-			}
-			return a.importTranscripts(cmd.Context(), list, o)
+			return a.importList(cmd.Context(), list, work, sessions, verify)
 		},
 	}
 	flags := cmd.Flags()
@@ -67,7 +79,25 @@ byte for byte, through each of the --endpoints.
 	flags.DurationVar(&o.GiveUp, "give-up", 2*time.Minute, "end when nothing has been answered for so long")
 	flags.BoolVar(&verify, "verify", false, "import nothing, but compare what is stored with the file through each endpoint")
 	flags.BoolVar(&raw, "raw", false, "FILE is an export")
+	flags.BoolVar(&sessions, "sessions", false, "make sessions of the conversations, and run their turns")
+	flags.IntVar(&work.workers, "workers", 8, "processes that compete for the turns of --sessions")
+	flags.DurationVar(&work.ttl, "ttl", 5*time.Second, "of the workers' leases: a turn whose worker is gone is taken over after it")
+	flags.IntVar(&work.worker, "worker", 0, "be the worker of that number")
+	_ = flags.MarkHidden("worker") // it is there
 	return cmd
+}
+
+func (a *app) importList(ctx context.Context, list []importer.Conversation, work sessionImport, sessions, verify bool) error {
+	switch {
+	case sessions && verify:
+		return a.verifySessions(ctx, list, work.Options)
+	case sessions:
+		return a.importSessions(ctx, list, work)
+	case verify:
+		return a.verifyImport(ctx, list, work.Options)
+	default:
+		return a.importTranscripts(ctx, list, work.Options)
+	}
 }
 
 func readTranscripts(path string) (list []importer.Conversation, err error) {

@@ -15,6 +15,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
 	a := &app{
 		stdin:    os.Stdin,
 		stdout:   os.Stdout,
@@ -22,6 +26,7 @@ func main() {
 		getenv:   os.Getenv,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 		dial:     dialClient,
+		self:     self,
 	}
 	os.Exit(a.main(ctx, os.Args[1:]))
 }

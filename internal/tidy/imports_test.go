@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"client":        {"agent", "proto/api", "proto/wire"},
 	"turn":          {"agent"},           // over any Service
 	"client/stores": {"agent", "client"}, // the interfaces that a program has already
-	"importer":      {"agent"},           // transcripts in, and what is stored against them
+	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them
 	"cmd/dormctl":   {"agent", "agent/replay", "client", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"time"
+
+	"dormouse/importer"
+)
+
+// sessionImport says how transcripts become sessions.
+type sessionImport struct {
+	importer.Options
+	path    string
+	workers int           // processes that compete for the turns
+	worker  int           // which of them this process is, from 1; 0 means their parent
+	ttl     time.Duration // of their leases
+}
+
+const sessionWorkersMax = 64
+
+func (o sessionImport) valid() error {
+	if o.workers < 1 || o.workers > sessionWorkersMax || o.ttl < time.Second {
+		return usagef("--workers must be from 1 to %d, --ttl at least 1s", sessionWorkersMax)
+	}
+	return nil
+}
+
+// workerLine is a line that a worker tells its parent.
+type workerLine struct {
+	Messages int              `json:"messages,omitempty"` // so many more
+	Done     *importer.Worked `json:"done,omitempty"`     // the last line: what it did in all
+}
+
+// importSessions starts the sessions, has workers run their turns, and compares
+// what is there then with the file.
+func (a *app) importSessions(ctx context.Context, list []importer.Conversation, o sessionImport) error {
+	if o.worker > 0 {
+		return a.workSessions(ctx, list, o)
+	}
+	return a.stream(ctx, func(ctx context.Context, s store) error {
+		began, again := time.Now(), "run the same command again to go on where it ended"
+		already, err := importer.StartSessions(ctx, s, list, o.Options)
+		if err != nil {
+			return interrupted(ctx, err, again)
+		}
+		bar := a.newProgress("importing", importer.Messages(list)*max(o.Copies, 1), "messages")
+		bar.add(already)
+		did, err := a.runWorkers(ctx, o, bar.add)
+		bar.end()
+		if err != nil {
+			return interrupted(ctx, err, again)
+		}
+		elapsed := time.Since(began)
+		found, err := importer.VerifySessions(ctx, s, list, o.Options)
+		if err != nil {
+			return interrupted(ctx, err, "everything is in, and was not compared with the file")
+		}
+		err = a.printSessions(importedSessions{
+			Conversations: found.Conversations, Turns: did.Turns, Messages: did.Messages, Already: already, Workers: o.workers,
+			Calls: did.Calls, Recovered: did.Recovered, Beaten: did.Beaten, Lost: did.Lost, Seconds: elapsed.Seconds(),
+			Speed: float64(did.Messages) / max(elapsed.Seconds(), 1e-3), Differences: found.Differences.Count,
+		})
+		return errors.Join(err, differ(found.Differences, "what is stored differs from the file"))
+	})
+}
+
+// importedSessions is what an import came to.
+type importedSessions struct {
+	Conversations int     `json:"conversations"`
+	Turns         int     `json:"turns"`
+	Messages      int     `json:"messages"`
+	Already       int     `json:"already"`
+	Workers       int     `json:"workers"`
+	Calls         int     `json:"tool_calls"`
+	Recovered     int     `json:"turns_recovered"`
+	Beaten        int     `json:"turns_taken_by_another"`
+	Lost          int     `json:"turns_lost"`
+	Seconds       float64 `json:"seconds"`
+	Speed         float64 `json:"messages_per_second"`
+	Differences   int     `json:"differences"`
+}
+
+func (a *app) printSessions(doc importedSessions) error {
+	var g grid
+	g.add("conversations", number(doc.Conversations))
+	g.add("turns", number(doc.Turns))
+	g.add("messages", number(doc.Messages))
+	g.add("already there", number(doc.Already))
+	g.add("workers", number(doc.Workers))
+	g.add("tool calls", number(doc.Calls))
+	g.add("turns recovered", number(doc.Recovered))
+	g.add("turns taken by another", number(doc.Beaten))
+	g.add("turns lost", number(doc.Lost))
+	g.add("seconds", fmt.Sprintf("%.1f", doc.Seconds))
+	g.add("messages/s", fmt.Sprintf("%.0f", doc.Speed))
+	g.add("differences", number(doc.Differences))
+	return a.print(doc, g)
+}
+
+// runWorkers runs the workers, each in a process of its own, until all have
+// ended.
+func (a *app) runWorkers(ctx context.Context, o sessionImport, progress func(int)) (did importer.Worked, err error) {
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	var failures []error
+	for n := 1; n <= o.workers; n++ {
+		running.Go(func() {
+			one, err := a.runWorker(ctx, o, n, progress)
+			mu.Lock()
+			defer mu.Unlock()
+			did.Add(one)
+			if err != nil {
+				failures = append(failures, fmt.Errorf("worker %d: %w", n, err))
+			}
+		})
+	}
+	running.Wait()
+	return did, errors.Join(failures...)
+}
+
+// workerStops is how long a worker has, once it was told to stop.
+const workerStops = 10 * time.Second
+
+func (a *app) runWorker(ctx context.Context, o sessionImport, n int, progress func(int)) (did importer.Worked, err error) {
+	cmd := exec.CommandContext(ctx, a.self, a.workerArgs(o, n)...)
+	cmd.Stderr = a.stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = workerStops
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return did, fmt.Errorf("start: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return did, fmt.Errorf("start: %w", err)
+	}
+	ended := false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var line workerLine
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			continue // not ours to judge: its exit code says how it ended
+		}
+		if line.Done != nil {
+			did, ended = *line.Done, true
+		}
+		if line.Messages > 0 {
+			progress(line.Messages)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		return did, err
+	}
+	if !ended {
+		return did, errors.New("it ended without a word")
+	}
+	return did, nil
+}
+
+// workerArgs is the command line of a worker: its parent's, and its number.
+func (a *app) workerArgs(o sessionImport, n int) []string {
+	args := []string{
+		"import", o.path, "--sessions", "--worker", strconv.Itoa(n), "--workers", strconv.Itoa(o.workers), "--ttl", o.ttl.String(),
+		"--copies", strconv.Itoa(o.Copies), "--rate", strconv.FormatFloat(o.Rate, 'g', -1, 64), "--give-up", o.GiveUp.String(),
+		"--endpoints", a.endpoints, "--scope", a.scope,
+	}
+	for _, file := range [][2]string{{"--ca", a.ca}, {"--cert", a.cert}, {"--key", a.key}} {
+		if file[1] != "" {
+			args = append(args, file[0], file[1])
+		}
+	}
+	return args
+}
+
+// workSessions is one of the workers: it tells its parent on stdout, a line of
+// JSON each.
+func (a *app) workSessions(ctx context.Context, list []importer.Conversation, o sessionImport) error {
+	return a.stream(ctx, func(ctx context.Context, s store) error {
+		lines := json.NewEncoder(a.stdout)
+		var broken error // who does not listen does not stop the work
+		o.Progress = func(n int) { broken = errors.Join(broken, lines.Encode(workerLine{Messages: n})) }
+		o.Rate /= float64(o.workers)
+		did, err := importer.Work(ctx, s, list, importer.WorkOptions{
+			Options: o.Options, Owner: fmt.Sprintf("import-%d", o.worker), TTL: o.ttl,
+		})
+		return errors.Join(err, broken, lines.Encode(workerLine{Done: &did}))
+	})
+}
+
+func (a *app) verifySessions(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+	total := importer.Messages(list) * o.Copies
+	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+		o.Progress = progress
+		report, err := importer.VerifySessions(ctx, s, list, o)
+		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err
+	})
+}

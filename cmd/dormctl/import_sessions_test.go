@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/importer"
+	"dormouse/node/nodetest"
+)
+
+// asMainEnv makes the test binary dormctl: what its workers are.
+const asMainEnv = "DORMCTL_TEST_AS_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMainEnv) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// onNode runs dormctl on a real node, which other processes reach too.
+func onNode(t *testing.T, n *nodetest.Node, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	t.Setenv(asMainEnv, "1")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	a := &app{
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" }, dial: dialClient, self: self,
+	}
+	code = a.main(t.Context(), append([]string{"--endpoints", n.GRPCAddr()}, args...))
+	return out.String(), errs.String(), code
+}
+
+func TestWorkersInProcessesOfTheirOwnRunTheTurnsOfTheTranscripts(t *testing.T) {
+	const file = "../../importer/testdata/transcripts.jsonl"
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
+	out, errs, code := onNode(t, n, "import", file, "--sessions", "--workers", "3", "-o", "json")
+	var done importedSessions
+	if err := json.Unmarshal([]byte(out), &done); err != nil || code != exitOK {
+		t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
+	}
+	list, err := readTranscripts(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Conversations != len(list) || done.Messages != importer.Messages(list) || done.Turns != importer.Turns(list) || done.Workers != 3 || done.Differences != 0 {
+		t.Errorf("it did %+v", done)
+	}
+	if out, errs, code := onNode(t, n, "import", file, "--sessions", "--verify"); code != exitOK || !strings.Contains(out, "n1") {
+		t.Errorf("verify: exit %d: %s%s", code, out, errs)
+	}
+	again, errs, code := onNode(t, n, "import", file, "--sessions", "--workers", "1", "-o", "json")
+	if err := json.Unmarshal([]byte(again), &done); err != nil || code != exitOK || done.Turns != 0 || done.Already != importer.Messages(list) {
+		t.Errorf("again: exit %d, %v: %s%s", code, err, again, errs)
+	}
+	readsLikeTheTranscript(t, n, list[0])
+}
+
+// readsLikeTheTranscript: a replay has the messages of a conversation, in their
+// order and with who says them.
+func readsLikeTheTranscript(t *testing.T, n *nodetest.Node, c importer.Conversation) {
+	t.Helper()
+	replay, errs, code := onNode(t, n, "sessions", "replay", c.ID, "-o", "json")
+	var told struct {
+		Timeline []struct {
+			What string          `json:"what"`
+			Data json.RawMessage `json:"data"`
+		} `json:"timeline"`
+	}
+	if err := json.Unmarshal([]byte(replay), &told); err != nil || code != exitOK {
+		t.Fatalf("replay: exit %d, %v: %s", code, err, errs)
+	}
+	var said []string
+	for _, e := range told.Timeline {
+		if e.What == "entry" {
+			said = append(said, string(e.Data))
+		}
+	}
+	var want []string
+	for _, m := range c.Messages {
+		want = append(want, string(m.Payload))
+	}
+	if strings.Join(said, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the replay says\n%s\nand the transcript\n%s", strings.Join(said, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestAWorkerThatFailsFailsTheImport(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
+	t.Setenv(asMainEnv, "1")
+	a := &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, self: os.Args[0], endpoints: n.GRPCAddr(), scope: "default"}
+	o := sessionImport{path: "no-such-file", workers: 1, ttl: time.Second}
+	if _, err := a.runWorkers(t.Context(), o, func(int) {}); err == nil || !strings.Contains(err.Error(), "worker 1: exit status 2") {
+		t.Errorf("a worker without its file: %v", err)
+	}
+	a.self = "/no/such/program"
+	if _, err := a.runWorkers(t.Context(), o, func(int) {}); err == nil || !strings.Contains(err.Error(), "worker 1: start") {
+		t.Errorf("a worker that does not start: %v", err)
+	}
+}
+
+func TestTheFlagsOfSessionImportsAreChecked(t *testing.T) {
+	c := newConsole()
+	file := write(t, "t.jsonl", transcripts)
+	for _, args := range [][]string{{"--workers", "0"}, {"--workers", "65"}, {"--ttl", "999ms"}} {
+		if _, errs, code := c.run("", append([]string{"import", file, "--sessions"}, args...)...); code != exitUsage || !strings.Contains(errs, "--workers") {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+	if _, errs, code := c.run("", "import", file, "--sessions", "--raw"); code != exitUsage || !strings.Contains(errs, "--raw") {
+		t.Errorf("with --raw: exit %d: %s", code, errs)
+	}
+}

@@ -1,0 +1,180 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"dormouse/agent"
+)
+
+// Turns counts the turns of all conversations.
+func Turns(list []Conversation) int {
+	n := 0
+	for i := range list {
+		n += len(list[i].turns())
+	}
+	return n
+}
+
+// StartSessions makes a session of each conversation, of its own agent and
+// with a thread of its own, all by the same name. It tells how many messages
+// belong to turns that are finished already.
+func StartSessions(ctx context.Context, s agent.Service, list []Conversation, o Options) (already int, err error) {
+	o = o.filled()
+	var counted counters
+	var mu sync.Mutex
+	err = each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
+		session := newSession(s, o.Scope, o.GiveUp, &counted)
+		for j := range jobs {
+			n, err := start(ctx, session, j)
+			if err != nil {
+				return fmt.Errorf("start session %s (line %d): %w", j.name, j.conversation.Line, err)
+			}
+			mu.Lock()
+			already += n
+			mu.Unlock()
+		}
+		return nil
+	})
+	return already, err
+}
+
+func start(ctx context.Context, s *session, j job) (already int, err error) {
+	none := uint64(0)
+	err = s.commit(ctx, &agent.PutSession{
+		Session: j.name, AgentID: j.name, Thread: j.name, Metadata: j.conversation.metadata(), IfRevision: &none,
+	})
+	if agent.CodeOf(err) != agent.CodeAlreadyExists {
+		return 0, err
+	}
+	answers, err := s.read(ctx, &agent.GetSession{Session: j.name})
+	if err != nil {
+		return 0, err
+	}
+	found, err := foundIn[*agent.Session](answers, 0)
+	if err != nil {
+		return 0, err
+	}
+	turns := j.conversation.turns()
+	if n := min(int(found.Conversation.TurnCount), len(turns)); n > 0 {
+		already = turns[n-1].to
+	}
+	return already, nil
+}
+
+// metadata is what the file says of the whole conversation.
+func (c *Conversation) metadata() agent.JSON {
+	about := c.about
+	if n := len(about); n > 0 {
+		about = about[:n-1] // its last comma
+	}
+	return slices.Concat(agent.JSON{'{'}, about, agent.JSON{'}'})
+}
+
+// refsOf are those of a turn's entries.
+func refsOf(session, request string) (agent.JSON, error) {
+	raw, err := json.Marshal(struct {
+		Session string `json:"session_id"`
+		Request string `json:"request_id"`
+	}{session, request})
+	if err != nil {
+		return nil, fmt.Errorf("encode the refs of a turn: %w", err)
+	}
+	return raw, nil
+}
+
+// VerifySessions compares every session and its thread with the conversations:
+// each turn finished, once, in order, and every message is there, byte for
+// byte.
+func VerifySessions(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
+	o = o.filled()
+	var counted counters
+	var mu sync.Mutex
+	var report Report
+	nodes := map[string]bool{}
+	err := each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
+		session := newSession(s, o.Scope, o.GiveUp, &counted)
+		for j := range jobs {
+			var d Differences
+			entries, node, err := verifySession(ctx, session, j, &d)
+			if err != nil {
+				return fmt.Errorf("verify session %s (line %d): %w", j.name, j.conversation.Line, err)
+			}
+			mu.Lock()
+			report.Conversations++
+			report.Entries += entries
+			report.Differences.join(d)
+			maps.Copy(nodes, node)
+			mu.Unlock()
+			o.Progress(len(j.conversation.Messages))
+		}
+		return nil
+	})
+	report.Nodes = slices.Sorted(maps.Keys(nodes))
+	return report, err
+}
+
+func verifySession(ctx context.Context, s *session, j job, d *Differences) (entries int, nodes map[string]bool, err error) {
+	there, err := loadStored(ctx, s, j.name)
+	if err != nil {
+		return 0, nil, err
+	}
+	if there.thread == nil {
+		d.add("%s: there is no such thread", j.name)
+	} else {
+		there.compareThread(d, j, len(j.conversation.Messages))
+	}
+	answers, err := s.read(ctx, &agent.GetSession{Session: j.name})
+	if err != nil {
+		return 0, nil, err
+	}
+	found, err := foundIn[*agent.Session](answers, 0)
+	switch {
+	case errors.Is(err, agent.ErrNotFound):
+		d.add("%s: there is no such session", j.name)
+	case err != nil:
+		return 0, nil, err
+	default:
+		compareSession(d, j, found)
+	}
+	there.nodes[answers.Node] = true
+	return len(there.entries), there.nodes, nil
+}
+
+func compareSession(d *Differences, j job, s *agent.Session) {
+	turns := j.conversation.turns()
+	if s.Status != agent.SessionFinished {
+		d.add("%s: the session is %s", j.name, s.Status)
+	}
+	if got := s.Conversation.TurnCount; got != uint64(len(turns)) {
+		d.add("%s: the session has %d turns, the file %d", j.name, got, len(turns))
+	}
+	if got, want := s.Conversation.LastCompletedRequestID, requestID(len(turns)-1); got != want {
+		d.add("%s: the last turn was %q, the file's is %q", j.name, got, want)
+	}
+	if want := j.conversation.Messages[len(j.conversation.Messages)-1].Payload; !equal(s.Result, want) {
+		d.add("%s: the session's result is not the last message: %s", j.name, firstDifference(s.Result, want))
+	}
+	finished := map[string]int{}
+	for _, r := range s.Requests {
+		switch r.Outcome {
+		case agent.RequestFinished:
+			finished[r.ID]++
+		case agent.RequestOpen:
+			d.add("%s: request %s was begun and has no end", j.name, r.ID)
+		default: // another runner answered it, under the same id
+		}
+	}
+	for n := range turns {
+		times := finished[requestID(n)]
+		if times > 1 || times == 0 && len(s.Requests) < agent.SessionRequestsMax { // the oldest are forgotten
+			d.add("%s: request %s was finished %d times", j.name, requestID(n), times)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package importer_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"dormouse/agent"
+	"dormouse/importer"
+	"dormouse/node/nodetest"
+)
+
+// sample is what is in the repository of the transcripts.
+func sample(t *testing.T) []importer.Conversation {
+	t.Helper()
+	text, err := os.ReadFile("testdata/transcripts.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return transcripts(t, string(text))
+}
+
+func toolCalls(list []importer.Conversation) (n int) {
+	for _, c := range list {
+		for _, m := range c.Messages {
+			n += strings.Count(string(m.Payload), `"function":`)
+		}
+	}
+	return n
+}
+
+// verified fails the test where the store does not hold the conversations.
+func verified(t *testing.T, s agent.Service, list []importer.Conversation) {
+	t.Helper()
+	report, err := importer.VerifySessions(t.Context(), s, list, importer.Options{})
+	if err != nil || report.Differences.Count > 0 || report.Conversations != len(list) || report.Entries != importer.Messages(list) {
+		t.Errorf("verified %+v, %v", report, err)
+	}
+}
+
+func TestWorkersRunEachTurnOnce(t *testing.T) {
+	s, list := nodetest.Start(t), sample(t)
+	if already, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil || already != 0 {
+		t.Fatalf("%d are there, %v", already, err)
+	}
+	var mu sync.Mutex
+	var total importer.Worked
+	var told atomic.Int64
+	workers, ctx := errgroup.WithContext(t.Context())
+	for range 4 {
+		workers.Go(func() error {
+			did, err := importer.Work(ctx, s, list, importer.WorkOptions{Options: importer.Options{Progress: func(n int) { told.Add(int64(n)) }}})
+			mu.Lock()
+			defer mu.Unlock()
+			total.Add(did)
+			return err
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if total.Turns != importer.Turns(list) || total.Messages != importer.Messages(list) || int(told.Load()) != total.Messages || total.Calls != toolCalls(list) {
+		t.Errorf("they did %+v and told of %d, of %d turns, %d messages and %d calls", total, told.Load(), importer.Turns(list), importer.Messages(list), toolCalls(list))
+	}
+	verified(t, s, list)
+	if already, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil || already != total.Messages {
+		t.Errorf("%d of %d are there, %v", already, total.Messages, err)
+	}
+	if did, err := importer.Work(t.Context(), s, list, importer.WorkOptions{}); err != nil || did != (importer.Worked{}) {
+		t.Errorf("a worker that comes late did %+v, %v", did, err)
+	}
+}
+
+// dying is a service that is cut off after some commits, as that of a worker is
+// that was killed.
+type dying struct {
+	agent.Service
+	left atomic.Int64
+	die  context.CancelFunc
+}
+
+func (d *dying) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	if d.left.Add(-1) < 0 {
+		d.die()
+		return agent.Result{}, agent.Errorf(agent.CodeUnavailable, "cut off")
+	}
+	return d.Service.Commit(ctx, c)
+}
+
+// Whatever it was that a worker did last, others finish its turn.
+func TestTurnsOfAWorkerThatDiesAreRecovered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // for what runs out by itself
+		s, list := nodetest.Start(t), transcripts(t, lines)
+		if _, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		var total importer.Worked
+		for commits := range 6 {
+			ctx, cancel := context.WithCancel(t.Context())
+			d := &dying{Service: s, die: cancel}
+			d.left.Store(int64(commits))
+			did, _ := importer.Work(ctx, d, list, importer.WorkOptions{Owner: "dies"}) // it does, unless nothing is left
+			total.Add(did)
+			cancel()
+		}
+		did, err := importer.Work(t.Context(), s, list, importer.WorkOptions{Owner: "heir"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total.Add(did)
+		if total.Turns > importer.Turns(list) || total.Recovered == 0 {
+			t.Errorf("they did %+v of %d turns", total, importer.Turns(list))
+		}
+		verified(t, s, list)
+	})
+}
+
+func TestDifferencesOfSessionsAreTold(t *testing.T) {
+	s, list := nodetest.Start(t), transcripts(t, lines)
+	missing, err := importer.VerifySessions(t.Context(), s, list, importer.Options{})
+	if err != nil || missing.Differences.Count != 4 {
+		t.Errorf("of an empty store: %+v, %v", missing, err)
+	}
+	if _, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := importer.Work(t.Context(), s, list[:1], importer.WorkOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(t.Context(), agent.AppendThread{Thread: "c1", Entries: []agent.Draft{{Payload: agent.JSON(`{"n":1}`)}}}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := importer.VerifySessions(t.Context(), s, list, importer.Options{})
+	text := strings.Join(found.Differences.First, "\n")
+	for _, want := range []string{"c1: the thread is at rev 6, the file at 5", "c2: the session is new", "c2: the session has 0 turns, the file 1", "c2: request turn-1 was finished 0 times", "c2: there is no such thread"} {
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%q is not among the differences (%v):\n%s", want, err, text)
+		}
+	}
+	// A session that somebody else works on is no longer the file's.
+	if _, err := s.Append(t.Context(), agent.AppendThread{Thread: "c2", Entries: []agent.Draft{{Payload: agent.JSON(`{"n":1}`)}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := importer.Work(t.Context(), s, list, importer.WorkOptions{}); agent.CodeOf(err) != agent.CodeConflict {
+		t.Errorf("a turn over what somebody else wrote: %v", err)
+	}
+}

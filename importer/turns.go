@@ -1,0 +1,97 @@
+package importer
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+	"dormouse/turn"
+)
+
+// span is a turn of a conversation: what a user says, and all that follows up
+// to what a user says next. What comes before the first user is the first
+// turn's.
+type span struct {
+	from, to int // of the messages; to is excluded
+	asked    int // the message that the turn answers
+}
+
+// turns splits a conversation into its turns; there is at least one.
+func (c *Conversation) turns() []span {
+	var list []span
+	for i, m := range c.Messages {
+		switch {
+		case string(m.role) != `"user"`:
+		case list == nil:
+			list = []span{{asked: i}}
+		default:
+			list[len(list)-1].to = i
+			list = append(list, span{from: i, asked: i})
+		}
+	}
+	if list == nil {
+		list = []span{{}}
+	}
+	list[len(list)-1].to = len(c.Messages)
+	return list
+}
+
+// requestID names the nth turn's request, from 0.
+func requestID(n int) string { return "turn-" + strconv.Itoa(n+1) }
+
+// toolCall is what an assistant's message asks for.
+type toolCall struct {
+	name   string
+	input  agent.JSON // the call's "function", as in the file
+	answer agent.JSON // the tool's message, as in the file; nil where there is none
+}
+
+// calls are the tool calls of a message: those of another shape are none. Their
+// answers are the messages right after it, in order.
+func (c *Conversation) calls(i int) []toolCall {
+	var m struct {
+		Calls []struct {
+			Function jsontext.Value `json:"function"`
+		} `json:"tool_calls"`
+	}
+	if c.Messages[i].Kind != agent.KindToolCall || json.Unmarshal(c.Messages[i].Payload, &m) != nil {
+		return nil
+	}
+	var list []toolCall
+	for k, raw := range m.Calls {
+		var function struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(raw.Function, &function) != nil || function.Name == "" {
+			continue
+		}
+		call := toolCall{name: function.Name, input: agent.JSON(bytes.Clone(raw.Function))}
+		if at := i + 1 + k; at < len(c.Messages) && c.Messages[at].Kind == agent.KindToolResult {
+			call.answer = c.Messages[at].Payload
+		}
+		list = append(list, call)
+	}
+	return list
+}
+
+// looking begin the names of tools that change nothing.
+var looking = []string{"get_", "search_", "list_", "find_", "calculate", "think"}
+
+// classOf says what calling a tool again does. One that changes something is
+// told the effect's key, so that the same key is once.
+func classOf(tool string) turn.Class {
+	for _, prefix := range looking {
+		if strings.HasPrefix(tool, prefix) {
+			return turn.Pure
+		}
+	}
+	return turn.Idempotent
+}
+
+// effectID names a call within its turn.
+func effectID(message, call int) string { return fmt.Sprintf("message-%d/call-%d", message, call+1) }

@@ -1,0 +1,234 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"dormouse/agent"
+	"dormouse/turn"
+)
+
+// WorkOptions say how one worker runs the turns of sessions.
+type WorkOptions struct {
+	Options
+	Owner string        // of its leases
+	TTL   time.Duration // of its leases; 0 means 5 s
+}
+
+// Worked is what one worker did.
+type Worked struct {
+	Turns     int `json:"turns"`     // that it finished
+	Messages  int `json:"messages"`  // of those
+	Calls     int `json:"calls"`     // of tools; an effect that is taken up again is called again, if it is
+	Recovered int `json:"recovered"` // turns that it took over from another
+	Beaten    int `json:"beaten"`    // turns that another had first
+	Lost      int `json:"lost"`      // turns that it could not end, and somebody else did
+}
+
+// Add adds what another worker did.
+func (w *Worked) Add(other Worked) {
+	w.Turns += other.Turns
+	w.Messages += other.Messages
+	w.Calls += other.Calls
+	w.Recovered += other.Recovered
+	w.Beaten += other.Beaten
+	w.Lost += other.Lost
+}
+
+const (
+	workTTL  = 5 * time.Second
+	workRest = 100 * time.Millisecond // after a round in which there was nothing to do
+)
+
+// Work runs turns of the sessions that StartSessions made, in an order of its
+// own, until there are none left. Any number of workers may do so at once,
+// anywhere.
+func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptions) (Worked, error) {
+	o.Options = o.filled()
+	if o.TTL == 0 {
+		o.TTL = workTTL
+	}
+	if o.GiveUp == 0 {
+		o.GiveUp = giveUpDefault
+	}
+	var counted counters
+	w := &worker{
+		session: newSession(s, o.Scope, o.GiveUp, &counted), giveUp: o.GiveUp, progress: o.Progress,
+		runner: turn.Runner{Service: s, Scope: o.Scope, Owner: o.Owner, TTL: o.TTL},
+	}
+	if o.Rate > 0 {
+		w.limiter = rate.NewLimiter(rate.Limit(o.Rate), 1)
+	}
+	var left []job
+	for copied := 1; copied <= o.Copies; copied++ {
+		for i := range list {
+			left = append(left, job{&list[i], list[i].name(copied)})
+		}
+	}
+	rand.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+	for moved := time.Now(); len(left) > 0; {
+		turns := w.did.Turns
+		var failure error
+		left = slices.DeleteFunc(left, func(j job) bool {
+			if failure != nil {
+				return false
+			}
+			done, err := w.step(ctx, j)
+			if err != nil {
+				failure = fmt.Errorf("session %s (line %d): %w", j.name, j.conversation.Line, err)
+			}
+			if done {
+				moved = time.Now() // somebody's doing
+			}
+			return done
+		})
+		switch {
+		case failure != nil:
+			return w.did, failure
+		case w.did.Turns > turns:
+			moved = time.Now()
+		case time.Since(moved) > o.GiveUp:
+			return w.did, agent.Errorf(agent.CodeUnavailable, "no turn could be run for %v", o.GiveUp)
+		case !rest(ctx, workRest):
+			return w.did, context.Cause(ctx)
+		}
+	}
+	return w.did, nil
+}
+
+func rest(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// worker runs one turn after the other. It belongs to one goroutine.
+type worker struct {
+	session  *session
+	runner   turn.Runner
+	limiter  *rate.Limiter // of messages; nil means as fast as it goes
+	giveUp   time.Duration
+	progress func(int)
+	did      Worked
+}
+
+// step runs the next turn of a session, if it may be had, and tells whether
+// there is none left.
+func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
+	answers, err := w.session.read(ctx, &agent.GetSession{Session: j.name})
+	if err != nil {
+		return false, err
+	}
+	s, err := foundIn[*agent.Session](answers, 0)
+	if err != nil {
+		return false, err
+	}
+	turns := j.conversation.turns()
+	n := int(s.Conversation.TurnCount)
+	if n >= len(turns) && s.Status != agent.SessionRunning {
+		return true, nil
+	}
+	if s.Status == agent.SessionRunning && !s.Recoverable {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.giveUp)
+	defer cancel()
+	answer := func(t *turn.Turn) error { return w.answer(t, j) }
+	switch {
+	case s.Status == agent.SessionRunning:
+		if _, err = w.runner.Recover(ctx, j.name, answer); err == nil {
+			w.did.Recovered++
+		}
+	case s.Status == agent.SessionHibernated:
+		_, err = w.runner.Resume(ctx, j.name, answer)
+	default:
+		request := agent.SessionRequest{ID: requestID(n), Input: j.conversation.Messages[turns[n].asked].Payload}
+		_, err = w.runner.TurnAt(ctx, j.name, s.Conversation.ContinuationRevision, request, answer)
+	}
+	if err == nil {
+		size := turns[n].to - turns[n].from
+		w.did.Turns++
+		w.did.Messages += size
+		w.progress(size)
+	}
+	return false, w.bear(err)
+}
+
+// bear tells which errors end a worker: not those that say that another has the
+// turn, or that nobody knows yet who has.
+func (w *worker) bear(err error) error {
+	switch agent.CodeOf(err) {
+	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive, agent.CodeSessionNotRecoverable,
+		agent.CodeSessionNotResumable, agent.CodeStaleConversationRevision:
+		w.did.Beaten++
+		return nil
+	case agent.CodeUnknown, agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeReadOnly:
+		w.did.Lost++
+		return nil
+	}
+	if errors.Is(err, turn.ErrLost) {
+		w.did.Lost++
+		return nil
+	}
+	return err
+}
+
+// answer is what a turn does: it calls each tool once and leaves the turn's
+// messages in the thread.
+func (w *worker) answer(t *turn.Turn, j job) error {
+	turns, n := j.conversation.turns(), int(t.Session().Conversation.TurnCount)
+	if n >= len(turns) || t.Request().ID != requestID(n) {
+		return agent.Errorf(agent.CodeConflict, "request %q is none of the file's: someone else writes to the session", t.Request().ID)
+	}
+	refs, err := refsOf(j.name, t.Request().ID)
+	if err != nil {
+		return err
+	}
+	part := turns[n]
+	if err := t.Save(agent.PhaseAfterPrompt); err != nil {
+		return err
+	}
+	entries := make([]agent.Draft, 0, part.to-part.from)
+	for i := part.from; i < part.to; i++ {
+		if w.limiter != nil {
+			if err := w.limiter.Wait(t.Context()); err != nil {
+				return err
+			}
+		}
+		for k, call := range j.conversation.calls(i) {
+			if err := w.call(t, effectID(i, k), call); err != nil {
+				return err
+			}
+		}
+		m := j.conversation.Messages[i]
+		entries = append(entries, agent.Draft{Kind: m.Kind, Payload: m.Payload, Refs: refs})
+	}
+	t.Append(j.name, uint64(part.from), entries...)
+	t.SetResult(j.conversation.Messages[part.to-1].Payload)
+	return nil
+}
+
+// call calls a tool, whose answer is the file's.
+func (w *worker) call(t *turn.Turn, id string, c toolCall) error {
+	effect := turn.Effect{ID: id, Name: c.name, Class: classOf(c.name), Input: c.input}
+	answer, err := t.Effect(effect, func(context.Context, turn.Call) (agent.JSON, error) {
+		w.did.Calls++
+		return c.answer, nil
+	})
+	if err != nil {
+		return err
+	}
+	if c.answer != nil && !equal(answer, c.answer) {
+		return agent.Errorf(agent.CodeConflict, "effect %s has another answer than the file: %s", id, firstDifference(answer, c.answer))
+	}
+	return nil
+}
