@@ -35,7 +35,8 @@ const (
 	CodeInternal            Code = "internal"
 	CodeUnknown             Code = "unknown"
 	CodeThawFailed          Code = "thaw_failed"
-	CodeNotOwner            Code = "not_owner" // between nodes only: Holder owns the instance, as far as the answering node knows
+	CodeHandlerFailed       Code = "handler_failed" // the turn is surely not applied
+	CodeNotOwner            Code = "not_owner"      // between nodes only: Holder owns the instance, as far as the answering node knows
 )
 
 // Outcome says what an error tells about the write that it answers.
@@ -72,6 +73,7 @@ type Error struct {
 	Holder       string // …and by whom; "" where nobody holds it
 	ExpiresAt    int64  // already_claimed, session_lease_active, …: when it lapses, Unix ms; approval_expired: when it did
 	RetryAfterMS int64  // overloaded: when to come back
+	Reason       string // thaw_failed, handler_failed, not_owner: why, in a word
 	State        string // of sessions and reviews: the status that it is in
 }
 

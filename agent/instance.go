@@ -78,6 +78,10 @@ type Signal struct {
 	Type    string
 	Data    JSON // nil means {}
 	Cast    bool // answered once it is in the mailbox
+
+	// Ack is an op of the turn's commit, of a timer's signal: set between nodes
+	// only, and nil of all others.
+	Ack *AckTimer
 }
 
 // Reply answers a signal.

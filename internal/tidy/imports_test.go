@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},
+	"instance":       {"agent", "placement"},
 	"instance/pod":   {"agent"},
 	"agent/replay":   {"agent"},
 

@@ -1,0 +1,203 @@
+package instance
+
+import (
+	"bytes"
+	"context"
+
+	"dormouse/agent"
+)
+
+// Turn is one signal of an instance, and what its handler wants of it. Nothing
+// is done before the handler has returned, and then all of it or nothing. A
+// Turn is its handler's alone, for as long as Handle runs.
+type Turn struct {
+	host     *Host
+	instance *instance
+	signal   agent.Signal
+	rev      uint64
+	revision uint64
+	kind     agent.HandlerKind
+
+	state   agent.JSON
+	changed bool // the state is another one than before
+	entries []agent.Draft
+	ops     []agent.Op
+	reply   agent.JSON
+	answer  func(rev, revision uint64) agent.JSON // instead of reply, once these are known
+}
+
+func newTurn(h *Host, i *instance, s agent.Signal, kind agent.HandlerKind) *Turn {
+	return &Turn{
+		host: h, instance: i, signal: s, rev: i.rev(), revision: i.stored.revision, kind: kind, state: i.body.state,
+	}
+}
+
+// Ref names the instance.
+func (t *Turn) Ref() agent.InstanceRef { return t.instance.ref() }
+
+// Type is the signal's.
+func (t *Turn) Type() string { return t.signal.Type }
+
+// Data is the signal's, an object.
+func (t *Turn) Data() agent.JSON {
+	if t.signal.Data == nil {
+		return agent.JSON("{}")
+	}
+	return t.signal.Data
+}
+
+// Request is the signal's request id, the same each time it is sent; zero where
+// it has none.
+func (t *Turn) Request() agent.Request { return t.signal.Request }
+
+// Rev is the thread's rev before the turn.
+func (t *Turn) Rev() uint64 { return t.rev }
+
+// Revision is the checkpoint's before the turn; 0 where there is none yet.
+func (t *Turn) Revision() uint64 { return t.revision }
+
+// State is the instance's state, as the handler has set it so far. It must not
+// be written to.
+func (t *Turn) State() agent.JSON { return t.state }
+
+// SetState sets the state, an object.
+func (t *Turn) SetState(state agent.JSON) error {
+	compact, err := agent.CompactObject("state", state)
+	if err != nil {
+		return err
+	}
+	if len(compact) > agent.CheckpointBytesMax {
+		return agent.TooLarge("state", "checkpoint_bytes_max", len(compact), agent.CheckpointBytesMax)
+	}
+	if !bytes.Equal(compact, t.state) {
+		t.state, t.changed = compact, true
+	}
+	return nil
+}
+
+// Patch merges a patch into the state (RFC 7396).
+func (t *Turn) Patch(patch agent.JSON) error {
+	compact, err := agent.CompactObject("patch", patch)
+	if err != nil {
+		return err
+	}
+	state, err := agent.MergePatch(t.state, compact)
+	if err != nil {
+		return err
+	}
+	return t.SetState(state)
+}
+
+// Append adds entries to the instance's thread.
+func (t *Turn) Append(entries ...agent.Draft) { t.entries = append(t.entries, entries...) }
+
+// Commit adds any ops to the turn's commit, such as memories, values and timers.
+// The instance's own checkpoint and thread are not theirs to write.
+func (t *Turn) Commit(ops ...agent.Op) { t.ops = append(t.ops, ops...) }
+
+// Reply sets what is answered to the signal, an object. With a turn that writes
+// anything it is at most agent.SignalReplyBytesMax long.
+func (t *Turn) Reply(reply agent.JSON) error {
+	compact, err := agent.CompactObject("reply", reply)
+	if err != nil {
+		return err
+	}
+	if len(compact) > agent.CheckpointBytesMax {
+		return agent.TooLarge("reply", "checkpoint_bytes_max", len(compact), agent.CheckpointBytesMax)
+	}
+	t.reply = compact
+	return nil
+}
+
+// Read answers reads in the instance's scope, such as the last entries of its
+// thread; see agent.Service. Entries that are not stored yet are not there.
+func (t *Turn) Read(ctx context.Context, reads ...agent.Read) ([]agent.Answer, error) {
+	_, service, _ := t.host.config(t.instance.family)
+	if service == nil {
+		return nil, agent.Errorf(agent.CodeInvalid, "nothing of manager %q is stored, so there is nothing to read", t.instance.family.name)
+	}
+	answers, err := service.Read(ctx, agent.Reads{Scope: t.instance.family.scope, Reads: reads})
+	if err != nil {
+		return nil, err
+	}
+	return answers.Answers, nil
+}
+
+// wrote tells whether there is anything to store.
+func (t *Turn) wrote() bool {
+	return t.changed || len(t.entries) > 0 || len(t.ops) > 0 || t.signal.Ack != nil
+}
+
+// settle fixes the reply, once it is known what the turn comes to.
+func (t *Turn) settle(rev, revision uint64) {
+	if t.answer != nil {
+		t.reply, t.answer = t.answer(rev, revision), nil
+	}
+}
+
+// track puts the turn's entries between two that tell of the signal.
+func (t *Turn) track() {
+	payload := appendString(append(make([]byte, 0, 64), `{"type":`...), t.signal.Type)
+	payload = append(payload, '}')
+	var refs agent.JSON
+	if r := t.signal.Request; r.Client != "" {
+		refs = append(appendString([]byte(`{"`+agent.RefSignalID+`":`), signalID(r)), '}')
+	}
+	entry := func(kind string) agent.Draft { return agent.Draft{Kind: kind, Payload: payload, Refs: refs} }
+	t.entries = append(append([]agent.Draft{entry(agent.KindInstructionStart)}, t.entries...), entry(agent.KindInstructionEnd))
+}
+
+// unfit is the error of a turn whose changes cannot be stored. With the
+// document handler they are the caller's own.
+func (t *Turn) unfit(err error) error {
+	if t.kind == agent.HandlerDocument {
+		return err
+	}
+	t.host.unlive(t.instance)
+	reason := "invalid_change"
+	if isCode(err, agent.CodeTooLarge) {
+		reason = "too_large"
+	}
+	return failed(reason, "the handler wants what cannot be stored: %v", err)
+}
+
+// foreign refuses ops that are not the handler's to make.
+func (t *Turn) foreign() error {
+	id := t.instance.ref().Checkpoint()
+	for _, op := range t.ops {
+		if whose, own := ownKey(op); own && whose == id || forbidden(op) {
+			return t.unfit(agent.Errorf(agent.CodeInvalid, "a %T on the instance itself is not its handler's to commit", op))
+		}
+	}
+	return nil
+}
+
+// ownKey is the checkpoint or thread that an op writes.
+func ownKey(op agent.Op) (key string, ok bool) {
+	switch o := op.(type) {
+	case *agent.PutCheckpoint:
+		return o.Key, true
+	case *agent.PatchCheckpoint:
+		return o.Key, true
+	case *agent.DeleteCheckpoint:
+		return o.Key, true
+	case *agent.AppendThread:
+		return o.Thread, true
+	case *agent.HibernateThread:
+		return o.Thread, true
+	case *agent.DeleteThread:
+		return o.Thread, true
+	default:
+		return "", false
+	}
+}
+
+// forbidden tells of ops that no turn has: they end what it stands on.
+func forbidden(op agent.Op) bool {
+	switch op.(type) {
+	case *agent.DeleteScope, *agent.AnswerSignal, *agent.AckTimer:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,175 @@
+package instance
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"dormouse/agent"
+)
+
+// Waits between attempts to settle a commit.
+const (
+	backoffFirst = 20 * time.Millisecond
+	backoffMost  = time.Second
+)
+
+// ownTTL is how long the host's own requests stand: longer than any attempt to
+// settle one of them.
+const ownTTL = time.Hour
+
+// request is a request id of the host's own. One that was settled before it need
+// not be remembered.
+func (h *Host) request(i *instance) agent.Request {
+	r := i.more()
+	if r.client == "" {
+		r.client = fmt.Sprintf("%s/%d", h.name, h.lives.Add(1))
+	}
+	r.seq++
+	return agent.Request{Client: r.client, Seq: r.seq, Low: r.seq, TTL: ownTTL}
+}
+
+// settle commits under the instance's fence. A commit whose outcome is unknown
+// is sent again until it is settled: that the owning has ended does not matter,
+// since the fence then decides. Only the host's own end leaves it unknown.
+//
+// An instance whose fence is refused is dropped, and the error is not_owner.
+func (h *Host) settle(i *instance, service agent.Service, c agent.Commit) (agent.Result, error) {
+	if err := h.stands(i); err != nil {
+		return agent.Result{}, err
+	}
+	c.Scope = i.family.scope
+	if service == h.o.Service {
+		c.Fence = &agent.Fence{Claim: agent.PartitionClaim(i.partition), Epoch: i.epoch}
+	}
+	h.mu.Lock()
+	life := h.life
+	h.mu.Unlock()
+	undecided := false
+	for wait := backoffFirst; ; wait = min(2*wait, backoffMost) {
+		ctx, cancel := context.WithTimeout(life, deadline)
+		result, err := service.Commit(ctx, c)
+		cancel()
+		if err == nil {
+			return result, nil
+		}
+		if isCode(err, agent.CodeFenced) {
+			return agent.Result{}, h.fenced(i, err)
+		}
+		var e *agent.Error
+		if errors.As(err, &e) && e.Final {
+			return agent.Result{}, err
+		}
+		undecided = undecided || agent.OutcomeOf(err) == agent.Undecided
+		if !undecided {
+			return agent.Result{}, err
+		}
+		if !sleep(life, wait) {
+			return agent.Result{}, agent.Errorf(agent.CodeUnknown, "not settled before the node stopped: %v", err)
+		}
+	}
+}
+
+// fenced drops an instance whose partition has gone to another, as the store
+// says, and tells the caller so. A lease that lapsed in between may come back,
+// but what the instance held may not be so any more.
+func (h *Host) fenced(i *instance, err error) error {
+	p := h.o.Ground.Partition(i.partition)
+	why := notOwner(p, h.o.Node)
+	if h.mine(p) == nil {
+		why.Detail = fmt.Sprintf("node %s owned partition %d no more when the turn came to be stored: %v", h.o.Node, p.ID, err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.drop(i, why)
+	return why
+}
+
+// levelsMax is how often one signal may be tried under one request id.
+const levelsMax = 32
+
+// lookUp tells what was answered to a signal already, or else the request that
+// its turn is to be committed under: the signal's own, or, since a refusal is
+// kept for good, one that is derived from it for each time it was refused.
+//
+// It reads what this node has applied: whatever was answered in this instance
+// before was applied by the index that it was thawed or last written at.
+func (h *Host) lookUp(i *instance, s agent.Signal) (request agent.Request, known *agent.Reply, err error) {
+	if s.Request.Client == "" {
+		return agent.Request{}, nil, nil
+	}
+	if known, err = i.recall(s); known != nil || err != nil {
+		return agent.Request{}, known, err
+	}
+	_, service, _ := h.config(i.family)
+	if service == nil {
+		return s.Request, nil, nil
+	}
+	err = h.within(i, deadline, func(ctx context.Context) error {
+		for level := range levelsMax {
+			request = atLevel(s.Request, level)
+			answers, err := service.Read(ctx, agent.Reads{
+				Scope: i.family.scope, Stale: true, MinIndex: i.stored.index,
+				Reads: []agent.Read{&agent.GetAnswer{Client: request.Client, Seq: request.Seq}},
+			})
+			if err != nil {
+				return unavailable(ctx, err)
+			}
+			if len(answers.Answers) != 1 {
+				return agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
+			}
+			decided, ok := answers.Answers[0].Found.(*agent.Decided)
+			switch e := answers.Answers[0].Err; {
+			case !ok && e != nil && e.Code == agent.CodeNotFound:
+				return nil
+			case !ok && e != nil:
+				return e
+			case !ok:
+				return agent.Errorf(agent.CodeInternal, "the answer is a %T", answers.Answers[0].Found)
+			case decided.Err != nil:
+				if level == levelsMax-1 {
+					return decided.Err
+				}
+			default:
+				known, err = h.answered(i, s, decided.Result)
+				return err
+			}
+		}
+		return nil
+	})
+	return request, known, err
+}
+
+// atLevel is the request under which a signal is tried after it was refused so
+// many times.
+func atLevel(r agent.Request, level int) agent.Request {
+	if level > 0 {
+		r.Client, r.Low = fmt.Sprintf("again-%d-%x", level, sha256.Sum256([]byte(r.Client))), 0
+	}
+	return r
+}
+
+// answered is the reply that a signal got before.
+func (h *Host) answered(i *instance, s agent.Signal, result agent.Result) (*agent.Reply, error) {
+	mismatch := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was for something else", s.Request.Seq, s.Request.Client)
+	if len(result.Results) == 0 {
+		return nil, mismatch
+	}
+	kept, ok := result.Results[len(result.Results)-1].(*agent.SignalResult)
+	if !ok || kept.Hash != s.Hash() {
+		return nil, mismatch
+	}
+	reply := &agent.Reply{Node: h.o.Node, Epoch: i.epoch, Rev: i.stored.rev, Revision: i.stored.revision, Durable: true, Data: kept.Reply}
+	id := i.ref().Checkpoint()
+	for _, r := range result.Results {
+		if r, ok := r.(*agent.CheckpointResult); ok && r.Key == id {
+			reply.Revision = r.Revision
+			if r.Thread != nil {
+				reply.Rev = r.Thread.Rev
+			}
+		}
+	}
+	return reply, nil
+}

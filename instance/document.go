@@ -1,0 +1,142 @@
+package instance
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
+
+// The signals that the handler document takes, beside agent.SignalTimer, which
+// it notes as an entry of kind signal_in.
+const (
+	signalAppend = "append" // {"entries": one or many}
+	signalPatch  = "patch"  // a merge patch of the state
+	signalTurn   = "turn"   // {"entries"?, "patch"?, "timers"?}
+	signalGet    = "get"    // {}; the only one whose reply holds the state
+)
+
+// document is the handler that is built in: a state and a thread, which signals
+// patch and append to. What they hold that is wrong is invalid.
+func document(t *Turn) error {
+	var err error
+	state := false
+	switch t.Type() {
+	case signalGet:
+		state = true
+		err = read(t.Data(), &struct{}{})
+	case signalPatch:
+		err = t.Patch(t.Data())
+	case signalAppend, signalTurn:
+		err = documentTurn(t)
+	case agent.SignalTimer:
+		payload := append(appendString([]byte(`{"type":`), t.Type()), `,"data":`...)
+		payload = append(append(payload, t.Data()...), '}')
+		t.Append(agent.Draft{Kind: agent.KindSignalIn, Payload: payload})
+	default:
+		err = agent.Invalid("type", "a document takes no signal %q: send %s, %s, %s or %s", t.Type(), signalAppend, signalPatch, signalTurn, signalGet)
+	}
+	t.answer = func(rev, revision uint64) agent.JSON {
+		reply := fmt.Appendf(nil, `{"rev":%d,"revision":%d`, rev, revision)
+		if state {
+			reply = append(append(reply, `,"state":`...), t.state...)
+		}
+		return append(reply, '}')
+	}
+	return err
+}
+
+// documentTurn does what the signals append and turn ask for.
+func documentTurn(t *Turn) error {
+	var want struct {
+		Entries drafts         `json:"entries"`
+		Patch   jsontext.Value `json:"patch"`
+		Timers  jsontext.Value `json:"timers"`
+	}
+	if err := read(t.Data(), &want); err != nil {
+		return err
+	}
+	if t.Type() == signalAppend {
+		switch {
+		case len(want.Entries) == 0:
+			return agent.Invalid("entries", "entries are missing: give one or many")
+		case want.Patch != nil || want.Timers != nil:
+			return agent.Invalid("data", "append takes entries alone: send %s", signalTurn)
+		}
+	}
+	for _, d := range want.Entries {
+		t.Append(agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)})
+	}
+	if isSet(want.Timers) {
+		ops, err := t.timers(agent.JSON(want.Timers))
+		if err != nil {
+			return err
+		}
+		t.Commit(ops...)
+	}
+	if isSet(want.Patch) {
+		return t.Patch(agent.JSON(want.Patch))
+	}
+	return nil
+}
+
+// timers is the ops that set an instance's timers.
+func (t *Turn) timers(specs agent.JSON) ([]agent.Op, error) {
+	if t.host.o.Timers == nil {
+		return nil, agent.Invalid("timers", "node %s keeps no timers", t.host.o.Node)
+	}
+	return t.host.o.Timers(t.Ref(), specs)
+}
+
+func isSet(raw jsontext.Value) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// draft is an entry as a signal writes it.
+type draft struct {
+	ID      string         `json:"id"`
+	At      *int64         `json:"at"`
+	Kind    string         `json:"kind"`
+	Payload jsontext.Value `json:"payload"`
+	Refs    jsontext.Value `json:"refs"`
+}
+
+// drafts are one entry or many.
+type drafts []draft
+
+// UnmarshalJSONFrom takes an object for an array of one.
+func (d *drafts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != '{' {
+		return json.UnmarshalDecode(dec, (*[]draft)(d))
+	}
+	*d = make(drafts, 1)
+	return json.UnmarshalDecode(dec, &(*d)[0])
+}
+
+// read decodes a signal's data; members that nobody knows are refused.
+func read(data agent.JSON, into any) error {
+	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
+	}
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) && semantic.JSONPointer != "" {
+		return agent.Invalid("data"+string(semantic.JSONPointer), "the signal's data is not as it should be: %v", err)
+	}
+	return agent.Invalid("data", "the signal's data is not as it should be: %v", err)
+}
+
+// appendString appends a text as a JSON string. What is not UTF-8 in it was
+// refused at the door.
+func appendString(out []byte, text string) []byte {
+	quoted, err := jsontext.AppendQuote(out, text)
+	if err != nil {
+		return append(out, strconv.Quote("")...)
+	}
+	return quoted
+}
+
+// signalID names a request in an entry's refs.
+func signalID(r agent.Request) string { return r.Client + "/" + strconv.FormatUint(r.Seq, 10) }

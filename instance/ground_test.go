@@ -1,0 +1,167 @@
+package instance_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"dormouse/agent"
+)
+
+// world is who owns what in truth: what a store's fences are judged by.
+type world struct {
+	mu      sync.Mutex
+	index   uint64
+	parts   map[int]agent.Partition
+	lapsed  map[string]bool // :: node → its lease has lapsed, as the log sees it
+	changed chan struct{}
+	kept    []string // why drains were given up
+}
+
+func newWorld() *world {
+	return &world{parts: map[int]agent.Partition{}, lapsed: map[string]bool{}, changed: make(chan struct{})}
+}
+
+// set changes a partition, under mu.
+func (w *world) set(p agent.Partition) agent.Partition {
+	w.index++
+	p.SinceIndex = w.index
+	w.parts[p.ID] = p
+	close(w.changed)
+	w.changed = make(chan struct{})
+	return p
+}
+
+// give assigns a partition to a node, under a new epoch.
+func (w *world) give(n int, node string) agent.Partition {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.set(agent.Partition{ID: n, Owner: node, Incarnation: "1", Epoch: w.index + 1, State: agent.PartitionOwned})
+}
+
+// giveAll assigns all partitions to a node.
+func (w *world) giveAll(node string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for n := range agent.Partitions {
+		w.index++
+		w.parts[n] = agent.Partition{ID: n, Owner: node, Incarnation: "1", Epoch: w.index, State: agent.PartitionOwned, SinceIndex: w.index}
+	}
+}
+
+// drain has a partition's owner give it up.
+func (w *world) drain(n int, to string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.parts[n]
+	p.State, p.To = agent.PartitionDraining, to
+	w.set(p)
+}
+
+func (w *world) partition(n int) agent.Partition {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.parts[n]
+	p.ID = n
+	return p
+}
+
+// fenced refuses a fence that does not stand.
+func (w *world) fenced(f *agent.Fence) *agent.Error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := strconv.Atoi(strings.TrimPrefix(f.Claim, "partition:"))
+	if p, ok := w.parts[n]; err == nil && ok {
+		if p.Epoch == f.Epoch && p.State != agent.PartitionFree && !w.lapsed[p.Owner] {
+			return nil
+		}
+		return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Epoch: p.Epoch, Holder: p.Owner}
+	}
+	return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Detail: "nobody owns it"}
+}
+
+// ground is the world as one node sees it.
+type ground struct {
+	*world
+	node   string
+	seen   sync.Mutex
+	frozen map[int]agent.Partition // what the node saw last, where it is cut off
+	until  time.Time               // of the lease, where it is not renewed; zero means that it is
+}
+
+// cut has the node see nothing new, and its lease end after a while.
+func (g *ground) cut(lease time.Duration) {
+	g.mu.Lock()
+	frozen := map[int]agent.Partition{}
+	for n, p := range g.parts {
+		frozen[n] = p
+	}
+	g.mu.Unlock()
+	g.seen.Lock()
+	g.frozen, g.until = frozen, time.Now().Add(lease)
+	g.seen.Unlock()
+}
+
+// mend ends a cut.
+func (g *ground) mend() {
+	g.seen.Lock()
+	g.frozen, g.until = nil, time.Time{}
+	g.seen.Unlock()
+	g.mu.Lock()
+	close(g.changed)
+	g.changed = make(chan struct{})
+	g.mu.Unlock()
+}
+
+func (g *ground) Partition(n int) agent.Partition {
+	g.seen.Lock()
+	frozen := g.frozen
+	g.seen.Unlock()
+	if frozen != nil {
+		p := frozen[n]
+		p.ID = n
+		return p
+	}
+	return g.partition(n)
+}
+
+func (g *ground) PartitionsChanged() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.changed
+}
+
+func (g *ground) LeaseUntil() time.Time {
+	g.seen.Lock()
+	defer g.seen.Unlock()
+	if !g.until.IsZero() {
+		return g.until
+	}
+	return time.Now().Add(5 * time.Second)
+}
+
+func (g *ground) ReleasePartition(_ context.Context, n int, epoch uint64) error {
+	g.mu.Lock()
+	p := g.parts[n]
+	g.mu.Unlock()
+	if p.Epoch != epoch || p.State != agent.PartitionDraining {
+		return agent.Errorf(agent.CodeFenced, "partition %d does not drain at epoch %d", n, epoch)
+	}
+	g.give(n, p.To)
+	return nil
+}
+
+func (g *ground) KeepPartition(_ context.Context, n int, epoch uint64, why string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := g.parts[n]
+	if p.Epoch != epoch || p.State != agent.PartitionDraining {
+		return agent.Errorf(agent.CodeFenced, "partition %d does not drain at epoch %d", n, epoch)
+	}
+	p.State, p.To, p.Why = agent.PartitionOwned, "", why
+	g.kept = append(g.kept, why)
+	g.set(p)
+	return nil
+}

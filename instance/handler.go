@@ -1,0 +1,242 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"dormouse/agent"
+)
+
+// Handler handles an instance's signals, one at a time. It says what it wants
+// by the Turn; an error, a panic and being late leave nothing of it.
+//
+// It must end when ctx does: at the signal's deadline, and when the node may no
+// longer act for the instance. One that does not is left behind, and its
+// instance starts again from its newest checkpoint, with another Handler.
+type Handler interface {
+	Handle(ctx context.Context, t *Turn) error
+}
+
+// Restorer is a Handler that keeps something of its own in memory, which it
+// makes from the state: when its instance wakes, and whenever a turn of its was
+// not applied, with another Handler. An error is thaw_failed.
+type Restorer interface {
+	Restore(state agent.JSON) error
+}
+
+// Checkpointer is a Handler whose state after a turn is what Checkpoint returns,
+// an object, instead of what the Turn was told.
+type Checkpointer interface {
+	Checkpoint() (agent.JSON, error)
+}
+
+// GoHandler is a kind of handlers that an embedding program registers, under
+// the name that managers give.
+type GoHandler struct {
+	// New makes the Handler of an instance that wakes.
+	New func(ref agent.InstanceRef) Handler
+	// Version is that of the state; 0 means any. A manager of another version is
+	// refused.
+	Version uint64
+	// Migrate makes a state of an older version one of Version; nil means that
+	// the handler takes it as it is.
+	Migrate func(from uint64, state agent.JSON) (agent.JSON, error)
+}
+
+// failed makes the error of a handler that failed: its turn is surely not
+// applied.
+func failed(reason, format string, args ...any) *agent.Error {
+	e := agent.Errorf(agent.CodeHandlerFailed, format, args...)
+	e.Reason = reason
+	return e
+}
+
+// registered is the handler that a manager names.
+func (h *Host) registered(manager agent.Manager) (GoHandler, error) {
+	g, ok := h.o.Handlers[manager.Handler.Name]
+	switch {
+	case !ok || g.New == nil:
+		return g, failed("not_registered", "node %s has no handler %q, which manager %q names: start it with the program that has",
+			h.o.Node, manager.Handler.Name, manager.Name)
+	case g.Version != 0 && g.Version != manager.Version:
+		return g, failed("version", "manager %q is at version %d, handler %q of node %s at %d", manager.Name, manager.Version,
+			manager.Handler.Name, h.o.Node, g.Version)
+	}
+	return g, nil
+}
+
+// migrate brings a state up to the manager's version.
+func (h *Host) migrate(i *instance, manager agent.Manager, from uint64, state agent.JSON) (agent.JSON, error) {
+	if manager.Handler.Kind != agent.HandlerGo {
+		return state, nil // what handles it is told the version, or does not care
+	}
+	g, err := h.registered(manager)
+	if err != nil || g.Migrate == nil {
+		return state, err
+	}
+	migrated, err := g.Migrate(from, state)
+	if err == nil {
+		migrated, err = agent.CompactObject("state", migrated)
+	}
+	if err != nil {
+		return nil, refuseThaw(i, "migrate", "from version %d to %d: %v", from, manager.Version, err)
+	}
+	return migrated, nil
+}
+
+// enliven makes the Handler of an instance that has one of its own.
+func (h *Host) enliven(i *instance, manager agent.Manager, state agent.JSON) (live Handler, err error) {
+	if manager.Handler.Kind != agent.HandlerGo {
+		return nil, nil
+	}
+	g, err := h.registered(manager)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			live, err = nil, refuseThaw(i, "restore", "its handler panicked: %v", v)
+		}
+	}()
+	live = g.New(i.ref())
+	if r, ok := live.(Restorer); ok {
+		if err := r.Restore(state); err != nil {
+			return nil, refuseThaw(i, "restore", "%v", err)
+		}
+	}
+	return live, nil
+}
+
+// unlive has the instance's Handler made anew: its turn was not applied.
+func (h *Host) unlive(i *instance) {
+	if i.body.rare != nil {
+		i.body.rare.live = nil
+	}
+}
+
+// call has a turn's signal handled.
+func (h *Host) call(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
+	switch manager.Handler.Kind {
+	case agent.HandlerDocument:
+		return document(t)
+	case agent.HandlerHTTP:
+		return h.webhook(ctx, i, manager, t)
+	default:
+		return h.callGo(ctx, i, manager, t)
+	}
+}
+
+// callGo calls a Go handler, which may do anything.
+func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
+	r := i.more()
+	if r.live == nil {
+		var err error
+		if r.live, err = h.enliven(i, manager, i.body.state); err != nil {
+			return err
+		}
+	}
+	if h.abandoned.Load() >= abandonedMax {
+		return failed("timeout", "%d calls of handlers hang on node %s: it makes no more", abandonedMax, h.o.Node)
+	}
+	err := h.attend(ctx, r.live, t)
+	if err == nil {
+		if ctx.Err() == nil {
+			return nil
+		}
+		err = ctx.Err() // it came too late
+	}
+	h.unlive(i)
+	cause := context.Cause(ctx)
+	var crash *crashError
+	var own *agent.Error
+	switch {
+	case errors.As(err, &crash):
+		h.crashed(i)
+		return crash.refusal
+	case cause != nil && isCode(cause, agent.CodeUnavailable, agent.CodeNotOwner):
+		return cause
+	case cause != nil:
+		return failed("timeout", "the handler took longer than %v", manager.SignalTimeout())
+	case errors.As(err, &own) && agent.OutcomeOf(own) == agent.Refused && own.Code != agent.CodeNotOwner:
+		return &agent.Error{Code: own.Code, Detail: own.Detail, Op: -1, Field: own.Field, Limit: own.Limit, Reason: own.Reason, RetryAfterMS: own.RetryAfterMS}
+	default:
+		return failed("error", "%s", clip(err.Error()))
+	}
+}
+
+// crashError says that a handler panicked, or hangs.
+type crashError struct{ refusal *agent.Error }
+
+func (e *crashError) Error() string { return e.refusal.Error() }
+
+// A handler is waited for a little past the end of its context, and no more of
+// those that hang are left behind than abandonedMax.
+const (
+	handlerGrace = time.Second
+	abandonedMax = 1024
+)
+
+// attend runs a handler, and leaves it behind where it hangs.
+func (h *Host) attend(ctx context.Context, live Handler, t *Turn) error {
+	done := make(chan error, 1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		done <- safely(ctx, live, t)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(handlerGrace)
+	defer grace.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-grace.C:
+	}
+	h.abandoned.Add(1)
+	go func() {
+		<-ended
+		h.abandoned.Add(-1)
+	}()
+	return &crashError{failed("timeout", "the handler hangs: it was left behind")}
+}
+
+// safely calls a handler, and makes errors of its panics.
+func safely(ctx context.Context, live Handler, t *Turn) (err error) {
+	returned := false
+	defer func() {
+		if v := recover(); v != nil {
+			err = &crashError{failed("panic", "the handler panicked: %v\n%s", v, clip(string(debug.Stack())))}
+		} else if !returned {
+			err = &crashError{failed("panic", "the handler ended its goroutine")}
+		}
+	}()
+	if err = live.Handle(ctx, t); err == nil {
+		if c, ok := live.(Checkpointer); ok {
+			var state agent.JSON
+			if state, err = c.Checkpoint(); err == nil {
+				err = t.SetState(state)
+			}
+			if err != nil {
+				err = fmt.Errorf("checkpoint: %w", err)
+			}
+		}
+	}
+	returned = true
+	return err
+}
+
+// clip bounds a text that is shown to people.
+func clip(text string) string {
+	const most = 4 << 10
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}

@@ -1,0 +1,285 @@
+package instance_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/instance"
+)
+
+var goHandler = agent.Handler{Kind: agent.HandlerGo, Name: "f"}
+
+// funcs is a Go handler whose parts a test sets as it goes.
+type funcs struct {
+	handle     func(t *instance.Turn) error
+	patient    func(ctx context.Context, t *instance.Turn) error // instead of handle
+	restore    func(state agent.JSON) error
+	checkpoint func() (agent.JSON, error)
+	made       int
+}
+
+type plain struct{ *funcs }
+
+func (p plain) Handle(ctx context.Context, t *instance.Turn) error {
+	if p.patient != nil {
+		return p.patient(ctx, t)
+	}
+	return p.handle(t)
+}
+
+// keeper is a handler with state of its own.
+type keeper struct{ plain }
+
+func (k keeper) Restore(state agent.JSON) error  { return k.restore(state) }
+func (k keeper) Checkpoint() (agent.JSON, error) { return k.checkpoint() }
+
+// withHandler runs a test whose host has the handler f. One that restores or
+// checkpoints is set to before the test's first signal.
+func withHandler(t *testing.T, test func(k *kit, f *funcs)) {
+	t.Helper()
+	f := &funcs{}
+	sim(t, func(o *instance.Options) {
+		o.Handlers = map[string]instance.GoHandler{"f": {New: func(agent.InstanceRef) instance.Handler {
+			f.made++
+			if f.restore != nil {
+				return keeper{plain{f}}
+			}
+			return plain{f}
+		}}}
+	}, func(k *kit) { test(k, f) })
+}
+
+func TestAHandlerThatFailsLeavesNothing(t *testing.T) {
+	for reason, handle := range map[string]func(t *instance.Turn) error{
+		"error":          func(*instance.Turn) error { return errOops },
+		"panic":          func(*instance.Turn) error { panic("ouch") },
+		"invalid_change": func(t *instance.Turn) error { t.Append(agent.Draft{Payload: agent.JSON(`7`)}); return nil },
+		"too_large": func(t *instance.Turn) error {
+			t.Append(agent.Draft{Payload: agent.JSON(`{"x":"` + strings.Repeat("x", agent.EntryBytesMax) + `"}`)})
+			return nil
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			withHandler(t, func(k *kit, f *funcs) {
+				k.put(agent.Manager{Name: "m", Handler: goHandler})
+				k.start("a", `{"n":1}`)
+				f.handle = func(t *instance.Turn) error {
+					t.Append(agent.Draft{})
+					if err := t.SetState(agent.JSON(`{"n":2}`)); err != nil {
+						return err
+					}
+					return handle(t)
+				}
+				_, err := k.host.Signal(k.Context(), ref("a"), requested(signal("x", ""), "c", 1))
+				if e := k.refusal(err, agent.CodeHandlerFailed); e.Reason != reason || agent.OutcomeOf(err) != agent.Refused {
+					k.Errorf("%+v", e)
+				}
+				if c := k.checkpoint("a"); c.Revision != 1 || len(k.entries("a")) != 0 {
+					k.Errorf("it left %+v, %v", c, k.entries("a"))
+				}
+				// Sent again it is tried again: nothing was done.
+				var before string
+				f.handle = func(t *instance.Turn) error {
+					before = string(t.State())
+					return t.SetState(agent.JSON(`{"n":3}`))
+				}
+				if reply := k.send(k.host, "a", requested(signal("x", ""), "c", 1)); reply.Revision != 2 || before != `{"n":1}` {
+					k.Errorf("%+v after %s", reply, before)
+				}
+			})
+		})
+	}
+}
+
+func TestAnOwnErrorOfAHandlerKeepsItsCode(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler})
+		f.handle = func(*instance.Turn) error { return agent.Invalid("amount", "too much") }
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		if e := k.refusal(err, agent.CodeInvalid); e.Field != "amount" {
+			k.Errorf("%+v", e)
+		}
+		f.handle = func(*instance.Turn) error { return agent.Errorf(agent.CodeUnknown, "who knows") }
+		_, err = k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		k.code(err, agent.CodeHandlerFailed)
+	})
+}
+
+func TestAHandlerThatIsLate(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler, SignalTTL: 5 * time.Second})
+		f.patient = func(ctx context.Context, t *instance.Turn) error {
+			if err := t.SetState(agent.JSON(`{"late":true}`)); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return nil // as if nothing were wrong
+		}
+		began := time.Now()
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		if e := k.refusal(err, agent.CodeHandlerFailed); e.Reason != "timeout" {
+			k.Errorf("%+v", e)
+		}
+		if took := time.Since(began); took > 6*time.Second {
+			k.Errorf("it took %v", took)
+		}
+		f.patient, f.handle = nil, func(t *instance.Turn) error { return t.Reply(t.State()) }
+		if reply := k.send(k.host, "a", signal("x", "")); string(reply.Data) != `{}` {
+			k.Errorf("%s", reply.Data)
+		}
+		if s := k.stats(); s.Crashed != 0 {
+			k.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestAHandlerThatHangsIsLeftBehind(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler, SignalTTL: 5 * time.Second})
+		release := make(chan struct{})
+		defer close(release)
+		f.patient = func(_ context.Context, t *instance.Turn) error {
+			<-release
+			return t.SetState(agent.JSON(`{"hung":true}`))
+		}
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		if e := k.refusal(err, agent.CodeHandlerFailed); e.Reason != "timeout" {
+			k.Errorf("%+v", e)
+		}
+		f.patient, f.handle = nil, func(t *instance.Turn) error { return t.Reply(t.State()) }
+		if reply := k.send(k.host, "a", signal("x", "")); string(reply.Data) != `{}` || f.made != 2 {
+			k.Errorf("%s from handler %d", reply.Data, f.made)
+		}
+		if s := k.stats(); s.Crashed != 1 {
+			k.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestCrashesInARowMakeItWaitLonger(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler})
+		f.handle = func(*instance.Turn) error { panic("ouch") }
+		var waits []time.Duration
+		for range 12 {
+			began := time.Now()
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+			k.code(err, agent.CodeHandlerFailed)
+			waits = append(waits, time.Since(began).Round(100*time.Millisecond))
+		}
+		if waits[0] != 0 || waits[1] != 100*time.Millisecond || waits[3] != 400*time.Millisecond || waits[11] != 30*time.Second {
+			k.Errorf("%v", waits)
+		}
+		f.handle = func(*instance.Turn) error { return nil }
+		k.send(k.host, "a", signal("x", ""))
+		f.handle = func(*instance.Turn) error { panic("ouch") }
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		k.code(err, agent.CodeHandlerFailed)
+		began := time.Now()
+		_, err = k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		k.code(err, agent.CodeHandlerFailed)
+		if wait := time.Since(began).Round(100 * time.Millisecond); wait != 100*time.Millisecond {
+			k.Errorf("after a good turn it waits %v", wait)
+		}
+	})
+}
+
+// A handler with memory of its own is made anew from the state whenever what it
+// remembers may not be so.
+func TestAHandlerIsRestoredAfterATurnThatWasNotApplied(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		n := "0"
+		f.restore = func(state agent.JSON) error { n = strings.Trim(string(state), `{"n:}`); return nil }
+		f.checkpoint = func() (agent.JSON, error) { return agent.JSON(`{"n":` + n + `}`), nil }
+		k.put(agent.Manager{Name: "m", Handler: goHandler})
+		k.start("a", `{"n":1}`)
+		f.handle = func(*instance.Turn) error { n += "0"; return nil }
+		k.send(k.host, "a", signal("x", ""))
+		if c := k.checkpoint("a"); string(c.State) != `{"n":10}` {
+			k.Errorf("%s", c.State)
+		}
+		f.handle = func(*instance.Turn) error { n = "99"; return errOops }
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		k.code(err, agent.CodeHandlerFailed)
+		f.handle = func(*instance.Turn) error { n += "0"; return nil }
+		k.send(k.host, "a", signal("x", ""))
+		if c := k.checkpoint("a"); string(c.State) != `{"n":100}` {
+			k.Errorf("%s", c.State)
+		}
+		f.restore = func(agent.JSON) error { return errOops }
+		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		_, err = k.host.Start(k.Context(), ref("a"), agent.StartInstance{})
+		if e := k.refusal(err, agent.CodeThawFailed); e.Reason != "restore" {
+			k.Errorf("%+v", e)
+		}
+		f.restore = func(agent.JSON) error { panic("ouch") }
+		_, err = k.host.Start(k.Context(), ref("a"), agent.StartInstance{})
+		k.code(err, agent.CodeThawFailed)
+	})
+}
+
+func TestWhatIsNotRegisteredOrAtAnotherVersionIsRefused(t *testing.T) {
+	sim(t, func(o *instance.Options) {
+		o.Handlers = map[string]instance.GoHandler{"f": {
+			Version: 2,
+			New: func(agent.InstanceRef) instance.Handler {
+				return plain{&funcs{handle: func(*instance.Turn) error { return nil }}}
+			},
+			Migrate: func(from uint64, state agent.JSON) (agent.JSON, error) {
+				if from != 1 {
+					return nil, errOops
+				}
+				return agent.MergePatch(state, agent.JSON(`{"migrated":true}`))
+			},
+		}}
+	}, func(k *kit) {
+		refused := func(m agent.Manager, reason string) {
+			k.Helper()
+			k.put(m)
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+			if e := k.refusal(err, agent.CodeHandlerFailed); e.Reason != reason {
+				k.Errorf("%+v", e)
+			}
+		}
+		k.start("a", `{"n":1}`) // a document of version 1
+		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		refused(agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "other"}}, "not_registered")
+		refused(agent.Manager{Name: "m", Handler: goHandler, Version: 1}, "version")
+		k.put(agent.Manager{Name: "m", Handler: goHandler, Version: 2})
+		k.send(k.host, "a", signal("x", ""))
+		k.put(agent.Manager{Name: "m", Version: 2}) // whoever is awake is thawed anew
+		if got := k.state(k.host, "a"); got != `{"n":1}` {
+			k.Errorf("state %s: a turn that wrote nothing migrates nothing", got)
+		}
+	})
+}
+
+func TestAHandlersOpsAreInItsTurnsCommit(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler})
+		f.handle = func(t *instance.Turn) error {
+			t.Commit(&agent.PutValue{Key: "v", Bytes: []byte("1"), IfRevision: new(uint64)})
+			return nil
+		}
+		k.send(k.host, "a", requested(signal("x", ""), "c", 1))
+		k.send(k.host, "a", requested(signal("x", ""), "c", 1)) // not again
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		k.code(err, agent.CodeRevisionMismatch) // its own op was refused: the caller's to know
+		for _, op := range []agent.Op{
+			&agent.PutCheckpoint{Key: ref("a").Checkpoint()}, &agent.AppendThread{Thread: ref("a").Checkpoint()}, &agent.DeleteScope{},
+		} {
+			f.handle = func(t *instance.Turn) error { t.Commit(op); return nil }
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+			if e := k.refusal(err, agent.CodeHandlerFailed); e.Reason != "invalid_change" {
+				k.Errorf("%T: %+v", op, e)
+			}
+		}
+	})
+}

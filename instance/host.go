@@ -1,0 +1,166 @@
+package instance
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
+
+	"dormouse/agent"
+)
+
+// Ground tells who owns what, as this node has applied it. Its methods may be
+// called concurrently, and the first three are cheap.
+type Ground interface {
+	Partition(n int) agent.Partition
+	PartitionsChanged() <-chan struct{} // closed at the next change of any partition
+	LeaseUntil() time.Time              // this node may serve until then, by the monotonic clock
+
+	// ReleasePartition gives up a partition that drains.
+	ReleasePartition(ctx context.Context, n int, epoch uint64) error
+
+	// KeepPartition ends a drain that cannot be finished, for the reason given:
+	// the partition stays with this node.
+	KeepPartition(ctx context.Context, n int, epoch uint64, why string) error
+}
+
+// Options is what a Host is made of.
+type Options struct {
+	Node        string // this node's name
+	Incarnation string // …and incarnation, as it owns partitions under
+	Service     agent.Service
+	Ground      Ground
+	Handlers    map[string]GoHandler // what managers of kind HandlerGo may name
+	Webhooks    Webhooks
+	// Storage is where a manager's instances are stored other than in the
+	// cluster; nil, for all or for one, means there. Fences mean nothing to
+	// another store: there revs and revisions alone keep writers apart.
+	Storage func(scope, manager string) agent.Service
+	// Timers makes ops of what a document's signal or an HTTP handler says of its
+	// instance's timers; nil means that there are none.
+	Timers   func(ref agent.InstanceRef, specs agent.JSON) ([]agent.Op, error)
+	AwakeMax int // instances awake at once, over all managers; 0 means AwakeMaxDefault
+	Logger   hclog.Logger
+}
+
+// AwakeMaxDefault is how many instances are awake on a node at once, where
+// Options do not say.
+const AwakeMaxDefault = 200_000
+
+// Host keeps the instances of the partitions that its node owns, and implements
+// agent.Instances for them. Others' are refused with not_owner, which names the
+// owner. Before Run and after it all is unavailable.
+//
+// All methods may be called concurrently.
+type Host struct {
+	o     Options
+	began time.Time
+	name  string // begins the clients of this host's own requests; never used twice
+
+	lives     atomic.Uint64  // awakenings so far
+	abandoned atomic.Int64   // calls of handlers that hang
+	workers   sync.WaitGroup // one an instance that has work
+
+	mu       sync.Mutex
+	life     context.Context //nolint:containedctx // Run's; nil outside of it
+	leased   context.Context //nolint:containedctx // ends when the lease lapses
+	lapse    context.CancelCauseFunc
+	closing  bool
+	families map[familyID]*family // :: scope and manager
+	held     map[int]*holding     // :: partition, those that have instances
+	drains   map[int]uint64       // :: partition → epoch, those being drained
+	due      dueQueue
+	awake    int // instances in memory
+	saving   int // hibernations under way that nobody waits for
+
+	relet  chan struct{} // of one: leased is new
+	sooner chan struct{} // of one: due has a new first
+}
+
+// New makes a host. It does nothing until Run.
+func New(o Options) (*Host, error) {
+	switch {
+	case o.Node == "" || o.Incarnation == "":
+		return nil, errors.New("an instance host needs its node's name and incarnation")
+	case o.Service == nil || o.Ground == nil:
+		return nil, errors.New("an instance host needs a service and a ground")
+	case o.AwakeMax < 0:
+		return nil, errors.New("awake_max must not be negative")
+	}
+	if o.AwakeMax == 0 {
+		o.AwakeMax = AwakeMaxDefault
+	}
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if err := o.Webhooks.validate(); err != nil {
+		return nil, err
+	}
+	return &Host{
+		o: o, began: time.Now(), name: "host-" + strings.ToLower(rand.Text()),
+		families: map[familyID]*family{}, held: map[int]*holding{}, drains: map[int]uint64{},
+		relet: make(chan struct{}, 1), sooner: make(chan struct{}, 1),
+	}, nil
+}
+
+// Run serves until ctx ends. What is awake then is dropped as in a crash: call
+// Shutdown first. It returns once nothing of the host is left running but
+// handlers that hang. Call it once.
+func (h *Host) Run(ctx context.Context) error {
+	h.mu.Lock()
+	h.life = ctx
+	h.mu.Unlock()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return h.watchLease(ctx) })
+	g.Go(func() error { return h.watchDue(ctx) })
+	g.Go(func() error { return h.watchGround(ctx) })
+	err := g.Wait()
+	h.dropAll()
+	h.workers.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// now is the host's own monotonic time.
+func (h *Host) now() time.Duration { return time.Since(h.began) }
+
+// Shutdown starts no more instances and hibernates those awake. It returns once
+// all sleep, or with how many could not, or when ctx ends. The partitions stay
+// owned: ending the node's lease frees them all.
+func (h *Host) Shutdown(ctx context.Context) error {
+	h.mu.Lock()
+	h.closing = true
+	var all []*instance
+	for _, held := range h.held {
+		for i := range held.instances {
+			all = append(all, i)
+		}
+	}
+	h.mu.Unlock()
+	return h.putToSleep(ctx, all, lifecycleShutdown)
+}
+
+// dropAll forgets all instances and refuses all calls from now on.
+func (h *Host) dropAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closing = true
+	for _, held := range h.held {
+		for i := range held.instances {
+			h.drop(i, errStopping)
+		}
+	}
+	if h.lapse != nil {
+		h.lapse(errStopping)
+	}
+}
+
+var errStopping = agent.Errorf(agent.CodeUnavailable, "the node is stopping: ask another")

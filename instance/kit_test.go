@@ -1,0 +1,216 @@
+package instance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/agent"
+	"dormouse/instance"
+	"dormouse/node/nodetest"
+	"dormouse/placement"
+)
+
+// kit is what a test works with: a store in virtual time, whose partitions all
+// belong to host n1.
+type kit struct {
+	*testing.T
+	node  *nodetest.Node
+	world *world
+	store *store
+	host  *instance.Host
+	g     *ground
+	stop  func()
+}
+
+// sim runs a test in a bubble of virtual time. Options may be changed before
+// the host is made.
+func sim(t *testing.T, change func(*instance.Options), test func(k *kit)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		k := &kit{T: t, node: nodetest.Start(t), world: newWorld()}
+		k.store = &store{Service: k.node.Client, world: k.world}
+		k.world.giveAll("n1")
+		k.host, k.g, k.stop = k.open("n1", change)
+		k.put(agent.Manager{Name: "m"})
+		test(k)
+	})
+}
+
+// open starts a host for a node.
+func (k *kit) open(node string, change func(*instance.Options)) (*instance.Host, *ground, func()) {
+	k.Helper()
+	g := &ground{world: k.world, node: node}
+	o := instance.Options{Node: node, Incarnation: "1", Service: k.store, Ground: g, Logger: hclog.NewNullLogger()}
+	if change != nil {
+		change(&o)
+	}
+	h, err := instance.New(o)
+	if err != nil {
+		k.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.Run(ctx) }()
+	stopped := false
+	stop := func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			k.Errorf("host %s: %v", node, err)
+		}
+	}
+	k.Cleanup(stop)
+	synctest.Wait() // Run has begun
+	return h, g, stop
+}
+
+// put writes a manager; one without a handler is a document.
+func (k *kit) put(m agent.Manager) {
+	if m.Handler.Kind == "" {
+		m.Handler.Kind = agent.HandlerDocument
+	}
+	k.putIn(agent.DefaultScope, m)
+}
+
+func (k *kit) putIn(scope string, m agent.Manager) {
+	k.Helper()
+	if _, err := k.node.Commit(k.Context(), agent.Commit{Scope: scope, Ops: []agent.Op{&agent.PutManager{Manager: m}}}); err != nil {
+		k.Fatal(err)
+	}
+	time.Sleep(2 * time.Second) // hosts know it by then
+}
+
+func ref(key string) agent.InstanceRef {
+	return agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m", Key: key}
+}
+
+func partition(key string) int { return placement.Partition(agent.DefaultScope, "m", key) }
+
+func signal(kind, data string) agent.Signal { return agent.Signal{Type: kind, Data: agent.JSON(data)} }
+
+// requested is a signal with a request id.
+func requested(s agent.Signal, client string, seq uint64) agent.Signal {
+	s.Request = agent.Request{Client: client, Seq: seq}
+	return s
+}
+
+// send sends a signal that succeeds.
+func (k *kit) send(h *instance.Host, key string, s agent.Signal) agent.Reply {
+	k.Helper()
+	reply, err := h.Signal(k.Context(), ref(key), s)
+	if err != nil {
+		k.Fatalf("signal %s %s: %v", s.Type, s.Data, err)
+	}
+	return reply
+}
+
+// state is what get answers.
+func (k *kit) state(h *instance.Host, key string) string {
+	k.Helper()
+	var reply struct{ State agent.JSON }
+	raw := k.send(h, key, signal("get", `{}`)).Data
+	at := len(`"state":`)
+	for n := range raw {
+		if n+at <= len(raw) && string(raw[n:n+at]) == `"state":` {
+			reply.State = raw[n+at : len(raw)-1]
+			break
+		}
+	}
+	return string(reply.State)
+}
+
+// start starts an instance.
+func (k *kit) start(key, initial string) agent.Instance {
+	k.Helper()
+	s := agent.StartInstance{}
+	if initial != "" {
+		s.InitialState = agent.JSON(initial)
+	}
+	i, err := k.host.Start(k.Context(), ref(key), s)
+	if err != nil {
+		k.Fatalf("start %s: %v", key, err)
+	}
+	return i
+}
+
+// is fails the test where an instance has another status; "" is none at all.
+func (k *kit) is(key string, want agent.InstanceStatus) agent.Instance {
+	k.Helper()
+	i, err := k.host.Lookup(k.Context(), ref(key))
+	if agent.CodeOf(err) == agent.CodeNotFound && want == "" {
+		return i
+	}
+	if err != nil || i.Status != want {
+		k.Fatalf("instance %s: %s, %v; want %s", key, i.Status, err, want)
+	}
+	return i
+}
+
+// code fails the test where err has another code.
+func (k *kit) code(err error, want agent.Code) {
+	k.Helper()
+	if agent.CodeOf(err) != want {
+		k.Fatalf("%v, want %s", err, want)
+	}
+}
+
+// refusal is code, and the error that has it.
+func (k *kit) refusal(err error, want agent.Code) *agent.Error {
+	k.Helper()
+	k.code(err, want)
+	var e *agent.Error
+	if !errors.As(err, &e) {
+		k.Fatalf("%v has no code", err)
+	}
+	return e
+}
+
+// stats is the host's own counts of manager m.
+func (k *kit) stats() agent.NodeStats {
+	k.Helper()
+	s, err := k.host.Stats(k.Context(), agent.DefaultScope, "m")
+	if err != nil || len(s.Nodes) != 1 {
+		k.Fatalf("%+v, %v", s, err)
+	}
+	return s.Nodes[0]
+}
+
+// entries are the kinds of an instance's entries.
+func (k *kit) entries(key string) (kinds []string) {
+	k.Helper()
+	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: ref(key).Checkpoint()}}})
+	if err != nil {
+		k.Fatal(err)
+	}
+	found, ok := answers.Answers[0].Found.(*agent.Entries)
+	if !ok {
+		return nil
+	}
+	for _, e := range found.Items {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}
+
+// checkpoint is an instance's, nil where there is none.
+func (k *kit) checkpoint(key string) *agent.Checkpoint {
+	k.Helper()
+	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.GetCheckpoint{Key: ref(key).Checkpoint()}}})
+	if err != nil {
+		k.Fatal(err)
+	}
+	c, _ := answers.Answers[0].Found.(*agent.Checkpoint)
+	return c
+}
+
+// keyIn is a key of manager m in a partition of its own, by number.
+func keyIn(n int) string { return fmt.Sprintf("key-%d", n) }

@@ -1,0 +1,165 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+
+	"dormouse/agent"
+)
+
+// mailboxRetryMS is when to come back to a full mailbox.
+const mailboxRetryMS = 100
+
+// letter is what an instance is asked for, in the order in which it came.
+type letter struct {
+	signal  *agent.Signal        // one to handle
+	start   *agent.StartInstance // what a fresh instance begins with
+	attach  *agent.Attach
+	sleep   lifecycle   // hibernate, for this reason
+	stop    bool        // …and end, whoever is attached
+	unasked bool        // …nobody waits for it, and it yields to whoever comes
+	begun   bool        // it is out of the mailbox; guarded by Host.mu
+	done    chan answer // of one
+}
+
+// answer is what came of a letter.
+type answer struct {
+	instance agent.Instance
+	attached agent.Attached
+	reply    agent.Reply
+	err      error
+}
+
+func newLetter() *letter { return &letter{done: make(chan answer, 1)} }
+
+// answer is called once.
+func (l *letter) answer(a answer) { l.done <- a }
+
+// post puts a letter into the mailbox of the instance, which is made where
+// there is none and wake says so. direct, if given, is tried first, under mu:
+// it answers at once where it can.
+func (h *Host) post(ctx context.Context, ref agent.InstanceRef, l *letter, wake bool, direct func(*instance) bool) (*instance, error) {
+	n := partitionOf(ref)
+	if _, err := h.opens(n); err != nil {
+		return nil, err
+	}
+	f, err := h.family(ctx, ref.Scope, ref.Manager)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p, err := h.opens(n)
+	if err == nil {
+		_, err = h.lease()
+	}
+	if err == nil && h.closing {
+		err = errStopping
+	}
+	if err != nil {
+		return nil, err
+	}
+	i := f.instances[ref.Key]
+	if i == nil && !wake {
+		return nil, notAwake(ref)
+	}
+	if i, err = h.find(f, ref.Key, p); err != nil {
+		return nil, err
+	}
+	if direct != nil && i.status == agent.InstanceAwake && !i.stopping && direct(i) {
+		return nil, nil
+	}
+	if max := f.manager.Mailbox(); len(i.mailbox) >= max {
+		e := agent.Errorf(agent.CodeOverloaded, "%d calls wait for the instance already: come back later", max)
+		e.Limit, e.RetryAfterMS = fmt.Sprintf("mailbox_max=%d", max), mailboxRetryMS
+		return nil, e
+	}
+	h.put(i, l)
+	return i, nil
+}
+
+func notAwake(ref agent.InstanceRef) *agent.Error {
+	return agent.Errorf(agent.CodeNotFound, "instance %q of manager %q is not awake", ref.Key, ref.Manager)
+}
+
+// put puts a letter into the mailbox. mu is held.
+func (h *Host) put(i *instance, l *letter) {
+	i.mailbox = append(i.mailbox, l)
+	i.family.resting.remove(i)
+	if !i.working {
+		i.working = true
+		h.workers.Add(1)
+		go h.work(i)
+	}
+}
+
+// await waits for the answer to a letter. One that has not been begun when ctx
+// ends is taken back: surely not handled. Otherwise nobody can tell yet.
+func (h *Host) await(ctx context.Context, i *instance, l *letter) answer {
+	select {
+	case a := <-l.done:
+		return a
+	case <-ctx.Done():
+	}
+	h.mu.Lock()
+	withdrawn := !l.begun && i.withdraw(l)
+	h.mu.Unlock()
+	select {
+	case a := <-l.done: // just now
+		return a
+	default:
+	}
+	if withdrawn {
+		return answer{err: agent.Errorf(agent.CodeUnavailable, "the call ended before the instance came to it: %v", context.Cause(ctx))}
+	}
+	if l.signal == nil {
+		return answer{err: agent.Errorf(agent.CodeUnavailable, "the call ended first: %v", context.Cause(ctx))}
+	}
+	return answer{err: agent.Errorf(agent.CodeUnknown, "the call ended while the signal was being handled: it may yet apply")}
+}
+
+// withdraw takes a letter out of the mailbox, and tells whether it was there.
+// mu is held.
+func (i *instance) withdraw(l *letter) bool {
+	for at, waiting := range i.mailbox {
+		if waiting == l {
+			i.mailbox = append(i.mailbox[:at:at], i.mailbox[at+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// next is the letter that comes next, begun; nil where there is none, and the
+// instance rests or is gone. mu is not held.
+func (h *Host) next(i *instance) *letter {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i.cancel, i.stopping = nil, false
+	if i.gone == nil && len(i.mailbox) > 0 {
+		l := i.mailbox[0]
+		if i.mailbox = i.mailbox[1:]; len(i.mailbox) == 0 {
+			i.mailbox = nil
+		}
+		l.begun, i.stopping = true, l.stop
+		return l
+	}
+	i.working = false
+	switch {
+	case i.gone != nil:
+	case i.status != agent.InstanceAwake: // it did not wake
+		h.remove(i, errAsleep)
+	default:
+		h.arm(i)
+		h.rest(i)
+	}
+	return nil
+}
+
+// settled notes that a letter is out of the mailbox for good. mu is held.
+func (h *Host) settled(i *instance, l *letter) {
+	if l.unasked {
+		i.leaving = false
+		h.saving--
+	}
+}

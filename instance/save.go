@@ -1,0 +1,206 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"dormouse/agent"
+)
+
+// lifecycle says why a checkpoint was saved.
+type lifecycle string
+
+const (
+	lifecycleTurn     lifecycle = "completion"
+	lifecycleIdle     lifecycle = "idle"
+	lifecycleManual   lifecycle = "manual"
+	lifecycleShutdown lifecycle = "shutdown" // of the node, or of its owning
+)
+
+// checkpoint is the op that stores the instance's state; rev is its thread's
+// when it applies.
+func (i *instance) checkpoint(version uint64, skips, state agent.JSON, rev uint64, why lifecycle) (*agent.PutCheckpoint, error) {
+	if skips != nil {
+		var err error
+		if state, err = agent.MergePatch(state, skips); err != nil {
+			return nil, agent.Errorf(agent.CodeInternal, "%v", err)
+		}
+	}
+	key, revision := i.ref().Checkpoint(), i.stored.revision
+	return &agent.PutCheckpoint{
+		Key: key, Version: version, State: state, Thread: &agent.Pointer{Thread: key, Rev: rev}, Metadata: i.body.metadata,
+		Lifecycle: string(why), IfRevision: &revision, IfIncarnation: i.stored.incarnation,
+	}, nil
+}
+
+// appending is the op that appends entries to the instance's thread.
+func (i *instance) appending(entries []agent.Draft) *agent.AppendThread {
+	rev := i.stored.rev
+	return &agent.AppendThread{
+		Thread: i.ref().Checkpoint(), Entries: entries, ExpectedRev: &rev, IfIncarnation: i.stored.threadIncarnation,
+	}
+}
+
+// save stores what is not stored yet.
+func (h *Host) save(i *instance, why lifecycle) error {
+	manager, service, _ := h.config(i.family)
+	if service == nil {
+		return nil
+	}
+	var pending []agent.Draft
+	if i.body.rare != nil {
+		pending = i.body.rare.pending
+	}
+	ops, err := h.storing(i, manager, pending, i.body.state, why)
+	if err != nil {
+		return err
+	}
+	result, err := h.settle(i, service, agent.Commit{Ops: ops, Request: h.request(i)})
+	if err != nil {
+		if !isCode(err, agent.CodeUnavailable, agent.CodeNotOwner) {
+			h.forget(i) // somebody else wrote, or nobody knows: what the store has counts
+		}
+		return err
+	}
+	h.saved(i, result)
+	return nil
+}
+
+// storing is the ops that store a state and the entries before it.
+func (h *Host) storing(i *instance, manager agent.Manager, entries []agent.Draft, state agent.JSON, why lifecycle) ([]agent.Op, error) {
+	var ops []agent.Op
+	if len(entries) > 0 {
+		ops = append(ops, i.appending(entries))
+	}
+	h.mu.Lock()
+	skips := i.family.skips
+	h.mu.Unlock()
+	put, err := i.checkpoint(manager.Version, skips, state, i.stored.rev+uint64(len(entries)), why)
+	if err != nil {
+		return nil, err
+	}
+	return append(ops, put), nil
+}
+
+// saved notes what a commit has stored.
+func (h *Host) saved(i *instance, result agent.Result) {
+	next := i.stored
+	next.index = result.Index
+	id := i.ref().Checkpoint()
+	for _, r := range result.Results {
+		switch r := r.(type) {
+		case *agent.ThreadResult:
+			if r.Thread.ID == id {
+				next.rev, next.threadIncarnation = r.Thread.Rev, r.Thread.Incarnation
+			}
+		case *agent.CheckpointResult:
+			if r.Key == id {
+				next.revision, next.incarnation = r.Revision, r.Incarnation
+			}
+		}
+	}
+	h.mu.Lock()
+	i.stored = next
+	h.mu.Unlock()
+	if r := i.body.rare; r != nil {
+		r.dirty, r.pending, r.bytes = false, nil, 0
+	}
+}
+
+// sleepLetter hibernates the instance as a letter says. It stays awake where it
+// cannot be saved, or where nobody asked and somebody has come.
+func (h *Host) sleepLetter(i *instance, l *letter) error {
+	var err error
+	if i.body.awake {
+		if err = h.stands(i); err == nil && i.dirty() {
+			err = h.save(i, l.sleep)
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil {
+		i.family.counts.failed++
+		if l.unasked {
+			idle := i.family.manager.IdleTimeout
+			i.usedAt = h.now() + min(idle, failRetry) - idle
+		}
+		h.o.Logger.Warn("an instance could not hibernate, and stays awake", "instance", i.String(), "error", err)
+		return err
+	}
+	switch {
+	case i.gone != nil:
+		return nil
+	case l.unasked && (i.wanted || len(i.mailbox) > 0 || len(i.attachments) > 0):
+		return nil
+	}
+	i.family.counts.hibernated++
+	i.attachments = nil
+	i.body = body{rare: i.ownRequests()}
+	i.status = agent.InstanceDormant
+	if len(i.mailbox) == 0 {
+		h.remove(i, errAsleep)
+	}
+	return nil
+}
+
+// ownRequests keeps the numbers of the host's own requests from being used again.
+func (i *instance) ownRequests() *rare {
+	if i.body.rare == nil {
+		return nil
+	}
+	return &rare{client: i.body.rare.client, seq: i.body.rare.seq}
+}
+
+// failRetry is when a hibernation that failed is tried again.
+const failRetry = time.Second
+
+// sleepersMax is how many instances are put to sleep at once.
+const sleepersMax = 64
+
+// putToSleep hibernates instances and waits for them. One that cannot for now is
+// tried again until ctx ends.
+func (h *Host) putToSleep(ctx context.Context, all []*instance, why lifecycle) error {
+	failures := make([]error, len(all))
+	slots := make(chan struct{}, sleepersMax)
+	var sleepers sync.WaitGroup
+	for n, i := range all {
+		slots <- struct{}{}
+		sleepers.Go(func() {
+			failures[n] = h.sleepOne(ctx, i, why)
+			<-slots
+		})
+	}
+	sleepers.Wait()
+	failures = slices.DeleteFunc(failures, func(err error) bool { return err == nil })
+	if len(failures) > 0 {
+		return errors.Join(agent.Errorf(agent.CodeUnavailable, "%d of %d instances could not hibernate", len(failures), len(all)), failures[0])
+	}
+	return nil
+}
+
+// sleepOne hibernates an instance after what is in its mailbox.
+func (h *Host) sleepOne(ctx context.Context, i *instance, why lifecycle) error {
+	for {
+		l := newLetter()
+		l.sleep, l.stop = why, true
+		h.mu.Lock()
+		awake := i.gone == nil
+		if awake {
+			h.put(i, l)
+		}
+		h.mu.Unlock()
+		if !awake {
+			return nil
+		}
+		err := h.await(ctx, i, l).err
+		if err == nil || !isCode(err, agent.CodeUnavailable) {
+			return err
+		}
+		if !sleep(ctx, failRetry) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package instance_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"dormouse/agent"
+)
+
+// store is a real node's store, and in front of it what judges the fences of
+// partitions by the world, and keeps the acknowledgements of timers. It can
+// fail.
+type store struct {
+	agent.Service
+	world *world
+
+	mu      sync.Mutex
+	commits []agent.Commit // fenced ones that were decided
+	acks    []agent.AckTimer
+
+	before func(c agent.Commit) error // asked before a fenced commit is decided
+	after  func(c agent.Commit) error // …and once it is: what the caller is told instead
+	read   func(r agent.Reads) error
+}
+
+// Commit implements agent.Service.
+func (s *store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	if c.Fence == nil && s.world != nil {
+		return s.Service.Commit(ctx, c)
+	}
+	if s.before != nil {
+		if err := s.before(c); err != nil {
+			return agent.Result{}, err
+		}
+	}
+	result, err := s.decide(ctx, c)
+	if s.after != nil {
+		if err := s.after(c); err != nil {
+			return agent.Result{}, err
+		}
+	}
+	return result, err
+}
+
+func (s *store) decide(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	if c.Fence != nil {
+		if e := s.world.fenced(c.Fence); e != nil {
+			return agent.Result{}, e
+		}
+	}
+	inner := agent.Commit{Scope: c.Scope, Request: c.Request}
+	var acks []agent.AckTimer
+	for n, op := range c.Ops {
+		if o, ok := op.(*agent.AckTimer); ok {
+			if o.Generation != 1 {
+				return agent.Result{}, &agent.Error{Code: agent.CodeConflict, Op: n, Final: true, Detail: "another occurrence"}
+			}
+			acks = append(acks, *o)
+			continue
+		}
+		inner.Ops = append(inner.Ops, op)
+	}
+	result, err := s.Service.Commit(ctx, inner)
+	var e *agent.Error
+	if err == nil || errors.As(err, &e) && e.Final {
+		s.mu.Lock()
+		s.commits, s.acks = append(s.commits, c), append(s.acks, acks...)
+		s.mu.Unlock()
+	}
+	return result, err
+}
+
+// count is how many commits were decided.
+func (s *store) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.commits)
+}
+
+// Read implements agent.Service.
+func (s *store) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	if s.read != nil {
+		if err := s.read(r); err != nil {
+			return agent.Answers{}, err
+		}
+	}
+	return s.Service.Read(ctx, r)
+}

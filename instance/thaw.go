@@ -1,0 +1,148 @@
+package instance
+
+import (
+	"context"
+
+	"dormouse/agent"
+)
+
+// wake thaws the instance where it is not awake, and tells whether it did. What
+// cannot be thawed is thaw_failed, and nothing is started in its place.
+func (h *Host) wake(i *instance, start *agent.StartInstance) (woke bool, err error) {
+	manager, service, version := h.config(i.family)
+	if i.body.awake && i.body.version == version {
+		return false, nil
+	}
+	if i.body.awake && i.dirty() { // another handler is to have what this one left
+		if err := h.save(i, lifecycleManual); err != nil {
+			return false, err
+		}
+	}
+	woke = i.status != agent.InstanceAwake
+	h.forget(i)
+	if service == nil {
+		return woke, h.fresh(i, manager, version, nil, start)
+	}
+	err = h.within(i, deadline, func(ctx context.Context) error {
+		key := i.ref().Checkpoint()
+		none := uint64(0)
+		answers, err := service.Read(ctx, agent.Reads{Scope: i.family.scope, Reads: []agent.Read{
+			&agent.Thaw{Key: key, Tail: &none}, &agent.GetThread{Thread: key},
+		}})
+		if err != nil {
+			return unavailable(ctx, err)
+		}
+		if len(answers.Answers) != 2 {
+			return agent.Errorf(agent.CodeInternal, "two reads have %d answers", len(answers.Answers))
+		}
+		found := stored{index: answers.Index}
+		if thread, ok := answers.Answers[1].Found.(*agent.Thread); ok {
+			found.rev, found.threadIncarnation = thread.Rev, thread.Incarnation
+		} else if e := answers.Answers[1].Err; e == nil || e.Code != agent.CodeNotFound {
+			return thawFailed(i, e)
+		}
+		thawed, ok := answers.Answers[0].Found.(*agent.Thawed)
+		if ok {
+			return h.thaw(i, manager, version, found, thawed)
+		}
+		if e := answers.Answers[0].Err; e == nil || e.Code != agent.CodeNotFound {
+			return thawFailed(i, e)
+		}
+		return h.fresh(i, manager, version, &found, start)
+	})
+	return woke, err
+}
+
+// thaw makes the instance what its checkpoint says.
+func (h *Host) thaw(i *instance, manager agent.Manager, version int, found stored, thawed *agent.Thawed) error {
+	c := &thawed.Checkpoint
+	if p := c.Thread; p != nil && p.Thread != i.ref().Checkpoint() {
+		return refuseThaw(i, "thread_mismatch", "its checkpoint points to thread %q", p.Thread)
+	}
+	state := c.State
+	switch {
+	case c.Version > manager.Version:
+		return refuseThaw(i, "version", "its state has version %d, its manager's handler knows %d", c.Version, manager.Version)
+	case c.Version < manager.Version:
+		var err error
+		if state, err = h.migrate(i, manager, c.Version, state); err != nil {
+			return err
+		}
+	}
+	found.revision, found.incarnation = c.Revision, c.Incarnation
+	if string(c.Metadata) != "{}" {
+		i.body.metadata = c.Metadata
+	}
+	return h.awaken(i, manager, version, found, state, agent.SourceThawed)
+}
+
+// fresh begins an instance that has no checkpoint. Under DurabilityTurn what it
+// begins with is stored before anybody hears of it. found is nil where nothing
+// is stored at all.
+func (h *Host) fresh(i *instance, manager agent.Manager, version int, found *stored, start *agent.StartInstance) error {
+	state := agent.JSON("{}")
+	switch {
+	case start != nil && start.InitialState != nil:
+		state = start.InitialState
+	case i.body.initial != nil:
+		state = i.body.initial
+	}
+	given := string(state) != "{}"
+	if found == nil {
+		if given {
+			i.body.initial = state
+		}
+		return h.awaken(i, manager, version, stored{}, state, agent.SourceFresh)
+	}
+	if err := h.awaken(i, manager, version, *found, state, agent.SourceFresh); err != nil {
+		return err
+	}
+	if given && manager.Durability == agent.DurabilityTurn {
+		if err := h.save(i, lifecycleManual); err != nil {
+			h.forget(i)
+			return err
+		}
+	}
+	return nil
+}
+
+// awaken makes the instance take signals.
+func (h *Host) awaken(i *instance, manager agent.Manager, version int, found stored, state agent.JSON, source agent.InstanceSource) error {
+	live, err := h.enliven(i, manager, state)
+	if err != nil {
+		return err
+	}
+	i.body.awake, i.body.version, i.body.state = true, version, state
+	if live != nil {
+		i.more().live = live
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i.stored = found
+	if i.status != agent.InstanceAwake {
+		i.status, i.source = agent.InstanceAwake, source
+		i.family.counts.wakes++
+	}
+	h.use(i)
+	return nil
+}
+
+// thawFailed says that a checkpoint is there and cannot be thawed, or that its
+// store cannot tell.
+func thawFailed(i *instance, e *agent.Error) error {
+	switch {
+	case e == nil:
+		return refuseThaw(i, string(agent.CodeInternal), "the store answers with something else")
+	case agent.Retryable(e):
+		return e
+	default:
+		return refuseThaw(i, string(e.Code), "%v", e)
+	}
+}
+
+func refuseThaw(i *instance, reason, format string, args ...any) error {
+	e := agent.Errorf(agent.CodeThawFailed, format, args...)
+	e.Detail = i.String() + " does not thaw: " + e.Detail
+	e.Reason = reason
+	return e
+}

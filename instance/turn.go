@@ -1,0 +1,173 @@
+package instance
+
+import (
+	"context"
+	"errors"
+
+	"dormouse/agent"
+)
+
+// rerunsMax is how often a handler is asked anew because somebody else had
+// written to its instance.
+const rerunsMax = 3
+
+// turn handles one signal.
+func (h *Host) turn(i *instance, s agent.Signal) (agent.Reply, error) {
+	manager, _, _ := h.config(i.family)
+	for try := 0; ; try++ {
+		if _, err := h.wake(i, nil); err != nil {
+			return agent.Reply{}, err
+		}
+		request, known, err := h.lookUp(i, s)
+		if err != nil || known != nil {
+			return deref(known), err
+		}
+		reply, err := h.attempt(i, manager, s, request)
+		var stale *staleError
+		if !errors.As(err, &stale) {
+			return reply, err
+		}
+		// What the handler was told is not so any more, and nothing was applied.
+		h.forget(i)
+		if try == rerunsMax {
+			return agent.Reply{}, stale.refusal
+		}
+	}
+}
+
+// staleError says that a turn was refused since the instance is not as its node
+// took it to be: somebody wrote to its checkpoint or its thread.
+type staleError struct{ refusal error }
+
+func (e *staleError) Error() string { return e.refusal.Error() }
+
+// attempt runs the handler, and stores what it wants.
+func (h *Host) attempt(i *instance, manager agent.Manager, s agent.Signal, request agent.Request) (agent.Reply, error) {
+	ctx, cancel, err := h.context(i, manager.SignalTimeout())
+	if err != nil {
+		return agent.Reply{}, err
+	}
+	defer cancel()
+	t := newTurn(h, i, s, manager.Handler.Kind)
+	if err := h.call(ctx, i, manager, t); err != nil {
+		return agent.Reply{}, err
+	}
+	if err := t.foreign(); err != nil {
+		return agent.Reply{}, err
+	}
+	h.mu.Lock()
+	i.family.counts.signals++
+	h.mu.Unlock()
+	if i.body.rare != nil {
+		i.body.rare.crashes = 0
+	}
+	return h.conclude(i, manager, t, request)
+}
+
+// conclude makes a turn's changes the instance's, stored as its manager says.
+func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request agent.Request) (agent.Reply, error) {
+	if manager.Track {
+		t.track()
+	}
+	_, service, _ := h.config(i.family)
+	now := manager.Durability == agent.DurabilityTurn || len(t.ops) > 0 || t.signal.Ack != nil
+	switch {
+	case service == nil && (len(t.ops) > 0 || t.signal.Ack != nil):
+		return agent.Reply{}, failed("invalid_change", "nothing of manager %q is stored, so its turns cannot write", manager.Name)
+	case service != nil && now && t.wrote():
+		return h.commitTurn(i, manager, t, request)
+	case service != nil && now:
+		err := h.within(i, deadline, func(ctx context.Context) error { return h.confirm(ctx, i) })
+		if err != nil {
+			return agent.Reply{}, err
+		}
+		return h.replied(i, t, true), nil
+	default:
+		return h.remember(i, service, manager, t)
+	}
+}
+
+// commitTurn stores a turn with its answer, and all that was not stored yet.
+func (h *Host) commitTurn(i *instance, manager agent.Manager, t *Turn, request agent.Request) (agent.Reply, error) {
+	entries := t.entries
+	if r := i.body.rare; r != nil && len(r.pending) > 0 {
+		entries = append(r.pending[:len(r.pending):len(r.pending)], entries...)
+	}
+	var ops []agent.Op
+	if len(entries) > 0 || t.changed || i.dirty() {
+		var err error
+		if ops, err = h.storing(i, manager, entries, t.state, lifecycleTurn); err != nil {
+			return agent.Reply{}, err
+		}
+	}
+	own := len(ops)
+	t.settle(i.stored.rev+uint64(len(entries)), i.stored.revision+uint64(min(own, 1)))
+	ops = append(ops, t.ops...)
+	if t.signal.Ack != nil {
+		ops = append(ops, t.signal.Ack)
+	}
+	if t.signal.Request.Client != "" {
+		ops = append(ops, &agent.AnswerSignal{Hash: t.signal.Hash(), Reply: t.reply})
+	} else {
+		request = h.request(i)
+	}
+	commit := agent.Commit{Scope: i.family.scope, Request: request, Ops: ops}
+	if err := commit.Validate(); err != nil {
+		return agent.Reply{}, t.unfit(err)
+	}
+	_, service, _ := h.config(i.family)
+	result, err := h.settle(i, service, commit)
+	if err != nil {
+		return agent.Reply{}, h.refused(i, err, own)
+	}
+	i.body.state = t.state
+	h.saved(i, result)
+	return h.replied(i, t, true), nil
+}
+
+// refused is what becomes of a turn that was not stored. own is how many of its
+// ops came first that are about the instance itself.
+func (h *Host) refused(i *instance, err error, own int) error {
+	if isCode(err, agent.CodeUnavailable, agent.CodeNotOwner) {
+		h.unlive(i)
+		return err
+	}
+	var e *agent.Error
+	if errors.As(err, &e) && agent.OutcomeOf(e) == agent.Refused {
+		switch e.Code {
+		case agent.CodeConflict, agent.CodeRevisionMismatch, agent.CodeDeleted, agent.CodeThreadMismatch, agent.CodeMissingThread:
+			if e.Op < own {
+				return &staleError{refusal: err}
+			}
+		default:
+		}
+		h.unlive(i)
+		return err
+	}
+	h.forget(i) // nobody knows what the store has
+	return err
+}
+
+// replied is the answer to a turn that is concluded.
+func (h *Host) replied(i *instance, t *Turn, durable bool) agent.Reply {
+	rev := i.rev()
+	t.settle(rev, i.stored.revision)
+	return agent.Reply{
+		Node: h.o.Node, Epoch: i.epoch, Rev: rev, Revision: i.stored.revision, Durable: durable, Data: t.reply,
+	}
+}
+
+// rev is the thread's, with what is not stored yet.
+func (i *instance) rev() uint64 {
+	if r := i.body.rare; r != nil {
+		return i.stored.rev + uint64(len(r.pending))
+	}
+	return i.stored.rev
+}
+
+func deref(r *agent.Reply) agent.Reply {
+	if r == nil {
+		return agent.Reply{}
+	}
+	return *r
+}

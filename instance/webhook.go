@@ -1,0 +1,217 @@
+package instance
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
+
+// Webhooks is what this node's HTTP handlers may be. A request is POSTed with
+// the signal and the state; its answer says what the turn changes.
+//
+// Requests carry Dormouse-Signature: "t=<unix seconds>,v1=<hex>", where v1 is the
+// HMAC-SHA256, under the manager's key, of the seconds, a full stop and the
+// body. One that fails may be sent again: an endpoint that does more than answer
+// tells repeats by Dormouse-Signal, which is the same in all of them.
+type Webhooks struct {
+	Allow     []string          // hosts, with a port where it is not the scheme's; none means no HTTP handlers
+	Keys      map[string][]byte // :: name → secret, of 16 bytes or more
+	Transport http.RoundTripper // nil means http.DefaultTransport's settings
+}
+
+// Bounds of a call of an HTTP handler.
+const (
+	webhookBytesMax  = agent.CommitBytesMax // of an answer
+	webhookTries     = 3
+	webhookBackoff   = 100 * time.Millisecond // doubled each time
+	webhookSecretMin = 16
+)
+
+func (w Webhooks) validate() error {
+	for name, secret := range w.Keys {
+		if len(secret) < webhookSecretMin {
+			return fmt.Errorf("key %q of HTTP handlers has %d bytes, and needs %d", name, len(secret), webhookSecretMin)
+		}
+	}
+	return nil
+}
+
+// webhookRequest is what an endpoint is sent.
+type webhookRequest struct {
+	Scope    string         `json:"scope"`
+	Manager  string         `json:"manager"`
+	Key      string         `json:"key"`
+	Version  uint64         `json:"version"`
+	Type     string         `json:"type"`
+	Data     jsontext.Value `json:"data"`
+	State    jsontext.Value `json:"state"`
+	Thread   string         `json:"thread"`
+	Rev      uint64         `json:"rev"`
+	Revision uint64         `json:"revision"`
+}
+
+// webhookReply is what it answers: all of it may be left out.
+type webhookReply struct {
+	State   jsontext.Value `json:"state"` // the whole one
+	Patch   jsontext.Value `json:"patch"` // …or a merge patch
+	Entries drafts         `json:"entries"`
+	Timers  jsontext.Value `json:"timers"`
+	Reply   jsontext.Value `json:"reply"`
+}
+
+// webhook has an HTTP endpoint handle a signal.
+func (h *Host) webhook(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
+	secret, err := h.o.Webhooks.permit(manager.Handler)
+	if err != nil {
+		return err
+	}
+	ref := i.ref()
+	body, err := json.Marshal(webhookRequest{
+		Scope: ref.Scope, Manager: ref.Manager, Key: ref.Key, Version: manager.Version, Type: t.Type(), Data: jsontext.Value(t.Data()),
+		State: jsontext.Value(t.State()), Thread: ref.Checkpoint(), Rev: t.Rev(), Revision: t.Revision(),
+	})
+	if err != nil {
+		return failed("error", "%v", err)
+	}
+	id := ""
+	if r := t.Request(); r.Client != "" {
+		id = signalID(r)
+	} else {
+		own := h.request(i)
+		id = signalID(own)
+	}
+	for try, wait := 1, webhookBackoff; ; try, wait = try+1, 2*wait {
+		reply, again, err := h.o.Webhooks.post(ctx, manager.Handler.URL, secret, id, body)
+		if err == nil {
+			return t.obey(reply)
+		}
+		if !again || try == webhookTries || !sleep(ctx, wait) {
+			return hookFailed(ctx, manager, err)
+		}
+	}
+}
+
+// hookFailed is the error of a call that came to nothing.
+func hookFailed(ctx context.Context, manager agent.Manager, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case isCode(cause, agent.CodeUnavailable, agent.CodeNotOwner):
+		return cause
+	case cause != nil:
+		return failed("timeout", "the handler at %s took longer than %v", manager.Handler.URL, manager.SignalTimeout())
+	default:
+		return err
+	}
+}
+
+// permit is the secret that requests to an endpoint are signed with, nil where
+// they are not, if this node may call it at all.
+func (w Webhooks) permit(handler agent.Handler) ([]byte, error) {
+	address, err := url.Parse(handler.URL)
+	if err != nil || !slices.Contains(w.Allow, address.Host) {
+		return nil, failed("not_allowed", "this node may not call %s: its host is not among those that webhooks are allowed to", handler.URL)
+	}
+	if handler.Key == "" {
+		return nil, nil
+	}
+	secret, ok := w.Keys[handler.Key]
+	if !ok {
+		return nil, failed("no_key", "this node has no key %q to sign requests with", handler.Key)
+	}
+	return secret, nil
+}
+
+// post sends one request, and tells whether it is worth sending again.
+func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string, body []byte) (reply []byte, again bool, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return nil, false, failed("not_allowed", "%v", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Dormouse-Signal", id)
+	if secret != nil {
+		request.Header.Set("Dormouse-Signature", sign(secret, time.Now(), body))
+	}
+	client := http.Client{
+		Transport: w.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse // elsewhere is not allowed
+		},
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, true, failed("unreachable", "%v", err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNoContent {
+		again = response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError
+		return nil, again, failed("status", "the handler at %s answered %s", to, response.Status)
+	}
+	reply, err = io.ReadAll(http.MaxBytesReader(nil, response.Body, webhookBytesMax))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, false, failed("too_large", "the handler at %s answered with more than %d bytes", to, webhookBytesMax)
+	case err != nil:
+		return nil, true, failed("unreachable", "its answer did not arrive whole: %v", err)
+	}
+	return reply, false, nil
+}
+
+// sign is the signature of a body at a time.
+func sign(secret []byte, at time.Time, body []byte) string {
+	seconds := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(seconds + "."))
+	mac.Write(body)
+	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// obey makes an endpoint's answer the turn's changes.
+func (t *Turn) obey(body []byte) error {
+	var want webhookReply
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	raw, err := agent.CompactObject("answer", body)
+	if err == nil {
+		err = json.Unmarshal(raw, &want, json.RejectUnknownMembers(true))
+	}
+	if err == nil && isSet(want.State) {
+		err = t.SetState(agent.JSON(want.State))
+	}
+	if err == nil && isSet(want.Patch) {
+		err = t.Patch(agent.JSON(want.Patch))
+	}
+	if err == nil && isSet(want.Reply) {
+		err = t.Reply(agent.JSON(want.Reply))
+	}
+	if err == nil && isSet(want.Timers) {
+		var ops []agent.Op
+		if ops, err = t.timers(agent.JSON(want.Timers)); err == nil {
+			t.Commit(ops...)
+		}
+	}
+	if err != nil {
+		return t.unfit(err)
+	}
+	for _, d := range want.Entries {
+		t.Append(agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)})
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package instance_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/instance"
+)
+
+// endpoint is an HTTP handler without a network.
+type endpoint struct {
+	serve func(r *http.Request, body []byte) (status int, answer string, err error)
+	calls []*http.Request
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	e.calls = append(e.calls, r)
+	status, answer, err := e.serve(r, body)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: status, Status: http.StatusText(status), Header: http.Header{"Location": {"http://evil.example/"}},
+		Body: io.NopCloser(strings.NewReader(answer)), Request: r,
+	}, nil
+}
+
+const hookURL = "https://agents.example:8443/handle"
+
+var secret = bytes.Repeat([]byte("k"), 32)
+
+// withEndpoint runs a test whose manager m is handled by an endpoint.
+func withEndpoint(t *testing.T, test func(k *kit, e *endpoint)) {
+	t.Helper()
+	e := &endpoint{}
+	sim(t, func(o *instance.Options) {
+		o.Webhooks = instance.Webhooks{
+			Allow: []string{"agents.example:8443"}, Keys: map[string][]byte{"main": secret}, Transport: e,
+		}
+	}, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerHTTP, URL: hookURL, Key: "main"}, SignalTTL: 10 * time.Second})
+		test(k, e)
+	})
+}
+
+func TestAnHTTPHandlerHandlesSignals(t *testing.T) {
+	withEndpoint(t, func(k *kit, e *endpoint) {
+		e.serve = func(r *http.Request, body []byte) (int, string, error) {
+			header := r.Header.Get("Dormouse-Signature")
+			at, mac, _ := strings.Cut(strings.TrimPrefix(header, "t="), ",v1=")
+			want := hmac.New(sha256.New, secret)
+			want.Write([]byte(at + "."))
+			want.Write(body)
+			if mac != hex.EncodeToString(want.Sum(nil)) {
+				k.Errorf("signature %q", header)
+			}
+			var in struct {
+				Type     string
+				Key      string
+				Data     struct{ N int }
+				State    struct{ Sum int }
+				Rev      uint64
+				Revision uint64
+			}
+			if err := json.Unmarshal(body, &in); err != nil {
+				k.Error(err)
+			}
+			if in.Type != "add" || in.Key != "a" {
+				k.Errorf("%s", body)
+			}
+			out, err := json.Marshal(map[string]any{
+				"patch": map[string]int{"sum": in.State.Sum + in.Data.N}, "entries": map[string]string{"kind": "added"},
+				"reply": map[string]int{"sum": in.State.Sum + in.Data.N},
+			})
+			return http.StatusOK, string(out), err
+		}
+		k.send(k.host, "a", signal("add", `{"n":2}`))
+		s := requested(signal("add", `{"n":3}`), "c", 1)
+		reply := k.send(k.host, "a", s)
+		if string(reply.Data) != `{"sum":5}` || reply.Rev != 2 || reply.Revision != 2 {
+			k.Errorf("%+v %s", reply, reply.Data)
+		}
+		if id := e.calls[1].Header.Get("Dormouse-Signal"); id != "c/1" {
+			k.Errorf("signal id %q", id)
+		}
+		if again := k.send(k.host, "a", s); string(again.Data) != `{"sum":5}` || len(e.calls) != 2 {
+			k.Errorf("%s after %d calls", again.Data, len(e.calls))
+		}
+		if got := k.entries("a"); !slices.Equal(got, []string{"added", "added"}) {
+			k.Errorf("%v", got)
+		}
+		e.serve = func(*http.Request, []byte) (int, string, error) { return http.StatusNoContent, "", nil }
+		if reply := k.send(k.host, "a", signal("add", ``)); reply.Data != nil || reply.Rev != 2 {
+			k.Errorf("%+v", reply)
+		}
+	})
+}
+
+func TestAnHTTPHandlerThatFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		calls  int
+		serve  func(r *http.Request, body []byte) (int, string, error)
+	}{
+		"down":      {"unreachable", 3, func(*http.Request, []byte) (int, string, error) { return 0, "", errors.New("connection refused") }},
+		"failing":   {"status", 3, func(*http.Request, []byte) (int, string, error) { return http.StatusInternalServerError, "", nil }},
+		"refusing":  {"status", 1, func(*http.Request, []byte) (int, string, error) { return http.StatusBadRequest, "", nil }},
+		"elsewhere": {"status", 1, func(*http.Request, []byte) (int, string, error) { return http.StatusFound, "", nil }},
+		"oversized": {"too_large", 1, func(*http.Request, []byte) (int, string, error) {
+			return http.StatusOK, strings.Repeat(" ", 9<<20), nil
+		}},
+		"no JSON":               {"invalid_change", 1, func(*http.Request, []byte) (int, string, error) { return http.StatusOK, `<html>`, nil }},
+		"a member nobody knows": {"invalid_change", 1, func(*http.Request, []byte) (int, string, error) { return http.StatusOK, `{"stat":{}}`, nil }},
+		"a state that is none":  {"invalid_change", 1, func(*http.Request, []byte) (int, string, error) { return http.StatusOK, `{"state":[]}`, nil }},
+		"an entry that is none": {"invalid_change", 1, func(*http.Request, []byte) (int, string, error) {
+			return http.StatusOK, `{"state":{"n":2},"entries":{"payload":7}}`, nil
+		}},
+		"slow": {"timeout", 1, func(r *http.Request, _ []byte) (int, string, error) {
+			<-r.Context().Done()
+			return 0, "", r.Context().Err()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withEndpoint(t, func(k *kit, e *endpoint) {
+				k.start("a", `{"n":1}`)
+				e.serve = c.serve
+				began := time.Now()
+				_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+				if got := k.refusal(err, agent.CodeHandlerFailed); got.Reason != c.reason || len(e.calls) != c.calls {
+					k.Errorf("%+v after %d calls", got, len(e.calls))
+				}
+				if took := time.Since(began); took > 11*time.Second {
+					k.Errorf("it took %v", took)
+				}
+				if c := k.checkpoint("a"); c.Revision != 1 || len(k.entries("a")) != 0 {
+					k.Errorf("it left %+v", c)
+				}
+				e.serve = func(*http.Request, []byte) (int, string, error) { return http.StatusOK, `{"state":{"n":2}}`, nil }
+				k.send(k.host, "a", signal("x", "")) // it lives on
+			})
+		})
+	}
+}
+
+func TestAnHTTPHandlerMustBeAllowed(t *testing.T) {
+	withEndpoint(t, func(k *kit, e *endpoint) {
+		for reason, handler := range map[string]agent.Handler{
+			"not_allowed": {Kind: agent.HandlerHTTP, URL: "https://agents.example/handle", Key: "main"}, // another port
+			"no_key":      {Kind: agent.HandlerHTTP, URL: hookURL, Key: "other"},
+		} {
+			k.put(agent.Manager{Name: "m", Handler: handler})
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+			if got := k.refusal(err, agent.CodeHandlerFailed); got.Reason != reason {
+				k.Errorf("%+v", got)
+			}
+		}
+		if len(e.calls) != 0 {
+			k.Errorf("%d calls", len(e.calls))
+		}
+	})
+}
