@@ -111,6 +111,12 @@ type TimerList struct {
 	Next  string // pass as After; "" at the end
 }
 
+// DueTimer is a timer that is to be fired or reckoned, and its scope.
+type DueTimer struct {
+	Scope string
+	Timer
+}
+
 func (*Timer) isFound()     {}
 func (*TimerList) isFound() {}
 

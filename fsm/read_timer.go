@@ -65,17 +65,11 @@ func (r reader) timers(q *agent.ListTimers) (agent.Found, error) {
 	return list, nil
 }
 
-// ScopedTimer is a timer and the scope that it is in.
-type ScopedTimer struct {
-	Scope string
-	agent.Timer
-}
-
 // DueTimers lists timers of all scopes that are to be fired, or reckoned, as of
 // now, from a place on that an earlier call gave; "" is the beginning. It gives
 // the place where to go on, "" at the end. Wall is the log's time as of the same
 // moment.
-func (m *Machine) DueTimers(from string, limit int) (due []ScopedTimer, next string, wall int64, err error) {
+func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error) {
 	view := m.View()
 	defer view.Close()
 	if view.err != nil {
@@ -94,7 +88,7 @@ func (m *Machine) DueTimers(from string, limit int) (due []ScopedTimer, next str
 		if err != nil {
 			return 0, err
 		}
-		due = append(due, ScopedTimer{Scope: scope, Timer: t})
+		due = append(due, agent.DueTimer{Scope: scope, Timer: t})
 		return len(key) + len(raw) + len(t.Data), nil
 	})
 	if last != "" {

@@ -43,6 +43,9 @@ var mayImport = map[string][]string{
 	"fsm":                       {"agent", "placement", "proto/log", "recall", "storage"},
 	"store":                     {"agent", "fsm"},
 
+	// What the leader does about timers, over any Service and instances.
+	"timer": {"agent"},
+
 	// The surface of a node.
 	"router":      {"agent", "placement"},
 	"server/grpc": {"agent", "proto/api", "proto/wire"},

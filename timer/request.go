@@ -1,0 +1,30 @@
+package timer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+)
+
+// requestTTL is how long an attempt's commit may take to apply, and how long its
+// answer is kept.
+const requestTTL = time.Hour
+
+// Request is the request id of the attempt at a timer's pending occurrence:
+// whoever makes that attempt, and however often, makes the same request. A
+// generation is a client of its own, and what it asked for before is settled.
+func Request(scope string, t *agent.Timer) agent.Request {
+	name := sha256.Sum256([]byte(strings.Join([]string{scope, t.Manager, t.Key, t.ID}, "\x00")))
+	seq := uint64(t.Next)*2*agent.TimerAttemptsMax + t.Attempts
+	return agent.Request{
+		Client: "timer-" + hex.EncodeToString(name[:12]) + "-" + strconv.FormatUint(t.Generation, 36),
+		Seq:    seq, Low: seq, TTL: requestTTL,
+	}
+}
+
+// toValid drops what is no UTF-8.
+func toValid(text string) string { return strings.ToValidUTF8(text, "") }

@@ -1,0 +1,331 @@
+package timer
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/agent"
+)
+
+// Source is where due timers are found: the state machine of this node.
+type Source interface {
+	// DueTimers lists timers that are due, of all scopes, from a place on that an
+	// earlier call gave; "" is the beginning, and the end. Wall is the log's time
+	// as of the same moment.
+	DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error)
+
+	// WatchDueTimers signals after each entry that made a timer due.
+	WatchDueTimers() (changed <-chan struct{}, cancel func())
+}
+
+// Leader tells whether this node leads, and when that may have changed.
+type Leader interface {
+	IsLeader() bool
+	LeaderChanged() <-chan struct{} // closed at the next change; to be taken before asking
+}
+
+// Options make a Waker. All but Logger must be there.
+type Options struct {
+	Source    Source
+	Leader    Leader
+	Service   agent.Service   // acknowledges what is passed over, and records what failed
+	Instances agent.Instances // where signals are sent
+	Logger    hclog.Logger    // nil is silent
+}
+
+// Limits of a waker. After downtime many timers are due at once: what bounds
+// the wakes is how many signals are under way, not how many timers there are.
+const (
+	firesMax    = 64                     // signals under way at once
+	pageTimers  = 64                     // timers looked at at once
+	coolFirst   = 200 * time.Millisecond // after what was surely not handled, or may yet be
+	coolMost    = 10 * time.Second       // …doubling up to this
+	coolEach    = time.Millisecond       // for each timer that cools, all are left alone
+	commitLimit = 30 * time.Second       // an acknowledgement's, or a failure's
+	signalSlack = 30 * time.Second       // beyond what a handler may ever take
+)
+
+// Waker fires timers while its node leads. What it keeps in memory is of its
+// leading alone: the next leader finds in the log what is due.
+type Waker struct {
+	o Options
+
+	mu    sync.Mutex
+	busy  map[name]bool // :: being worked on → was due again meanwhile; guarded by mu
+	cools map[name]cool // :: after what was not counted as an attempt; guarded by mu
+	freed chan struct{} // of one: a timer that is worked on no more is to be looked at
+}
+
+// name names a timer.
+type name struct{ scope, manager, key, id string }
+
+// cool keeps a timer from being tried at once again, without a word in the log:
+// nobody could be asked.
+type cool struct {
+	generation uint64
+	instant    int64
+	until      time.Time
+	wait       time.Duration
+}
+
+// New makes a waker. It does nothing before Run.
+func New(o Options) *Waker {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	return &Waker{o: o, freed: make(chan struct{}, 1)}
+}
+
+// Run fires timers whenever this node leads, until ctx ends and what is under
+// way has ended.
+func (w *Waker) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		changed := w.o.Leader.LeaderChanged()
+		if !w.o.Leader.IsLeader() {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		w.lead(ctx)
+	}
+	return nil
+}
+
+// lead works until this node leads no more.
+func (w *Waker) lead(ctx context.Context) {
+	ctx, end := context.WithCancel(ctx)
+	var under sync.WaitGroup
+	defer under.Wait()
+	defer end()
+	under.Go(func() { w.whileLeading(ctx, end) })
+
+	w.mu.Lock()
+	w.busy, w.cools = map[name]bool{}, map[name]cool{}
+	w.mu.Unlock()
+	news, cancel := w.o.Source.WatchDueTimers()
+	defer cancel()
+	slots := make(chan struct{}, firesMax)
+	for from := ""; ctx.Err() == nil; {
+		due, next, wall, err := w.o.Source.DueTimers(from, pageTimers)
+		if err != nil {
+			w.o.Logger.Warn("the timers that are due cannot be read", "error", err)
+			next = ""
+		}
+		seen := time.Now()
+		for i := range due {
+			if !w.begin(&due[i]) {
+				continue
+			}
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			under.Go(func() {
+				defer func() { <-slots }()
+				w.work(ctx, &due[i], wall, seen)
+			})
+		}
+		if from = next; from == "" {
+			w.wait(ctx, news, err != nil)
+		}
+	}
+}
+
+// whileLeading calls end when this node leads no more.
+func (w *Waker) whileLeading(ctx context.Context, end func()) {
+	defer end()
+	for {
+		changed := w.o.Leader.LeaderChanged()
+		if !w.o.Leader.IsLeader() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// wait returns when there may be something to do: a timer fell due, one that
+// fell due again is worked on no more, or one has cooled.
+func (w *Waker) wait(ctx context.Context, news <-chan struct{}, broken bool) {
+	var cooled <-chan time.Time
+	if wait, ok := w.coolest(); ok || broken {
+		if broken {
+			wait = coolMost
+		}
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		cooled = t.C
+	}
+	select {
+	case <-news:
+	case <-w.freed:
+	case <-cooled:
+	case <-ctx.Done():
+	}
+}
+
+// coolest is how long it is until the first timer has cooled; the more are
+// cooling, the more are looked at together.
+func (w *Waker) coolest() (wait time.Duration, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for n, c := range w.cools {
+		left := time.Until(c.until)
+		if _, busy := w.busy[n]; left <= 0 && !busy {
+			delete(w.cools, n) // it was looked at since, and is not due any more
+		} else if left > 0 && (!ok || left < wait) {
+			wait, ok = left, true
+		}
+	}
+	return max(wait, time.Duration(len(w.cools))*coolEach), ok
+}
+
+// begin takes a timer to work on, unless somebody does or it is cooling.
+func (w *Waker) begin(d *agent.DueTimer) bool {
+	n := nameOf(d)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, cooling := w.cools[n]
+	same := cooling && c.generation == d.Generation && c.instant == d.Next
+	if _, busy := w.busy[n]; busy {
+		w.busy[n] = true
+		return false
+	}
+	if same && time.Now().Before(c.until) {
+		return false
+	}
+	w.busy[n] = false
+	return true
+}
+
+func nameOf(d *agent.DueTimer) name { return name{d.Scope, d.Manager, d.Key, d.ID} }
+
+// end gives a timer back; err is why its occurrence may still pend without a
+// word of it in the log.
+func (w *Waker) end(d *agent.DueTimer, err error) {
+	n := nameOf(d)
+	w.mu.Lock()
+	again := w.busy[n]
+	delete(w.busy, n)
+	if err == nil {
+		delete(w.cools, n)
+	} else {
+		c := w.cools[n]
+		if c.generation != d.Generation || c.instant != d.Next {
+			c = cool{generation: d.Generation, instant: d.Next}
+		}
+		c.wait = min(max(2*c.wait, coolFirst), coolMost)
+		c.until = time.Now().Add(c.wait)
+		w.cools[n] = c
+	}
+	w.mu.Unlock()
+	if again || err != nil {
+		select {
+		case w.freed <- struct{}{}:
+		default: // it is told already
+		}
+	}
+}
+
+// work does what is to be done about one timer.
+func (w *Waker) work(ctx context.Context, d *agent.DueTimer, wall int64, seen time.Time) {
+	err := w.handle(ctx, d, wall, seen)
+	if err != nil && ctx.Err() == nil {
+		w.o.Logger.Debug("a timer waits", "scope", d.Scope, "manager", d.Manager, "key", d.Key, "timer", d.ID, "error", err)
+	}
+	w.end(d, err)
+}
+
+func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen time.Time) error {
+	step, err := Plan(&d.Timer, wall)
+	if err == nil && !step.Fire {
+		return w.commit(ctx, d.Scope, &step.Ack)
+	}
+	if err == nil {
+		err = w.fire(ctx, d, &step.Ack)
+	}
+	if err == nil || undone(err) || ctx.Err() != nil {
+		return err
+	}
+	if pends, asked := w.pends(ctx, d); asked != nil || !pends {
+		return asked
+	}
+	now := wall + time.Since(seen).Milliseconds()
+	return w.commit(ctx, d.Scope, &agent.FailTimer{
+		Manager: d.Manager, Key: d.Key, ID: d.ID, Generation: d.Generation, Instant: d.Next,
+		NotBefore: now + retryAfter(d.Attempts).Milliseconds(), Error: cut(err.Error()),
+	})
+}
+
+// undone tells an error after which the same attempt is to be made again: it
+// speaks of the way there, not of what the instance made of it.
+func undone(err error) bool {
+	switch agent.CodeOf(err) {
+	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeNotOwner, agent.CodeReadOnly, agent.CodeUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// fire sends the signal, and acknowledges where the turn has not.
+func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer) error {
+	call, cancel := context.WithTimeout(ctx, agent.SignalTimeoutMax+signalSlack)
+	defer cancel()
+	ref := agent.InstanceRef{Scope: d.Scope, Manager: d.Manager, Key: d.Key}
+	_, err := w.o.Instances.Signal(call, ref, agent.Signal{Request: Request(d.Scope, &d.Timer), Type: d.Type, Data: d.Data, Ack: ack})
+	if err != nil {
+		return err
+	}
+	// Of an instance that commits later, or never, only this says that it has
+	// had the signal.
+	if pends, err := w.pends(ctx, d); err != nil || !pends {
+		return err
+	}
+	return w.commit(ctx, d.Scope, ack)
+}
+
+// pends tells whether the occurrence is still to be acknowledged.
+func (w *Waker) pends(ctx context.Context, d *agent.DueTimer) (bool, error) {
+	call, cancel := context.WithTimeout(ctx, commitLimit)
+	defer cancel()
+	answers, err := w.o.Service.Read(call, agent.Reads{
+		Scope: d.Scope, Reads: []agent.Read{&agent.GetTimer{Manager: d.Manager, Key: d.Key, ID: d.ID}},
+	})
+	if err != nil {
+		return false, err
+	}
+	t, ok := answers.Answers[0].Found.(*agent.Timer)
+	return ok && t.Generation == d.Generation && t.Next == d.Next, nil
+}
+
+// commit commits one op about a timer. That the occurrence does not pend any
+// more is fine.
+func (w *Waker) commit(ctx context.Context, scope string, op agent.Op) error {
+	call, cancel := context.WithTimeout(ctx, commitLimit)
+	defer cancel()
+	_, err := w.o.Service.Commit(call, agent.Commit{Scope: scope, Ops: []agent.Op{op}})
+	if errors.Is(err, agent.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// cut shortens a message to what is kept of it.
+func cut(text string) string {
+	text = toValid(text)
+	if len(text) <= agent.TimerErrorBytesMax {
+		return text
+	}
+	return toValid(text[:agent.TimerErrorBytesMax])
+}
