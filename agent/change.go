@@ -1,5 +1,11 @@
 package agent
 
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
 // Changed is one thing of a scope that an entry of the log has written or
 // removed: by a commit, or by itself, as what expires does.
 //
@@ -42,6 +48,24 @@ func (c *Changed) Path() string {
 		return string(c.Kind) + "/" + c.Agent + "/" + c.Key
 	}
 	return string(c.Kind) + "/" + c.Key
+}
+
+// Place is index.ordinal, for people and for HTTP.
+func (c *Changed) Place() string { return fmt.Sprintf("%d.%d", c.Index, c.Ordinal) }
+
+// AfterPlace is where a feed goes on after a Place, or after all of an index:
+// a watch's From and Skip.
+func AfterPlace(text string) (from, skip uint64, ok bool) {
+	whole, part, within := strings.Cut(text, ".")
+	from, err := strconv.ParseUint(whole, 10, 64)
+	if err != nil || from+1 == 0 {
+		return 0, 0, false
+	}
+	if !within {
+		return from + 1, 0, true
+	}
+	skip, err = strconv.ParseUint(part, 10, 64)
+	return from, skip + 1, err == nil && skip+1 != 0
 }
 
 // EndOfChanges is the error that the last event of a watch of changes stands

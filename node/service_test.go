@@ -80,8 +80,17 @@ func anyClient(t *testing.T, w *town) agent.Service {
 	if len(w.awake) > 1 {
 		through = w.follower()
 	}
+	return w.dial(t, true, through.name)
+}
+
+// dial makes a client of some of the nodes: of these alone where they are fixed.
+func (w *town) dial(t *testing.T, fixed bool, names ...string) *client.Client {
+	t.Helper()
+	for i := range names {
+		names[i] += ":grpc"
+	}
 	c, err := client.Dial(client.Options{
-		Endpoints: []string{through.name + ":grpc"}, Fixed: true,
+		Endpoints: names, Fixed: fixed,
 		DialOptions: []grpc.DialOption{
 			grpc.WithTransportCredentials(insecure.NewCredentials()),
 			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {

@@ -34,6 +34,7 @@ type reference struct {
 	scopes  map[string]*scope
 	answers map[string]map[uint64]answer // by scope and client
 	lows    map[string]uint64
+	feeds   map[string]feed
 	changed chan struct{} // closed by each commit, then made anew
 }
 
@@ -46,7 +47,7 @@ type answer struct {
 func newReference() *reference {
 	return &reference{
 		now: 1_700_000_000_000, scopes: map[string]*scope{}, changed: make(chan struct{}),
-		answers: map[string]map[uint64]answer{}, lows: map[string]uint64{},
+		answers: map[string]map[uint64]answer{}, lows: map[string]uint64{}, feeds: map[string]feed{},
 	}
 }
 
@@ -157,6 +158,7 @@ func final(e *agent.Error) *agent.Error {
 // decide applies all ops to a copy of the scope, and keeps it if all do.
 func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 	before := r.scope(c.Scope)
+	stood := before.picture()
 	before.lapse()
 	before.forget(r.now)
 	before.sessions.Pass(sessionHost{r, before})
@@ -168,8 +170,11 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 		s.exists, s.CreatedAt = true, r.now
 	}
 	result := agent.Result{Index: r.index, Time: r.now}
+	var changes []agent.Changed
 	for i, op := range c.Ops {
 		done, refusal := r.op(s, op)
+		stands := s.picture()
+		changes, stood = r.tell(changes, stood, stands), stands
 		if refusal != nil {
 			refusal.Op = i
 			return agent.Result{}, final(refusal)
@@ -183,8 +188,10 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 		return agent.Result{}, e
 	}
 	r.scopes[c.Scope] = s
+	r.record(s, changes)
 	if _, whole := c.Ops[0].(*agent.DeleteScope); whole {
 		delete(r.scopes, c.Scope)
+		r.feeds[c.Scope] = feed{floor: r.index + 1, gone: r.index}
 	}
 	return result, nil
 }
@@ -218,6 +225,10 @@ func (r *reference) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Ev
 	return func(yield func(agent.Event, error) bool) {
 		if err := w.Validate(); err != nil {
 			yield(agent.Event{}, err)
+			return
+		}
+		if w.Changes {
+			r.watchChanges(ctx, w, yield)
 			return
 		}
 		if w.Claim != "" {

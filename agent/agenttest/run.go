@@ -34,7 +34,7 @@ func Cases() []Case {
 		commitClaims, requestClaims, incarnationClaims, compactClaims, forkClaims,
 		valueClaims, listClaims, scopeClaims, watchClaims, concurrentClaims,
 		holdingClaims, fenceClaims, managerClaims, memoryClaims, recallClaims,
-		sessionClaims, classicClaims, reviewClaims, busyClaims,
+		sessionClaims, classicClaims, reviewClaims, busyClaims, changeClaims,
 		conversationClaims, messageClaims, fileClaims,
 		agentForkClaims, eraseClaims, ttlClaims,
 	} {

@@ -78,18 +78,11 @@ func (c *call) resumeChanges(w *agent.Watch) error {
 	if err != nil || last == "" {
 		return err
 	}
-	whole, part, within := strings.Cut(last, ".")
-	index, err := strconv.ParseUint(whole, 10, 64)
-	var ordinal uint64
-	if err == nil && within {
-		ordinal, err = strconv.ParseUint(part, 10, 64)
-	}
-	if err != nil || index+1 == 0 || ordinal+1 == 0 {
+	from, skip, ok := agent.AfterPlace(last)
+	if !ok {
 		return agent.Invalid(headerLastEvent, "it is %q, and should be the id of an event of this feed", last)
 	}
-	if w.From, w.Skip = index+1, 0; within {
-		w.From, w.Skip = index, ordinal+1
-	}
+	w.From, w.Skip = from, skip
 	return nil
 }
 
@@ -123,7 +116,7 @@ func (e *events) changes(event agent.Event) error {
 	var all strings.Builder
 	for i := range event.Changes {
 		c := &event.Changes[i]
-		text, err := eventText("change", strconv.FormatUint(c.Index, 10)+"."+strconv.FormatUint(c.Ordinal, 10), changeOf(c))
+		text, err := eventText("change", c.Place(), changeOf(c))
 		if err != nil {
 			return err
 		}

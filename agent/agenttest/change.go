@@ -1,0 +1,235 @@
+package agenttest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dormouse/agent"
+)
+
+// feed collects what a watch of changes tells. After each event it calls then,
+// which may write, and returns when then says so or the watch ends. last is the
+// event or the error that ended it, if one did.
+//
+// A cluster that has just been founded records nothing yet, and says so.
+func (k *kit) feed(w agent.Watch, then func(seen []agent.Changed) (more bool)) (seen []agent.Changed, last agent.Event, err error) {
+	k.Helper()
+	w.Scope, w.Changes = k.scope, true
+	for {
+		seen, last, err = k.feedOnce(w, then)
+		if agent.CodeOf(err) != agent.CodeUnavailable || k.ctx.Err() != nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // until all nodes are known to be able
+	}
+	if k.ctx.Err() != nil {
+		k.Fatalf("nothing more came after %d changes", len(seen))
+	}
+	return seen, last, err
+}
+
+func (k *kit) feedOnce(w agent.Watch, then func(seen []agent.Changed) (more bool)) (seen []agent.Changed, last agent.Event, err error) {
+	ctx, cancel := context.WithCancel(k.ctx)
+	defer cancel()
+	for event, err := range k.service.Watch(ctx, w) {
+		if err != nil || event.Last() {
+			return seen, event, err
+		}
+		if event.Kind != agent.EventChanges {
+			k.Fatalf("a watch of changes yields %+v", event)
+		}
+		if n := len(event.Changes); n > 0 && event.Through+1 < event.Changes[n-1].Index {
+			k.Fatalf("%+v is told in an event through %d", event.Changes[n-1], event.Through)
+		}
+		if seen = append(seen, event.Changes...); !then(seen) {
+			break
+		}
+	}
+	return seen, last, nil
+}
+
+// told is feed where the watch must not end by itself.
+func (k *kit) told(w agent.Watch, then func(seen []agent.Changed) (more bool)) []agent.Changed {
+	k.Helper()
+	seen, last, err := k.feed(w, then)
+	if err != nil || last.Kind != agent.EventEntry {
+		k.Fatalf("after %d changes: %+v, %v", len(seen), last, err)
+	}
+	return seen
+}
+
+// ended is feed where the watch must end with an event before anything is told.
+func (k *kit) ended(kind agent.EventKind, w agent.Watch) agent.Event {
+	k.Helper()
+	seen, last, err := k.feed(w, func([]agent.Changed) bool { return true })
+	if err != nil || last.Kind != kind || len(seen) > 0 {
+		k.Fatalf("after %d changes: %+v, %v; want event %d", len(seen), last, err, kind)
+	}
+	return last
+}
+
+// recording waits until changes are recorded, and gives the index that the
+// feed begins from.
+func (k *kit) recording() uint64 {
+	k.Helper()
+	k.told(agent.Watch{}, func([]agent.Changed) bool { return false })
+	return k.commit(&agent.PutValue{Key: "first"}).Index
+}
+
+// untilTold watches until so many changes have been told.
+func untilTold(n int) func([]agent.Changed) bool {
+	return func(seen []agent.Changed) bool { return len(seen) < n }
+}
+
+func (k *kit) say(changes []agent.Changed) (lines []string) {
+	for i, c := range changes {
+		line := c.Path()
+		switch {
+		case c.Deleted:
+			line += " gone"
+		case c.Kind != agent.ChangedClaim:
+			line += fmt.Sprint(" ", c.Revision)
+		}
+		if c.Status != "" {
+			line += " " + c.Status
+		}
+		if i > 0 && (c.Index < changes[i-1].Index || c.Index == changes[i-1].Index && c.Ordinal <= changes[i-1].Ordinal) {
+			k.Fatalf("%+v comes after %+v", c, changes[i-1])
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// some is a commit of several changes, and what they are.
+func (k *kit) some() (agent.Result, []string) {
+	k.Helper()
+	return k.commit(
+		&agent.PutValue{Key: "v"}, &agent.PutValue{Key: "v"}, &agent.AppendThread{Thread: "t", Entries: messages("m", 0, 2)},
+		&agent.DeleteValue{Key: "v"}, &agent.PutCheckpoint{Key: "c"}, &agent.WriteMemory{Agent: "anna", ID: "m", Content: "x"},
+	), []string{"values/v 1", "values/v 2", "threads/t 2", "values/v gone", "checkpoints/c 1", "memory/anna/m 1"}
+}
+
+var changeClaims = []claim{
+	{"a_feed_tells_every_change_in_order", func(k *kit) {
+		begin := k.recording()
+		result, want := k.some()
+		seen := k.told(agent.Watch{From: begin + 1}, untilTold(len(want)))
+		k.equal("changes", k.say(seen), want)
+		for _, c := range seen {
+			k.equal("place", []any{c.Index, c.Time}, []any{result.Index, result.Time})
+		}
+	}},
+
+	{"a_feed_goes_on_with_what_is_new", func(k *kit) {
+		wrote := 0
+		seen := k.told(agent.Watch{}, func(seen []agent.Changed) bool {
+			if len(seen) == wrote && wrote < 5 {
+				k.commit(&agent.PutValue{Key: "v"})
+				wrote++
+			}
+			return len(seen) < 5
+		})
+		k.equal("changes", k.say(seen), []string{"values/v 1", "values/v 2", "values/v 3", "values/v 4", "values/v 5"})
+	}},
+
+	{"a_feed_resumes_without_gap_or_repetition", func(k *kit) {
+		begin := k.recording()
+		_, want := k.some()
+		k.commit(&agent.DeleteCheckpoint{Key: "c"}, &agent.DeleteThread{Thread: "t"})
+		want = append(want, "checkpoints/c gone", "threads/t gone")
+		var seen []agent.Changed
+		w := agent.Watch{From: begin + 1}
+		for len(seen) < len(want) {
+			next := k.told(w, untilTold(1))[0] // hangs up in the middle of an index
+			seen = append(seen, next)
+			w.From, w.Skip = next.Index, next.Ordinal+1
+		}
+		k.equal("changes", k.say(seen), want)
+	}},
+
+	{"a_feed_of_a_prefix", func(k *kit) {
+		begin := k.recording()
+		k.some()
+		for prefix, want := range map[string][]string{
+			"values/": {"values/v 1", "values/v 2", "values/v gone"}, "memory/anna/": {"memory/anna/m 1"}, "threads/t": {"threads/t 2"},
+		} {
+			k.equal(prefix, k.say(k.told(agent.Watch{From: begin + 1, Prefix: prefix}, untilTold(len(want)))), want)
+		}
+	}},
+
+	{"a_feed_is_of_one_scope", func(k *kit) {
+		begin := k.recording()
+		k.in(newName("other")).some()
+		k.commit(&agent.PutValue{Key: "mine"})
+		k.equal("changes", k.say(k.told(agent.Watch{From: begin + 1}, untilTold(1))), []string{"values/mine 1"})
+	}},
+
+	{"a_refused_commit_is_not_told", func(k *kit) {
+		begin := k.recording()
+		k.refuse(agent.CodeRevisionMismatch, 1, &agent.PutValue{Key: "no"}, &agent.PutValue{Key: "no", IfRevision: ptr(uint64(9))})
+		k.commit(&agent.PutValue{Key: "yes"})
+		k.equal("changes", k.say(k.told(agent.Watch{From: begin + 1}, untilTold(1))), []string{"values/yes 1"})
+	}},
+
+	{"claims_are_told_as_they_begin_and_end", func(k *kit) {
+		begin := k.recording()
+		c := k.take("a")
+		k.commit(renew(c)) // no change
+		k.commit(release(c))
+		seen := k.told(agent.Watch{From: begin + 1}, untilTold(2))
+		k.equal("changes", k.say(seen), []string{"claims/c", "claims/c gone"})
+		k.equal("epoch", seen[0].Revision, c.Epoch)
+	}},
+
+	{"sessions_are_told_with_their_status", func(k *kit) {
+		begin := k.recording()
+		k.commit(&agent.PutSession{Session: "s", AgentID: "a"})
+		k.commit(&agent.CancelSession{Session: "s"})
+		k.equal("changes", k.say(k.told(agent.Watch{From: begin + 1, Prefix: "sessions/"}, untilTold(2))),
+			[]string{"sessions/s 1 new", "sessions/s 2 cancelled"})
+	}},
+
+	{"a_feed_ends_with_its_scope", func(k *kit) {
+		begin := k.recording()
+		_, last, err := k.feed(agent.Watch{From: begin}, func(seen []agent.Changed) bool {
+			if len(seen) == 1 {
+				k.commit(&agent.DeleteScope{})
+			}
+			return true
+		})
+		k.equal("end", []any{last.Kind, err}, []any{agent.EventDeleted, nil})
+		again := k.commit(&agent.PutValue{Key: "again"}).Index
+		k.ended(agent.EventDeleted, agent.Watch{From: begin})
+		k.equal("changes", k.say(k.told(agent.Watch{From: again}, untilTold(1))), []string{"values/again 1"})
+	}},
+
+	{"a_feed_keeps_what_its_policy_says", func(k *kit) {
+		begin := k.recording()
+		k.equal("policy", apply[*agent.ScopeResult](k, &agent.PutScope{Policy: agent.Policy{ChangesMax: 10}}).Scope.Policy.ChangesMax, uint64(10))
+		ops := make([]agent.Op, agent.CommitOpsMax)
+		for i := range ops {
+			ops[i] = &agent.PutValue{Key: "v"}
+		}
+		k.commit(ops...)
+		newest := k.commit(ops...).Index
+		floor := k.ended(agent.EventCompacted, agent.Watch{From: begin}).Floor
+		if floor <= begin || floor > newest {
+			k.Fatalf("the floor is %d, after changes from %d to %d", floor, begin, newest)
+		}
+		k.told(agent.Watch{From: floor}, untilTold(10))
+	}},
+
+	{"a_feed_from_what_has_not_come_is_invalid", func(k *kit) {
+		_, _, err := k.feed(agent.Watch{From: k.recording() + 1<<40}, untilTold(1))
+		k.equal("field", k.failure(agent.CodeInvalid, err).Field, "from_index")
+	}},
+
+	{"a_feed_that_is_wrong_is_refused", func(k *kit) {
+		for field, w := range map[string]agent.Watch{"changes": {Thread: "t"}, "skip": {Skip: 1}, "prefix": {Prefix: "a\x00"}} {
+			_, _, err := k.feed(w, untilTold(1))
+			k.equal("field", k.failure(agent.CodeInvalid, err).Field, field)
+		}
+	}},
+}
