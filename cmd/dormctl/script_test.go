@@ -45,6 +45,13 @@ func newConsole() *console {
 		Members: []agent.MemberStatus{member(1, true, false, "alive"), member(2, true, true, "alive"), member(3, false, false, "failed")},
 	}
 	s.Snapshot = []byte("a snapshot")
+	s.Feed = []agent.Changed{
+		{Index: 57, Time: 1_800_000_000_057, Kind: agent.ChangedThread, Key: "t1", Revision: 5},
+		{Index: 57, Ordinal: 1, Time: 1_800_000_000_057, Kind: agent.ChangedSession, Key: "s1", Revision: 2, Status: "waiting"},
+		{Index: 57, Ordinal: 2, Time: 1_800_000_000_057, Kind: agent.ChangedReview, Key: "r1", Status: "pending"},
+		{Index: 60, Time: 1_800_000_000_060, Kind: agent.ChangedClaim, Key: "session:s1", Revision: 65537},
+		{Index: 61, Time: 1_800_000_000_061, Kind: agent.ChangedMemory, Agent: "anna", Key: "m1", Deleted: true},
+	}
 	return &console{store: s, env: map[string]string{}}
 }
 

@@ -24,6 +24,8 @@ type Store struct {
 	// Cluster is what Status answers, and Changed what Change was called with.
 	Cluster agent.ClusterStatus
 	Changed []string
+	// Feed is what a watch of changes tells.
+	Feed []agent.Changed
 	// Snapshot is what Backup writes.
 	Snapshot []byte
 	// Commits are those that applied.
@@ -162,6 +164,10 @@ func (s *Store) Watch(_ context.Context, w agent.Watch) iter.Seq2[agent.Event, e
 		s.mu.Lock()
 		t, c := s.scope(w.Scope).threads[w.Thread], s.scope(w.Scope).claims[w.Claim]
 		s.mu.Unlock()
+		if w.Changes {
+			s.watchChanges(w, yield)
+			return
+		}
 		if w.Claim != "" {
 			if c == nil {
 				c = &agent.Claim{Name: w.Claim}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	w := agent.Watch{Changes: true}
+	cmd := &cobra.Command{
+		Use: "watch [PREFIX]", Short: "Show every change of the scope as it comes, until interrupted", Args: between(0, 1, "PREFIX"),
+		Long: `watch shows what changes in the scope, one change a line: when, its place in the log, what has changed, and its
+revision (a thread's rev, a claim's epoch) or that it is gone. PREFIX leaves out what does not begin so:
+threads/, threads/t1, sessions/, reviews/, memory/AGENT/, values/, checkpoints/, claims/.
+
+It begins with what comes next, or goes on after a place: --from 57.3 after that change, --from 57 after all of
+that index. It ends where changes since then are kept no more, or the scope was deleted.`,
+	}
+	var from place
+	cmd.Flags().Var(&from, "from", "go on after this place, as 57.3, or after all of an index, as 57")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		w.Scope, w.From, w.Skip = a.scope, from.from, from.skip
+		if len(args) > 0 {
+			w.Prefix = args[0]
+		}
+		return a.stream(cmd.Context(), func(ctx context.Context, s store) error { return a.watchChanges(ctx, s, w) })
+	}
+	return cmd
+}
+
+// watchChanges shows changes until ctx ends.
+func (a *app) watchChanges(ctx context.Context, s store, w agent.Watch) error {
+	for event, err := range s.Watch(ctx, w) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil // interrupted, as it was meant to be
+		case err != nil:
+			return err
+		case event.Last():
+			return agent.EndOfChanges(event)
+		}
+		for i := range event.Changes {
+			if err := a.event(changeOf(&event.Changes[i]), changeLine(&event.Changes[i])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// changeLine is a change on a line.
+func changeLine(c *agent.Changed) string {
+	line := fmt.Sprintf("%s  %s  %s", when(c.Time), c.Place(), c.Path())
+	switch {
+	case c.Deleted:
+		line += "  gone"
+	case c.Kind == agent.ChangedThread:
+		line += fmt.Sprintf("  rev %d", c.Revision)
+	case c.Kind == agent.ChangedClaim:
+		line += fmt.Sprintf("  epoch %d", c.Revision)
+	case c.Revision != 0:
+		line += fmt.Sprintf("  revision %d", c.Revision)
+	}
+	if c.Status != "" {
+		line += "  " + c.Status
+	}
+	return line
+}
+
+type changeDoc struct {
+	Index    uint64 `json:"index"`
+	Ordinal  uint64 `json:"ordinal"`
+	Time     int64  `json:"time"`
+	Kind     string `json:"kind"`
+	Agent    string `json:"agent,omitzero"`
+	Key      string `json:"key"`
+	Rev      uint64 `json:"rev,omitzero"`
+	Epoch    uint64 `json:"epoch,omitzero"`
+	Revision uint64 `json:"revision,omitzero"`
+	Deleted  bool   `json:"deleted,omitzero"`
+	Status   string `json:"status,omitzero"`
+}
+
+func changeOf(c *agent.Changed) changeDoc {
+	doc := changeDoc{
+		Index: c.Index, Ordinal: c.Ordinal, Time: c.Time, Kind: string(c.Kind), Agent: c.Agent, Key: c.Key,
+		Deleted: c.Deleted, Status: c.Status,
+	}
+	switch c.Kind {
+	case agent.ChangedThread:
+		doc.Rev = c.Revision
+	case agent.ChangedClaim:
+		doc.Epoch = c.Revision
+	default:
+		doc.Revision = c.Revision
+	}
+	return doc
+}
+
+// place is the value of --from.
+type place struct {
+	text       string
+	from, skip uint64
+}
+
+// Set implements pflag.Value.
+func (p *place) Set(text string) error {
+	from, skip, ok := agent.AfterPlace(text)
+	if !ok {
+		return fmt.Errorf("use INDEX.ORDINAL or INDEX, as watch shows them")
+	}
+	*p = place{text: text, from: from, skip: skip}
+	return nil
+}
+
+func (p *place) String() string { return p.text }
+
+// Type implements pflag.Value.
+func (*place) Type() string { return "PLACE" }

@@ -1,0 +1,25 @@
+package fakestore
+
+import (
+	"strings"
+
+	"dormouse/agent"
+)
+
+// watchChanges yields of the Feed what is asked for, and then that the scope
+// was deleted. What is below the first of them is compacted.
+func (s *Store) watchChanges(w agent.Watch, yield func(agent.Event, error) bool) {
+	event := agent.Event{Kind: agent.EventChanges}
+	for _, c := range s.Feed {
+		if w.From != 0 && w.From < s.Feed[0].Index {
+			yield(agent.Event{Kind: agent.EventCompacted, Floor: s.Feed[0].Index}, nil)
+			return
+		}
+		if (c.Index > w.From || c.Index == w.From && c.Ordinal >= w.Skip) && strings.HasPrefix(c.Path(), w.Prefix) {
+			event.Changes = append(event.Changes, c)
+		}
+	}
+	if yield(event, nil) {
+		yield(agent.Event{Kind: agent.EventDeleted}, nil)
+	}
+}
