@@ -148,6 +148,7 @@ func (r *run) recover(ctx context.Context) {
 func (r *run) finale(ctx context.Context, c *cast) {
 	ctx, cancel := context.WithTimeout(ctx, finalMax)
 	defer cancel()
+	r.acquaint(c)
 	_ = join(len(c.troupes), func(i int) error {
 		t := c.troupes[i]
 		if err := t.workload.Final(ctx, t.last); err != nil {
@@ -155,6 +156,25 @@ func (r *run) finale(ctx context.Context, c *cast) {
 		}
 		return nil // what was not read its judge will miss
 	})
+}
+
+// acquaint gives those who make the final reads clients of the nodes that run
+// now. A client that was made at the start and has asked nothing since knows
+// only those of then, and all of them may have been replaced.
+func (r *run) acquaint(c *cast) {
+	nodes := r.stage.nodes()
+	if len(nodes) == 0 {
+		return
+	}
+	for _, t := range c.troupes {
+		fresh, err := r.stage.dial(t.last.Scope, true, turned(nodes, t.last.ID)...)
+		if err != nil {
+			r.note("the final reads of %s go by the first addresses: %v", t.workload.Name(), err)
+			continue
+		}
+		c.clients = append(c.clients, fresh)
+		t.last.Client = fresh
+	}
 }
 
 func (r *run) header(ctx context.Context) (history.Header, error) {
