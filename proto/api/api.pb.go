@@ -3405,8 +3405,9 @@ type Error struct {
 	Holder        string                 `protobuf:"bytes,14,opt,name=holder" json:"holder,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,15,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	RetryAfterMs  int64                  `protobuf:"varint,16,opt,name=retry_after_ms,json=retryAfterMs" json:"retry_after_ms,omitempty"`
-	Final         bool                   `protobuf:"varint,17,opt,name=final" json:"final,omitempty"` // decided in the log: settles every attempt of its request
-	State         string                 `protobuf:"bytes,40,opt,name=state" json:"state,omitempty"`  // the status of the session or review that it is about
+	Final         bool                   `protobuf:"varint,17,opt,name=final" json:"final,omitempty"`   // decided in the log: settles every attempt of its request
+	State         string                 `protobuf:"bytes,40,opt,name=state" json:"state,omitempty"`    // the status of the session or review that it is about
+	Reason        string                 `protobuf:"bytes,140,opt,name=reason" json:"reason,omitempty"` // in a word
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3563,6 +3564,13 @@ func (x *Error) GetFinal() bool {
 func (x *Error) GetState() string {
 	if x != nil {
 		return x.State
+	}
+	return ""
+}
+
+func (x *Error) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -11710,7 +11718,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bmemories\x18\x04 \x01(\x04R\bmemories\"J\n" +
 	"\fDeleteResult\x12\x18\n" +
 	"\aexisted\x18\x01 \x01(\bR\aexisted\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"\xb2\x03\n" +
+	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"\xcb\x03\n" +
 	"\x05Error\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\x12\x0e\n" +
@@ -11731,7 +11739,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"expires_at\x18\x0f \x01(\x03R\texpiresAt\x12$\n" +
 	"\x0eretry_after_ms\x18\x10 \x01(\x03R\fretryAfterMs\x12\x14\n" +
 	"\x05final\x18\x11 \x01(\bR\x05final\x12\x14\n" +
-	"\x05state\x18( \x01(\tR\x05state\"\x83\x01\n" +
+	"\x05state\x18( \x01(\tR\x05state\x12\x17\n" +
+	"\x06reason\x18\x8c\x01 \x01(\tR\x06reason\"\x83\x01\n" +
 	"\vReadRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +

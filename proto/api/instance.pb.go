@@ -716,6 +716,7 @@ type SignalRequest struct {
 	Type          string                 `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
 	Data          []byte                 `protobuf:"bytes,4,opt,name=data" json:"data,omitempty"`
 	Cast          bool                   `protobuf:"varint,5,opt,name=cast" json:"cast,omitempty"`
+	Ack           *AckTimer              `protobuf:"bytes,120,opt,name=ack" json:"ack,omitempty"` // from nodes only: what the turn's commit acknowledges
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -783,6 +784,13 @@ func (x *SignalRequest) GetCast() bool {
 		return x.Cast
 	}
 	return false
+}
+
+func (x *SignalRequest) GetAck() *AckTimer {
+	if x != nil {
+		return x.Ack
+	}
+	return nil
 }
 
 type SignalReply struct {
@@ -1109,7 +1117,7 @@ var File_proto_api_instance_proto protoreflect.FileDescriptor
 
 const file_proto_api_instance_proto_rawDesc = "" +
 	"\n" +
-	"\x18proto/api/instance.proto\x12\x0fdormouse.api.v1\x1a\x13proto/api/api.proto\x1a\x17proto/api/manager.proto\"v\n" +
+	"\x18proto/api/instance.proto\x12\x0fdormouse.api.v1\x1a\x13proto/api/api.proto\x1a\x17proto/api/manager.proto\x1a\x15proto/api/timer.proto\"v\n" +
 	"\x11PutManagerRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12-\n" +
 	"\x03put\x18\x02 \x01(\v2\x1b.dormouse.api.v1.PutManagerR\x03put\"\x82\x01\n" +
@@ -1161,13 +1169,14 @@ const file_proto_api_instance_proto_rawDesc = "" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x12\x1e\n" +
 	"\n" +
 	"attachment\x18\x02 \x01(\tR\n" +
-	"attachment\"\xaf\x01\n" +
+	"attachment\"\xdc\x01\n" +
 	"\rSignalRequest\x12.\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x122\n" +
 	"\arequest\x18\x02 \x01(\v2\x18.dormouse.api.v1.RequestR\arequest\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x12\n" +
 	"\x04data\x18\x04 \x01(\fR\x04data\x12\x12\n" +
-	"\x04cast\x18\x05 \x01(\bR\x04cast\"\x93\x01\n" +
+	"\x04cast\x18\x05 \x01(\bR\x04cast\x12+\n" +
+	"\x03ack\x18x \x01(\v2\x19.dormouse.api.v1.AckTimerR\x03ack\"\x93\x01\n" +
 	"\vSignalReply\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x10\n" +
@@ -1251,9 +1260,10 @@ var file_proto_api_instance_proto_goTypes = []any{
 	(*GetManager)(nil),           // 21: dormouse.api.v1.GetManager
 	(*Manager)(nil),              // 22: dormouse.api.v1.Manager
 	(*Request)(nil),              // 23: dormouse.api.v1.Request
-	(*ListRequest)(nil),          // 24: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),       // 25: dormouse.api.v1.DeleteResponse
-	(*ManagerList)(nil),          // 26: dormouse.api.v1.ManagerList
+	(*AckTimer)(nil),             // 24: dormouse.api.v1.AckTimer
+	(*ListRequest)(nil),          // 25: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),       // 26: dormouse.api.v1.DeleteResponse
+	(*ManagerList)(nil),          // 27: dormouse.api.v1.ManagerList
 }
 var file_proto_api_instance_proto_depIdxs = []int32{
 	17, // 0: dormouse.api.v1.PutManagerRequest.context:type_name -> dormouse.api.v1.Context
@@ -1271,38 +1281,39 @@ var file_proto_api_instance_proto_depIdxs = []int32{
 	4,  // 12: dormouse.api.v1.AttachmentRequest.ref:type_name -> dormouse.api.v1.InstanceRef
 	4,  // 13: dormouse.api.v1.SignalRequest.ref:type_name -> dormouse.api.v1.InstanceRef
 	23, // 14: dormouse.api.v1.SignalRequest.request:type_name -> dormouse.api.v1.Request
-	16, // 15: dormouse.api.v1.ManagerStats.nodes:type_name -> dormouse.api.v1.NodeStats
-	0,  // 16: dormouse.api.v1.Managers.Put:input_type -> dormouse.api.v1.PutManagerRequest
-	1,  // 17: dormouse.api.v1.Managers.Delete:input_type -> dormouse.api.v1.DeleteManagerRequest
-	2,  // 18: dormouse.api.v1.Managers.Get:input_type -> dormouse.api.v1.GetManagerRequest
-	24, // 19: dormouse.api.v1.Managers.List:input_type -> dormouse.api.v1.ListRequest
-	5,  // 20: dormouse.api.v1.Instances.Start:input_type -> dormouse.api.v1.StartRequest
-	6,  // 21: dormouse.api.v1.Instances.Lookup:input_type -> dormouse.api.v1.InstanceRequest
-	6,  // 22: dormouse.api.v1.Instances.Stop:input_type -> dormouse.api.v1.InstanceRequest
-	6,  // 23: dormouse.api.v1.Instances.Hibernate:input_type -> dormouse.api.v1.InstanceRequest
-	9,  // 24: dormouse.api.v1.Instances.Attach:input_type -> dormouse.api.v1.AttachRequest
-	11, // 25: dormouse.api.v1.Instances.Detach:input_type -> dormouse.api.v1.AttachmentRequest
-	11, // 26: dormouse.api.v1.Instances.Touch:input_type -> dormouse.api.v1.AttachmentRequest
-	12, // 27: dormouse.api.v1.Instances.Signal:input_type -> dormouse.api.v1.SignalRequest
-	14, // 28: dormouse.api.v1.Instances.Stats:input_type -> dormouse.api.v1.ManagerStatsRequest
-	3,  // 29: dormouse.api.v1.Managers.Put:output_type -> dormouse.api.v1.ManagerResponse
-	25, // 30: dormouse.api.v1.Managers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	22, // 31: dormouse.api.v1.Managers.Get:output_type -> dormouse.api.v1.Manager
-	26, // 32: dormouse.api.v1.Managers.List:output_type -> dormouse.api.v1.ManagerList
-	8,  // 33: dormouse.api.v1.Instances.Start:output_type -> dormouse.api.v1.Instance
-	8,  // 34: dormouse.api.v1.Instances.Lookup:output_type -> dormouse.api.v1.Instance
-	7,  // 35: dormouse.api.v1.Instances.Stop:output_type -> dormouse.api.v1.InstanceResponse
-	7,  // 36: dormouse.api.v1.Instances.Hibernate:output_type -> dormouse.api.v1.InstanceResponse
-	10, // 37: dormouse.api.v1.Instances.Attach:output_type -> dormouse.api.v1.Attached
-	7,  // 38: dormouse.api.v1.Instances.Detach:output_type -> dormouse.api.v1.InstanceResponse
-	7,  // 39: dormouse.api.v1.Instances.Touch:output_type -> dormouse.api.v1.InstanceResponse
-	13, // 40: dormouse.api.v1.Instances.Signal:output_type -> dormouse.api.v1.SignalReply
-	15, // 41: dormouse.api.v1.Instances.Stats:output_type -> dormouse.api.v1.ManagerStats
-	29, // [29:42] is the sub-list for method output_type
-	16, // [16:29] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	24, // 15: dormouse.api.v1.SignalRequest.ack:type_name -> dormouse.api.v1.AckTimer
+	16, // 16: dormouse.api.v1.ManagerStats.nodes:type_name -> dormouse.api.v1.NodeStats
+	0,  // 17: dormouse.api.v1.Managers.Put:input_type -> dormouse.api.v1.PutManagerRequest
+	1,  // 18: dormouse.api.v1.Managers.Delete:input_type -> dormouse.api.v1.DeleteManagerRequest
+	2,  // 19: dormouse.api.v1.Managers.Get:input_type -> dormouse.api.v1.GetManagerRequest
+	25, // 20: dormouse.api.v1.Managers.List:input_type -> dormouse.api.v1.ListRequest
+	5,  // 21: dormouse.api.v1.Instances.Start:input_type -> dormouse.api.v1.StartRequest
+	6,  // 22: dormouse.api.v1.Instances.Lookup:input_type -> dormouse.api.v1.InstanceRequest
+	6,  // 23: dormouse.api.v1.Instances.Stop:input_type -> dormouse.api.v1.InstanceRequest
+	6,  // 24: dormouse.api.v1.Instances.Hibernate:input_type -> dormouse.api.v1.InstanceRequest
+	9,  // 25: dormouse.api.v1.Instances.Attach:input_type -> dormouse.api.v1.AttachRequest
+	11, // 26: dormouse.api.v1.Instances.Detach:input_type -> dormouse.api.v1.AttachmentRequest
+	11, // 27: dormouse.api.v1.Instances.Touch:input_type -> dormouse.api.v1.AttachmentRequest
+	12, // 28: dormouse.api.v1.Instances.Signal:input_type -> dormouse.api.v1.SignalRequest
+	14, // 29: dormouse.api.v1.Instances.Stats:input_type -> dormouse.api.v1.ManagerStatsRequest
+	3,  // 30: dormouse.api.v1.Managers.Put:output_type -> dormouse.api.v1.ManagerResponse
+	26, // 31: dormouse.api.v1.Managers.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	22, // 32: dormouse.api.v1.Managers.Get:output_type -> dormouse.api.v1.Manager
+	27, // 33: dormouse.api.v1.Managers.List:output_type -> dormouse.api.v1.ManagerList
+	8,  // 34: dormouse.api.v1.Instances.Start:output_type -> dormouse.api.v1.Instance
+	8,  // 35: dormouse.api.v1.Instances.Lookup:output_type -> dormouse.api.v1.Instance
+	7,  // 36: dormouse.api.v1.Instances.Stop:output_type -> dormouse.api.v1.InstanceResponse
+	7,  // 37: dormouse.api.v1.Instances.Hibernate:output_type -> dormouse.api.v1.InstanceResponse
+	10, // 38: dormouse.api.v1.Instances.Attach:output_type -> dormouse.api.v1.Attached
+	7,  // 39: dormouse.api.v1.Instances.Detach:output_type -> dormouse.api.v1.InstanceResponse
+	7,  // 40: dormouse.api.v1.Instances.Touch:output_type -> dormouse.api.v1.InstanceResponse
+	13, // 41: dormouse.api.v1.Instances.Signal:output_type -> dormouse.api.v1.SignalReply
+	15, // 42: dormouse.api.v1.Instances.Stats:output_type -> dormouse.api.v1.ManagerStats
+	30, // [30:43] is the sub-list for method output_type
+	17, // [17:30] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_instance_proto_init() }
@@ -1312,6 +1323,7 @@ func file_proto_api_instance_proto_init() {
 	}
 	file_proto_api_api_proto_init()
 	file_proto_api_manager_proto_init()
+	file_proto_api_timer_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

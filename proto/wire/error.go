@@ -17,7 +17,7 @@ func ErrorToProto(e *agent.Error) *apipb.Error {
 		Field: e.Field, Limit: e.Limit, Rev: e.Rev, Head: e.Head, Thread: e.Thread,
 		Revision: e.Revision, Seq: e.Seq, Incarnation: e.Incarnation, Floor: e.Floor,
 		Epoch: e.Epoch, Holder: e.Holder, ExpiresAt: e.ExpiresAt, RetryAfterMs: e.RetryAfterMS,
-		State: e.State,
+		State: e.State, Reason: e.Reason,
 	}
 }
 
@@ -45,7 +45,7 @@ func ErrorFromProto(e *apipb.Error) *agent.Error {
 		Field: e.Field, Limit: e.Limit, Rev: e.Rev, Head: e.Head, Thread: e.Thread,
 		Revision: e.Revision, Seq: e.Seq, Incarnation: e.Incarnation, Floor: e.Floor,
 		Epoch: e.Epoch, Holder: e.Holder, ExpiresAt: e.ExpiresAt, RetryAfterMS: e.RetryAfterMs,
-		State: e.State,
+		State: e.State, Reason: e.Reason,
 	}
 }
 

@@ -46,23 +46,31 @@ func AttachFromProto(a *apipb.AttachRequest) (agent.Attach, error) {
 	return agent.Attach{Attachment: a.GetAttachment(), TTL: ttl}, err
 }
 
-// SignalToProto converts a signal, but for what it acknowledges.
+// SignalToProto converts a signal.
 func SignalToProto(ref agent.InstanceRef, s agent.Signal) *apipb.SignalRequest {
 	out := &apipb.SignalRequest{Ref: RefToProto(ref), Type: s.Type, Data: s.Data, Cast: s.Cast}
+	if s.Ack != nil {
+		out.Ack = AckTimerToProto(s.Ack)
+	}
 	if s.Request.Client != "" {
 		out.Request = &apipb.Request{Client: s.Request.Client, Seq: s.Request.Seq, Low: s.Request.Low, TtlMs: millis(s.Request.TTL)}
 	}
 	return out
 }
 
-// SignalFromProto converts a signal, but for what it acknowledges.
+// SignalFromProto converts a signal; what it acknowledges counts where the
+// sender is a node.
 func SignalFromProto(s *apipb.SignalRequest) (agent.Signal, error) {
 	ttl, err := duration("request.ttl_ms", s.GetRequest().GetTtlMs())
 	r := s.GetRequest()
-	return agent.Signal{
+	out := agent.Signal{
 		Request: agent.Request{Client: r.GetClient(), Seq: r.GetSeq(), Low: r.GetLow(), TTL: ttl},
 		Type:    s.GetType(), Data: json(s.GetData()), Cast: s.GetCast(),
-	}, err
+	}
+	if s.GetAck() != nil {
+		out.Ack = AckTimerFromProto(s.Ack)
+	}
+	return out, err
 }
 
 // SignalReplyToProto converts the answer to a signal.

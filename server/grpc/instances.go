@@ -25,7 +25,7 @@ type instances struct {
 	*front
 }
 
-// errNoInstances answers for a node that keeps none.
+// host is who answers for all instances.
 func (s *instances) host() (agent.Instances, error) {
 	if s.front.instances == nil {
 		return nil, agent.Errorf(agent.CodeUnavailable, "this node takes no calls on instances")
@@ -127,6 +127,9 @@ func (s *instances) Signal(ctx context.Context, req *apipb.SignalRequest) (*apip
 		signal, err := wire.SignalFromProto(req)
 		if err != nil {
 			return nil, err
+		}
+		if !s.trusted {
+			signal.Ack = nil // callers have no timers to acknowledge
 		}
 		if err := signal.Validate(); err != nil {
 			return nil, err

@@ -146,16 +146,18 @@ func TestEveryWriteTakesAFence(t *testing.T) {
 		"PUT /v1/memory/{agent}/{id}":         `{"content":"x"}`,
 		"POST /v1/memory/{agent}":             `{"content":"x"}`,
 		"DELETE /v1/memory/{agent}/{id}":      ``,
+		"PUT /v1/managers/{manager}":          `{"handler":{"kind":"document"}}`,
 		"PUT /v1/scopes/{scope}":              `{}`,
 		"DELETE /v1/scopes/{scope}":           ``,
 		"DELETE /v1/values/{key}":             ``,
 		"DELETE /v1/checkpoints/{key}":        ``,
 		"DELETE /v1/threads/{id}":             ``,
 	}
-	fill := strings.NewReplacer("{key}", "a", "{id}", "t", "{name}", "c", "{scope}", "s", "{agent}", "g", "{review}", "q")
+	fill := strings.NewReplacer("{key}", "a", "{id}", "t", "{name}", "c", "{scope}", "s", "{agent}", "g", "{review}", "q", "{manager}", "m")
 	for _, path := range contract {
 		method, pattern, _ := strings.Cut(path, " ")
-		if method == "GET" || path == "POST /v1/reads" || path == "POST /v1/memory/recall" || strings.HasPrefix(pattern, "/v1/cluster/") {
+		if method == "GET" || path == "POST /v1/reads" || path == "POST /v1/memory/recall" || strings.HasPrefix(pattern, "/v1/cluster/") ||
+			strings.HasPrefix(pattern, "/v1/managers/{manager}/instances/") {
 			continue
 		}
 		body, known := bodies[path]

@@ -68,7 +68,7 @@ func (r wireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // Schema is that of any result.
 func (wireResult) Schema(r huma.Registry) *huma.Schema {
-	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, turned{}, review{}, memoryStamp{}, forkedAgent{}, erasure{})
+	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, turned{}, review{}, memoryStamp{}, forkedAgent{}, erasure{}, manager{})
 }
 
 // deleted answers a delete within a commit.
@@ -103,6 +103,8 @@ func wireResultOf(result agent.OpResult) (any, error) {
 		return turnedOf(r), nil
 	case *agent.ReviewResult:
 		return reviewOf(r.Review), nil
+	case *agent.ManagerResult:
+		return managerOf(r.Manager), nil
 	case *agent.MemoryResult:
 		return memoryStampOf(r), nil
 	case *agent.ForkedAgent:

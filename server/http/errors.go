@@ -44,6 +44,9 @@ var meanings = map[agent.Code]meaning{
 	codeMethodNotAllowed:          {http.StatusMethodNotAllowed, "The method is not for this path", nil},
 	codeUnsupportedMedia:          {http.StatusUnsupportedMediaType, "The body's type is not for this call", nil},
 	agent.CodeTooLarge:            {http.StatusRequestEntityTooLarge, "It is over a limit", withLimit},
+	agent.CodeThawFailed:          {http.StatusConflict, "The instance does not wake from what is stored; nothing was started", withReason},
+	agent.CodeHandlerFailed:       {http.StatusBadGateway, "The signal's handler failed; nothing of its turn was applied", withReason},
+	agent.CodeNotOwner:            {http.StatusServiceUnavailable, "The instance is moving; nothing was handled", nil},
 	agent.CodeOverloaded:          {http.StatusTooManyRequests, "A queue or a quota is full; nothing was applied", withRetry},
 	agent.CodeUnavailable:         {http.StatusServiceUnavailable, "The node cannot serve this now; nothing was applied", nil},
 	agent.CodeReadOnly:            {http.StatusServiceUnavailable, "The cluster takes no writes now", nil},
@@ -74,6 +77,7 @@ type problem struct {
 	Holder       *string `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed and codes of leases: who holds the claim, \"\" where nobody does; review_already_decided: who decided"`
 	ExpiresAt    *int64  `json:"expires_at,omitempty" doc:"already_claimed and codes of leases: when it lapses, Unix ms; approval_expired: when the review did"`
 	State        *string `json:"state,omitzero" nullable:"false" doc:"Codes of sessions and reviews: the status that it has"`
+	Reason       *string `json:"reason,omitzero" nullable:"false" doc:"thaw_failed, handler_failed: why, in a word"`
 	RetryAfterMS *int64  `json:"retry_after_ms,omitempty" doc:"overloaded: when to come back"`
 }
 
@@ -84,6 +88,7 @@ func withRevision(p *problem, e *agent.Error)    { p.Revision = &e.Revision }
 func withHolder(p *problem, e *agent.Error)      { p.Epoch, p.Holder = &e.Epoch, &e.Holder }
 func withIncarnation(p *problem, e *agent.Error) { p.Incarnation = &e.Incarnation }
 func withFloor(p *problem, e *agent.Error)       { p.Floor = &e.Floor }
+func withReason(p *problem, e *agent.Error)      { p.Reason = &e.Reason }
 func withRetry(p *problem, e *agent.Error)       { p.RetryAfterMS = &e.RetryAfterMS }
 
 func withRevisionThere(p *problem, e *agent.Error) {
@@ -112,8 +117,9 @@ func withPointer(p *problem, e *agent.Error) {
 
 // wireField is a field of the domain by the name that it has here.
 func wireField(field string) string {
+	field = strings.TrimPrefix(field, "manager.") // a body is the manager
 	switch field {
-	case "ttl", "seal":
+	case "ttl", "seal", "idle_timeout", "signal_ttl", "attach_ttl":
 		return field + "_ms"
 	case "agent":
 		return "agent_id"

@@ -24,7 +24,7 @@ var statuses = map[agent.Code]int{
 	agent.CodeRevRegression: 409, agent.CodeDuplicateEntry: 409, agent.CodeRevisionMismatch: 409,
 	agent.CodeFenced: 409, agent.CodeAlreadyClaimed: 409, agent.CodeMissingThread: 409,
 	agent.CodeThreadMismatch: 409, agent.CodeAlreadyExists: 409, agent.CodeDeleted: 410, agent.CodeCompacted: 410,
-	agent.CodeTooLarge: 413, agent.CodeOverloaded: 429, agent.CodeUnavailable: 503, agent.CodeReadOnly: 503,
+	agent.CodeTooLarge: 413, agent.CodeOverloaded: 429, agent.CodeUnavailable: 503, agent.CodeReadOnly: 503, agent.CodeThawFailed: 409, agent.CodeHandlerFailed: 502, agent.CodeNotOwner: 503,
 	agent.CodeCorrupt: 500, agent.CodeInternal: 500, agent.CodeUnknown: 504,
 	agent.CodeSessionAlreadyRunning: 409, agent.CodeSessionNotResumable: 409, agent.CodeSessionNotRecoverable: 409,
 	agent.CodeSessionLeaseActive: 409, agent.CodeSessionLeaseRequired: 409, agent.CodeSessionLeaseExpired: 409,
@@ -87,6 +87,8 @@ func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
 		agent.CodeDeleted:          {"incarnation": 9.0},
 		agent.CodeCompacted:        {"floor": 3.0},
 		agent.CodeOverloaded:       {"retry_after_ms": 1500.0},
+		agent.CodeThawFailed:       {"reason": "why"},
+		agent.CodeHandlerFailed:    {"reason": "why"},
 
 		agent.CodeSessionAlreadyRunning: leased, agent.CodeSessionNotResumable: leased, agent.CodeSessionNotRecoverable: leased,
 		agent.CodeSessionLeaseActive: leased, agent.CodeSessionLeaseExpired: leased, agent.CodeStaleSessionLease: leased,
@@ -106,7 +108,7 @@ func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
 		t.Run(string(code), func(t *testing.T) {
 			k.fake.commitFault = &agent.Error{
 				Code: code, Detail: "why", Op: 0, Field: "f", Limit: "l", Head: "h", Thread: "t",
-				Incarnation: 9, Floor: 3, Epoch: 5, Holder: "o", ExpiresAt: 6, RetryAfterMS: 1500, State: "s",
+				Incarnation: 9, Floor: 3, Epoch: 5, Holder: "o", ExpiresAt: 6, RetryAfterMS: 1500, State: "s", Reason: "why",
 			}
 			got := k.in(t).call("PUT", "/v1/checkpoints/a", `{"state":{}}`)
 			members := got.problem(statuses[code], string(code))

@@ -41,6 +41,7 @@ type fakeAnswer struct {
 }
 
 type fakeScope struct {
+	managers    map[string]agent.Manager
 	created     int64
 	policy      agent.Policy
 	values      map[string]*agent.Value
@@ -153,6 +154,8 @@ func (f *fake) apply(scope string, op agent.Op, ordinal uint64) (agent.OpResult,
 		_, existed := s.values[o.Key]
 		delete(s.values, o.Key)
 		return &agent.DeleteResult{Existed: existed}, nil
+	case *agent.PutManager, *agent.DeleteManager:
+		return f.changeManager(s, op, incarnation)
 	case *agent.PutCheckpoint:
 		return f.put(s, o, incarnation)
 	case *agent.PatchCheckpoint:
@@ -288,6 +291,8 @@ func (f *fake) find(s *fakeScope, r agent.Read) (agent.Found, *agent.Error) {
 		return f.thaw(s, q)
 	case *agent.GetSession, *agent.ListSessions, *agent.GetReview, *agent.ListReviews:
 		return f.findSession(s, r)
+	case *agent.GetManager, *agent.ListManagers:
+		return s.manager(r)
 	case *agent.GetMemory, *agent.ListMemories, *agent.Recall:
 		return s.memory(r)
 	default:

@@ -34,13 +34,18 @@ var contract = []string{
 	"GET /v1/sessions/{id}/replay", "GET /v1/reviews", "POST /v1/reviews/{review}/decide",
 	"PUT /v1/memory/{agent}/{id}", "POST /v1/memory/{agent}", "GET /v1/memory/{agent}/{id}", "DELETE /v1/memory/{agent}/{id}",
 	"GET /v1/memory", "POST /v1/memory/recall",
+	"PUT /v1/managers/{manager}", "GET /v1/managers/{manager}", "GET /v1/managers", "GET /v1/managers/{manager}/stats",
+	"POST /v1/managers/{manager}/instances/{key}", "GET /v1/managers/{manager}/instances/{key}", "DELETE /v1/managers/{manager}/instances/{key}",
+	"POST /v1/managers/{manager}/instances/{key}/attach", "POST /v1/managers/{manager}/instances/{key}/detach",
+	"POST /v1/managers/{manager}/instances/{key}/touch", "POST /v1/managers/{manager}/instances/{key}/signals",
+	"POST /v1/managers/{manager}/instances/{key}/hibernate",
 	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup",
 	"GET /v1/scopes", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}",
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
 }
 
 // added are the paths that the contract leaves free and that we have.
-var added = []string{"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}"}
+var added = []string{"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}", "DELETE /v1/managers/{manager}"}
 
 func document(t *testing.T) (raw []byte, parsed map[string]any) {
 	t.Helper()

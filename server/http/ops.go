@@ -203,6 +203,8 @@ var wireOps = map[string]func() wireOp{
 	"delete_session":     func() wireOp { return new(deleteSessionOp) },
 	"decide_review":      func() wireOp { return new(decideReviewOp) },
 	"write_memory":       func() wireOp { return new(writeMemoryOp) },
+	"put_manager":        func() wireOp { return new(putManagerOp) },
+	"delete_manager":     func() wireOp { return new(deleteManagerOp) },
 	"delete_memory":      func() wireOp { return new(deleteMemoryOp) },
 	"fork_agent":         func() wireOp { return new(forkAgentOp) },
 	"erase_agent":        func() wireOp { return new(eraseAgentOp) },

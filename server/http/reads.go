@@ -122,6 +122,8 @@ var wireReads = map[string]func() wireRead{
 	"list_sessions":      func() wireRead { return new(listSessionsRead) },
 	"get_review":         func() wireRead { return new(getReviewRead) },
 	"list_reviews":       func() wireRead { return new(listReviewsRead) },
+	"get_manager":        func() wireRead { return new(getManagerRead) },
+	"list_managers":      func() wireRead { return new(listManagersRead) },
 	"get_memory":         func() wireRead { return new(getMemoryRead) },
 	"list_memories":      func() wireRead { return new(listMemoriesRead) },
 	"recall":             func() wireRead { return new(recallRead) },
@@ -163,7 +165,7 @@ func (w wireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
 func (wireFound) Schema(r huma.Registry) *huma.Schema {
 	return anyOf(r, value{}, list[valueRow]{}, checkpoint{}, list[checkpointRow]{}, thread{}, list[thread]{},
 		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{}, claim{}, list[claim]{},
-		session{}, list[sessionRow]{}, review{}, list[review]{}, memory{}, list[memory]{}, recalled{}, erasure{})
+		session{}, list[sessionRow]{}, review{}, list[review]{}, memory{}, list[memory]{}, recalled{}, erasure{}, manager{}, list[manager]{})
 }
 
 // wireFoundOf writes what a read found.
@@ -205,6 +207,10 @@ func wireFoundOf(found agent.Found) (any, error) {
 		return reviewOf(*f), nil
 	case *agent.ReviewList:
 		return listOf(f.Items, f.Next, reviewOf), nil
+	case *agent.Manager:
+		return managerOf(*f), nil
+	case *agent.ManagerList:
+		return listOf(f.Items, f.Next, managerOf), nil
 	case *agent.Memory:
 		return memoryOf(*f), nil
 	case *agent.MemoryList:

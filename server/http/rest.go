@@ -26,6 +26,8 @@ type Options struct {
 	Watches int64         // watches and backups at once; 0 means 4,096
 	Logger  hclog.Logger  // nil means silence
 
+	Instances agent.Instances // nil means none: calls on them are unavailable
+
 	// Observe is told of every answer: the operation's id ("" for none), the
 	// status, and how long it took. It must not block. nil means nobody asks.
 	Observe func(operation string, status int, took time.Duration)
@@ -111,6 +113,8 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeReplay()
 	f.routeReviews()
 	f.routeMemory()
+	f.routeManagers()
+	f.routeInstances()
 	f.routeScopes()
 	f.routeChanges()
 	f.routeCluster()
