@@ -68,7 +68,8 @@ func (r wireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // Schema is that of any result.
 func (wireResult) Schema(r huma.Registry) *huma.Schema {
-	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, turned{}, review{}, memoryStamp{}, forkedAgent{}, erasure{}, manager{})
+	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, turned{}, review{}, memoryStamp{}, forkedAgent{}, erasure{}, timer{},
+		conversationChange{}, messageUpdated{}, manager{})
 }
 
 // deleted answers a delete within a commit.
@@ -107,6 +108,12 @@ func wireResultOf(result agent.OpResult) (any, error) {
 		return managerOf(r.Manager), nil
 	case *agent.MemoryResult:
 		return memoryStampOf(r), nil
+	case *agent.TimerResult:
+		return timerOf(r.Timer), nil
+	case *agent.ConversationResult:
+		return conversationChangeOf(r), nil
+	case *agent.MessageResult:
+		return messageUpdatedOf(r), nil
 	case *agent.ForkedAgent:
 		return forkedAgentOf(r), nil
 	case *agent.Erasure:

@@ -40,6 +40,8 @@ var queryParams = map[string]queryParam{
 	"agent_id":       {doc: "Only the agent's own", schema: anyString},
 	"status":         {doc: "Only those of this status", schema: anyString},
 	"owner":          {doc: "Only those that this owner runs, or is to be relieved of", schema: anyString},
+	"owner_id":       {doc: "Only where it is the owner", schema: anyString},
+	"interrupted":    {doc: "Only those that wait for a person", schema: boolean},
 	"recoverable":    {doc: "Only those whose turn is to be recovered", schema: boolean},
 	"before":         {doc: "Only those whose deadline comes earlier, Unix ms; 0 means any", schema: wholeNumber},
 	"assignee":       {doc: "Only theirs", schema: anyString},

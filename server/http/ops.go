@@ -22,19 +22,20 @@ type opName struct {
 
 type putValueOp struct {
 	opName
-	Key           string  `json:"key"`
-	ContentType   string  `json:"content_type,omitempty"`
-	Bytes         []byte  `json:"bytes,omitempty"`
-	TTLMS         uint64  `json:"ttl_ms,omitempty"`
-	IfRevision    *uint64 `json:"if_revision,omitempty"`
-	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only where the stored bytes equal these"`
-	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	Key           string   `json:"key"`
+	ContentType   string   `json:"content_type,omitempty"`
+	Bytes         []byte   `json:"bytes,omitempty"`
+	Metadata      document `json:"metadata,omitempty" doc:"Keeps what the value has where absent"`
+	TTLMS         uint64   `json:"ttl_ms,omitempty"`
+	IfRevision    *uint64  `json:"if_revision,omitempty"`
+	IfBytes       *[]byte  `json:"if_bytes,omitempty" doc:"Apply only where the stored bytes equal these"`
+	IfIncarnation uint64   `json:"if_incarnation,omitempty"`
 }
 
 func (o *putValueOp) op() (agent.Op, error) {
 	ttl, err := timed("ttl_ms", o.TTLMS)
 	return &agent.PutValue{
-		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TTL: ttl,
+		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TTL: ttl, Metadata: agent.JSON(o.Metadata),
 		IfRevision: o.IfRevision, IfBytes: o.IfBytes, IfIncarnation: o.IfIncarnation,
 	}, err
 }
@@ -206,6 +207,17 @@ var wireOps = map[string]func() wireOp{
 	"put_manager":        func() wireOp { return new(putManagerOp) },
 	"delete_manager":     func() wireOp { return new(deleteManagerOp) },
 	"delete_memory":      func() wireOp { return new(deleteMemoryOp) },
+	"put_timer":          func() wireOp { return new(putTimerOp) },
+	"delete_timer":       func() wireOp { return new(deleteTimerOp) },
+	"ack_timer":          func() wireOp { return new(ackTimerOp) },
+
+	"save_conversation":   func() wireOp { return new(saveConversationOp) },
+	"set_interrupted":     func() wireOp { return new(setInterruptedOp) },
+	"pend_message":        func() wireOp { return new(pendMessageOp) },
+	"save_messages":       func() wireOp { return new(saveMessagesOp) },
+	"update_message":      func() wireOp { return new(updateMessageOp) },
+	"delete_conversation": func() wireOp { return new(deleteConversationOp) },
+	"revise_value":        func() wireOp { return new(reviseValueOp) },
 	"fork_agent":         func() wireOp { return new(forkAgentOp) },
 	"erase_agent":        func() wireOp { return new(eraseAgentOp) },
 	"set_ttl":            func() wireOp { return new(setTTLOp) },

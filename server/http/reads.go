@@ -127,6 +127,11 @@ var wireReads = map[string]func() wireRead{
 	"get_memory":         func() wireRead { return new(getMemoryRead) },
 	"list_memories":      func() wireRead { return new(listMemoriesRead) },
 	"recall":             func() wireRead { return new(recallRead) },
+	"get_timer":          func() wireRead { return new(getTimerRead) },
+	"list_timers":        func() wireRead { return new(listTimersRead) },
+	"get_conversation":   func() wireRead { return new(getConversationRead) },
+	"list_conversations": func() wireRead { return new(listConversationsRead) },
+	"list_messages":      func() wireRead { return new(listMessagesRead) },
 	"get_erasure":        func() wireRead { return new(getErasureRead) },
 }
 
@@ -165,7 +170,8 @@ func (w wireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
 func (wireFound) Schema(r huma.Registry) *huma.Schema {
 	return anyOf(r, value{}, list[valueRow]{}, checkpoint{}, list[checkpointRow]{}, thread{}, list[thread]{},
 		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{}, claim{}, list[claim]{},
-		session{}, list[sessionRow]{}, review{}, list[review]{}, memory{}, list[memory]{}, recalled{}, erasure{}, manager{}, list[manager]{})
+		session{}, list[sessionRow]{}, review{}, list[review]{}, memory{}, list[memory]{}, recalled{}, erasure{}, timer{}, list[timer]{},
+		savedConversation{}, list[conversationRow]{}, messagePage{}, manager{}, list[manager]{})
 }
 
 // wireFoundOf writes what a read found.
@@ -217,6 +223,16 @@ func wireFoundOf(found agent.Found) (any, error) {
 		return listOf(f.Items, f.Next, memoryOf), nil
 	case *agent.Recalled:
 		return recalledOf(f), nil
+	case *agent.Timer:
+		return timerOf(*f), nil
+	case *agent.TimerList:
+		return listOf(f.Items, f.Next, timerOf), nil
+	case *agent.SavedConversation:
+		return savedConversationOf(f), nil
+	case *agent.ConversationList:
+		return listOf(f.Items, f.Next, conversationRowOf), nil
+	case *agent.MessageList:
+		return messagePageOf(f), nil
 	case *agent.Erasure:
 		return erasureOf(f), nil
 	default:

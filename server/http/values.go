@@ -21,38 +21,40 @@ func valueStampOf(r *agent.ValueResult) valueStamp {
 
 // value is a value where it travels in JSON.
 type value struct {
-	Key         string `json:"key"`
-	Incarnation uint64 `json:"incarnation"`
-	Revision    uint64 `json:"revision"`
-	ContentType string `json:"content_type"`
-	Bytes       []byte `json:"bytes"`
-	CreatedAt   int64  `json:"created_at"`
-	UpdatedAt   int64  `json:"updated_at"`
-	ExpiresAt   int64  `json:"expires_at,omitzero"`
+	Key         string   `json:"key"`
+	Incarnation uint64   `json:"incarnation"`
+	Revision    uint64   `json:"revision"`
+	ContentType string   `json:"content_type"`
+	Bytes       []byte   `json:"bytes"`
+	Metadata    document `json:"metadata,omitempty"`
+	CreatedAt   int64    `json:"created_at"`
+	UpdatedAt   int64    `json:"updated_at"`
+	ExpiresAt   int64    `json:"expires_at,omitzero"`
 }
 
 func valueOf(v *agent.Value) value {
 	return value{
 		Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType, Bytes: v.Bytes,
-		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
+		Metadata: document(v.Metadata), CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
 	}
 }
 
 // valueRow is a value in a list.
 type valueRow struct {
-	Key         string `json:"key"`
-	Incarnation uint64 `json:"incarnation"`
-	Revision    uint64 `json:"revision"`
-	UpdatedAt   int64  `json:"updated_at"`
-	Bytes       uint64 `json:"bytes"`
-	ContentType string `json:"content_type"`
-	ExpiresAt   int64  `json:"expires_at,omitzero"`
+	Key         string   `json:"key"`
+	Incarnation uint64   `json:"incarnation"`
+	Revision    uint64   `json:"revision"`
+	UpdatedAt   int64    `json:"updated_at"`
+	Bytes       uint64   `json:"bytes"`
+	ContentType string   `json:"content_type"`
+	Metadata    document `json:"metadata,omitempty"`
+	ExpiresAt   int64    `json:"expires_at,omitzero"`
 }
 
 func valueRowOf(r agent.ValueRow) valueRow {
 	return valueRow{
 		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, UpdatedAt: r.UpdatedAt,
-		Bytes: r.Size, ContentType: r.ContentType, ExpiresAt: r.ExpiresAt,
+		Bytes: r.Size, ContentType: r.ContentType, Metadata: document(r.Metadata), ExpiresAt: r.ExpiresAt,
 	}
 }
 
@@ -78,25 +80,7 @@ func (f *front) routeValues() {
 }
 
 func (c *call) putValue(*none) error {
-	body, err := c.readBody(agent.ValueBytesMax)
-	if err != nil {
-		return err
-	}
-	if body == nil {
-		body = []byte{} // an empty value is a value
-	}
-	result, err := c.commit(&agent.PutValue{
-		Key:           c.id("key"),
-		ContentType:   c.r.Header.Get("Content-Type"),
-		Bytes:         body,
-		TTL:           c.duration("ttl_ms"),
-		IfRevision:    c.conditioned(c.optional("if_revision")),
-		IfIncarnation: c.number("if_incarnation"),
-	})
-	if err != nil {
-		return err
-	}
-	stamp, err := resultOf[*agent.ValueResult](result, 0)
+	stamp, err := c.putBody(c.id("key"))
 	if err != nil {
 		return err
 	}
@@ -107,8 +91,34 @@ func (c *call) putValue(*none) error {
 	return c.answer(a)
 }
 
-func (c *call) getValue(*none) error {
-	found, err := read[*agent.Value](c, &agent.GetValue{Key: c.id("key")})
+// putBody writes the call's body under a key.
+func (c *call) putBody(key string) (*agent.ValueResult, error) {
+	body, err := c.readBody(agent.ValueBytesMax)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		body = []byte{} // an empty value is a value
+	}
+	result, err := c.commit(&agent.PutValue{
+		Key:           key,
+		ContentType:   c.r.Header.Get("Content-Type"),
+		Bytes:         body,
+		TTL:           c.duration("ttl_ms"),
+		IfRevision:    c.conditioned(c.optional("if_revision")),
+		IfIncarnation: c.number("if_incarnation"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resultOf[*agent.ValueResult](result, 0)
+}
+
+func (c *call) getValue(*none) error { return c.sendValue(c.id("key")) }
+
+// sendValue answers with a value's bytes.
+func (c *call) sendValue(key string) error {
+	found, err := read[*agent.Value](c, &agent.GetValue{Key: key})
 	if err != nil {
 		return err
 	}
@@ -123,9 +133,11 @@ func (c *call) getValue(*none) error {
 	return nil
 }
 
-func (c *call) deleteValue(*none) error {
+func (c *call) deleteValue(*none) error { return c.removeValue(c.id("key")) }
+
+func (c *call) removeValue(key string) error {
 	_, err := c.commit(&agent.DeleteValue{
-		Key:           c.id("key"),
+		Key:           key,
 		IfRevision:    c.conditioned(c.optional("if_revision")),
 		IfIncarnation: c.number("if_incarnation"),
 		Seal:          c.duration("seal_ms"),

@@ -1,0 +1,142 @@
+package rest
+
+import (
+	"net/http"
+
+	"dormouse/agent"
+)
+
+func (f *front) routeConversations() {
+	const tag, one = "conversations", "/v1/conversations/{id}"
+	ref := []string{"agent_id", "owner_id", "if_incarnation"}
+	register(f, route{
+		method: http.MethodPut, path: one, id: "save-conversation", tag: tag,
+		summary: "Save the state that a conversation goes on from: a stale one is refused with revision_mismatch",
+		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: conversationRow{},
+	}, (*call).saveConversation)
+	register(f, route{
+		method: http.MethodGet, path: one, id: "get-conversation", tag: tag,
+		summary: "Read a conversation with its state and what is pending; forbidden where it has another agent or owner",
+		effect:  reads, query: ref, answers: savedConversation{},
+	}, (*call).getConversation)
+	register(f, route{
+		method: http.MethodDelete, path: one, id: "delete-conversation", tag: tag, summary: "Delete a conversation with its messages",
+		effect: writes, condition: "if_revision", query: append([]string{"if_revision", "seal_ms"}, ref...), status: http.StatusNoContent,
+	}, (*call).deleteConversation)
+	register(f, route{
+		method: http.MethodGet, path: "/v1/conversations", id: "list-conversations", tag: tag,
+		summary: "List conversations in id order: all of them, or those that wait for a person",
+		effect:  reads, query: append([]string{"interrupted"}, listQuery...), answers: list[conversationRow]{},
+	}, (*call).listConversations)
+	register(f, route{
+		method: http.MethodPost, path: one + "/interrupted", id: "set-interrupted", tag: tag,
+		summary: "Say whether a conversation waits for a person", effect: writes, bodyNeeded: true, answers: conversationChange{},
+	}, func(c *call, body *interruptedBody) error { return c.changeConversation(body) })
+	register(f, route{
+		method: http.MethodPost, path: one + "/pending", id: "pend-message", tag: tag,
+		summary: "Keep a message for a busy agent, until a save consumes it", effect: writes, bodyNeeded: true, answers: conversationChange{},
+	}, func(c *call, body *pendBody) error { return c.changeConversation(body) })
+	register(f, route{
+		method: http.MethodPost, path: one + "/messages", id: "save-messages", tag: tag,
+		summary: "Add to what people see", effect: writes, bodyNeeded: true, answers: conversationChange{},
+	}, func(c *call, body *messagesBody) error { return c.changeConversation(body) })
+	register(f, route{
+		method: http.MethodGet, path: one + "/messages", id: "list-messages", tag: tag, summary: "Read what people see, in order",
+		effect: reads, query: append([]string{"from", "tail", "limit"}, ref...), answers: messagePage{},
+	}, (*call).listMessages)
+	register(f, route{
+		method: http.MethodPatch, path: one + "/messages/{message}", id: "update-message", tag: tag,
+		summary: "Change a message in its place: a tool call's status, or what it came to", effect: writes, bodyNeeded: true, answers: entryStamp{},
+	}, (*call).updateMessage)
+}
+
+func (c *call) saveConversation(body *saveConversationBody) error {
+	result, err := c.commit(body.save(c.id("id"), c.conditioned(body.IfRevision)))
+	if err != nil {
+		return err
+	}
+	done, err := resultOf[*agent.ConversationResult](result, 0)
+	if err != nil {
+		return err
+	}
+	row := done.Conversation
+	a := reply{revision: &row.Revision, body: conversationRowOf(row)}
+	if row.Revision == 1 { // revisions count from 1 in each incarnation
+		a.location = location("conversations", row.ID)
+	}
+	return c.answer(a)
+}
+
+// refOf is the conversation that the path and the query mean.
+func (c *call) refOf() agent.ConversationRef {
+	return agent.ConversationRef{ID: c.id("id"), Agent: c.text("agent_id"), Owner: c.text("owner_id"), IfIncarnation: c.number("if_incarnation")}
+}
+
+func (c *call) getConversation(*none) error {
+	found, err := read[*agent.SavedConversation](c, &agent.GetConversation{ConversationRef: c.refOf()})
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{revision: &found.Revision, body: savedConversationOf(found)})
+}
+
+func (c *call) deleteConversation(*none) error {
+	_, err := c.commit(&agent.DeleteConversation{
+		ConversationRef: c.refOf(), IfRevision: c.conditioned(c.optional("if_revision")), Seal: c.duration("seal_ms"),
+	})
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{})
+}
+
+func (c *call) listConversations(*none) error {
+	found, err := read[*agent.ConversationList](c, &agent.ListConversations{Page: c.page(), Interrupted: c.flag("interrupted")})
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{body: listOf(found.Items, found.Next, conversationRowOf)})
+}
+
+// conversationBody asks for an op on a conversation.
+type conversationBody interface {
+	to(conversation string) agent.Op
+}
+
+// changeConversation commits the op that a body asks for.
+func (c *call) changeConversation(body conversationBody) error {
+	result, err := c.commit(body.to(c.id("id")))
+	if err != nil {
+		return err
+	}
+	done, err := resultOf[*agent.ConversationResult](result, 0)
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{body: conversationChangeOf(done)})
+}
+
+func (c *call) listMessages(*none) error {
+	found, err := read[*agent.MessageList](c, &agent.ListMessages{
+		ConversationRef: c.refOf(), From: c.number("from"), Tail: c.number("tail"), Limit: c.number("limit"),
+	})
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{body: messagePageOf(found)})
+}
+
+func (c *call) updateMessage(body *updateMessageBody) error {
+	result, err := c.commit(body.update(c.id("id"), c.id("message")))
+	if err != nil {
+		return err
+	}
+	done, err := resultOf[*agent.MessageResult](result, 0)
+	if err != nil {
+		return err
+	}
+	if !done.Found {
+		return agent.Errorf(agent.CodeNotFound, "conversation %q shows no message %q", c.id("id"), c.id("message"))
+	}
+	return c.answer(reply{body: entryStamp(done.Message)})
+}
