@@ -41,6 +41,8 @@ type Group struct {
 	changes  chan struct{} // a token of one: who changes the membership
 	observed chan raft.Observation
 	followed *followed
+	lease    holding
+	kept     kept
 	foreign  foreign
 	keep     Compaction
 	stuck    atomic.Bool // this node leads though its disk is nearly full: nobody took over
@@ -63,6 +65,7 @@ func Open(o Options) (*Group, error) {
 		ready: new(atomic.Pointer[readiness]), turned: make(chan struct{}),
 		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), keep: o.Compaction,
 	}
+	g.lease.ended = make(chan struct{})
 	var err error
 	g.stores, err = openStores(storesOptions{
 		dir: o.Dir, kind: o.LogStore, check: o.Machine.Check, snapshots: o.Snapshots, applied: o.Machine.Applied,
@@ -192,6 +195,9 @@ func (g *Group) Run(ctx context.Context) error {
 	work.Go(func() error { return g.observe(ctx) })
 	work.Go(func() error { return g.compact(ctx) })
 	work.Go(func() error { return g.belong(ctx) })
+	work.Go(func() error { return g.keepLease(ctx) })
+	work.Go(func() error { return g.assign(ctx) })
+	work.Go(func() error { return g.letGo(ctx) })
 	return work.Wait()
 }
 

@@ -129,6 +129,7 @@ func (g *Group) askToJoin(ctx context.Context) JoinResponse {
 		Node: g.o.NodeID, Incarnation: g.id.incarnation, RaftAddr: g.Addr(),
 		GRPCAddr: self.GRPCAddr, HTTPAddr: self.HTTPAddr, GossipAddr: self.GossipAddr, WantVote: self.WantVote,
 		Version: self.Version, FeatureLevelMax: self.FeatureLevelMax, Empty: g.empty, ClusterID: g.id.clusterID(), Run: g.id.run,
+		Zone: self.Zone, Weight: self.Weight,
 	}
 	if g.IsLeader() {
 		return g.HandleJoin(ctx, request)
@@ -294,6 +295,7 @@ func (g *Group) admit(ctx context.Context, r JoinRequest) (JoinResponse, error) 
 	row := agent.Member{
 		ID: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GRPCAddr: r.GRPCAddr, HTTPAddr: r.HTTPAddr,
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
+		Zone: r.Zone, Weight: r.Weight,
 	}
 	old, known := g.member(r.Node)
 	var why string

@@ -80,6 +80,7 @@ type Options struct {
 	// 0 means what suits the disk.
 	DiskReserve int64
 	Compaction  Compaction // when the log is cut; zero means DefaultCompaction
+	Placement   Placement  // of the instances' partitions; zero means none
 }
 
 // Timing is how quickly a group notices that its leader is gone.

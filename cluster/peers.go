@@ -41,6 +41,8 @@ type JoinRequest struct {
 	Empty           bool   // its data directory held no state when it started
 	ClusterID       string // "" where it knows none yet
 	Run             string // which process asks: minted with each start
+	Zone            string
+	Weight          int
 }
 
 // JoinResponse answers a JoinRequest: accepted, or go elsewhere, or refused.

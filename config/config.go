@@ -14,15 +14,16 @@ import "time"
 
 // Config is every setting of a node.
 type Config struct {
-	Node    Node    `yaml:"node"`
-	HTTP    Listen  `yaml:"http"`
-	GRPC    Listen  `yaml:"grpc"`
-	Raft    Raft    `yaml:"raft"`
-	Gossip  Gossip  `yaml:"gossip"`
-	Cluster Cluster `yaml:"cluster"`
-	Storage Storage `yaml:"storage"`
-	Limits  Limits  `yaml:"limits"`
-	Log     Log     `yaml:"log"`
+	Node      Node      `yaml:"node"`
+	HTTP      Listen    `yaml:"http"`
+	GRPC      Listen    `yaml:"grpc"`
+	Raft      Raft      `yaml:"raft"`
+	Gossip    Gossip    `yaml:"gossip"`
+	Cluster   Cluster   `yaml:"cluster"`
+	Placement Placement `yaml:"placement"`
+	Storage   Storage   `yaml:"storage"`
+	Limits    Limits    `yaml:"limits"`
+	Log       Log       `yaml:"log"`
 }
 
 // Node is what concerns the process as a whole.
@@ -83,6 +84,13 @@ type Cluster struct {
 	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second where the network is good
 }
 
+// Placement is this node's part in keeping live instances.
+type Placement struct {
+	Lease  time.Duration `yaml:"lease"`  // it keeps what it owns for so long though nobody hears from it; 0: it keeps no instances
+	Zone   string        `yaml:"zone"`   // where it stands, for people
+	Weight int           `yaml:"weight"` // its share, beside that of the others
+}
+
 // Storage is the engine under the state machine.
 type Storage struct {
 	CacheBytes int64 `yaml:"cache_bytes"` // of blocks, in memory
@@ -110,10 +118,11 @@ func Default() Config {
 			Addr: "127.0.0.1:7602", LogStore: "wal",
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
 		},
-		Gossip:  Gossip{Addr: "127.0.0.1:7603"},
-		Cluster: Cluster{Join: []string{}, Timing: "default"},
-		Storage: Storage{CacheBytes: 256 << 20},
-		Log:     Log{Level: "info", Format: "text"},
+		Gossip:    Gossip{Addr: "127.0.0.1:7603"},
+		Cluster:   Cluster{Join: []string{}, Timing: "default"},
+		Placement: Placement{Lease: 5 * time.Second, Weight: 100},
+		Storage:   Storage{CacheBytes: 256 << 20},
+		Log:       Log{Level: "info", Format: "text"},
 	}
 }
 

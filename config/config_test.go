@@ -51,10 +51,11 @@ func TestDefaultsOfADevNode(t *testing.T) {
 			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal",
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
 		},
-		Gossip:  config.Gossip{Addr: "127.0.0.1:7603", Advertise: "127.0.0.1:7603"},
-		Cluster: config.Cluster{Bootstrap: true, Join: []string{}, Timing: "default"},
-		Storage: config.Storage{CacheBytes: 256 << 20},
-		Log:     config.Log{Level: "info", Format: "text"},
+		Gossip:    config.Gossip{Addr: "127.0.0.1:7603", Advertise: "127.0.0.1:7603"},
+		Cluster:   config.Cluster{Bootstrap: true, Join: []string{}, Timing: "default"},
+		Placement: config.Placement{Lease: 5 * time.Second, Weight: 100},
+		Storage:   config.Storage{CacheBytes: 256 << 20},
+		Log:       config.Log{Level: "info", Format: "text"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
@@ -182,6 +183,9 @@ func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
 		{"a level that is not there", sources{args: []string{"--dev", "--log-level", "loud"}}, "use one of trace, debug"},
 		{"a format that is not there", sources{args: []string{"--dev", "--log-format", "xml"}}, "use one of text, json"},
 		{"a timing that is not there", sources{yaml: ok + "cluster:\n  timing: fast\n"}, "use one of default, lan"},
+		{"a lease that is too short", sources{yaml: ok + "placement:\n  lease: 499ms\n"}, "placement.lease is 499ms: use 500ms to 10m0s"},
+		{"a zone with a space", sources{yaml: ok + "placement:\n  zone: a b\n"}, "placement.zone \"a b\""},
+		{"no weight", sources{yaml: ok + "placement:\n  weight: 0\n"}, "placement.weight is 0: use 1 to 10000"},
 		{"no cache", sources{yaml: ok + "storage:\n  cache_bytes: 0\n"}, "storage.cache_bytes is 0: use 1048576 to"},
 		{"a size with a unit", sources{yaml: ok + "storage:\n  cache_bytes: 64MiB\n"}, "storage.cache_bytes: not a whole number"},
 		{"a negative reserve", sources{yaml: ok + "limits:\n  disk_reserve_bytes: -1\n"}, "limits.disk_reserve_bytes is -1"},

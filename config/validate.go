@@ -24,6 +24,10 @@ const (
 	logBytesMax         = 1 << 40
 	snapshotEntriesMin  = 100 // a snapshot is a flush: not one for a handful of writes
 	logEntriesMax       = 100_000_000
+	leaseMin            = 500 * time.Millisecond
+	leaseMax            = 10 * time.Minute
+	zoneBytesMax        = 64
+	weightMax           = 10_000
 )
 
 // checks gathers problems, so that one run shows all of them.
@@ -38,6 +42,7 @@ func (c Config) validate() error {
 	c.validateNode(&v)
 	c.validateAddresses(&v)
 	c.validateCluster(&v)
+	c.validatePlacement(&v)
 	oneOf(&v, "raft.log_store", c.Raft.LogStore, "wal", "bolt")
 	between(&v, "raft.snapshot_bytes", c.Raft.SnapshotBytes, logBytesMin, logBytesMax)
 	between(&v, "raft.snapshot_entries", c.Raft.SnapshotEntries, snapshotEntriesMin, logEntriesMax)
@@ -94,6 +99,16 @@ func (c Config) validateCluster(v *checks) {
 	if c.Node.Ephemeral && !c.Node.Dev && !c.Cluster.Bootstrap && len(c.Cluster.Join) == 0 {
 		v.add("an ephemeral node has no cluster to come back to: say --bootstrap or --join (or --dev)")
 	}
+}
+
+func (c Config) validatePlacement(v *checks) {
+	if t := c.Placement.Lease; t != 0 && (t < leaseMin || t > leaseMax) {
+		v.add("placement.lease is %v: use %v to %v, or 0 for a node that keeps no instances", t, leaseMin, leaseMax)
+	}
+	if z := c.Placement.Zone; len(z) > zoneBytesMax || strings.ContainsFunc(z, func(r rune) bool { return !nodeIDRune(r) }) {
+		v.add("placement.zone %q: use letters, digits, '-', '_' and '.' only, at most %d", z, zoneBytesMax)
+	}
+	between(v, "placement.weight", int64(c.Placement.Weight), 1, weightMax)
 }
 
 // service is one listener, as validation sees it.

@@ -149,9 +149,11 @@ func (n *Node) openGroup() error {
 		Self: agent.Member{
 			GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, GossipAddr: c.Gossip.Advertise,
 			WantVote: true, Version: version.String(), FeatureLevelMax: featureLevelMax,
+			Zone: c.Placement.Zone, Weight: c.Placement.Weight,
 		},
 		Bootstrap: c.Cluster.Bootstrap, Join: c.Cluster.Join, Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim, DiskReserve: c.Limits.DiskReserveBytes,
 		Logger: n.logger, Timing: timing(c), Compaction: compaction(c), AcceptDamage: c.Raft.AcceptDamage,
+		Placement: n.placement(),
 	})
 	return fault("open the Raft group", err, codeFailed)
 }

@@ -115,6 +115,9 @@ func (n *Node) close(ctx context.Context) error {
 	if n.router != nil { // refuses what still waits for a leader
 		n.router.Close()
 	}
+	if n.group != nil { // gives up what this node owns, so that others have it at once
+		n.group.EndLease(ctx)
+	}
 	if n.gossip != nil { // says goodbye before the node goes quiet
 		errs = append(errs, n.quitGossip(ctx))
 	}

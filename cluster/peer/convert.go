@@ -2,6 +2,7 @@ package peer
 
 import (
 	"errors"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -33,6 +34,7 @@ func joinRequestToProto(r cluster.JoinRequest) *peerpb.JoinRequest {
 	return &peerpb.JoinRequest{
 		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GrpcAddr: r.GRPCAddr, HttpAddr: r.HTTPAddr,
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
+		Zone: r.Zone, Weight: uint32(max(r.Weight, 0)),
 		Empty: r.Empty, ClusterId: r.ClusterID, Run: r.Run,
 	}
 }
@@ -41,6 +43,7 @@ func joinRequestFromProto(r *peerpb.JoinRequest) cluster.JoinRequest {
 	return cluster.JoinRequest{
 		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GRPCAddr: r.GrpcAddr, HTTPAddr: r.HttpAddr,
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
+		Zone: r.Zone, Weight: int(r.Weight),
 		Empty: r.Empty, ClusterID: r.ClusterId, Run: r.Run,
 	}
 }
@@ -83,4 +86,28 @@ func fromStatus(err error) error {
 		}
 	}
 	return agent.Errorf(agent.CodeUnavailable, "the peer did not answer: %s", s.Message())
+}
+
+func ownRequestToProto(r cluster.OwnRequest) *peerpb.OwnRequest {
+	return &peerpb.OwnRequest{
+		Kind: string(r.Kind), Node: r.Node, Incarnation: r.Incarnation, Life: r.Life, TtlMs: uint64(r.TTL.Milliseconds()),
+		Partition: uint32(r.Partition), Epoch: r.Epoch, Why: r.Why,
+	}
+}
+
+func ownRequestFromProto(r *peerpb.OwnRequest) cluster.OwnRequest {
+	return cluster.OwnRequest{
+		Kind: cluster.OwnKind(r.Kind), Node: r.Node, Incarnation: r.Incarnation, Life: r.Life, TTL: time.Duration(r.TtlMs) * time.Millisecond,
+		Partition: int(r.Partition), Epoch: r.Epoch, Why: r.Why,
+	}
+}
+
+func ownResponseToProto(r cluster.OwnResponse) *peerpb.OwnResponse {
+	return &peerpb.OwnResponse{Leader: r.Leader, LeaderAddr: r.LeaderAddr, Index: r.Index, Refused: string(r.Refused), Detail: r.Detail}
+}
+
+func ownResponseFromProto(r *peerpb.OwnResponse) cluster.OwnResponse {
+	return cluster.OwnResponse{
+		Leader: r.Leader, LeaderAddr: r.LeaderAddr, Index: r.Index, Refused: agent.Code(r.Refused), Detail: r.Detail,
+	}
 }

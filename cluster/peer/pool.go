@@ -106,6 +106,20 @@ func (p *Pool) Change(ctx context.Context, addr string, kind, node string) (clus
 	return cluster.ChangeResponse{Leader: c.Leader, LeaderAddr: c.LeaderAddr, Done: c.Done, Refused: c.Refused}, nil
 }
 
+// Own asks the node at addr, as the leader, for what concerns this node's lease
+// and partitions: cluster.Placement's Ask.
+func (p *Pool) Own(ctx context.Context, addr string, r cluster.OwnRequest) (cluster.OwnResponse, error) {
+	l, err := p.link(addr)
+	if err != nil {
+		return cluster.OwnResponse{}, err
+	}
+	answer, err := l.peer.Own(ctx, ownRequestToProto(r))
+	if err != nil {
+		return cluster.OwnResponse{}, fromStatus(err)
+	}
+	return ownResponseFromProto(answer), nil
+}
+
 // Barrier implements router.Peers.
 func (p *Pool) Barrier(ctx context.Context, addr string) (uint64, error) {
 	l, err := p.link(addr)

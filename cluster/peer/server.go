@@ -14,6 +14,7 @@ type Node interface {
 	LocalStatus() cluster.PeerStatus
 	HandleJoin(ctx context.Context, r cluster.JoinRequest) cluster.JoinResponse
 	HandleChange(ctx context.Context, kind, node string) cluster.ChangeResponse
+	HandleOwn(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse
 	Barrier(ctx context.Context) (uint64, error)
 }
 
@@ -39,6 +40,10 @@ func (s server) Status(context.Context, *peerpb.StatusRequest) (*peerpb.StatusRe
 
 func (s server) Join(ctx context.Context, r *peerpb.JoinRequest) (*peerpb.JoinResponse, error) {
 	return joinResponseToProto(s.node.HandleJoin(ctx, joinRequestFromProto(r))), nil
+}
+
+func (s server) Own(ctx context.Context, r *peerpb.OwnRequest) (*peerpb.OwnResponse, error) {
+	return ownResponseToProto(s.node.HandleOwn(ctx, ownRequestFromProto(r))), nil
 }
 
 func (s server) Change(ctx context.Context, r *peerpb.ChangeRequest) (*peerpb.ChangeResponse, error) {

@@ -1,0 +1,225 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/placement"
+)
+
+const (
+	// assignEvery is how long the leader goes without a look at who is to own
+	// what, where nothing happens: gossip and time tell nobody.
+	assignEvery = 500 * time.Millisecond
+	// assignGap is the least time between two plans, so that partitions that
+	// are released one by one are planned for together.
+	assignGap = 50 * time.Millisecond
+	// drainsMax is how many partitions may drain at once: those instances sleep
+	// meanwhile, and wake elsewhere.
+	drainsMax = 128
+	// keptFor is how long the leader leaves a partition alone that its owner
+	// could not let go.
+	keptFor = 30 * time.Second
+	// releasesMax is how many partitions a node without instances lets go at once.
+	releasesMax = 32
+)
+
+// kept is the partitions that their owners could not let go lately. It is the
+// leader's own, and lost with it: the next one tries again.
+type kept struct {
+	mu    sync.Mutex
+	since map[int]time.Time // :: partition → when; guarded by mu
+}
+
+func (k *kept) note(n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.since == nil {
+		k.since = make(map[int]time.Time)
+	}
+	k.since[n] = time.Now()
+}
+
+func (k *kept) has(n int) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	since, ok := k.since[n]
+	if ok && time.Since(since) > keptFor {
+		delete(k.since, n)
+		return false
+	}
+	return ok
+}
+
+// assign keeps the partitions with the members, while this node leads and is
+// ready: after every change, and now and then.
+func (g *Group) assign(ctx context.Context) error {
+	table := g.o.Placement.Table
+	if table == nil {
+		return nil
+	}
+	for ctx.Err() == nil {
+		moved, led := table.PartitionsChanged(), g.LeaderChanged()
+		planned := g.IsLeader() && g.assignOnce(ctx)
+		if planned {
+			pause(ctx, assignGap)
+		}
+		again := time.NewTimer(assignEvery)
+		select {
+		case <-again.C:
+		case <-moved:
+		case <-led:
+		case <-ctx.Done():
+		}
+		again.Stop()
+	}
+	return nil
+}
+
+// assignOnce proposes what is to change now, and tells whether anything is. All
+// of it names what it was planned from, so a plan that has been overtaken is
+// refused, and the next one takes its place.
+func (g *Group) assignOnce(ctx context.Context) (planned bool) {
+	nodes := g.owners()
+	if len(nodes) == 0 {
+		return false
+	}
+	for _, step := range plan(g.o.Placement.Table.Partitions(), nodes, g.kept.has) {
+		planned = true
+		if err := g.commit(ctx, g.o.Placement.Table.EncodeMovePartitions(step.moves, step.why)); err != nil {
+			g.logger.Info("partitions were not moved yet", "why", step.why, "partitions", len(step.moves), "error", err)
+			return true
+		}
+		g.logger.Info("moved partitions", "why", step.why, "partitions", len(step.moves))
+	}
+	return planned
+}
+
+// owners are the members that have a lease, and so may own partitions. One that
+// seems dead, or has come only now, is given nothing: it may flap. Where all of
+// them are such, none is held back for being young.
+func (g *Group) owners() []placement.Node {
+	members := make(map[string]agent.Member)
+	for _, m := range g.machine.Members() {
+		members[m.ID] = m
+	}
+	tick := g.Tick()
+	var nodes []placement.Node
+	var young []int
+	open := 0
+	for _, l := range g.o.Placement.Table.NodeLeases() {
+		m, known := members[l.Node]
+		if !known || m.Incarnation != l.Incarnation {
+			continue
+		}
+		n := placement.Node{Name: m.ID, Zone: m.Zone, Weight: m.Weight}
+		n.Closed = g.o.Placement.Alive != nil && l.Node != g.o.NodeID && !g.o.Placement.Alive(l.Node)
+		if !n.Closed && l.BegunTick+uint64(l.TTL.Milliseconds()) > tick {
+			n.Closed = true
+			young = append(young, len(nodes))
+		}
+		if !n.Closed {
+			open++
+		}
+		nodes = append(nodes, n)
+	}
+	if open == 0 {
+		for _, i := range young {
+			nodes[i].Closed = false
+		}
+	}
+	return nodes
+}
+
+// step is moves that share a reason.
+type step struct {
+	why   string
+	moves []agent.PartitionMove
+}
+
+// plan says what is to change for the nodes to own what placement gives them.
+// What drains counts as its next owner's.
+func plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool) []step {
+	leased := make(map[string]bool, len(nodes))
+	for _, n := range nodes {
+		leased[n.Name] = true
+	}
+	owners := make([]string, len(table))
+	drains := 0
+	for i, p := range table {
+		owners[i] = p.Owner
+		if p.State == agent.PartitionDraining {
+			drains++
+			if leased[p.To] {
+				owners[i] = p.To
+			}
+		}
+	}
+	free := step{why: "nobody owned it"}
+	drain := step{why: "another node has less than its share"}
+	stay := step{why: "its next owner is gone, or has enough"}
+	target := placement.Assign(owners, nodes)
+	for i, p := range table {
+		to := target[i]
+		move := agent.PartitionMove{Partition: p.ID, Epoch: p.Epoch, To: to}
+		switch {
+		case to == "":
+		case p.State == agent.PartitionFree:
+			move.Action = agent.PartitionAssign
+			free.moves = append(free.moves, move)
+		case to == p.Owner && p.State == agent.PartitionDraining:
+			move.Action, move.To = agent.PartitionKeep, ""
+			stay.moves = append(stay.moves, move)
+		case to == p.Owner || to == p.To || kept(p.ID):
+		case p.State == agent.PartitionDraining || drains < drainsMax:
+			if p.State != agent.PartitionDraining {
+				drains++
+			}
+			move.Action = agent.PartitionDrain
+			drain.moves = append(drain.moves, move)
+		}
+	}
+	var steps []step
+	for _, s := range []step{free, stay, drain} {
+		if len(s.moves) > 0 {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// letGo releases what drains here at once, on a node where nobody keeps instances.
+func (g *Group) letGo(ctx context.Context) error {
+	table := g.o.Placement.Table
+	if table == nil || g.o.Placement.LeaseTTL == 0 || g.o.Placement.Hosted {
+		return nil
+	}
+	for ctx.Err() == nil {
+		changed := table.PartitionsChanged()
+		var releases sync.WaitGroup
+		room := make(chan struct{}, releasesMax)
+		for _, p := range table.Partitions() {
+			if p.State != agent.PartitionDraining || p.Owner != g.o.NodeID || p.Incarnation != g.Life() {
+				continue
+			}
+			room <- struct{}{}
+			releases.Go(func() {
+				defer func() { <-room }()
+				ctx, cancel := context.WithTimeout(ctx, peerMax)
+				defer cancel()
+				_ = g.ReleasePartition(ctx, p.ID, p.Epoch) // the next round tries again
+			})
+		}
+		releases.Wait()
+		again := time.NewTimer(peerMax)
+		select {
+		case <-changed:
+		case <-again.C:
+		case <-ctx.Done():
+		}
+		again.Stop()
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package node_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+)
+
+// The lease of the towns' nodes, and what may come on top until all that a lost
+// node owned is another's.
+const (
+	townLease  = 5 * time.Second
+	rehomedMax = townLease + 3*time.Second
+)
+
+// shares are how many partitions each node owns, as a node sees it; "" counts
+// those that are nobody's, "*" those that drain.
+func shares(r *resident) map[string]int {
+	out := map[string]int{}
+	for _, p := range r.Machine().Partitions() {
+		out[p.Owner]++
+		if p.State == agent.PartitionDraining {
+			out["*"]++
+		}
+	}
+	return out
+}
+
+// even waits until those nodes own everything, each within a tenth of its share.
+func (w *town) even(names ...string) {
+	w.t.Helper()
+	w.await("the partitions to be spread", func() bool {
+		for _, r := range w.awake {
+			got := shares(r)
+			if got[""] != 0 || got["*"] != 0 || len(got) != len(names) {
+				return false
+			}
+			fair := float64(agent.Partitions) / float64(len(names))
+			for _, name := range names {
+				if n := float64(got[name]); n > 1.1*fair+1 || n < 0.9*fair-1 {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+// believers checks that of no partition two nodes believe at once that they
+// own it, and that no epoch runs backwards; seen has the greatest of each.
+func (w *town) believers(seen []uint64) {
+	w.t.Helper()
+	owner := make([]string, agent.Partitions)
+	for name, r := range w.awake {
+		if !time.Now().Before(r.Group().LeaseUntil()) {
+			continue
+		}
+		for _, p := range r.Machine().Partitions() {
+			if p.Owner != name || p.Incarnation != r.Group().Life() || p.State == agent.PartitionDraining {
+				continue // what drains it has let go itself: it asks for the release when it has
+			}
+			if other := owner[p.ID]; other != "" {
+				w.t.Fatalf("%s and %s both believe that partition %d is theirs", other, name, p.ID)
+			}
+			owner[p.ID] = name
+			if p.Epoch < seen[p.ID] {
+				w.t.Fatalf("%s believes in epoch %d of partition %d; it was at %d before", name, p.Epoch, p.ID, seen[p.ID])
+			}
+			seen[p.ID] = p.Epoch
+		}
+	}
+}
+
+// fencedPut writes under a partition's fence, through a node.
+func fencedPut(ctx context.Context, r *resident, p agent.Partition) error {
+	_, err := r.Service().Commit(ctx, agent.Commit{Fence: p.Fence(), Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}}})
+	return err
+}
+
+// someOf is a partition that a node owns, as another sees it.
+func someOf(w *town, owner string, seen *resident) agent.Partition {
+	w.t.Helper()
+	for _, p := range seen.Machine().Partitions() {
+		if p.Owner == owner {
+			return p
+		}
+	}
+	w.t.Fatalf("%s owns nothing", owner)
+	return agent.Partition{}
+}
+
+func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Minute) })
+		w := emptyTown(t)
+		r := w.start("n1")
+		for r.Ready() != nil {
+			time.Sleep(time.Millisecond)
+		}
+		began := time.Now()
+		for shares(r)["n1"] != agent.Partitions {
+			if time.Since(began) > 100*time.Millisecond {
+				t.Fatalf("after %v it owns %v", time.Since(began), shares(r))
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Logf("it owns all of them %v after it was ready", time.Since(began))
+	})
+}
+
+// CL-2, CL-4, CL-10.
+func TestPartitionsFollowTheMembersSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		w.even("n1", "n2", "n3")
+		before := w.awake["n1"].Machine().Partitions()
+		w.start("n4")
+		w.even("n1", "n2", "n3", "n4")
+		for i, p := range w.awake["n1"].Machine().Partitions() {
+			if p.Owner != before[i].Owner && p.Owner != "n4" {
+				t.Fatalf("partition %d went from %s to %s when n4 joined", i, before[i].Owner, p.Owner)
+			}
+		}
+		lost := "n4"
+		if w.leader().name == lost {
+			lost = "n3"
+		}
+		w.crash(lost)
+		began := time.Now()
+		w.even(without([]string{"n1", "n2", "n3", "n4"}, lost)...)
+		if took := time.Since(began); took > rehomedMax {
+			t.Errorf("what %s owned was another's only after %v", lost, took)
+		}
+		w.start(lost)
+		w.even("n1", "n2", "n3", "n4")
+		began = time.Now()
+		w.sleep(lost) // in order: nobody waits for a lease
+		w.even(without([]string{"n1", "n2", "n3", "n4"}, lost)...)
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("what %s left was another's only after %v", lost, took)
+		}
+		w.agree()
+	})
+}
+
+func without(names []string, name string) []string {
+	var out []string
+	for _, n := range names {
+		if n != name {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// CL-1, CL-5, CL-6: an owner that is cut off stops before anybody else begins,
+// and whatever it still writes under its epoch is refused.
+func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		w.even("n1", "n2", "n3")
+		cut := w.awake[w.follower().name]
+		theirs := someOf(w, cut.name, cut)
+		seen := make([]uint64, agent.Partitions)
+		w.isolate(cut.name)
+		for began := time.Now(); time.Since(began) < rehomedMax; time.Sleep(100 * time.Millisecond) {
+			w.believers(seen)
+			held := shares(w.leader())[cut.name] == 0
+			if held && time.Now().Before(cut.Group().LeaseUntil()) {
+				t.Fatal("its partitions were given away before it stopped")
+			}
+		}
+		others := without([]string{"n1", "n2", "n3"}, cut.name)
+		next := w.leader().Machine().Partition(theirs.ID)
+		if next.Owner == cut.name || next.Epoch <= theirs.Epoch {
+			t.Fatalf("%+v after %+v", next, theirs)
+		}
+		if err := fencedPut(t.Context(), w.awake[others[0]], theirs); agent.CodeOf(err) != agent.CodeFenced {
+			t.Errorf("a write under the epoch that ended: %v", err)
+		}
+		if err := fencedPut(t.Context(), w.awake[others[0]], next); err != nil {
+			t.Errorf("a write under the one that stands: %v", err)
+		}
+		if p := cut.Machine().Partition(theirs.ID); p.Owner != cut.name {
+			t.Errorf("it has heard of what it could not: %+v", p)
+		}
+		w.heal()
+		w.even("n1", "n2", "n3")
+		w.believers(seen)
+		if err := fencedPut(t.Context(), cut, theirs); agent.CodeOf(err) != agent.CodeFenced {
+			t.Errorf("a write under the epoch that ended, through who had it: %v", err)
+		}
+	})
+}
+
+// CL-5: gossip says of each in turn that it is dead, and to it that all others
+// are; nothing moves for that.
+func TestGossipThatLiesMovesNothingSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		w.even("n1", "n2", "n3")
+		before := w.leader().Machine().Partitions()
+		for i := range 3 { // each for the others, the leader too
+			alone, others := []string{"127.0.1.1:7603", "127.0.1.2:7603", "127.0.1.3:7603"}[i], []string{}
+			for _, addr := range []string{"127.0.1.1:7603", "127.0.1.2:7603", "127.0.1.3:7603"} {
+				if addr != alone {
+					others = append(others, addr)
+				}
+			}
+			w.talk.Split([]string{alone}, others)
+			time.Sleep(45 * time.Second)
+			w.talk.Heal()
+			time.Sleep(5 * time.Second)
+		}
+		for i, p := range w.leader().Machine().Partitions() {
+			if p != before[i] {
+				t.Fatalf("%+v, was %+v", p, before[i])
+			}
+		}
+	})
+}
+
+// CL-1, CL-7: whatever comes and goes, nobody owns what another one owns.
+func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		seen := make([]uint64, agent.Partitions)
+		watch := func(d time.Duration) {
+			for began := time.Now(); time.Since(began) < d; time.Sleep(100 * time.Millisecond) {
+				w.believers(seen)
+			}
+		}
+		for range 8 {
+			victim := name(rand.IntN(3)) // a seed would not make scheduling repeatable
+			switch rand.IntN(4) {
+			case 0:
+				w.crash(victim)
+				watch(time.Duration(rand.IntN(12)) * time.Second)
+				w.start(victim)
+			case 1:
+				w.isolate(victim)
+				watch(time.Duration(rand.IntN(12)) * time.Second)
+				w.heal()
+			case 2:
+				w.sleep(victim)
+				watch(time.Duration(rand.IntN(3)) * time.Second)
+				w.start(victim)
+			default:
+				w.talk.Split([]string{"127.0.1." + victim[1:] + ":7603"}, []string{"127.0.1.9:7603"})
+			}
+			watch(time.Duration(rand.IntN(8)) * time.Second)
+		}
+		w.heal()
+		w.even("n1", "n2", "n3")
+		w.believers(seen)
+		w.agree()
+	})
+}
