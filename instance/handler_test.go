@@ -3,6 +3,7 @@ package instance_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,15 +20,27 @@ type funcs struct {
 	restore    func(state agent.JSON) error
 	checkpoint func() (agent.JSON, error)
 	made       int
+
+	mu sync.Mutex // of handle and patient, where a call hangs
+}
+
+// set changes what is called while a call hangs.
+func (f *funcs) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
 }
 
 type plain struct{ *funcs }
 
 func (p plain) Handle(ctx context.Context, t *instance.Turn) error {
-	if p.patient != nil {
-		return p.patient(ctx, t)
+	p.mu.Lock()
+	patient, handle := p.patient, p.handle
+	p.mu.Unlock()
+	if patient != nil {
+		return patient(ctx, t)
 	}
-	return p.handle(t)
+	return handle(t)
 }
 
 // keeper is a handler with state of its own.
@@ -149,7 +162,7 @@ func TestAHandlerThatHangsIsLeftBehind(t *testing.T) {
 		if e := k.refusal(err, agent.CodeHandlerFailed); e.Reason != "timeout" {
 			k.Errorf("%+v", e)
 		}
-		f.patient, f.handle = nil, func(t *instance.Turn) error { return t.Reply(t.State()) }
+		f.set(func() { f.patient, f.handle = nil, func(t *instance.Turn) error { return t.Reply(t.State()) } })
 		if reply := k.send(k.host, "a", signal("x", "")); string(reply.Data) != `{}` || f.made != 2 {
 			k.Errorf("%s from handler %d", reply.Data, f.made)
 		}
@@ -183,6 +196,24 @@ func TestCrashesInARowMakeItWaitLonger(t *testing.T) {
 		k.code(err, agent.CodeHandlerFailed)
 		if wait := time.Since(began).Round(100 * time.Millisecond); wait != 100*time.Millisecond {
 			k.Errorf("after a good turn it waits %v", wait)
+		}
+	})
+}
+
+func TestWhoIsAttachedStaysSoThroughACrash(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler, IdleTimeout: time.Minute})
+		k.attach("a", "me", 10*time.Minute)
+		f.handle = func(*instance.Turn) error { panic("ouch") }
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		k.code(err, agent.CodeHandlerFailed)
+		time.Sleep(5 * time.Minute)
+		if err := k.host.Touch(k.Context(), ref("a"), "me"); err != nil {
+			k.Error(err)
+		}
+		time.Sleep(12 * time.Minute)
+		if s := k.stats(); s.Awake+s.Waking+s.Draining != 0 {
+			k.Errorf("%+v", s)
 		}
 	})
 }

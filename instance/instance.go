@@ -80,7 +80,7 @@ func (i *instance) more() *rare {
 
 // dirty tells whether something of the instance is not stored yet.
 func (i *instance) dirty() bool {
-	return i.stored.revision == 0 || i.body.rare != nil && i.body.rare.dirty
+	return i.body.awake && (i.stored.revision == 0 || i.body.rare != nil && i.body.rare.dirty)
 }
 
 func (i *instance) ref() agent.InstanceRef {

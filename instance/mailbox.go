@@ -112,10 +112,7 @@ func (h *Host) await(ctx context.Context, i *instance, l *letter) answer {
 	if withdrawn {
 		return answer{err: agent.Errorf(agent.CodeUnavailable, "the call ended before the instance came to it: %v", context.Cause(ctx))}
 	}
-	if l.signal == nil {
-		return answer{err: agent.Errorf(agent.CodeUnavailable, "the call ended first: %v", context.Cause(ctx))}
-	}
-	return answer{err: agent.Errorf(agent.CodeUnknown, "the call ended while the signal was being handled: it may yet apply")}
+	return answer{err: agent.Errorf(agent.CodeUnknown, "the call ended while it was being handled: it may yet apply")}
 }
 
 // withdraw takes a letter out of the mailbox, and tells whether it was there.
@@ -147,7 +144,7 @@ func (h *Host) next(i *instance) *letter {
 	i.working = false
 	switch {
 	case i.gone != nil:
-	case i.status != agent.InstanceAwake: // it did not wake
+	case i.status != agent.InstanceAwake && len(i.attachments) == 0: // it did not wake
 		h.remove(i, errAsleep)
 	default:
 		h.arm(i)

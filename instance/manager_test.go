@@ -195,7 +195,7 @@ func TestManagerConformance(t *testing.T) {
 			k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 			k.send(k.host, "a", signal("patch", `{"n":1}`))
 			release := make(chan struct{})
-			k.store.before = func(agent.Commit) error { <-release; return nil }
+			hook(k.store, &k.store.before, func(agent.Commit) error { <-release; return nil })
 			stopped := make(chan error, 1)
 			go func() { stopped <- k.host.Stop(k.Context(), ref("a")) }()
 			time.Sleep(5 * time.Second)
@@ -306,14 +306,14 @@ func thawFails(k *kit) {
 func hibernationFails(k *kit) {
 	k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle, IdleTimeout: time.Minute})
 	k.send(k.host, "a", signal("patch", `{"n":1}`))
-	k.store.before = func(agent.Commit) error { return agent.Errorf(agent.CodeUnavailable, "cut off") }
+	hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeUnavailable, "cut off") })
 	k.code(k.host.Hibernate(k.Context(), ref("a")), agent.CodeUnavailable)
-	time.Sleep(61 * time.Second)
+	time.Sleep(61500 * time.Millisecond) // the first retry has failed too
 	k.is("a", agent.InstanceAwake)
 	if s := k.stats(); s.Failed < 2 || s.Hibernated != 0 {
 		k.Errorf("%+v", s)
 	}
-	k.store.before = nil
+	hook(k.store, &k.store.before, nil)
 	time.Sleep(2 * time.Second)
 	k.is("a", agent.InstanceDormant)
 	if got := k.state(k.host, "a"); got != `{"n":1}` {
@@ -336,7 +336,7 @@ func comesLate(k *kit) {
 	} {
 		k.send(k.host, name, signal("patch", `{"n":1}`))
 		release := make(chan struct{})
-		k.store.before = func(agent.Commit) error { <-release; return nil }
+		hook(k.store, &k.store.before, func(agent.Commit) error { <-release; return nil })
 		time.Sleep(61 * time.Second) // it is being saved
 		k.is(name, agent.InstanceDraining)
 		come := come
@@ -344,7 +344,7 @@ func comesLate(k *kit) {
 		go func() { came <- come(name) }()
 		synctest.Wait()
 		close(release)
-		k.store.before = nil
+		hook(k.store, &k.store.before, nil)
 		if err := <-came; err != nil {
 			k.Errorf("%s: %v", name, err)
 		}

@@ -70,14 +70,14 @@ func TestOwnerConformance(t *testing.T) {
 		"CL-11: a hand-off stops where a hibernation fails": func(k *kit) {
 			k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 			k.send(k.host, "a", signal("patch", `{"n":1}`))
-			k.store.before = func(agent.Commit) error { return agent.Errorf(agent.CodeUnavailable, "cut off") }
+			hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeUnavailable, "cut off") })
 			k.world.drain(partition("a"), "n2")
 			time.Sleep(time.Minute)
 			p := k.world.partition(partition("a"))
 			if p.Owner != "n1" || p.State != agent.PartitionOwned || len(k.world.kept) != 1 || !strings.Contains(p.Why, "cut off") {
 				k.Errorf("%+v, %v", p, k.world.kept)
 			}
-			k.store.before = nil
+			hook(k.store, &k.store.before, nil)
 			if got := k.state(k.host, "a"); got != `{"n":1}` {
 				k.Errorf("state %s", got)
 			}
@@ -98,13 +98,13 @@ func staleOwner(k *kit) {
 	h2, _, _ := k.open("n2", nil)
 	k.send(k.host, "a", signal("patch", `{"n":1}`))
 	var moved bool
-	k.store.before = func(c agent.Commit) error {
+	hook(k.store, &k.store.before, func(c agent.Commit) error {
 		if c.Fence != nil && !moved { // between the handler and the store
 			moved = true
 			k.world.give(partition("a"), "n2")
 		}
 		return nil
-	}
+	})
 	k.g.cut(time.Hour)
 	_, err := k.host.Signal(k.Context(), ref("a"), signal("patch", `{"n":2}`))
 	k.code(err, agent.CodeNotOwner)
@@ -120,7 +120,7 @@ func staleOwner(k *kit) {
 func drains(k *kit) {
 	k.start("a", "")
 	release := make(chan struct{})
-	k.store.before = func(agent.Commit) error { <-release; return nil }
+	hook(k.store, &k.store.before, func(agent.Commit) error { <-release; return nil })
 	replies := make(chan agent.Reply, 3)
 	for range 3 {
 		go func() { replies <- k.send(k.host, "a", signal("append", `{"entries":{}}`)) }()
@@ -147,13 +147,13 @@ func drains(k *kit) {
 func TestTheBarrierOfAReadFindsThatTheOwnerIsAnother(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal("patch", `{"n":1}`))
-		k.store.read = func(r agent.Reads) error {
+		hook(k.store, &k.store.read, func(r agent.Reads) error {
 			if _, ok := r.Reads[0].(*agent.GetManager); ok && !r.Stale {
-				k.store.read = nil
+				hook(k.store, &k.store.read, nil)
 				k.world.give(partition("a"), "n2") // by the time that the read is answered
 			}
 			return nil
-		}
+		})
 		_, err := k.host.Signal(k.Context(), ref("a"), signal("get", `{}`))
 		if e := k.refusal(err, agent.CodeNotOwner); e.Holder != "n2" {
 			k.Errorf("%+v", e)
@@ -255,7 +255,7 @@ func TestAShutdownPutsAllToSleep(t *testing.T) {
 	sim(t, nil, func(k *kit) { // one that cannot
 		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 		k.send(k.host, "a", signal("patch", `{"n":1}`))
-		k.store.before = func(agent.Commit) error { return agent.Errorf(agent.CodeUnavailable, "cut off") }
+		hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeUnavailable, "cut off") })
 		ctx, cancel := context.WithTimeout(k.Context(), 10*time.Second)
 		defer cancel()
 		if err := k.host.Shutdown(ctx); err == nil || !strings.Contains(err.Error(), "1 of 1") {

@@ -29,14 +29,17 @@ func (s *store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 	if c.Fence == nil && s.world != nil {
 		return s.Service.Commit(ctx, c)
 	}
-	if s.before != nil {
-		if err := s.before(c); err != nil {
+	s.mu.Lock()
+	before, after := s.before, s.after
+	s.mu.Unlock()
+	if before != nil {
+		if err := before(c); err != nil {
 			return agent.Result{}, err
 		}
 	}
 	result, err := s.decide(ctx, c)
-	if s.after != nil {
-		if err := s.after(c); err != nil {
+	if after != nil {
+		if err := after(c); err != nil {
 			return agent.Result{}, err
 		}
 	}
@@ -71,6 +74,13 @@ func (s *store) decide(ctx context.Context, c agent.Commit) (agent.Result, error
 	return result, err
 }
 
+// hook sets one of the hooks.
+func hook[F any](s *store, place *F, f F) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*place = f
+}
+
 // count is how many commits were decided.
 func (s *store) count() int {
 	s.mu.Lock()
@@ -80,8 +90,11 @@ func (s *store) count() int {
 
 // Read implements agent.Service.
 func (s *store) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
-	if s.read != nil {
-		if err := s.read(r); err != nil {
+	s.mu.Lock()
+	read := s.read
+	s.mu.Unlock()
+	if read != nil {
+		if err := read(r); err != nil {
 			return agent.Answers{}, err
 		}
 	}

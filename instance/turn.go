@@ -135,9 +135,13 @@ func (h *Host) refused(i *instance, err error, own int) error {
 	var e *agent.Error
 	if errors.As(err, &e) && agent.OutcomeOf(e) == agent.Refused {
 		switch e.Code {
-		case agent.CodeConflict, agent.CodeRevisionMismatch, agent.CodeDeleted, agent.CodeThreadMismatch, agent.CodeMissingThread:
+		case agent.CodeConflict, agent.CodeRevisionMismatch, agent.CodeDeleted, agent.CodeMissingThread:
 			if e.Op < own {
 				return &staleError{refusal: err}
+			}
+		case agent.CodeThreadMismatch: // its rev was right, and yet it is shorter than it should be
+			if e.Op < own {
+				err = agent.Errorf(agent.CodeDuplicateEntry, "an entry of the turn is in the thread already, under its id")
 			}
 		default:
 		}

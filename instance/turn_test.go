@@ -51,12 +51,12 @@ func TestASignalSentAgainGetsItsFirstAnswer(t *testing.T) {
 func TestATurnWhoseOutcomeIsUnknownIsSettled(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		lost := 3
-		k.store.after = func(agent.Commit) error {
+		hook(k.store, &k.store.after, func(agent.Commit) error {
 			if lost--; lost >= 0 {
 				return agent.Errorf(agent.CodeUnknown, "the answer was lost")
 			}
 			return nil
-		}
+		})
 		second := make(chan agent.Reply, 1)
 		go func() {
 			time.Sleep(10 * time.Millisecond) // while the first is being settled
@@ -78,7 +78,7 @@ func TestACallerThatLeavesIsToldWhatIsKnown(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.start("a", "")
 		release := make(chan struct{})
-		k.store.before = func(agent.Commit) error { <-release; return nil }
+		hook(k.store, &k.store.before, func(agent.Commit) error { <-release; return nil })
 		ctx, cancel := context.WithCancel(k.Context())
 		begun, waiting := make(chan error, 1), make(chan error, 1)
 		go func() {
@@ -94,7 +94,7 @@ func TestACallerThatLeavesIsToldWhatIsKnown(t *testing.T) {
 		cancel()
 		k.code(<-begun, agent.CodeUnknown)
 		k.code(<-waiting, agent.CodeUnavailable)
-		k.store.before = nil
+		hook(k.store, &k.store.before, nil)
 		close(release)
 		k.send(k.host, "a", signal("get", `{}`))
 		if got := k.entries("a"); !slices.Equal(got, []string{"begun"}) {
@@ -108,7 +108,7 @@ func TestAFullMailboxRefuses(t *testing.T) {
 		k.put(agent.Manager{Name: "m", MailboxMax: 2})
 		k.start("a", "")
 		release := make(chan struct{})
-		k.store.before = func(agent.Commit) error { <-release; return nil }
+		hook(k.store, &k.store.before, func(agent.Commit) error { <-release; return nil })
 		for n := range 3 { // one is being handled, two wait
 			s := signal("append", fmt.Sprintf(`{"entries":{"kind":"n%d"}}`, n))
 			s.Cast = true
@@ -211,6 +211,17 @@ func TestTheDocument(t *testing.T) {
 		k.send(k.host, "a", signal("turn", `{}`))
 		if k.store.count() != commits {
 			k.Error("a turn that changes nothing wrote something")
+		}
+	})
+}
+
+func TestAnEntryThatIsThereAlreadyIsRefused(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.send(k.host, "a", signal("append", `{"entries":{"id":"e1"}}`))
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("turn", `{"entries":{"id":"e1"},"patch":{"n":1}}`))
+		k.code(err, agent.CodeDuplicateEntry)
+		if reply := k.send(k.host, "a", signal("append", `{"entries":{"id":"e2"}}`)); reply.Rev != 2 || reply.Revision != 2 {
+			k.Errorf("%+v", reply)
 		}
 	})
 }
