@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) agentsCommand() *cobra.Command {
-	return group("agents", "Checkpoint and thread together", a.agentsHibernate(), a.agentsThaw(), a.agentsRepair())
+	return group("agents", "Checkpoint and thread together", a.agentsHibernate(), a.agentsThaw(), a.agentsFork(), a.agentsErase(), a.agentsRepair())
 }
 
 func (a *app) agentsHibernate() *cobra.Command {

@@ -24,7 +24,8 @@ delete_checkpoint, append_thread, hibernate_thread, delete_thread,
 compact_thread, fork_thread, take_claim, renew_claim, release_claim,
 put_session, claim_session, resume_session, recover_session,
 checkpoint_session, commit_session, renew_session, cancel_session,
-fork_session, delete_session, decide_review, write_memory, delete_memory, put_scope, delete_scope. The bytes of values are in base64.`,
+fork_session, delete_session, decide_review, write_memory, delete_memory,
+fork_agent, erase_agent, set_ttl, put_scope, delete_scope. The bytes of values are in base64.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path == "" {
 				return usagef("commit needs -f FILE, or -f - for stdin")
@@ -81,6 +82,12 @@ func (a *app) printResult(result agent.Result) error {
 		case *agent.MemoryResult:
 			document.Results = append(document.Results, memoryWritten(r))
 			g.add(op, "memory of "+r.Agent, r.ID, "-", number(r.Revision))
+		case *agent.ForkedAgent:
+			document.Results = append(document.Results, forkedOf(r))
+			g.add(op, "agent", r.Checkpoint.Key, "-", number(r.Checkpoint.Revision))
+		case *agent.Erasure:
+			document.Results = append(document.Results, erasureOf(r))
+			g.add(op, "erased, complete: "+yes(r.Complete()), r.Agent, "-", "-")
 		case *agent.ScopeResult:
 			document.Results = append(document.Results, scopeOf(r.Scope))
 			g.add(op, "scope", r.Scope.Name, "-", "-")

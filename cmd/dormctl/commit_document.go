@@ -73,6 +73,9 @@ var opNames = map[string]func() opDoc{ // :: name → its members
 	"decide_review":      func() opDoc { return new(decideReviewDoc) },
 	"write_memory":       func() opDoc { return new(writeMemoryDoc) },
 	"delete_memory":      func() opDoc { return new(deleteMemoryDoc) },
+	"fork_agent":         func() opDoc { return new(forkAgentDoc) },
+	"erase_agent":        func() opDoc { return new(eraseAgentDoc) },
+	"set_ttl":            func() opDoc { return new(setTTLDoc) },
 	"put_scope":          func() opDoc { return new(putScopeDoc) },
 	"delete_scope":       func() opDoc { return new(deleteScopeDoc) },
 }

@@ -123,12 +123,13 @@ type threadDoc struct {
 	UpdatedAt   int64          `json:"updated_at"`
 	Metadata    jsontext.Value `json:"metadata"`
 	ForkedFrom  *forkDoc       `json:"forked_from,omitzero"`
+	ExpiresAt   int64          `json:"expires_at,omitzero"`
 	Stats       statsDoc       `json:"stats"`
 }
 
 func threadOf(t agent.Thread) threadDoc {
 	doc := threadDoc{
-		ID: t.ID, Incarnation: t.Incarnation, Rev: t.Rev, Head: t.Head.String(), Floor: t.Floor,
+		ID: t.ID, Incarnation: t.Incarnation, Rev: t.Rev, Head: t.Head.String(), Floor: t.Floor, ExpiresAt: t.ExpiresAt,
 		Summary: jsontext.Value(t.Summary), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: object(t.Metadata),
 		Stats: statsDoc{EntryCount: t.Rev - t.Floor},
 	}

@@ -40,13 +40,14 @@ type sessionRowDoc struct {
 	QueueLength   uint64              `json:"queue_length"`
 	CreatedAt     int64               `json:"created_at"`
 	UpdatedAt     int64               `json:"updated_at"`
+	ExpiresAt     int64               `json:"expires_at,omitzero"`
 }
 
 func sessionRowOf(r agent.SessionRow) sessionRowDoc {
 	return sessionRowDoc{
 		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: r.Mode, Busy: r.Busy, AgentID: r.AgentID, Status: r.Status,
 		RequestID: r.RequestID, Lease: leaseOf(r.Lease), Recoverable: r.Recoverable, RequestCount: r.RequestCount,
-		SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength, ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (a *app) sessionsCommand() *cobra.Command {
 	cmd := group("sessions", "Conversations that outlive their runners",
 		a.sessionsStart(), a.sessionsGet(), a.sessionsReplay(), a.sessionsList(), a.sessionsClaim(), a.sessionsResume(), a.sessionsRecover(),
-		a.sessionsCheckpoint(), a.sessionsCommit(), a.sessionsRenew(), a.sessionsCancel(), a.sessionsFork(), a.sessionsRemove())
+		a.sessionsCheckpoint(), a.sessionsCommit(), a.sessionsRenew(), a.sessionsCancel(), a.sessionsFork(), a.sessionsSnapshot(), a.sessionsRemove())
 	cmd.Long = `A session is a conversation whose turns run under leases. claim begins a turn and
 shows its lease, which expires where it is not renewed; checkpoint keeps where
 the turn stands, commit ends it. Who finds a turn whose lease has expired takes

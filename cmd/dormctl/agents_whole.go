@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) agentsFork() *cobra.Command {
+	op := &agent.ForkAgent{}
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "fork AGENT NEW", Short: "Make another agent of one: checkpoint, thread, memories and a session, in one commit",
+		Args: exactly("AGENT", "NEW"),
+		Long: `fork makes an agent NEW of AGENT's checkpoint, now or at --revision, with the
+thread as that one points to it, what the agent remembers and, with --session, a
+session of it. Nothing may be under the new ids.`,
+		Example: `  dormctl agents fork agent-1 agent-1b --thread chat-1b --revision 7`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Agent, op.NewAgent, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.revision(), guard.ifIncarnation
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				result, err := a.commit(ctx, s, op)
+				if err != nil {
+					return err
+				}
+				forked, err := resultOf[*agent.ForkedAgent](result, 0)
+				if err != nil {
+					return err
+				}
+				return a.print(forkedOf(forked), forkedGrid(forked))
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&op.NewThread, "thread", "", "the new thread's id; NEW where absent")
+	flags.Uint64Var(&op.Revision, "revision", 0, "from an older checkpoint that is still kept")
+	flags.BoolVar(&op.WithoutMemory, "without-memory", false, "leave what it remembers behind")
+	flags.StringVar(&op.Session, "session", "", "a session of it that goes along")
+	flags.StringVar(&op.NewSession, "new-session", "", "that session's id in the fork")
+	guard.define(cmd, true)
+	return cmd
+}
+
+type forkedDoc struct {
+	Checkpoint any            `json:"checkpoint"`
+	Thread     *threadDoc     `json:"thread"`
+	Session    *sessionRowDoc `json:"session,omitzero"`
+	Memories   uint64         `json:"memories"`
+}
+
+func forkedOf(r *agent.ForkedAgent) forkedDoc {
+	doc := forkedDoc{Checkpoint: checkpointWritten(&r.Checkpoint), Memories: r.Memories}
+	if r.Thread != nil {
+		t := threadOf(*r.Thread)
+		doc.Thread = &t
+	}
+	if r.Session != nil {
+		s := sessionRowOf(*r.Session)
+		doc.Session = &s
+	}
+	return doc
+}
+
+func forkedGrid(r *agent.ForkedAgent) grid {
+	var g grid
+	g.add("agent", r.Checkpoint.Key)
+	if r.Thread != nil {
+		g.add("thread", r.Thread.ID+"@"+number(r.Thread.Rev))
+	}
+	if r.Session != nil {
+		g.add("session", r.Session.ID)
+	}
+	g.add("memories", number(r.Memories))
+	return g
+}
+
+func (a *app) agentsErase() *cobra.Command {
+	op := &agent.EraseAgent{}
+	var guard guardFlags
+	var yes, receipt bool
+	cmd := &cobra.Command{
+		Use: "erase AGENT", Short: "Erase an agent everywhere, for good, and show the receipt", Args: exactly("AGENT"),
+		Long: `erase removes an agent's checkpoint with all revisions, their threads, what it
+remembers, and its sessions with their reviews, leases, threads and checkpoints.
+What another agent's checkpoint uses too stays, as do forks. It cannot be taken
+back, so it asks first, on a terminal; elsewhere it needs --yes. --receipt shows
+the receipt of an agent that was erased before, and erases nothing.`,
+		Example: `  dormctl agents erase agent-1 --seal 24h`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			op.Agent, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
+			if !yes && !receipt {
+				if err := a.confirm("erase agent %q in scope %q, for good?", op.Agent, a.scope); err != nil {
+					return err
+				}
+			}
+			return a.with(cmd, func(ctx context.Context, s store) (err error) {
+				var found *agent.Erasure
+				if receipt {
+					found, err = find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
+				} else {
+					found, err = a.erase(ctx, s, op)
+				}
+				if err != nil {
+					return err
+				}
+				return a.print(erasureOf(found), erasureGrid(found))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&receipt, "receipt", false, "only show the receipt of an earlier erasure")
+	sealFlag(cmd, &op.Seal)
+	guard.define(cmd, true)
+	return cmd
+}
+
+// eraseLook is how long to wait between two looks at a receipt.
+const eraseLook = 20 * time.Millisecond
+
+// erase waits until all has been cleared away, or the time is over: then the
+// receipt says that it is not complete yet.
+func (a *app) erase(ctx context.Context, s store, op *agent.EraseAgent) (*agent.Erasure, error) {
+	result, err := a.commit(ctx, s, op)
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := resultOf[*agent.Erasure](result, 0)
+	if err != nil {
+		return nil, err
+	}
+	look := time.NewTicker(eraseLook)
+	defer look.Stop()
+	for !receipt.Complete() {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return receipt, nil
+		}
+		now, err := find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
+		if err != nil {
+			return receipt, nil //nolint:nilerr // it is erased; only how far the cleaning is, is not known
+		}
+		receipt = now
+	}
+	return receipt, nil
+}
+
+// confirm asks a person, on a terminal. Anything but "yes" is a no.
+func (a *app) confirm(format string, args ...any) error {
+	if !a.terminal {
+		return usagef("this cannot be taken back: say --yes where nobody can be asked")
+	}
+	if _, err := fmt.Fprintf(a.stderr, "dormctl: "+format+" Type yes: ", args...); err != nil {
+		return fmt.Errorf("ask: %w", err)
+	}
+	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	if strings.TrimSpace(line) != "yes" {
+		if err != nil && line == "" {
+			return usagef("nobody answered: nothing was done")
+		}
+		return usagef("the answer was not yes: nothing was done")
+	}
+	return nil
+}
+
+type erasureDoc struct {
+	Agent       string `json:"agent"`
+	Index       uint64 `json:"index"`
+	ErasedAt    int64  `json:"erased_at"`
+	Complete    bool   `json:"complete"`
+	CompletedAt int64  `json:"completed_at,omitzero"`
+	SealedUntil int64  `json:"sealed_until,omitzero"`
+	Checkpoints uint64 `json:"checkpoints"`
+	Revisions   uint64 `json:"revisions"`
+	Threads     uint64 `json:"threads"`
+	Entries     uint64 `json:"entries"`
+	Memories    uint64 `json:"memories"`
+	Sessions    uint64 `json:"sessions"`
+	Reviews     uint64 `json:"reviews"`
+	Claims      uint64 `json:"claims"`
+	Kept        uint64 `json:"kept"`
+	Hash        string `json:"hash"`
+}
+
+func erasureOf(e *agent.Erasure) erasureDoc {
+	return erasureDoc{
+		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, Complete: e.Complete(), CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
+		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Kept: e.Kept, Hash: e.Hash.String(),
+	}
+}
+
+func erasureGrid(e *agent.Erasure) grid {
+	var g grid
+	g.add("agent", e.Agent)
+	g.add("erased", when(e.ErasedAt)+", at index "+number(e.Index))
+	for _, row := range []struct {
+		name string
+		n    uint64
+	}{
+		{"checkpoints", e.Checkpoints}, {"revisions", e.Revisions}, {"threads", e.Threads}, {"entries", e.Entries}, {"memories", e.Memories},
+		{"sessions", e.Sessions}, {"reviews", e.Reviews}, {"leases", e.Claims}, {"kept for others", e.Kept},
+	} {
+		g.add(row.name, number(row.n))
+	}
+	if e.SealedUntil > 0 {
+		g.add("sealed until", when(e.SealedUntil))
+	}
+	g.add("hash", e.Hash.String())
+	if !e.Complete() {
+		g.note = "not all is cleared away yet, but nobody can read it: agents erase --receipt tells when it is"
+	}
+	return g
+}
+
+type (
+	forkAgentDoc struct {
+		opName
+		guardDoc
+		Agent         string  `json:"agent"`
+		NewAgent      string  `json:"new_agent"`
+		NewThread     string  `json:"new_thread"`
+		Revision      uint64  `json:"revision"`
+		WithoutMemory bool    `json:"without_memory"`
+		Session       string  `json:"session"`
+		NewSession    string  `json:"new_session"`
+		IfRevision    *uint64 `json:"if_revision"`
+	}
+	eraseAgentDoc struct {
+		opName
+		guardDoc
+		Agent      string       `json:"agent"`
+		IfRevision *uint64      `json:"if_revision"`
+		Seal       milliseconds `json:"seal_ms"`
+	}
+	setTTLDoc struct {
+		opName
+		guardDoc
+		Thread  string       `json:"thread"`
+		Session string       `json:"session"`
+		TTL     milliseconds `json:"ttl_ms"`
+	}
+)
+
+func (d *forkAgentDoc) op() (agent.Op, error) {
+	return &agent.ForkAgent{
+		Agent: d.Agent, NewAgent: d.NewAgent, NewThread: d.NewThread, Revision: d.Revision, WithoutMemory: d.WithoutMemory,
+		Session: d.Session, NewSession: d.NewSession, IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation,
+	}, nil
+}
+
+func (d *eraseAgentDoc) op() (agent.Op, error) {
+	return &agent.EraseAgent{Agent: d.Agent, IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation, Seal: d.Seal.span()}, nil
+}
+
+func (d *setTTLDoc) op() (agent.Op, error) {
+	return &agent.SetTTL{Thread: d.Thread, Session: d.Session, TTL: d.TTL.span(), IfIncarnation: d.IfIncarnation}, nil
+}

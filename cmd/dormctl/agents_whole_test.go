@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dormouse/node/nodetest"
+)
+
+// realNode runs dormctl on a real node.
+type realNode struct {
+	*testing.T
+	node     *nodetest.Node
+	terminal bool
+}
+
+// keptOpen keeps the node's client open when a run closes it.
+type keptOpen struct{ store }
+
+func (keptOpen) Close() error { return nil }
+
+func (n *realNode) run(stdin string, code int, args ...string) (stdout, stderr string) {
+	n.Helper()
+	var out, errs bytes.Buffer
+	a := &app{
+		stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, terminal: n.terminal, getenv: func(string) string { return "" },
+		dial: func(target) (store, error) { return keptOpen{n.node.Client}, nil },
+	}
+	if got := a.main(n.Context(), args); got != code {
+		n.Fatalf("dormctl %s ends with %d, want %d: %s", strings.Join(args, " "), got, code, errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+func newRealNode(t *testing.T) *realNode {
+	t.Helper()
+	n := &realNode{T: t, node: nodetest.Start(t)}
+	n.run(`{"ops":[
+		{"op":"append_thread","thread":"t","entries":[{"id":"x"},{"id":"y"}]},
+		{"op":"put_checkpoint","key":"a","state":{"n":1},"thread":{"id":"t","rev":1}},
+		{"op":"put_checkpoint","key":"a","state":{"n":2},"thread":{"id":"t","rev":2}},
+		{"op":"write_memory","agent_id":"a","id":"m","content":"tea"},
+		{"op":"put_session","session":"s","agent_id":"a","thread":"t"}]}`, exitOK, "commit", "-f", "-")
+	return n
+}
+
+func TestAnAgentIsForkedAndErasedFromTheCommandLine(t *testing.T) {
+	n := newRealNode(t)
+	out, _ := n.run("", exitOK, "agents", "fork", "a", "b", "--thread", "u", "--revision", "1", "--session", "s", "--new-session", "r", "-o", "json")
+	var forked forkedDoc
+	if err := json.Unmarshal([]byte(out), &forked); err != nil || forked.Thread.Rev != 1 || forked.Session.AgentID != "b" || forked.Memories != 1 {
+		t.Fatalf("forked: %v: %s", err, out)
+	}
+	n.run("", exitConflict, "agents", "fork", "a", "b")
+	if out, _ = n.run("", exitOK, "agents", "thaw", "a", "--revision", "1"); !strings.Contains(out, `{"n":1}`) {
+		t.Errorf("thawed at revision 1: %s", out)
+	}
+	if _, errs := n.run("", exitNotFound, "agents", "thaw", "a", "--revision", "9"); !strings.Contains(errs, "1 to 2 are") {
+		t.Errorf("thawed at a revision that is not kept: %s", errs)
+	}
+
+	// It asks first, and takes nothing but yes for yes.
+	n.run("yes\n", exitUsage, "agents", "erase", "a")
+	n.terminal = true
+	for _, answer := range []string{"", "y\n", "no\n"} {
+		n.run(answer, exitUsage, "agents", "erase", "a")
+	}
+	n.run("", exitNotFound, "agents", "erase", "a", "--receipt")
+	n.run("", exitOK, "agents", "thaw", "a")
+	n.run("yes\n", exitConflict, "agents", "erase", "a", "--if-revision", "1")
+	out, errs := n.run("yes\n", exitOK, "agents", "erase", "a", "-o", "json")
+	var receipt erasureDoc
+	if err := json.Unmarshal([]byte(out), &receipt); err != nil || !receipt.Complete || receipt.Sessions != 1 || receipt.Revisions != 2 || receipt.Memories != 1 || len(receipt.Hash) != 64 {
+		t.Fatalf("erased: %v: %s", err, out)
+	}
+	if !strings.Contains(errs, `erase agent "a"`) {
+		t.Errorf("it asked %q", errs)
+	}
+	n.run("", exitNotFound, "agents", "thaw", "a")
+	n.run("", exitNotFound, "sessions", "get", "s")
+	if again, _ := n.run("", exitOK, "agents", "erase", "a", "--receipt", "-o", "json"); again != out {
+		t.Errorf("the receipt again: %s", again)
+	}
+	n.terminal = false
+	n.run("", exitOK, "agents", "erase", "b", "--yes")
+}
+
+func TestASnapshotIsSignedVerifiedAndShown(t *testing.T) {
+	n := newRealNode(t)
+	dir := t.TempDir()
+	key := func(id, secret string) string {
+		path := filepath.Join(dir, id)
+		if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return id + "=" + path
+	}
+	first, second := key("k1", strings.Repeat("s", 32)), key("k2", strings.Repeat("t", 32))
+	n.run("", exitNotFound, "sessions", "snapshot", "sign", "s", "--key", first)
+	lease, _ := n.run("", exitOK, "sessions", "claim", "s", "--owner", "w", "--request", "r", "--input", `"hi"`, "-o", "json")
+	var turn struct {
+		Lease struct {
+			ID string `json:"lease_id"`
+		} `json:"lease"`
+	}
+	if err := json.Unmarshal([]byte(lease), &turn); err != nil || turn.Lease.ID == "" {
+		t.Fatalf("claimed: %v: %s", err, lease)
+	}
+	n.run("", exitOK, "sessions", "checkpoint", "s", "--lease", turn.Lease.ID, "--owner", "w", "--snapshot", "n1", "--phase", "after_prompt", "--turn-state", `{"step":1}`)
+	signed, _ := n.run("", exitOK, "sessions", "snapshot", "sign", "s", "--key", first)
+	signed = strings.TrimSpace(signed)
+	if !strings.HasPrefix(signed, "dormouse:snapshot:v1:") {
+		t.Fatalf("signed: %q", signed)
+	}
+	n.run("", exitOK, "sessions", "snapshot", "verify", signed, "--key", second, "--key", first)
+	if out, _ := n.run(signed, exitOK, "sessions", "snapshot", "show", "-", "--key", first); !strings.Contains(out, `{"step":1}`) || !strings.Contains(out, "n1") {
+		t.Errorf("shown: %s", out)
+	}
+	if _, errs := n.run("", exitFailed, "sessions", "snapshot", "verify", signed[:len(signed)-1]+"!", "--key", first); !strings.Contains(errs, "invalid_snapshot_signature") {
+		t.Errorf("a string that was changed: %s", errs)
+	}
+	n.run("", exitFailed, "sessions", "snapshot", "verify", signed, "--key", second)
+	n.run("", exitUsage, "sessions", "snapshot", "verify", signed)
+	n.run("", exitUsage, "sessions", "snapshot", "verify", signed, "--key", "k1")
+	if _, errs := n.run("", exitFailed, "sessions", "snapshot", "sign", "s", "--key", key("k3", "short")); !strings.Contains(errs, "at least 32") {
+		t.Errorf("a short secret: %s", errs)
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+	"dormouse/agent/turnsnap"
+)
+
+func (a *app) sessionsSnapshot() *cobra.Command {
+	cmd := group("snapshot", "Snapshots of turns as portable, signed strings", a.snapshotSign(), a.snapshotVerify(), a.snapshotShow())
+	cmd.Long = `A portable snapshot is a string that another cluster, a queue or a file can carry,
+signed with HMAC-SHA256. A key is ID=FILE, where FILE holds its secret: at least
+32 random bytes, taken as they are but for white space at the end. The first --key
+signs; any of them verifies.`
+	return cmd
+}
+
+// keyFlags name the keys of a ring.
+type keyFlags struct{ keys []string }
+
+func (k *keyFlags) define(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&k.keys, "key", nil, "ID=FILE: a key's id and the file with its secret; the first one signs")
+}
+
+func (k *keyFlags) ring(a *app) (*turnsnap.Ring, error) {
+	var keys []turnsnap.Key
+	for _, named := range k.keys {
+		id, path, ok := strings.Cut(named, "=")
+		if !ok || path == "" {
+			return nil, usagef("--key %s: a key is ID=FILE", named)
+		}
+		secret, err := a.file("the secret of key "+id, path)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, turnsnap.Key{ID: id, Secret: []byte(strings.TrimRight(string(secret), " \t\r\n"))})
+	}
+	if len(keys) == 0 {
+		return nil, usagef("name a key: --key ID=FILE")
+	}
+	return turnsnap.NewRing(keys[0], keys[1:]...)
+}
+
+func (a *app) snapshotSign() *cobra.Command {
+	var keys keyFlags
+	var id string
+	cmd := &cobra.Command{
+		Use: "sign SESSION --key ID=FILE", Short: "Print a session's snapshot as a signed string", Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ring, err := keys.ring(a)
+			if err != nil {
+				return err
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				session, err := find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
+				if err != nil {
+					return err
+				}
+				snapshot, err := snapshotOf(session, id)
+				if err != nil {
+					return err
+				}
+				portable, err := ring.Sign(*snapshot)
+				if err != nil {
+					return err
+				}
+				var g grid
+				g.add(portable)
+				return a.print(struct {
+					Portable string `json:"portable"`
+				}{portable}, g)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&id, "snapshot", "", "which of the session's; the newest where absent")
+	keys.define(cmd)
+	return cmd
+}
+
+// snapshotOf is one of a session's snapshots; "" is the newest.
+func snapshotOf(s *agent.Session, id string) (*agent.SessionSnapshot, error) {
+	for i := len(s.Snapshots) - 1; i >= 0; i-- {
+		if id == "" || s.Snapshots[i].ID == id {
+			return &s.Snapshots[i], nil
+		}
+	}
+	if id == "" {
+		return nil, agent.Errorf(agent.CodeNotFound, "session %q has no snapshot", s.ID)
+	}
+	return nil, agent.Errorf(agent.CodeNotFound, "session %q has no snapshot %q", s.ID, id)
+}
+
+func (a *app) snapshotVerify() *cobra.Command {
+	var keys keyFlags
+	cmd := &cobra.Command{
+		Use: "verify STRING --key ID=FILE", Short: "Tell whether a string was signed with one of the keys, and is whole", Args: exactly("STRING"),
+		Long: "verify exits with 0 where it is, and says why not otherwise. STRING is the string itself, @FILE, or - for stdin.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			snapshot, err := a.openSnapshot(&keys, args[0])
+			if err != nil {
+				return err
+			}
+			var g grid
+			g.add("ok", "snapshot "+snapshot.ID)
+			return a.print(struct {
+				OK         bool   `json:"ok"`
+				SnapshotID string `json:"snapshot_id"`
+			}{true, snapshot.ID}, g)
+		},
+	}
+	keys.define(cmd)
+	return cmd
+}
+
+func (a *app) openSnapshot(keys *keyFlags, arg string) (agent.SessionSnapshot, error) {
+	ring, err := keys.ring(a)
+	if err != nil {
+		return agent.SessionSnapshot{}, err
+	}
+	portable, err := a.bytesArg("the snapshot", arg)
+	if err != nil {
+		return agent.SessionSnapshot{}, err
+	}
+	return ring.Open(strings.TrimSpace(string(portable)))
+}
+
+// portableDoc is what is in a portable snapshot.
+type portableDoc struct {
+	SnapshotID string            `json:"snapshot_id"`
+	AgentID    string            `json:"agent_id,omitzero"`
+	RequestID  string            `json:"request_id,omitzero"`
+	Phase      agent.CursorPhase `json:"phase"`
+	LoopIndex  uint64            `json:"loop_index"`
+	At         int64             `json:"at,omitzero"`
+	TurnState  jsontext.Value    `json:"turn_state"`
+	Metadata   jsontext.Value    `json:"metadata"`
+}
+
+func (a *app) snapshotShow() *cobra.Command {
+	var keys keyFlags
+	cmd := &cobra.Command{
+		Use: "show STRING --key ID=FILE", Short: "Show what is in a signed string, once it is verified", Args: exactly("STRING"),
+		Long: "STRING is the string itself, @FILE, or - for stdin.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := a.openSnapshot(&keys, args[0])
+			if err != nil {
+				return err
+			}
+			doc := portableDoc{
+				SnapshotID: s.ID, AgentID: s.AgentID, RequestID: s.RequestID, Phase: s.Cursor.Phase, LoopIndex: s.Cursor.LoopIndex, At: s.At,
+				TurnState: jsontext.Value(s.TurnState), Metadata: jsontext.Value(s.Metadata),
+			}
+			var g grid
+			g.add("snapshot", s.ID)
+			g.add("agent", orDash(s.AgentID))
+			g.add("request", orDash(s.RequestID))
+			g.add("phase", string(s.Cursor.Phase))
+			g.add("loop", number(s.Cursor.LoopIndex))
+			g.add("turn state", string(s.TurnState))
+			g.add("metadata", string(s.Metadata))
+			return a.print(doc, g)
+		},
+	}
+	keys.define(cmd)
+	return cmd
+}
