@@ -18,6 +18,7 @@ const benchBatch = 256
 func benchApply(b *testing.B, make func(n uint64) agent.Commit) {
 	b.Helper()
 	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk})
+	r.record()
 	n := uint64(0)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -218,6 +218,9 @@ func (h *home) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) 
 	if err := forgetCluster(engine, b); err != nil {
 		return err
 	}
+	if err := forgetFeeds(engine, b, base); err != nil {
+		return err
+	}
 	next := headerProgress(old)
 	next.index, next.term = base, restoredTerm
 	next.write(b)

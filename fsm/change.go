@@ -10,6 +10,7 @@ import (
 	"dormouse/agent"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
+	"dormouse/storage"
 )
 
 // What a log entry changes in a scope is one row of the scope's feed, however
@@ -188,4 +189,16 @@ func (c *commit) forgetFeed(when int64) error {
 	c.rows.remove(feedKey(c.scope))
 	c.rows.set(feedsKey, []byte(encodeNumber(max(decodeNumber(known), feed.Gone))))
 	return nil
+}
+
+// forgetFeeds ends all feeds: what the old cluster told after the backup was
+// made is not in it, so whoever goes on in the new one, which begins at index,
+// is to read anew.
+func forgetFeeds(r storage.Reader, b *storage.Batch, index uint64) error {
+	b.DeleteRange([]byte(kindChange), []byte(after(kindFeed)))
+	_, recorded, err := r.Get([]byte(feedsKey))
+	if err == nil && recorded {
+		b.Set([]byte(feedsKey), []byte(encodeNumber(index)))
+	}
+	return err
 }

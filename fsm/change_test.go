@@ -1,6 +1,7 @@
 package fsm_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -343,5 +344,32 @@ func TestAWatcherOfChangesIsSignalled(t *testing.T) {
 	case <-quiet:
 		t.Error("another scope's watcher was signalled")
 	default:
+	}
+}
+
+// The log of a cluster that is founded from a backup is another one than that
+// which went on after the backup was made.
+func TestARestoredBackupBeginsItsFeedsAnew(t *testing.T) {
+	r := recording(t)
+	do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})
+	var backup bytes.Buffer
+	if err := r.machine.WriteBackup(&backup); err != nil {
+		t.Fatal(err)
+	}
+	fs := storage.MemFS()
+	o := fsm.RestoreOptions{Dir: "m", FS: fs, ClusterID: "cluster-two", Voter: voters("n9").Servers[0]}
+	if _, err := fsm.RestoreBackup(&backup, o); err != nil {
+		t.Fatal(err)
+	}
+	p, err := tryOpen(fs, "m", "cluster-two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close(t)
+	view := p.View()
+	defer view.Close()
+	page, err := view.ChangesPage(agent.DefaultScope, r.index, 0, "", 10)
+	if err != nil || page.Floor != p.Applied()+1 || len(page.Changes) > 0 {
+		t.Errorf("restored at %d: %+v, %v", p.Applied(), page, err)
 	}
 }
