@@ -1,10 +1,10 @@
 .DEFAULT_GOAL := help
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
-.PHONY: bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills jepsen-smoke jepsen-selftest jepsen-full
+.PHONY: bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills jepsen-smoke jepsen-selftest jepsen-full
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## build, and start a one-node cluster on loopback (data in ./dormouse-data)
 	bin/dormoused --dev
@@ -57,6 +57,9 @@ bench-check: ## vet and test the benchmark's own modules
 
 import-under-kills: build ## the main job: import while nodes are killed, then verify through each node
 	scripts/import_under_kills.sh
+
+import-sessions-under-kills: build ## the main job of sessions: workers compete for turns while nodes are killed
+	scripts/import_sessions_under_kills.sh
 
 jepsen-smoke: build ## six short runs of the harness under faults (under 6 min; as root, or with fewer faults)
 	bin/dormjepsen smoke --binary bin/dormoused
