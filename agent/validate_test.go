@@ -150,6 +150,8 @@ func TestCommitIsJudgedAtEachLimit(t *testing.T) {
 		{"fork into itself", ops(&agent.ForkThread{Thread: "t", NewThread: "t"}), invalid(0, "new_thread")},
 		{"fork into nothing", ops(&agent.ForkThread{Thread: "t"}), invalid(0, "new_thread")},
 		{"history at the limit", ops(&agent.PutScope{Policy: agent.Policy{History: agent.HistoryMax}}), refusal{}},
+		{"changes at the limit", ops(&agent.PutScope{Policy: agent.Policy{ChangesMax: agent.ChangesMaxMost}}), refusal{}},
+		{"changes past it", ops(&agent.PutScope{Policy: agent.Policy{ChangesMax: agent.ChangesMaxMost + 1}}), invalid(0, "changes_max")},
 		{"history past it", ops(&agent.PutScope{Policy: agent.Policy{History: agent.HistoryMax + 1}}), invalid(0, "history")},
 
 		{"take", ops(&agent.TakeClaim{Claim: text(512), Holder: text(512), TTL: agent.ClaimTTLMin}), refusal{}},
@@ -328,6 +330,17 @@ func TestWatchIsJudged(t *testing.T) {
 		{"both", agent.Watch{Thread: "t", Claim: "c"}, refusal{agent.CodeInvalid, -1, "claim"}},
 		{"claim from a seq", agent.Watch{Claim: "c", From: 1}, refusal{agent.CodeInvalid, -1, "claim"}},
 		{"claim of an incarnation", agent.Watch{Claim: "c", Incarnation: 1}, refusal{agent.CodeInvalid, -1, "claim"}},
+		{"changes", agent.Watch{Changes: true}, refusal{}},
+		{"changes from a place", agent.Watch{Changes: true, From: 57, Skip: 4, Prefix: "threads/t"}, refusal{}},
+		{"changes of a thread", agent.Watch{Changes: true, Thread: "t"}, refusal{agent.CodeInvalid, -1, "changes"}},
+		{"changes of a claim", agent.Watch{Changes: true, Claim: "c"}, refusal{agent.CodeInvalid, -1, "changes"}},
+		{"changes of an incarnation", agent.Watch{Changes: true, Incarnation: 1}, refusal{agent.CodeInvalid, -1, "changes"}},
+		{"skip of no index", agent.Watch{Changes: true, Skip: 1}, refusal{agent.CodeInvalid, -1, "skip"}},
+		{"prefix with a NUL", agent.Watch{Changes: true, Prefix: "a\x00"}, refusal{agent.CodeInvalid, -1, "prefix"}},
+		{"prefix at the limit", agent.Watch{Changes: true, Prefix: strings.Repeat("x", agent.ChangePathBytesMax)}, refusal{}},
+		{"prefix past it", agent.Watch{Changes: true, Prefix: strings.Repeat("x", agent.ChangePathBytesMax+1)}, refusal{agent.CodeTooLarge, -1, "prefix"}},
+		{"prefix of a thread", agent.Watch{Thread: "t", Prefix: "x"}, refusal{agent.CodeInvalid, -1, "prefix"}},
+		{"skip of a thread", agent.Watch{Thread: "t", Skip: 1}, refusal{agent.CodeInvalid, -1, "prefix"}},
 		{"scope ..", agent.Watch{Scope: "..", Claim: "c"}, refusal{agent.CodeInvalid, -1, "scope"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { check(t, c.watch.Validate(), c.want) })
