@@ -27,6 +27,9 @@ func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	if result, refusal, ok := s.dialogues.Apply(conversationHost{r, s}, op); ok {
 		return result, refusal
 	}
+	if result, refusal, ok := s.timers.Apply(op, r.now, r.mint); ok {
+		return result, refusal
+	}
 	switch o := op.(type) {
 	case *agent.PutValue:
 		return r.putValue(s, o)

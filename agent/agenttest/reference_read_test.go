@@ -34,6 +34,9 @@ func (r *reference) answer(s *scope, one agent.Read) (agent.Found, *agent.Error)
 	if found, refusal, ok := s.dialogues.Read(one); ok {
 		return found, refusal
 	}
+	if found, refusal, ok := s.timers.Find(one); ok {
+		return found, refusal
+	}
 	if q, ok := one.(*agent.GetErasure); ok {
 		if e := s.erasures[q.Agent]; e != nil {
 			return e, nil

@@ -62,6 +62,7 @@ type scope struct {
 	memories    map[string]*memory // by agent and id
 	dialogues   agenttest.ConversationModel
 	managers    map[string]agent.Manager
+	timers      agenttest.TimerModel
 	sessions    agenttest.SessionModel
 	erasures    map[string]*agent.Erasure // by agent
 	sealed      map[string]uint64         // noun and id → the incarnation that was deleted
@@ -78,7 +79,7 @@ func newScope(name string) *scope {
 	return &scope{
 		Scope:    agent.Scope{Name: name},
 		erasures: map[string]*agent.Erasure{},
-		values:   map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(), dialogues: agenttest.ConversationModel{}, managers: map[string]agent.Manager{},
+		values:   map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*thread{}, claims: map[string]*holding{}, memories: map[string]*memory{}, sealed: map[string]uint64{}, sessions: agenttest.NewSessionModel(), dialogues: agenttest.ConversationModel{}, managers: map[string]agent.Manager{}, timers: agenttest.TimerModel{},
 	}
 }
 
@@ -87,7 +88,7 @@ func (s *scope) clone() *scope {
 	c.values, c.checkpoints, c.threads, c.sealed = maps.Clone(s.values), maps.Clone(s.checkpoints), maps.Clone(s.threads), maps.Clone(s.sealed)
 	c.claims, c.memories = maps.Clone(s.claims), maps.Clone(s.memories)
 	c.sessions, c.dialogues = s.sessions.Clone(), maps.Clone(s.dialogues)
-	c.managers = maps.Clone(s.managers)
+	c.managers, c.timers = maps.Clone(s.managers), s.timers.Clone()
 	c.erasures = maps.Clone(s.erasures)
 	return &c
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"dormouse/agent"
+	"dormouse/agent/agenttest"
 )
 
 // fake is a store in memory, just faithful enough to carry what the front
@@ -51,6 +52,7 @@ type fakeScope struct {
 	sessions    map[string]*agent.Session
 	reviews     map[string]*agent.Review
 	memories    []agent.Memory // the last written last
+	timers      agenttest.TimerModel
 }
 
 type fakeThread struct {
@@ -76,7 +78,7 @@ const fakeEpoch = 1_700_000_000_000 // the log's time at index 0; each commit is
 func (f *fake) scope(name string) *fakeScope {
 	s := f.scopes[name]
 	if s == nil {
-		s = &fakeScope{created: f.now(), values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*fakeThread{}, claims: map[string]agent.Claim{}, sessions: map[string]*agent.Session{}, reviews: map[string]*agent.Review{}}
+		s = &fakeScope{created: f.now(), values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*fakeThread{}, claims: map[string]agent.Claim{}, sessions: map[string]*agent.Session{}, reviews: map[string]*agent.Review{}, timers: agenttest.TimerModel{}}
 		f.scopes[name] = s
 	}
 	return s
@@ -138,6 +140,9 @@ func fakeBody(c agent.Commit) string {
 
 func (f *fake) apply(scope string, op agent.Op, ordinal uint64) (agent.OpResult, *agent.Error) {
 	s, incarnation := f.scope(scope), f.index<<16|ordinal
+	if result, refusal, ok := s.timers.Apply(op, f.now(), func() uint64 { return incarnation }); ok {
+		return result, refusal
+	}
 	switch o := op.(type) {
 	case *agent.PutValue:
 		v := agent.Value{Key: o.Key, Incarnation: incarnation, CreatedAt: f.now()}
@@ -244,6 +249,9 @@ func (f *fake) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 }
 
 func (f *fake) find(s *fakeScope, r agent.Read) (agent.Found, *agent.Error) {
+	if found, refusal, ok := s.timers.Find(r); ok {
+		return found, refusal
+	}
 	missing := agent.Errorf(agent.CodeNotFound, "there is nothing")
 	switch q := r.(type) {
 	case *agent.GetValue:

@@ -39,13 +39,15 @@ var contract = []string{
 	"POST /v1/managers/{manager}/instances/{key}/attach", "POST /v1/managers/{manager}/instances/{key}/detach",
 	"POST /v1/managers/{manager}/instances/{key}/touch", "POST /v1/managers/{manager}/instances/{key}/signals",
 	"POST /v1/managers/{manager}/instances/{key}/hibernate",
+	"PUT /v1/managers/{manager}/instances/{key}/timers/{timer}", "DELETE /v1/managers/{manager}/instances/{key}/timers/{timer}",
 	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup",
 	"GET /v1/scopes", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}",
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
 }
 
 // added are the paths that the contract leaves free and that we have.
-var added = []string{"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}", "DELETE /v1/managers/{manager}"}
+var added = []string{"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}", "DELETE /v1/managers/{manager}",
+	"GET /v1/managers/{manager}/instances/{key}/timers/{timer}", "GET /v1/managers/{manager}/instances/{key}/timers", "GET /v1/managers/{manager}/timers"}
 
 func document(t *testing.T) (raw []byte, parsed map[string]any) {
 	t.Helper()

@@ -218,9 +218,9 @@ var wireOps = map[string]func() wireOp{
 	"update_message":      func() wireOp { return new(updateMessageOp) },
 	"delete_conversation": func() wireOp { return new(deleteConversationOp) },
 	"revise_value":        func() wireOp { return new(reviseValueOp) },
-	"fork_agent":         func() wireOp { return new(forkAgentOp) },
-	"erase_agent":        func() wireOp { return new(eraseAgentOp) },
-	"set_ttl":            func() wireOp { return new(setTTLOp) },
+	"fork_agent":          func() wireOp { return new(forkAgentOp) },
+	"erase_agent":         func() wireOp { return new(eraseAgentOp) },
+	"set_ttl":             func() wireOp { return new(setTTLOp) },
 }
 
 // opDocument is an op before its name is read.
