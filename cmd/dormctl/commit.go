@@ -88,6 +88,12 @@ func (a *app) printResult(result agent.Result) error {
 		case *agent.Erasure:
 			document.Results = append(document.Results, erasureOf(r))
 			g.add(op, "erased, complete: "+yes(r.Complete()), r.Agent, "-", "-")
+		case *agent.ConversationResult:
+			document.Results = append(document.Results, conversationChangedOf(r))
+			g.add(op, "conversation", r.Conversation.ID, "-", number(r.Conversation.Revision))
+		case *agent.MessageResult:
+			document.Results = append(document.Results, messageUpdatedDoc{Found: r.Found, Message: stampDoc(r.Message)})
+			g.add(op, "message, found: "+yes(r.Found), orDash(r.Message.ID), "-", "-")
 		case *agent.ScopeResult:
 			document.Results = append(document.Results, scopeOf(r.Scope))
 			g.add(op, "scope", r.Scope.Name, "-", "-")

@@ -77,7 +77,16 @@ var opNames = map[string]func() opDoc{ // :: name → its members
 	"erase_agent":        func() opDoc { return new(eraseAgentDoc) },
 	"set_ttl":            func() opDoc { return new(setTTLDoc) },
 	"put_scope":          func() opDoc { return new(putScopeDoc) },
-	"delete_scope":       func() opDoc { return new(deleteScopeDoc) },
+
+	"save_conversation":   func() opDoc { return new(saveConversationDoc) },
+	"set_interrupted":     func() opDoc { return new(setInterruptedDoc) },
+	"pend_message":        func() opDoc { return new(pendMessageDoc) },
+	"save_messages":       func() opDoc { return new(saveMessagesDoc) },
+	"update_message":      func() opDoc { return new(updateMessageDoc) },
+	"delete_conversation": func() opDoc { return new(deleteConversationDoc) },
+	"revise_value":        func() opDoc { return new(reviseValueDoc) },
+
+	"delete_scope": func() opDoc { return new(deleteScopeDoc) },
 }
 
 func parseOp(raw []byte) (agent.Op, error) {

@@ -51,6 +51,8 @@ type scope struct {
 	claims      map[string]*agent.Claim
 	sessions    agenttest.SessionModel
 	memories    []agent.Memory // the last written last
+	dialogues   agenttest.ConversationModel
+	timers      agenttest.TimerModel
 }
 
 type journal struct {
@@ -77,7 +79,8 @@ func (s *Store) scope(name string) *scope {
 		s.scopes[name] = &scope{
 			Scope:  agent.Scope{Name: name, CreatedAt: s.now()},
 			values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*journal{}, claims: map[string]*agent.Claim{},
-			sessions: agenttest.NewSessionModel(),
+			dialogues: agenttest.ConversationModel{},
+			sessions:  agenttest.NewSessionModel(), timers: agenttest.TimerModel{},
 		}
 	}
 	return s.scopes[name]

@@ -13,9 +13,17 @@ func (s *Store) op(name string, op agent.Op) (agent.OpResult, *agent.Error) {
 	if result, err, ok := sc.sessions.Apply(host{s, sc}, op); ok {
 		return result, err
 	}
+	if result, err, ok := sc.timers.Apply(op, s.now(), host{s, sc}.Born); ok {
+		return result, err
+	}
+	if result, err, ok := sc.dialogues.Apply(host{s, sc}, op); ok {
+		return result, err
+	}
 	switch o := op.(type) {
 	case *agent.PutValue:
 		return s.putValue(sc, o)
+	case *agent.ReviseValue:
+		return s.revise(sc, o)
 	case *agent.DeleteValue:
 		v := sc.values[o.Key]
 		delete(sc.values, o.Key)
@@ -69,6 +77,9 @@ func (s *Store) putValue(sc *scope, o *agent.PutValue) (agent.OpResult, *agent.E
 		return nil, err
 	}
 	v.Revision++
+	if o.Metadata != nil {
+		v.Metadata = o.Metadata
+	}
 	v.ContentType, v.Bytes, v.UpdatedAt, v.ExpiresAt = o.ContentType, bytes.Clone(o.Bytes), s.now(), s.expiry(o.TTL)
 	sc.values[o.Key] = &v
 	return &agent.ValueResult{Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt}, nil

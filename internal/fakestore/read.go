@@ -10,6 +10,12 @@ import (
 
 func (s *Store) answer(name string, read agent.Read) (agent.Found, *agent.Error) {
 	sc := s.scope(name)
+	if found, err, ok := sc.dialogues.Read(read); ok {
+		return found, err
+	}
+	if found, err, ok := sc.timers.Find(read); ok {
+		return found, err
+	}
 	switch q := read.(type) {
 	case *agent.GetValue:
 		if v := sc.values[q.Key]; v != nil {

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) conversationsCommand() *cobra.Command {
+	return group("conversations", "What agents go on from, and what people see", a.conversationsList(), a.conversationsShow())
+}
+
+func (a *app) conversationsList() *cobra.Command {
+	var page pageFlags
+	var interrupted bool
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List conversations", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list, err := find[*agent.ConversationList](ctx, a, s, &agent.ListConversations{Page: page.page(), Interrupted: interrupted})
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"conversation", "title", "agent", "owner", "lifecycle", "waits", "revision", "messages", "pending", "updated"}, note: more(list.Next)}
+				for _, r := range list.Items {
+					g.add(r.ID, orDash(r.Title), orDash(r.Agent), orDash(r.Owner), orDash(string(r.Lifecycle)), yesOrDash(r.Interrupted),
+						number(r.Revision), number(r.MessageCount), number(r.PendingCount), when(r.UpdatedAt))
+				}
+				return a.print(pageOf(list.Items, list.Next, conversationRowOf), g)
+			})
+		},
+	}
+	page.define(cmd)
+	cmd.Flags().BoolVar(&interrupted, "interrupted", false, "only those that wait for a person")
+	return cmd
+}
+
+func yesOrDash(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "-"
+}
+
+func (a *app) conversationsShow() *cobra.Command {
+	var q agent.ListMessages
+	cmd := &cobra.Command{
+		Use: "show CONVERSATION", Short: "Show a conversation: how it stands, what is pending, and what people see", Args: exactly("CONVERSATION"),
+		Long: `show shows how a conversation stands and its last messages. -o json and
+-o yaml show its state too, as it was saved.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.ID = args[0]
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				c, err := find[*agent.SavedConversation](ctx, a, s, &agent.GetConversation{ConversationRef: q.ConversationRef})
+				if err != nil {
+					return err
+				}
+				messages, err := find[*agent.MessageList](ctx, a, s, &q)
+				if err != nil {
+					return err
+				}
+				return a.printConversation(c, messages)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&q.Agent, "agent", "", "whose it must be")
+	flags.StringVar(&q.Owner, "owner", "", "on whose behalf it must be kept")
+	flags.Uint64Var(&q.Tail, "tail", 20, "how many messages, the last ones; 0 means from the first on")
+	return cmd
+}
+
+func (a *app) printConversation(c *agent.SavedConversation, messages *agent.MessageList) error {
+	if a.output != outputTable {
+		return a.print(savedConversationOf(c, messages), grid{})
+	}
+	var g grid
+	for _, line := range [][2]string{
+		{"conversation", c.ID}, {"title", orDash(c.Title)}, {"agent", orDash(c.Agent)}, {"owner", orDash(c.Owner)},
+		{"revision", number(c.Revision)}, {"lifecycle", orDash(string(c.Lifecycle))}, {"waits for a person", yesOrDash(c.Interrupted)},
+		{"state", number(len(c.State)) + " bytes, version " + number(c.Version)}, {"saved", when(c.SavedAt)}, {"updated", when(c.UpdatedAt)},
+	} {
+		g.add(line[0], line[1])
+	}
+	for _, p := range c.Pending {
+		g.add("pending "+number(p.Number), short(p.Message))
+	}
+	if err := a.print(nil, g); err != nil {
+		return err
+	}
+	if len(messages.Items) == 0 {
+		return nil
+	}
+	table := grid{head: []string{"seq", "at", "role", "type", "status", "content"}}
+	for _, m := range messages.Items {
+		table.add(number(m.Seq), when(m.At), string(m.Role), m.Type, orDash(string(m.Status)), short(m.Content))
+	}
+	return a.print(nil, table)
+}
+
+type conversationRowDoc struct {
+	ID           string `json:"id"`
+	Incarnation  uint64 `json:"incarnation"`
+	Revision     uint64 `json:"revision"`
+	AgentID      string `json:"agent_id,omitzero"`
+	OwnerID      string `json:"owner_id,omitzero"`
+	Lifecycle    string `json:"lifecycle,omitzero"`
+	Interrupted  bool   `json:"interrupted"`
+	Version      uint64 `json:"version,omitzero"`
+	Title        string `json:"title,omitzero"`
+	MessageCount uint64 `json:"message_count"`
+	PendingCount uint64 `json:"pending_count"`
+	Consumed     uint64 `json:"consumed"`
+	CreatedAt    int64  `json:"created_at"`
+	UpdatedAt    int64  `json:"updated_at"`
+	SavedAt      int64  `json:"saved_at,omitzero"`
+}
+
+func conversationRowOf(r agent.ConversationRow) conversationRowDoc {
+	return conversationRowDoc{
+		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, AgentID: r.Agent, OwnerID: r.Owner, Lifecycle: string(r.Lifecycle),
+		Interrupted: r.Interrupted, Version: r.Version, Title: r.Title, MessageCount: r.MessageCount, PendingCount: r.PendingCount,
+		Consumed: r.Consumed, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, SavedAt: r.SavedAt,
+	}
+}
+
+type savedConversationDoc struct {
+	conversationRowDoc
+	State    jsontext.Value `json:"state,omitzero"`
+	Pending  []pendingDoc   `json:"pending"`
+	Messages []messageDoc   `json:"messages"`
+}
+
+type pendingDoc struct {
+	Number  uint64         `json:"number"`
+	Message jsontext.Value `json:"message"`
+	At      int64          `json:"at"`
+}
+
+type messageDoc struct {
+	ID        string         `json:"id"`
+	Seq       uint64         `json:"seq"`
+	Revision  uint64         `json:"revision"`
+	At        int64          `json:"at"`
+	UpdatedAt int64          `json:"updated_at"`
+	Role      string         `json:"role"`
+	Type      string         `json:"type"`
+	Content   jsontext.Value `json:"content"`
+	ToolCall  string         `json:"tool_call,omitzero"`
+	Status    string         `json:"status,omitzero"`
+	Synthetic bool           `json:"synthetic,omitzero"`
+}
+
+func savedConversationOf(c *agent.SavedConversation, messages *agent.MessageList) savedConversationDoc {
+	doc := savedConversationDoc{
+		conversationRowDoc: conversationRowOf(c.ConversationRow), State: jsontext.Value(c.State), Pending: []pendingDoc{}, Messages: []messageDoc{},
+	}
+	for _, p := range c.Pending {
+		doc.Pending = append(doc.Pending, pendingDoc{Number: p.Number, Message: jsontext.Value(p.Message), At: p.At})
+	}
+	for _, m := range messages.Items {
+		doc.Messages = append(doc.Messages, messageDoc{
+			ID: m.ID, Seq: m.Seq, Revision: m.Revision, At: m.At, UpdatedAt: m.UpdatedAt, Role: string(m.Role), Type: m.Type,
+			Content: object(m.Content), ToolCall: m.ToolCall, Status: string(m.Status), Synthetic: m.Synthetic,
+		})
+	}
+	return doc
+}
