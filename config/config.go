@@ -21,6 +21,7 @@ type Config struct {
 	Gossip    Gossip    `yaml:"gossip"`
 	Cluster   Cluster   `yaml:"cluster"`
 	Placement Placement `yaml:"placement"`
+	Instances Instances `yaml:"instances"`
 	Storage   Storage   `yaml:"storage"`
 	Limits    Limits    `yaml:"limits"`
 	Log       Log       `yaml:"log"`
@@ -91,6 +92,13 @@ type Placement struct {
 	Weight int           `yaml:"weight"` // its share, beside that of the others
 }
 
+// Instances is what this node gives live instances.
+type Instances struct {
+	AwakeMax  int      `yaml:"awake_max"`  // awake at once, past which the least recently used hibernate; 0 means 200,000
+	HTTPAllow []string `yaml:"http_allow"` // hosts that HTTP handlers may be on, with a port where it is not the scheme's
+	Keys      []string `yaml:"keys"`       // name=file, of secrets that requests to HTTP handlers are signed with
+}
+
 // Storage is the engine under the state machine.
 type Storage struct {
 	CacheBytes int64 `yaml:"cache_bytes"` // of blocks, in memory
@@ -121,6 +129,7 @@ func Default() Config {
 		Gossip:    Gossip{Addr: "127.0.0.1:7603"},
 		Cluster:   Cluster{Join: []string{}, Timing: "default"},
 		Placement: Placement{Lease: 5 * time.Second, Weight: 100},
+		Instances: Instances{HTTPAllow: []string{}, Keys: []string{}},
 		Storage:   Storage{CacheBytes: 256 << 20},
 		Log:       Log{Level: "info", Format: "text"},
 	}

@@ -19,7 +19,9 @@ func newKeys(all []string) keys {
 }
 
 // list tells whether the setting takes several values.
-func (keys) list(key string) bool { return key == "cluster.join" }
+func (keys) list(key string) bool {
+	return slices.Contains([]string{"cluster.join", "instances.http_allow", "instances.keys"}, key)
+}
 
 // check reports the keys of a source that are no settings. spell turns a key
 // into what the source calls it.

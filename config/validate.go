@@ -28,6 +28,7 @@ const (
 	leaseMax            = 10 * time.Minute
 	zoneBytesMax        = 64
 	weightMax           = 10_000
+	awakeMost           = 1_000_000
 )
 
 // checks gathers problems, so that one run shows all of them.
@@ -43,6 +44,7 @@ func (c Config) validate() error {
 	c.validateAddresses(&v)
 	c.validateCluster(&v)
 	c.validatePlacement(&v)
+	between(&v, "instances.awake_max", int64(c.Instances.AwakeMax), 0, awakeMost)
 	oneOf(&v, "raft.log_store", c.Raft.LogStore, "wal", "bolt")
 	between(&v, "raft.snapshot_bytes", c.Raft.SnapshotBytes, logBytesMin, logBytesMax)
 	between(&v, "raft.snapshot_entries", c.Raft.SnapshotEntries, snapshotEntriesMin, logEntriesMax)

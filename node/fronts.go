@@ -30,7 +30,7 @@ func (n *Node) openFronts() error {
 	c := n.o.Config
 	handler, err := rest.New(n.service, n.operator, rest.Options{
 		Node: c.Node.ID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
-		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP,
+		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: n.Instances(),
 	})
 	if err != nil {
 		return fault("make the HTTP front", err, codeFailed)
@@ -43,7 +43,7 @@ func (n *Node) openFronts() error {
 	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
 		return err
 	}
-	options := grpc.Options{Logger: n.logger.Named("grpc")}
+	options := grpc.Options{Logger: n.logger.Named("grpc"), Instances: n.Instances()}
 	if t != nil {
 		options.Credentials = credentials.NewTLS(t)
 	}

@@ -43,6 +43,7 @@ type Node struct {
 	metrics     *metrics
 
 	service  agent.Submitter // what the fronts serve: the router, measured
+	keeper   *keeper         // of instances
 	operator *operator
 
 	grpc         *grpc.Server // nil where headless, as the next three
@@ -79,7 +80,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.openMachine, n.openGroup, n.openService, n.openGossip, n.openFronts} {
+	for _, open := range []func() error{n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openFronts} {
 		if err := open(); err != nil {
 			return err
 		}

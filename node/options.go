@@ -17,6 +17,7 @@ import (
 	"dormouse/cluster/gossip"
 	"dormouse/config"
 	"dormouse/fsm"
+	"dormouse/instance"
 	"dormouse/storage"
 )
 
@@ -25,13 +26,14 @@ import (
 type Options struct {
 	Config config.Config
 
-	Network  cluster.Network  // between nodes; nil means TCP, with TLS where the configuration says so
-	Fronts   cluster.Network  // that HTTP and gRPC are served on; nil means TCP
-	Gossip   gossip.Transport // nil means UDP and TCP
-	FS       storage.FS       // of the state machine; nil means the disk, or memory where ephemeral
-	Alone    bool             // the process runs this node only: raft and memberlist count into its /metrics, which they can do but once a process
-	Headless bool             // serve neither HTTP nor gRPC: for tests that call Service
-	Logger   hclog.Logger     // nil means what the configuration says, to standard error
+	Network  cluster.Network               // between nodes; nil means TCP, with TLS where the configuration says so
+	Fronts   cluster.Network               // that HTTP and gRPC are served on; nil means TCP
+	Gossip   gossip.Transport              // nil means UDP and TCP
+	FS       storage.FS                    // of the state machine; nil means the disk, or memory where ephemeral
+	Alone    bool                          // the process runs this node only: raft and memberlist count into its /metrics, which they can do but once a process
+	Handlers map[string]instance.GoHandler // what managers of kind go may name
+	Headless bool                          // serve neither HTTP nor gRPC: for tests that call Service
+	Logger   hclog.Logger                  // nil means what the configuration says, to standard error
 }
 
 // featureLevelMax is the newest feature level that this build can do.

@@ -81,6 +81,9 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 		}
 		return err
 	})
+	var keep context.Context
+	keep, n.keeper.end = context.WithCancel(life)
+	parts.Go(func() error { return n.keeper.run(keep) })
 	var talk context.Context
 	talk, n.endGossip = context.WithCancel(life)
 	n.gossipEnded = make(chan struct{})
@@ -99,6 +102,7 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 // close stops and closes what has been opened, in reverse order.
 func (n *Node) close(ctx context.Context) error {
 	close(n.stopping) // readiness fails first: balancers look elsewhere
+	n.quitInstances(ctx)
 	var errs []error
 	if n.http != nil { // calls in hand finish while the group still serves them
 		errs = append(errs, ignoreDeadline(n.http.Shutdown(ctx)))
@@ -114,9 +118,6 @@ func (n *Node) close(ctx context.Context) error {
 	}
 	if n.router != nil { // refuses what still waits for a leader
 		n.router.Close()
-	}
-	if n.group != nil { // gives up what this node owns, so that others have it at once
-		n.group.EndLease(ctx)
 	}
 	if n.gossip != nil { // says goodbye before the node goes quiet
 		errs = append(errs, n.quitGossip(ctx))

@@ -51,8 +51,8 @@ var mayImport = map[string][]string{
 	"server/grpc": {"agent", "proto/api", "proto/wire"},
 	"server/http": {"agent", "agent/replay"},
 	"node": {
-		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm",
-		"router", "server/grpc", "server/http", "storage", "store",
+		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm", "instance",
+		"router", "server/grpc", "server/http", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
 

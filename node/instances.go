@@ -1,0 +1,136 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+	"dormouse/fsm"
+	"dormouse/instance"
+	"dormouse/router"
+	"dormouse/server/grpc"
+	"dormouse/timer"
+)
+
+// ground is who owns what, as this node has applied it.
+type ground struct {
+	*fsm.Machine
+	group *cluster.Group
+}
+
+// LeaseUntil implements instance.Ground.
+func (g ground) LeaseUntil() time.Time { return g.group.LeaseUntil() }
+
+// ReleasePartition implements instance.Ground.
+func (g ground) ReleasePartition(ctx context.Context, n int, epoch uint64) error {
+	return g.group.ReleasePartition(ctx, n, epoch)
+}
+
+// KeepPartition implements instance.Ground.
+func (g ground) KeepPartition(ctx context.Context, n int, epoch uint64, why string) error {
+	return g.group.KeepPartition(ctx, n, epoch, why)
+}
+
+// keeper keeps this node's instances, routes calls on all, and fires timers
+// while this node leads.
+type keeper struct {
+	host   *instance.Host
+	router *router.Instances
+	waker  *timer.Waker
+
+	end   context.CancelFunc // nil before they run
+	ended chan struct{}      // closed when they have ended
+}
+
+// openInstances makes what keeps instances, on top of the contract.
+func (n *Node) openInstances() error {
+	c := n.o.Config
+	keys, err := signingKeys(c.Instances.Keys)
+	if err != nil {
+		return fault("instances.keys", err, codeConfig)
+	}
+	k := &keeper{ended: make(chan struct{})}
+	k.host, err = instance.New(instance.Options{
+		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ground: ground{n.machine, n.group},
+		Handlers: n.o.Handlers, Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
+		AwakeMax: c.Instances.AwakeMax, Logger: n.logger.Named("instances"),
+	})
+	if err != nil {
+		return fault("instances", err, codeConfig)
+	}
+	k.router = router.NewInstances(c.Node.ID, k.host, n.machine, n.pool)
+	k.waker = timer.New(timer.Options{
+		Source: n.machine, Leader: n.group, Service: n.service, Instances: k.router, Logger: n.logger.Named("timers"),
+	})
+	n.keeper = k
+	grpc.RegisterPeerInstances(n.peers, k.host)
+	n.metrics.registry.MustRegister(instanceCollector{k.host})
+	return nil
+}
+
+// Instances is the contract of live instances, as any front of this node serves
+// it.
+func (n *Node) Instances() agent.Instances { return n.keeper.router }
+
+// run keeps instances until ctx ends or quit is called.
+func (k *keeper) run(ctx context.Context) error {
+	defer close(k.ended)
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error { return k.host.Run(ctx) })
+	parts.Go(func() error { return k.waker.Run(ctx) })
+	return parts.Wait()
+}
+
+// quitInstances stores what is awake here and gives its partitions up, so that
+// others have them at once. It takes half of the time that is left at most: what
+// is not stored by then is as after a crash, and the rest of the node is to stop
+// in order.
+func (n *Node) quitInstances(ctx context.Context) {
+	if n.keeper == nil || n.keeper.end == nil {
+		return
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	if err := n.keeper.host.Shutdown(ctx); err != nil {
+		n.logger.Warn("not every instance was stored before this node stopped", "error", err)
+	}
+	n.group.EndLease(ctx)
+	n.keeper.end()
+	select {
+	case <-n.keeper.ended:
+	case <-ctx.Done(): // a handler hangs; it ends with the process
+	}
+}
+
+// secretBytesMax bounds the file of a signing key.
+const secretBytesMax = 4096
+
+// signingKeys reads the keys that requests to HTTP handlers are signed with, of
+// the form name=file.
+func signingKeys(settings []string) (map[string][]byte, error) {
+	keys := map[string][]byte{}
+	for _, setting := range settings {
+		name, file, ok := strings.Cut(setting, "=")
+		if !ok || name == "" || file == "" {
+			return nil, fmt.Errorf("%q: write name=file", setting)
+		}
+		secret, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the key %q: %w", name, err)
+		}
+		if len(secret) > secretBytesMax {
+			return nil, fmt.Errorf("the key %q has more than %d bytes", name, secretBytesMax)
+		}
+		keys[name] = []byte(strings.TrimSpace(string(secret)))
+	}
+	return keys, nil
+}
