@@ -1,0 +1,148 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+)
+
+// street is a town whose instances are signalled through any node.
+type street struct {
+	*town
+	keys []string
+	sent map[string]uint64 // :: key → signals that were acknowledged
+}
+
+// openStreet makes a manager of documents, and waits until all partitions are
+// owned by nodes that are up.
+func openStreet(t *testing.T, size, keys int) *street {
+	t.Helper()
+	s := &street{town: simTown(t, size), sent: map[string]uint64{}}
+	for i := range keys {
+		s.keys = append(s.keys, fmt.Sprint("k", i))
+	}
+	put := &agent.PutManager{Manager: agent.Manager{Name: "docs", Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: 10 * time.Minute}}
+	if _, err := s.awake["n1"].Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
+		t.Fatal(err)
+	}
+	s.owned()
+	return s
+}
+
+// owned waits until every partition has an owner that is up.
+func (s *street) owned() {
+	s.t.Helper()
+	s.await("every partition to be owned", func() bool {
+		for n := range agent.Partitions {
+			for _, r := range s.awake {
+				if s.awake[r.Machine().Partition(n).Owner] == nil {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+// signal appends one entry to an instance's thread through a node, and sends it
+// again under its request id while nobody knows what became of it.
+func (s *street) signal(through, key string) agent.Reply {
+	s.t.Helper()
+	n := s.sent[key] + 1
+	signal := agent.Signal{
+		Request: agent.Request{Client: "client-" + key, Seq: n, Low: n}, Type: "append",
+		Data: agent.JSON(fmt.Sprintf(`{"entries":[{"payload":{"n":%d}}]}`, n)),
+	}
+	ref := agent.InstanceRef{Manager: "docs", Key: key}
+	for range 20 {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		reply, err := s.awake[through].Instances().Signal(ctx, ref, signal)
+		cancel()
+		if err == nil {
+			s.sent[key] = n
+			if reply.Rev != n || !reply.Durable {
+				s.t.Fatalf("signal %d of %s: at rev %d, durable %t", n, key, reply.Rev, reply.Durable)
+			}
+			return reply
+		}
+		if code := agent.CodeOf(err); code != agent.CodeUnknown && code != agent.CodeUnavailable {
+			s.t.Fatalf("signal %d of %s through %s: %v", n, key, through, err)
+		}
+	}
+	s.t.Fatalf("signal %d of %s was not answered", n, key)
+	return agent.Reply{}
+}
+
+// whole checks that each thread has exactly what was acknowledged.
+func (s *street) whole(through string) {
+	s.t.Helper()
+	for _, key := range s.keys {
+		thread := agent.InstanceRef{Manager: "docs", Key: key}.Checkpoint()
+		answers, err := s.awake[through].Service().Read(context.Background(), agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: thread}}})
+		if err != nil || answers.Answers[0].Err != nil {
+			s.t.Fatalf("%s: %v, %v", key, err, answers.Answers)
+		}
+		items := answers.Answers[0].Found.(*agent.Entries).Items
+		if uint64(len(items)) != s.sent[key] {
+			s.t.Errorf("%s has %d entries, %d were acknowledged", key, len(items), s.sent[key])
+		}
+		for i, e := range items {
+			if want := fmt.Sprintf(`{"n":%d}`, i+1); string(e.Payload) != want {
+				s.t.Errorf("entry %d of %s is %s", i, key, e.Payload)
+			}
+		}
+	}
+}
+
+// CL-3, CL-4, CL-8: instances live on when their node dies, and when it stops in
+// order, with nothing lost that was acknowledged and nothing done twice.
+func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openStreet(t, 3, 24)
+		homes, epochs := map[string]int{}, map[string]uint64{}
+		for round := range 2 {
+			for i, key := range s.keys {
+				reply := s.signal(name((i+round)%3), key) // any node takes any call
+				homes[reply.Node]++
+				epochs[key] = reply.Epoch
+			}
+		}
+		if len(homes) != 3 {
+			t.Errorf("the instances live on %v", homes)
+		}
+
+		s.crash("n2") // CL-4
+		for i, key := range s.keys {
+			reply := s.signal([]string{"n1", "n3"}[i%2], key)
+			if reply.Node == "n2" || reply.Epoch < epochs[key] {
+				t.Errorf("%s is answered by %s at epoch %d, after %d", key, reply.Node, reply.Epoch, epochs[key])
+			}
+			epochs[key] = reply.Epoch
+		}
+		s.whole("n1")
+
+		s.start("n2")
+		s.settle(3)
+		s.sleep("n3") // CL-3, CL-10: it stores its instances and gives them up
+		for _, key := range s.keys {
+			reply := s.signal("n1", key)
+			if reply.Node == "n3" || reply.Epoch < epochs[key] {
+				t.Errorf("%s is answered by %s at epoch %d, after %d", key, reply.Node, reply.Epoch, epochs[key])
+			}
+		}
+		s.whole("n2")
+
+		stats, err := s.awake["n1"].Instances().Stats(t.Context(), "", "docs")
+		if err != nil || len(stats.Nodes) != 3 || stats.Nodes[2].Error == "" {
+			t.Errorf("%+v, %v", stats, err)
+		}
+		_, err = s.awake["n1"].Instances().Lookup(t.Context(), agent.InstanceRef{Manager: "docs", Key: "nobody"})
+		if agent.CodeOf(err) != agent.CodeNotFound {
+			t.Errorf("an instance that never was: %v", err)
+		}
+	})
+}
