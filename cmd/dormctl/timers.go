@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) timersCommand() *cobra.Command {
+	cmd := group("timers", "Signals to instances, once or as a cron expression says", a.timersList(), a.timersGet(), a.timersSet(), a.timersRemove())
+	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: each occurrence
+is acknowledged in the commit of the turn that it caused. An attempt that fails
+is made again, more and more seldom; then the timer is parked, until it is set
+anew.`
+	return cmd
+}
+
+func (a *app) timersList() *cobra.Command {
+	var page pageFlags
+	cmd := &cobra.Command{
+		Use: "ls MANAGER [KEY]", Short: "List an instance's timers, or those of all of a manager's", Args: between(1, 2, "MANAGER", "[KEY]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q := &agent.ListTimers{Manager: args[0], Page: page.page()}
+			if len(args) == 2 {
+				q.Key = args[1]
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list, err := find[*agent.TimerList](ctx, a, s, q)
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"key", "timer", "plan", "next", "attempts", "state"}, note: more(list.Next)}
+				for i := range list.Items {
+					t := &list.Items[i]
+					g.add(t.Key, t.ID, timerPlan(t), whenOrNever(t.Next), number(t.Attempts), timerState(t))
+				}
+				return a.print(pageOf(list.Items, list.Next, timerOf), g)
+			})
+		},
+	}
+	page.define(cmd)
+	return cmd
+}
+
+func (a *app) timersGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get MANAGER KEY TIMER", Short: "Show a timer", Args: exactly("MANAGER", "KEY", "TIMER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				t, err := find[*agent.Timer](ctx, a, s, &agent.GetTimer{Manager: args[0], Key: args[1], ID: args[2]})
+				if err != nil {
+					return err
+				}
+				return a.printTimer(t)
+			})
+		},
+	}
+}
+
+func (a *app) timersSet() *cobra.Command {
+	var t agent.Timer
+	var at, missed, data string
+	cmd := &cobra.Command{
+		Use: "set MANAGER KEY TIMER (--cron CRON | --at TIME)", Short: "Set a timer, in place of the one under that id", Args: exactly("MANAGER", "KEY", "TIMER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t.Manager, t.Key, t.ID, t.Missed, t.Data = args[0], args[1], args[2], agent.Missed(missed), agent.JSON(data)
+			if at != "" {
+				instant, err := time.Parse(time.RFC3339, at)
+				if err != nil {
+					return usagef("--at is %q: use a time such as 2026-11-22T09:00:00Z", at)
+				}
+				t.Next = instant.UnixMilli()
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				result, err := a.commit(ctx, s, &agent.PutTimer{Timer: t})
+				if err != nil {
+					return err
+				}
+				set, err := resultOf[*agent.TimerResult](result, 0)
+				if err != nil {
+					return err
+				}
+				return a.printTimer(&set.Timer)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&t.Cron, "cron", "", "five fields, six (seconds first), seven (and the year last), or a macro such as @daily")
+	flags.StringVar(&at, "at", "", "when it fires, once, such as 2026-11-22T09:00:00Z")
+	flags.StringVar(&t.TimeZone, "time-zone", "", "of --cron, such as Europe/Paris; UTC where none is named")
+	flags.StringVar(&missed, "missed", "", "skip, fire_once or catch_up: what becomes of occurrences that nobody could fire in time")
+	flags.Uint64Var(&t.CatchUp, "catch-up", 0, "of --missed catch_up: the last so many are fired")
+	flags.StringVar(&t.Type, "type", "", "of the signal; timer where none is named")
+	flags.StringVar(&data, "data", "", "of the signal: a JSON object")
+	return cmd
+}
+
+func (a *app) timersRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "rm MANAGER KEY TIMER", Short: "Cancel a timer", Args: exactly("MANAGER", "KEY", "TIMER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.remove(cmd, "timer", args[2:], []agent.Op{&agent.DeleteTimer{Manager: args[0], Key: args[1], ID: args[2]}})
+		},
+	}
+}
+
+// timerPlan is when a timer fires, on a line.
+func timerPlan(t *agent.Timer) string {
+	switch {
+	case t.Cron == "":
+		return "once"
+	case t.TimeZone == "":
+		return t.Cron
+	default:
+		return t.Cron + " " + t.TimeZone
+	}
+}
+
+func timerState(t *agent.Timer) string {
+	switch {
+	case t.Parked:
+		return "parked: " + t.LastError
+	case t.Attempts > 0:
+		return "failed: " + t.LastError
+	default:
+		return "waits"
+	}
+}
+
+// whenOrNever is a time that may not be known yet.
+func whenOrNever(ms int64) string {
+	if ms == 0 {
+		return "-"
+	}
+	return when(ms)
+}
+
+func (a *app) printTimer(t *agent.Timer) error {
+	var g grid
+	g.add("timer", t.ID)
+	g.add("instance", t.Manager+" "+t.Key)
+	g.add("plan", timerPlan(t))
+	g.add("missed", string(t.Missed))
+	g.add("signal", t.Type)
+	g.add("next", whenOrNever(t.Next))
+	g.add("state", timerState(t))
+	if t.Attempts > 0 {
+		g.add("attempts", number(t.Attempts))
+	}
+	return a.print(timerOf(*t), g)
+}
+
+type timerDoc struct {
+	Manager    string         `json:"manager"`
+	Key        string         `json:"key"`
+	ID         string         `json:"id"`
+	Cron       string         `json:"cron,omitzero"`
+	TimeZone   string         `json:"time_zone,omitzero"`
+	Missed     string         `json:"missed"`
+	CatchUp    uint64         `json:"catch_up,omitzero"`
+	Type       string         `json:"type"`
+	Data       jsontext.Value `json:"data,omitzero"`
+	Generation uint64         `json:"generation"`
+	Next       int64          `json:"next,omitzero"`
+	NotBefore  int64          `json:"not_before,omitzero"`
+	Attempts   uint64         `json:"attempts,omitzero"`
+	Parked     bool           `json:"parked,omitzero"`
+	LastError  string         `json:"last_error,omitzero"`
+	CreatedAt  int64          `json:"created_at"`
+	UpdatedAt  int64          `json:"updated_at"`
+}
+
+func timerOf(t agent.Timer) timerDoc {
+	return timerDoc{
+		Manager: t.Manager, Key: t.Key, ID: t.ID, Cron: t.Cron, TimeZone: t.TimeZone, Missed: string(t.Missed), CatchUp: t.CatchUp, Type: t.Type,
+		Data: jsontext.Value(t.Data), Generation: t.Generation, Next: t.Next, NotBefore: t.NotBefore, Attempts: t.Attempts, Parked: t.Parked,
+		LastError: t.LastError, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+	}
+}
