@@ -24,9 +24,10 @@ func (k *kit) saveState(id string, revision uint64, lifecycle agent.Lifecycle, s
 	}).Conversation
 }
 
-func (k *kit) dialogue(id string) *agent.SavedConversation {
+// dialogue is conversation c.
+func (k *kit) dialogue() *agent.SavedConversation {
 	k.Helper()
-	return find[*agent.SavedConversation](k, &agent.GetConversation{ConversationRef: dialogue(id)})
+	return find[*agent.SavedConversation](k, &agent.GetConversation{ConversationRef: dialogue("c")})
 }
 
 // interrupted are the ids of the conversations that wait for a person.
@@ -56,7 +57,7 @@ var conversationClaims = []claim{
 			State: agent.JSON(`{"version":2,"state":{"z":18446744073709551615,"a":[1.0]},"serialized_at":"then"}`),
 		}
 		k.equal("result", saved, want.ConversationRow)
-		k.equal("conversation", k.dialogue("c"), &want)
+		k.equal("conversation", k.dialogue(), &want)
 		k.equal("list", find[*agent.ConversationList](k, &agent.ListConversations{}).Items, []agent.ConversationRow{want.ConversationRow})
 		again := k.saveState("c", 1, agent.LifecycleCompletion, blob("on"))
 		if again.Revision != 2 || again.Title != "Tea – 茶" || again.Owner != "u" || again.CreatedAt != result.Time {
@@ -74,7 +75,7 @@ var conversationClaims = []claim{
 		other.lacks(agent.CodeNotFound, &agent.GetValue{Key: fileKey("/notes.md")})
 		k.equal("listed", other.interrupted(), "")
 		other.saveState("c", 0, agent.LifecycleCompletion, blob("theirs"))
-		k.equal("state", k.dialogue("c").State, blob("mine"))
+		k.equal("state", k.dialogue().State, blob("mine"))
 	}},
 
 	{"a_conversation_is_loaded_and_written_by_its_own", func(k *kit) {
@@ -95,7 +96,7 @@ var conversationClaims = []claim{
 			}
 		}
 		find[*agent.SavedConversation](k, &agent.GetConversation{ConversationRef: mine})
-		k.equal("revision", k.dialogue("c").Revision, uint64(1))
+		k.equal("revision", k.dialogue().Revision, uint64(1))
 	}},
 
 	{"SG-5_what_waits_for_a_person_is_listed", func(k *kit) {
@@ -115,7 +116,7 @@ var conversationClaims = []claim{
 		} {
 			k.saveState("c", uint64(i), c.lifecycle, blob(fmt.Sprint(i)))
 			k.equal(fmt.Sprintf("after %s, %d", c.lifecycle, i), k.interrupted(), c.want)
-			k.equal("flag", k.dialogue("c").Interrupted, c.want != "")
+			k.equal("flag", k.dialogue().Interrupted, c.want != "")
 		}
 		for range 2 { // telling it twice is telling it once
 			row := apply[*agent.ConversationResult](k, &agent.SetInterrupted{ConversationRef: dialogue("c"), Interrupted: true}).Conversation
@@ -136,16 +137,16 @@ var conversationClaims = []claim{
 			}).Pending
 		}
 		k.equal("numbers", []uint64{pend("one"), pend("two")}, []uint64{1, 2}) // before anything was saved, too
-		loaded := k.dialogue("c")
+		loaded := k.dialogue()
 		k.equal("revision", loaded.Revision, uint64(0))
 		k.saveState("c", 0, agent.LifecycleShutdown, blob("without them"))
-		k.equal("pending", k.dialogue("c").PendingCount, uint64(2))
+		k.equal("pending", k.dialogue().PendingCount, uint64(2))
 		pend("three") // while the agent works on the first two
 		row := apply[*agent.ConversationResult](k, &agent.SaveConversation{
 			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleCompletion, State: blob("with them"), Consumed: 2,
 		}).Conversation
 		k.equal("row", []uint64{row.PendingCount, row.Consumed}, []uint64{1, 2})
-		left := k.dialogue("c").Pending
+		left := k.dialogue().Pending
 		if len(left) != 1 || left[0].Number != 3 || string(left[0].Message) != `{"text":"three"}` {
 			k.Fatalf("left: %+v", left)
 		}
@@ -173,7 +174,7 @@ var conversationClaims = []claim{
 			_, err := k.service.Read(ended, agent.Reads{Scope: k.scope, Reads: []agent.Read{&agent.GetConversation{ConversationRef: dialogue(id)}}})
 			k.failure(agent.CodeUnavailable, err)
 		}
-		k.dialogue("c")
+		k.dialogue()
 		k.lacks(agent.CodeNotFound, &agent.GetConversation{ConversationRef: dialogue("never")})
 	}},
 
@@ -183,7 +184,7 @@ var conversationClaims = []claim{
 		for range 2 { // by other senders, so that no request id helps
 			k.equal("row", k.saveState("c", 1, agent.LifecycleShutdown, blob("2")), first)
 		}
-		k.equal("revision", k.dialogue("c").Revision, uint64(2))
+		k.equal("revision", k.dialogue().Revision, uint64(2))
 		k.refuse(agent.CodeRevisionMismatch, 0, &agent.SaveConversation{ // another state, or reason, is not the same event
 			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleShutdown, State: blob("3"),
 		})
@@ -201,7 +202,7 @@ var conversationClaims = []claim{
 			})
 			k.equal("revision told", e.Revision, uint64(2))
 		}
-		k.equal("state", k.dialogue("c").State, blob("2"))
+		k.equal("state", k.dialogue().State, blob("2"))
 		k.commit(&agent.DeleteConversation{ConversationRef: dialogue("c"), Seal: time.Hour})
 		k.refuse(agent.CodeDeleted, 0, &agent.SaveConversation{
 			ConversationRef: dialogue("c"), Revision: 2, Lifecycle: agent.LifecycleShutdown, State: blob("late"),
@@ -236,7 +237,7 @@ var conversationClaims = []claim{
 		k.refuseAtDoor(agent.CodeInvalid, 0, "lifecycle", &agent.SaveConversation{
 			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: "on_whim", State: blob("2"),
 		})
-		k.equal("state", k.dialogue("c").State, blob("1"))
+		k.equal("state", k.dialogue().State, blob("1"))
 	}},
 
 	{"deleting_a_conversation", func(k *kit) {

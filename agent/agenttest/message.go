@@ -7,11 +7,11 @@ import (
 	"dormouse/agent"
 )
 
-// shown is what people see of a conversation: ids and statuses in order.
-func (k *kit) shown(id string) string {
+// shown is what people see of conversation c: ids and statuses in order.
+func (k *kit) shown() string {
 	k.Helper()
 	var all []string
-	for q := (agent.ListMessages{ConversationRef: dialogue(id), Limit: 2}); ; {
+	for q := (agent.ListMessages{ConversationRef: dialogue("c"), Limit: 2}); ; {
 		page := find[*agent.MessageList](k, &q)
 		for _, m := range page.Items {
 			all = append(all, strings.TrimSuffix(m.ID+"="+string(m.Status), "="))
@@ -23,9 +23,10 @@ func (k *kit) shown(id string) string {
 	}
 }
 
-func (k *kit) show(id string, drafts ...agent.MessageDraft) *agent.ConversationResult {
+// show saves messages of conversation c.
+func (k *kit) show(drafts ...agent.MessageDraft) *agent.ConversationResult {
 	k.Helper()
-	return apply[*agent.ConversationResult](k, &agent.SaveMessages{ConversationRef: dialogue(id), Messages: drafts})
+	return apply[*agent.ConversationResult](k, &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: drafts})
 }
 
 func said(id string) agent.MessageDraft {
@@ -39,8 +40,8 @@ var messageClaims = []claim{
 			&agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{said("m")}},
 		)
 		k.equal("stamps", resultOf[*agent.ConversationResult](k, result, 1).Messages, []agent.EntryStamp{{ID: "m", Seq: 2, At: result.Time}})
-		k.show("c", said("b"))
-		k.equal("order", k.shown("c"), "z a m b")
+		k.show(said("b"))
+		k.equal("order", k.shown(), "z a m b")
 		var before agent.Message
 		for i, m := range find[*agent.MessageList](k, &agent.ListMessages{ConversationRef: dialogue("c")}).Items {
 			if m.Seq != uint64(i) || m.At < before.At {
@@ -78,7 +79,7 @@ var messageClaims = []claim{
 	}},
 
 	{"SG-4_a_tool_call_changes_in_its_place", func(k *kit) {
-		k.show("c", said("q"), agent.MessageDraft{Role: agent.RoleAssistant, Type: "tool_call", ToolCall: "t"}, said("later"))
+		k.show(said("q"), agent.MessageDraft{Role: agent.RoleAssistant, Type: "tool_call", ToolCall: "t"}, said("later"))
 		update := func(id string, status agent.ToolStatus, content agent.JSON) bool {
 			return apply[*agent.MessageResult](k, &agent.UpdateMessage{
 				ConversationRef: dialogue("c"), Message: id, Status: status, Content: content,
@@ -90,7 +91,7 @@ var messageClaims = []claim{
 			if !update(agent.ToolMessageID("t", agent.RoleAssistant), status, nil) {
 				k.Fatalf("%s: no such message", status)
 			}
-			k.equal("order", k.shown("c"), "q call:t="+string(status)+" later")
+			k.equal("order", k.shown(), "q call:t="+string(status)+" later")
 		}
 		update("call:t", "", agent.JSON(`{"result":1}`)) // and keeps the status
 		m := find[*agent.MessageList](k, &agent.ListMessages{ConversationRef: dialogue("c")}).Items[1]
@@ -111,35 +112,35 @@ var messageClaims = []claim{
 				k.Fatalf("found %q", id)
 			}
 		}
-		k.equal("messages", k.shown("c"), "m")
+		k.equal("messages", k.shown(), "m")
 	}},
 
 	{"a_tool_result_is_resolved_in_one_commit", func(k *kit) {
-		k.show("c",
+		k.show(
 			agent.MessageDraft{Role: agent.RoleAssistant, Type: "tool_call", ToolCall: "t", Status: agent.ToolInterrupted},
 			agent.MessageDraft{Role: agent.RoleTool, Type: "tool_result", ToolCall: "t", Content: agent.JSON(`{"text":"interrupted"}`)})
 		k.commit(
 			&agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "call:t", Status: agent.ToolCompleted},
 			&agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "result:t", Content: agent.JSON(`{"text":"42"}`)})
-		k.equal("shown", k.shown("c"), "call:t=completed result:t")
+		k.equal("shown", k.shown(), "call:t=completed result:t")
 		k.equal("result", string(find[*agent.MessageList](k, &agent.ListMessages{ConversationRef: dialogue("c"), Tail: 1}).Items[0].Content), `{"text":"42"}`)
 	}},
 
 	{"a_message_that_is_there_is_skipped", func(k *kit) {
-		first := k.show("c", said("m"), said("n"))
-		again := k.show("c", said("n"), said("o"))
+		first := k.show(said("m"), said("n"))
+		again := k.show(said("n"), said("o"))
 		k.equal("stamps", again.Messages[0], first.Messages[1])
 		e := k.refuse(agent.CodeDuplicateEntry, 0, &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{
 			said("p"), {ID: "m", Role: agent.RoleUser, Content: agent.JSON(`{"text":"other"}`)},
 		}})
 		k.equal("seq told", e.Seq, uint64(0))
-		k.equal("shown", k.shown("c"), "m n o")
-		generated := k.show("c", agent.MessageDraft{Role: agent.RoleUser}).Messages[0]
-		k.equal("sent back", k.show("c", agent.MessageDraft{ID: generated.ID, Role: agent.RoleUser}).Messages[0], generated)
+		k.equal("shown", k.shown(), "m n o")
+		generated := k.show(agent.MessageDraft{Role: agent.RoleUser}).Messages[0]
+		k.equal("sent back", k.show(agent.MessageDraft{ID: generated.ID, Role: agent.RoleUser}).Messages[0], generated)
 		call := agent.MessageDraft{Role: agent.RoleAssistant, ToolCall: "t"}
-		stamp := k.show("c", call).Messages[0]
+		stamp := k.show(call).Messages[0]
 		k.commit(&agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "call:t", Status: agent.ToolFailed})
-		k.equal("after an update", k.show("c", call).Messages[0], stamp) // which it does not take back
+		k.equal("after an update", k.show(call).Messages[0], stamp) // which it does not take back
 		k.equal("tail", find[*agent.MessageList](k, &agent.ListMessages{ConversationRef: dialogue("c"), Tail: 1}).Items[0].Status, agent.ToolFailed)
 	}},
 
@@ -167,6 +168,6 @@ var messageClaims = []claim{
 		k.refuseAtDoor(agent.CodeTooLarge, 0, "messages[0].tool_call", &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{
 			{Role: agent.RoleAssistant, ToolCall: strings.Repeat("x", agent.ToolCallBytesMax+1)},
 		}})
-		k.show("c", agent.MessageDraft{Role: agent.RoleTool, ToolCall: strings.Repeat("x", agent.ToolCallBytesMax)})
+		k.show(agent.MessageDraft{Role: agent.RoleTool, ToolCall: strings.Repeat("x", agent.ToolCallBytesMax)})
 	}},
 }
