@@ -143,12 +143,12 @@ func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.giveUp)
 	defer cancel()
 	answer := func(t *turn.Turn) error { return w.answer(t, j) }
-	switch {
-	case s.Status == agent.SessionRunning:
+	switch s.Status {
+	case agent.SessionRunning:
 		if _, err = w.runner.Recover(ctx, j.name, answer); err == nil {
 			w.did.Recovered++
 		}
-	case s.Status == agent.SessionHibernated:
+	case agent.SessionHibernated:
 		_, err = w.runner.Resume(ctx, j.name, answer)
 	default:
 		request := agent.SessionRequest{ID: requestID(n), Input: j.conversation.Messages[turns[n].asked].Payload}
@@ -174,12 +174,13 @@ func (w *worker) bear(err error) error {
 	case agent.CodeUnknown, agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeReadOnly:
 		w.did.Lost++
 		return nil
+	default:
+		if errors.Is(err, turn.ErrLost) {
+			w.did.Lost++
+			return nil
+		}
+		return err
 	}
-	if errors.Is(err, turn.ErrLost) {
-		w.did.Lost++
-		return nil
-	}
-	return err
 }
 
 // answer is what a turn does: it calls each tool once and leaves the turn's
