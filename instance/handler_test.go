@@ -203,15 +203,15 @@ func TestCrashesInARowMakeItWaitLonger(t *testing.T) {
 func TestWhoIsAttachedStaysSoThroughACrash(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler, IdleTimeout: time.Minute})
-		k.attach("a", "me", 10*time.Minute)
+		k.attach("a", "me", 2*time.Minute)
 		f.handle = func(*instance.Turn) error { panic("ouch") }
 		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
 		k.code(err, agent.CodeHandlerFailed)
-		time.Sleep(5 * time.Minute)
+		time.Sleep(90 * time.Second)
 		if err := k.host.Touch(k.Context(), ref("a"), "me"); err != nil {
 			k.Error(err)
 		}
-		time.Sleep(12 * time.Minute)
+		time.Sleep(3*time.Minute + 5*time.Second)
 		if s := k.stats(); s.Awake+s.Waking+s.Draining != 0 {
 			k.Errorf("%+v", s)
 		}

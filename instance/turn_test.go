@@ -387,7 +387,7 @@ func TestAManagerMayKeepItsInstancesElsewhere(t *testing.T) {
 func TestAManagersChangeReachesThoseAwake(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.start("a", "")
-		time.Sleep(time.Hour)
+		time.Sleep(5 * time.Minute)
 		k.is("a", agent.InstanceAwake)
 		k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute})
 		k.send(k.host, "b", signal("get", `{}`)) // by then it is known
