@@ -55,7 +55,7 @@ func insist[T any](ctx context.Context, c *Client, sure bool, call func(context.
 		}
 		e, _ := err.(*agent.Error) //nolint:errorlint // Fail's, or this client's own, not wrapped
 		unknown := e.Code == agent.CodeUnknown
-		if !agent.Retryable(e) && !(unknown && sure) || c.pool.ctx.Err() != nil {
+		if !agent.Retryable(e) && (!unknown || !sure) || c.pool.ctx.Err() != nil {
 			return *new(T), e // an answer, which settles earlier attempts too
 		}
 		if unknown {
@@ -117,12 +117,16 @@ func (i instances) Attach(ctx context.Context, ref agent.InstanceRef, attach age
 
 // Detach implements agent.Instances.
 func (i instances) Detach(ctx context.Context, ref agent.InstanceRef, attachment string) error {
-	return i.act(ctx, ref, true, func(ctx context.Context, at wire.Remote, ref agent.InstanceRef) error { return at.Detach(ctx, ref, attachment) })
+	return i.act(ctx, ref, true, func(ctx context.Context, at wire.Remote, ref agent.InstanceRef) error {
+		return at.Detach(ctx, ref, attachment)
+	})
 }
 
 // Touch implements agent.Instances.
 func (i instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment string) error {
-	return i.act(ctx, ref, true, func(ctx context.Context, at wire.Remote, ref agent.InstanceRef) error { return at.Touch(ctx, ref, attachment) })
+	return i.act(ctx, ref, true, func(ctx context.Context, at wire.Remote, ref agent.InstanceRef) error {
+		return at.Touch(ctx, ref, attachment)
+	})
 }
 
 // Signal implements agent.Instances. It numbers a signal that has no request id.

@@ -9,9 +9,9 @@ import (
 )
 
 // keeper is a manager with something in every field.
-func keeper(name string) agent.Manager {
+func keeper() agent.Manager {
 	return agent.Manager{
-		Name: name, Handler: agent.Handler{Kind: agent.HandlerHTTP, URL: "https://agents.example:8443/hook?a=1", Key: "k1"},
+		Name: "m", Handler: agent.Handler{Kind: agent.HandlerHTTP, URL: "https://agents.example:8443/hook?a=1", Key: "k1"},
 		IdleTimeout: 90 * time.Second, Durability: agent.DurabilityIdle, Storage: agent.KeepCluster, Version: 7, MailboxMax: 5, AwakeMax: 9,
 		SignalTTL: 1500 * time.Millisecond, AttachTTL: 2 * time.Second, Track: true, SkipsPersist: []string{"cache", "socket"},
 		Metadata: agent.JSON(`{"team":"blue"}`),
@@ -25,7 +25,7 @@ func documents(name string) *agent.PutManager {
 
 var managerClaims = []claim{
 	{"a_manager_is_read_as_it_was_written", func(k *kit) {
-		want := keeper("m")
+		want := keeper()
 		result := k.commit(&agent.PutManager{Manager: want})
 		got := resultOf[*agent.ManagerResult](k, result, 0).Manager
 		if got.Incarnation == 0 {
@@ -45,11 +45,11 @@ var managerClaims = []claim{
 	}},
 
 	{"a_manager_counts_its_revisions", func(k *kit) {
-		k.refuse(agent.CodeRevisionMismatch, 0, &agent.PutManager{Manager: keeper("m"), IfRevision: ptr(uint64(1))})
+		k.refuse(agent.CodeRevisionMismatch, 0, &agent.PutManager{Manager: keeper(), IfRevision: ptr(uint64(1))})
 		first := documents("m")
 		first.IfRevision = ptr(uint64(0))
 		one := apply[*agent.ManagerResult](k, first).Manager
-		two := apply[*agent.ManagerResult](k, &agent.PutManager{Manager: keeper("m"), IfRevision: ptr(uint64(1))}).Manager
+		two := apply[*agent.ManagerResult](k, &agent.PutManager{Manager: keeper(), IfRevision: ptr(uint64(1))}).Manager
 		k.equal("incarnation, revision, created", []any{two.Incarnation, two.Revision, two.CreatedAt}, []any{one.Incarnation, uint64(2), one.CreatedAt})
 		refused := k.refuse(agent.CodeRevisionMismatch, 0, first)
 		k.equal("stored revision", refused.Revision, uint64(2))
@@ -109,7 +109,7 @@ var managerClaims = []claim{
 				m.Metadata = agent.JSON(fmt.Sprintf(`{"a":%q}`, strings.Repeat("x", agent.MetadataBytesMax)))
 			}},
 		} {
-			m := keeper("m")
+			m := keeper()
 			wrong.change(&m)
 			k.refuseAtDoor(wrong.code, 0, "manager."+wrong.field, &agent.PutManager{Manager: m})
 		}

@@ -77,6 +77,14 @@ func managerFromProto(p *apipb.Manager) (*agent.Manager, error) {
 // limit all the same.
 func number(n uint64) int { return int(min(n, math.MaxInt32)) }
 
+func managerResultFromProto(p *apipb.Manager) (agent.OpResult, error) {
+	m, err := managerFromProto(p)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.ManagerResult{Manager: *m}, nil
+}
+
 func managersToProto(l *agent.ManagerList) *apipb.ManagerList {
 	out := &apipb.ManagerList{Next: l.Next, Items: make([]*apipb.Manager, len(l.Items))}
 	for i := range l.Items {

@@ -143,11 +143,7 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 			return sessionResultFromProto(o.Session), nil
 		}
 	case *apipb.OpResult_Manager:
-		m, err := managerFromProto(o.Manager)
-		if err != nil {
-			return nil, err
-		}
-		return &agent.ManagerResult{Manager: *m}, nil
+		return managerResultFromProto(o.Manager)
 	case *apipb.OpResult_Signal:
 		return &agent.SignalResult{Hash: o.Signal.GetHash(), Reply: json(o.Signal.GetReply())}, nil
 	case *apipb.OpResult_Review:

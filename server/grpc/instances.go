@@ -27,10 +27,10 @@ type instances struct {
 
 // host is who answers for all instances.
 func (s *instances) host() (agent.Instances, error) {
-	if s.front.instances == nil {
+	if s.instances == nil {
 		return nil, agent.Errorf(agent.CodeUnavailable, "this node takes no calls on instances")
 	}
-	return s.front.instances, nil
+	return s.instances, nil
 }
 
 // on makes a call on one instance within its time.

@@ -29,6 +29,7 @@ func (h *hosted) at(ref agent.InstanceRef) (agent.Instance, error) {
 func (h *hosted) Start(_ context.Context, ref agent.InstanceRef, _ agent.StartInstance) (agent.Instance, error) {
 	return h.at(ref)
 }
+
 func (h *hosted) Lookup(_ context.Context, ref agent.InstanceRef) (agent.Instance, error) {
 	return h.at(ref)
 }
