@@ -152,7 +152,9 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 	if scope == "" {
 		scope = i.client.o.Scope
 	}
-	return insist(ctx, i.client, true, func(ctx context.Context, at wire.Remote) (agent.ManagerStats, error) { return at.Stats(ctx, scope, manager) })
+	return insist(ctx, i.client, true, func(ctx context.Context, at wire.Remote) (agent.ManagerStats, error) {
+		return at.Stats(ctx, scope, manager)
+	})
 }
 
 // act is persistent for calls without an answer.
