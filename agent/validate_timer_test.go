@@ -75,8 +75,11 @@ func TestATimersDefaultsAreFilledIn(t *testing.T) {
 		{"cron", agent.Timer{Cron: "@daily"}, agent.Timer{Missed: agent.MissedSkip, Type: agent.SignalTimer}},
 		{"instant", agent.Timer{Next: someDay}, agent.Timer{Missed: agent.MissedFireOnce, Type: agent.SignalTimer}},
 		{"catch up", agent.Timer{Cron: "@daily", Missed: agent.MissedCatchUp}, agent.Timer{Missed: agent.MissedCatchUp, Type: agent.SignalTimer, CatchUp: agent.TimerCatchUpDefault}},
-		{"what is the store's", agent.Timer{Cron: "@daily", Generation: 1, Parked: true, Attempts: 2, LastError: "x", NotBefore: 1, CreatedAt: 1, UpdatedAt: 1},
-			agent.Timer{Missed: agent.MissedSkip, Type: agent.SignalTimer}},
+		{
+			"what is the store's",
+			agent.Timer{Cron: "@daily", Generation: 1, Parked: true, Attempts: 2, LastError: "x", NotBefore: 1, CreatedAt: 1, UpdatedAt: 1},
+			agent.Timer{Missed: agent.MissedSkip, Type: agent.SignalTimer},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.put.Manager, c.put.Key, c.put.ID = "m", "k", "t"

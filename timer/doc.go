@@ -7,7 +7,4 @@
 // commit is to carry. Whatever fails, whoever leads next, the occurrence pends
 // until a commit has acknowledged it, and none acknowledges it twice; so its
 // turn applies exactly once, though the handler may run more often.
-//
-// A Manifest is the crons that an agent of another framework keeps in its own
-// state, and what timers they stand for.
 package timer

@@ -9,11 +9,11 @@ import (
 	"dormouse/internal/cron"
 )
 
-func parse(t testing.TB, expression, zone string) *cron.Schedule {
-	t.Helper()
+func parse(tb testing.TB, expression, zone string) *cron.Schedule {
+	tb.Helper()
 	s, err := cron.Parse(expression, zone)
 	if err != nil {
-		t.Fatalf("%q in %q: %v", expression, zone, err)
+		tb.Fatalf("%q in %q: %v", expression, zone, err)
 	}
 	return s
 }
