@@ -285,19 +285,30 @@ func (w *town) agree() {
 		}
 		return true
 	})
-	hashes := map[string]string{}
-	for name, r := range w.awake {
-		view := r.Machine().View()
-		hash, err := view.StateHash(context.Background())
-		view.Close()
-		if err != nil {
-			w.t.Fatal(err)
+	// The log is never quite still, since leases are renewed: what is compared is
+	// what the nodes hold at one index.
+	w.await("the nodes' states at one index", func() bool {
+		hashes, index := map[string]string{}, uint64(0)
+		for name, r := range w.awake {
+			view := r.Machine().View()
+			defer view.Close()
+			if index == 0 {
+				index = view.Index()
+			}
+			if view.Index() != index {
+				return false
+			}
+			hash, err := view.StateHash(context.Background())
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			hashes[hash] = name
 		}
-		hashes[hash] = name
-	}
-	if len(hashes) != 1 {
-		w.t.Fatalf("the nodes' states differ: %v", hashes)
-	}
+		if len(hashes) != 1 {
+			w.t.Fatalf("the nodes' states differ at index %d: %v", index, hashes)
+		}
+		return true
+	})
 }
 
 // put writes a checkpoint's counter through a node.
