@@ -67,4 +67,8 @@ type Operator interface {
 	// Backup writes a consistent snapshot of the whole store, as of an index
 	// no older than the call, to w.
 	Backup(ctx context.Context, w io.Writer) error
+
+	// Placement is who owns what, as the answering node has applied it. It never
+	// waits for a quorum.
+	Placement(ctx context.Context, q PlacementQuery) (Placement, error)
 }

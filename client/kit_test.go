@@ -223,3 +223,10 @@ func within(t *testing.T, d time.Duration) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
+
+func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+	if err := q.Validate(); err != nil {
+		return agent.Placement{}, err
+	}
+	return agent.Placement{Index: 7, Partition: &agent.Partition{ID: 42, Owner: "n1", Epoch: 9, State: agent.PartitionOwned, Why: q.Key}}, nil
+}

@@ -260,3 +260,43 @@ func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
 		w.agree()
 	})
 }
+
+func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		w.even("n1", "n2", "n3")
+		ask := func(q agent.PlacementQuery) agent.Placement {
+			q.Manager, q.Key, q.Events = "chat", "user-1", 5
+			p, err := w.awake["n2"].Operator().Placement(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		now := ask(agent.PlacementQuery{})
+		if now.Partition == nil || now.Partition.ID != 682 || now.Partition.State != agent.PartitionOwned || now.Free != 0 ||
+			len(now.Candidates) != 3 || len(now.Nodes) != 3 || now.Forecast != nil || len(now.Events) == 0 || now.Index == 0 {
+			t.Fatalf("%+v", now)
+		}
+		owned := 0
+		for _, n := range now.Nodes {
+			owned += n.Owned
+			if !n.Leased || n.Weight != 100 {
+				t.Errorf("%+v", n)
+			}
+		}
+		if owned != agent.Partitions {
+			t.Errorf("%d partitions are owned", owned)
+		}
+		gone := ask(agent.PlacementQuery{Without: now.Partition.Owner}).Forecast
+		if gone == nil || gone.Owner == now.Partition.Owner || gone.Moves < agent.Partitions/4 || gone.Moves > agent.Partitions/2 {
+			t.Errorf("without its owner: %+v", gone)
+		}
+		if more := ask(agent.PlacementQuery{With: "n9"}).Forecast; more == nil || more.Moves != agent.Partitions/4 {
+			t.Errorf("with one more: %+v", more)
+		}
+		if _, err := w.awake["n2"].Operator().Placement(t.Context(), agent.PlacementQuery{With: "a", Without: "b"}); agent.CodeOf(err) != agent.CodeInvalid {
+			t.Errorf("with one and without another: %v", err)
+		}
+	})
+}

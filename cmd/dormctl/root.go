@@ -55,7 +55,7 @@ func (a *app) root() *cobra.Command {
 
 	root.AddCommand(
 		a.statusCommand(), a.membersCommand(),
-		a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
+		a.placementCommand(), a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
 		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(),
 		a.sessionsCommand(), a.reviewsCommand(), a.memoryCommand(), a.conversationsCommand(), a.filesCommand(), a.timersCommand(), a.scopesCommand(), a.watchCommand(),
 		a.commitCommand(), a.importCommand(), a.exportCommand(),

@@ -213,3 +213,11 @@ func (s *Store) Backup(_ context.Context, w io.Writer) error {
 
 // Close does nothing.
 func (s *Store) Close() error { return nil }
+
+// Placement implements agent.Operator.
+func (s *Store) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+	if err := q.Validate(); err != nil {
+		return agent.Placement{}, err
+	}
+	return agent.Placement{}, nil
+}

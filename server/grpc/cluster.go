@@ -82,3 +82,13 @@ func (c chunks) Write(p []byte) (int, error) {
 	}
 	return sent, nil
 }
+
+func (s *cluster) Placement(ctx context.Context, req *apipb.PlacementRequest) (*apipb.PlacementReport, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	found, err := s.operator.Placement(ctx, wire.PlacementQueryFromProto(req))
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	return wire.PlacementToProto(&found), nil
+}

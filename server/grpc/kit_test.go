@@ -155,3 +155,10 @@ func fine(index uint64) agent.Result {
 }
 
 func atOnce(_ context.Context, _ agent.Commit, done func(agent.Result, error)) { done(fine(1), nil) }
+
+func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+	if err := q.Validate(); err != nil {
+		return agent.Placement{}, err
+	}
+	return agent.Placement{Index: 7, Partition: &agent.Partition{ID: 42, Owner: "n1", Epoch: 9, State: agent.PartitionOwned, Why: q.Key}}, nil
+}

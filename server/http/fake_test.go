@@ -369,3 +369,10 @@ func (f *fake) Backup(_ context.Context, w io.Writer) error {
 	_, err := w.Write([]byte("a whole store"))
 	return err
 }
+
+func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+	if err := q.Validate(); err != nil {
+		return agent.Placement{}, err
+	}
+	return agent.Placement{Index: 7, Partition: &agent.Partition{ID: 42, Owner: "n1", Epoch: 9, State: agent.PartitionOwned, Why: q.Key}}, nil
+}

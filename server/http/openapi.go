@@ -35,6 +35,8 @@ const anyMedia = "*/*"
 // queryParams are all of them.
 var queryParams = map[string]queryParam{
 	"scope":          {doc: "The scope, for callers that cannot send Dormouse-Scope", schema: anyString},
+	"with":           {doc: "A node: what would move if it joined", schema: anyString},
+	"without":        {doc: "A node: what would move if it left", schema: anyString},
 	"stale":          {doc: "Skip the barrier: answer from this node's own state and say how old it is", schema: boolean},
 	"min_index":      {doc: "Wait until the serving node has applied this index", schema: wholeNumber},
 	"agent_id":       {doc: "Only the agent's own", schema: anyString},

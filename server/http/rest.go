@@ -121,6 +121,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeScopes()
 	f.routeChanges()
 	f.routeCluster()
+	f.routePlacement()
 	f.routeHealth()
 	f.routeDocument()
 	return f, nil

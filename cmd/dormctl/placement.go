@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+// trailDefault is how many changes of owners are shown unless told otherwise.
+const trailDefault = 10
+
+func (a *app) placementCommand() *cobra.Command {
+	cmd := group("placement", "Which node owns which partition of the instances", a.placementLs(), a.placementExplain())
+	cmd.Long = `The keys of live instances fall into 4,096 partitions. Each has one owner, under an
+epoch that is never used again, for as long as that node renews its lease.`
+	return cmd
+}
+
+func (a *app) placementLs() *cobra.Command {
+	q := agent.PlacementQuery{}
+	cmd := &cobra.Command{
+		Use: "ls", Short: "Show each node's share, and the newest changes of owners", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				p, err := s.Placement(ctx, q)
+				if err != nil {
+					return err
+				}
+				return a.printShares(p)
+			})
+		},
+	}
+	cmd.Flags().IntVar(&q.Events, "events", trailDefault, "how many changes to show")
+	return cmd
+}
+
+func (a *app) placementExplain() *cobra.Command {
+	q := agent.PlacementQuery{}
+	cmd := &cobra.Command{
+		Use: "explain MANAGER KEY", Short: "Show where a key's instance lives, and why", Args: exactly("MANAGER", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Scope, q.Manager, q.Key = a.scope, args[0], args[1]
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				p, err := s.Placement(ctx, q)
+				if err != nil {
+					return err
+				}
+				return a.printExplained(p)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&q.With, "with", "", "tell what would move if this node joined")
+	cmd.Flags().StringVar(&q.Without, "without", "", "tell what would move if this node left")
+	return cmd
+}
+
+type shareDoc struct {
+	Node     string `json:"node"`
+	Zone     string `json:"zone"`
+	Weight   int    `json:"weight"`
+	Leased   bool   `json:"leased"`
+	Owned    int    `json:"owned"`
+	Draining int    `json:"draining"`
+	Coming   int    `json:"coming"`
+}
+
+type moveDoc struct {
+	Time       string `json:"time"`
+	Kind       string `json:"kind"`
+	From       string `json:"from"`
+	To         string `json:"to"`
+	Partitions []int  `json:"partitions"`
+	Why        string `json:"why"`
+}
+
+func (a *app) printShares(p agent.Placement) error {
+	doc := struct {
+		Nodes  []shareDoc `json:"nodes"`
+		Free   int        `json:"free"`
+		Events []moveDoc  `json:"events"`
+	}{Nodes: []shareDoc{}, Free: p.Free, Events: []moveDoc{}}
+	shares := grid{head: []string{"node", "zone", "weight", "lease", "partitions", "draining", "coming"}}
+	for _, n := range p.Nodes {
+		doc.Nodes = append(doc.Nodes, shareDoc(n))
+		lease := "no"
+		if n.Leased {
+			lease = "yes"
+		}
+		shares.add(n.Node, n.Zone, strconv.Itoa(n.Weight), lease, strconv.Itoa(n.Owned), strconv.Itoa(n.Draining), strconv.Itoa(n.Coming))
+	}
+	if p.Free > 0 {
+		shares.note = fmt.Sprintf("%d partitions have no owner", p.Free)
+	}
+	trail := grid{head: []string{"time", "what", "from", "to", "partitions", "why"}, apart: true}
+	for _, e := range p.Events {
+		at := time.UnixMilli(e.Time).UTC().Format(time.RFC3339)
+		doc.Events = append(doc.Events, moveDoc{Time: at, Kind: string(e.Kind), From: e.From, To: e.To, Partitions: e.Partitions, Why: e.Why})
+		trail.add(at, string(e.Kind), e.From, e.To, strconv.Itoa(len(e.Partitions)), e.Why)
+	}
+	if a.output == outputTable && len(p.Events) > 0 {
+		if err := a.printGrid(shares); err != nil {
+			return err
+		}
+		return a.printGrid(trail)
+	}
+	return a.print(doc, shares)
+}
+
+type candidateDoc struct {
+	Node   string  `json:"node"`
+	Weight int     `json:"weight"`
+	Score  float64 `json:"score"`
+}
+
+type explainedDoc struct {
+	Partition  int            `json:"partition"`
+	State      string         `json:"state"`
+	Owner      string         `json:"owner"`
+	Epoch      uint64         `json:"epoch"`
+	To         string         `json:"to,omitempty"`
+	Since      int64          `json:"since"`
+	SinceIndex uint64         `json:"since_index"`
+	Why        string         `json:"why"`
+	Candidates []candidateDoc `json:"candidates"`
+	Moves      *int           `json:"moves,omitempty"`
+	ThenOwner  *string        `json:"then_owner,omitempty"`
+}
+
+func (a *app) printExplained(p agent.Placement) error {
+	if p.Partition == nil {
+		return fmt.Errorf("the node did not say which partition it is: is it of an older version?")
+	}
+	of := p.Partition
+	doc := explainedDoc{
+		Partition: of.ID, State: string(of.State), Owner: of.Owner, Epoch: of.Epoch, To: of.To,
+		Since: of.Since, SinceIndex: of.SinceIndex, Why: of.Why, Candidates: []candidateDoc{},
+	}
+	g := grid{head: []string{"partition", "state", "owner", "epoch", "to", "why", "candidates"}}
+	ranked := ""
+	for _, c := range p.Candidates {
+		doc.Candidates = append(doc.Candidates, candidateDoc{c.Node, c.Weight, c.Score})
+		if ranked != "" {
+			ranked += ", "
+		}
+		ranked += c.Node
+	}
+	g.add(strconv.Itoa(of.ID), string(of.State), of.Owner, strconv.FormatUint(of.Epoch, 10), of.To, of.Why, ranked)
+	if f := p.Forecast; f != nil {
+		doc.Moves, doc.ThenOwner = &f.Moves, &f.Owner
+		g.note = fmt.Sprintf("then %d partitions would move, and %q would own this one", f.Moves, f.Owner)
+	}
+	return a.print(doc, g)
+}

@@ -1,0 +1,131 @@
+package node
+
+import (
+	"context"
+
+	"dormouse/agent"
+	"dormouse/placement"
+)
+
+// Placement implements agent.Operator, from what this node has applied.
+func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+	if err := q.Validate(); err != nil {
+		return agent.Placement{}, err
+	}
+	m := o.node.machine
+	out := agent.Placement{Index: m.Applied()} // all that follows is no older
+	table, nodes := m.Partitions(), o.node.placed()
+	for _, n := range nodes {
+		out.Nodes = append(out.Nodes, n.PlacedNode)
+	}
+	count(&out, table)
+	events, err := m.PlacementEvents(q.Events)
+	if err != nil {
+		return agent.Placement{}, agent.Errorf(agent.CodeCorrupt, "%v", err)
+	}
+	out.Events = events
+	of := -1
+	if q.Manager != "" {
+		of = placement.Partition(q.Scope, q.Manager, q.Key)
+		out.Partition = &table[of]
+		for _, c := range placement.Candidates(of, leased(nodes)) {
+			out.Candidates = append(out.Candidates, agent.PlacementCandidate{
+				Node: c.Node.Name, Zone: c.Node.Zone, Weight: c.Node.Weight, Score: c.Score,
+			})
+		}
+	}
+	out.Forecast = forecast(q, table, nodes, of)
+	return out, nil
+}
+
+// candidate is a member, as operators and as placement see it.
+type candidate struct {
+	agent.PlacedNode
+	placement.Node
+}
+
+// placed is the members, in id order.
+func (n *Node) placed() []candidate {
+	leases := map[string]bool{}
+	for _, l := range n.machine.NodeLeases() {
+		leases[l.Node+"/"+l.Incarnation] = true
+	}
+	var out []candidate
+	for _, m := range n.machine.Members() {
+		weight := m.Weight
+		if weight == 0 {
+			weight = placement.WeightDefault
+		}
+		out = append(out, candidate{
+			agent.PlacedNode{Node: m.ID, Zone: m.Zone, Weight: weight, Leased: leases[m.ID+"/"+m.Incarnation]},
+			placement.Node{Name: m.ID, Zone: m.Zone, Weight: weight},
+		})
+	}
+	return out
+}
+
+// leased is those that may own partitions.
+func leased(nodes []candidate) []placement.Node {
+	var out []placement.Node
+	for _, n := range nodes {
+		if n.Leased {
+			out = append(out, n.Node)
+		}
+	}
+	return out
+}
+
+// count adds up each node's share.
+func count(out *agent.Placement, table []agent.Partition) {
+	at := map[string]*agent.PlacedNode{}
+	for i := range out.Nodes {
+		at[out.Nodes[i].Node] = &out.Nodes[i]
+	}
+	for _, p := range table {
+		if n := at[p.Owner]; n != nil {
+			n.Owned++
+		}
+		switch p.State {
+		case agent.PartitionFree:
+			out.Free++
+		case agent.PartitionDraining:
+			out.Moving = append(out.Moving, p)
+			if n := at[p.Owner]; n != nil {
+				n.Draining++
+			}
+			if n := at[p.To]; n != nil {
+				n.Coming++
+			}
+		case agent.PartitionOwned:
+		}
+	}
+}
+
+// forecast is what would be with a node more, or less; nil where none is named.
+func forecast(q agent.PlacementQuery, table []agent.Partition, nodes []candidate, of int) *agent.PlacementForecast {
+	if q.With == "" && q.Without == "" {
+		return nil
+	}
+	then := placement.Without(leased(nodes), q.Without)
+	if q.With != "" {
+		more := placement.Node{Name: q.With, Weight: placement.WeightDefault}
+		for _, n := range nodes {
+			if n.Name == q.With {
+				more = n.Node
+			}
+		}
+		then = placement.With(then, more)
+	}
+	owners := make([]string, len(table))
+	for i, p := range table {
+		if owners[i] = p.Owner; p.State == agent.PartitionDraining {
+			owners[i] = p.To
+		}
+	}
+	target := placement.Assign(owners, then)
+	out := &agent.PlacementForecast{Moves: len(placement.Diff(owners, target, len(owners)))}
+	if of >= 0 {
+		out.Owner = target[of]
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package rest
+
+import (
+	"net/http"
+
+	"dormouse/agent"
+)
+
+// placementCandidate is a node that a key's partition may go to.
+type placementCandidate struct {
+	Node   string  `json:"node"`
+	Zone   string  `json:"zone,omitempty"`
+	Weight int     `json:"weight" doc:"The node's share beside that of the others"`
+	Score  float64 `json:"score" doc:"How much the partition is drawn there; only the order matters"`
+}
+
+// placementForecast is what would be with a node more, or less.
+type placementForecast struct {
+	Moves int    `json:"moves" doc:"Partitions that would have another owner"`
+	Owner string `json:"owner" doc:"Of this key's partition, then; empty for nobody"`
+}
+
+// placementAnswer is where the instance of a key lives, and why.
+type placementAnswer struct {
+	Partition  int                  `json:"partition"`
+	Owner      string               `json:"owner" doc:"The node; empty where nobody owns it"`
+	Epoch      uint64               `json:"epoch" doc:"Of the owning, never used again; 0 where nobody owns it"`
+	State      string               `json:"state" doc:"free, owned or draining"`
+	To         string               `json:"to,omitempty" doc:"Where it drains: for whom"`
+	Since      int64                `json:"since" doc:"Unix ms; 0 where it was never owned"`
+	SinceIndex uint64               `json:"since_index"`
+	Why        string               `json:"why"`
+	Candidates []placementCandidate `json:"candidates" nullable:"false" doc:"The nodes with a lease, the first choice first"`
+	Forecast   *placementForecast   `json:"forecast,omitempty" doc:"Where with or without was given"`
+}
+
+func (f *front) routePlacement() {
+	register(f, route{
+		method: http.MethodGet, path: "/v1/placement/{manager}/{key}", id: "explain-placement", tag: "cluster",
+		summary: "Where the instance of a key lives, and why, as this node sees it", query: []string{"scope", "with", "without"}, answers: placementAnswer{},
+	}, (*call).explainPlacement)
+}
+
+func (c *call) explainPlacement(*none) error {
+	found, err := c.front.operator.Placement(c.r.Context(), agent.PlacementQuery{
+		Scope: c.scope, Manager: c.id("manager"), Key: c.id("key"), With: c.text("with"), Without: c.text("without"),
+	})
+	if err != nil {
+		return readOutcome(err)
+	}
+	c.at(found.Index)
+	if found.Partition == nil {
+		return agent.Errorf(agent.CodeInternal, "the placement does not say which partition it is")
+	}
+	p := found.Partition
+	out := placementAnswer{
+		Partition: p.ID, Owner: p.Owner, Epoch: p.Epoch, State: string(p.State), To: p.To, Since: p.Since, SinceIndex: p.SinceIndex, Why: p.Why,
+		Candidates: []placementCandidate{},
+	}
+	for _, candidate := range found.Candidates {
+		out.Candidates = append(out.Candidates, placementCandidate(candidate))
+	}
+	if f := found.Forecast; f != nil {
+		out.Forecast = &placementForecast{Moves: f.Moves, Owner: f.Owner}
+	}
+	return c.answer(reply{body: out})
+}
