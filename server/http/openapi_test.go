@@ -41,7 +41,7 @@ var contract = []string{
 	"POST /v1/managers/{manager}/instances/{key}/hibernate",
 	"PUT /v1/managers/{manager}/instances/{key}/timers/{timer}", "DELETE /v1/managers/{manager}/instances/{key}/timers/{timer}",
 	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup", "GET /v1/placement/{manager}/{key}",
-	"GET /v1/scopes", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}",
+	"GET /v1/scopes", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}", "GET /v1/changes",
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
 }
 
