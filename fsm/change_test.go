@@ -98,11 +98,15 @@ func TestEveryWriteIsTold(t *testing.T) {
 		{"a claim lapses", nil, time.Second, "claims/cl gone"},
 		{"a policy", []agent.Op{&agent.PutScope{}}, 0, "scopes/default"},
 		{"a session", session(&agent.PutSession{Session: "s", AgentID: "a", Thread: "st"}), 0, "sessions/s at 1 new"},
-		{"a turn", session(&agent.ClaimSession{Session: "s", Owner: "o", TTL: time.Second, Request: &agent.SessionRequest{ID: "r"}}), 0,
-			"claims/session:s\nsessions/s at 2 running"},
+		{
+			"a turn", session(&agent.ClaimSession{Session: "s", Owner: "o", TTL: time.Second, Request: &agent.SessionRequest{ID: "r"}}), 0,
+			"claims/session:s\nsessions/s at 2 running",
+		},
 		{"a lease lapses", nil, time.Second, "claims/session:s gone\nsessions/s at 2 running"},
-		{"a turn is recovered", session(&agent.RecoverSession{Session: "s", Owner: "o", TTL: time.Hour}), 0,
-			"claims/session:s\nsessions/s at 3 running"},
+		{
+			"a turn is recovered", session(&agent.RecoverSession{Session: "s", Owner: "o", TTL: time.Hour}), 0,
+			"claims/session:s\nsessions/s at 3 running",
+		},
 	} {
 		r.after(c.pass)
 		if c.ops == nil {

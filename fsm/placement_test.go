@@ -414,7 +414,9 @@ func FuzzPlacementOps(f *testing.F) {
 		defer r.close()
 		for i, commits := range [][][]byte{
 			{r.machine.EncodePutMember(agent.Member{ID: "n1", Incarnation: "data-n1", RaftAddr: "a"}), r.machine.EncodeRenewNodeLease("n1", "data-n1", "life-1", leaseTTL)},
-			{one}, {two}, {one, two},
+			{one},
+			{two},
+			{one, two},
 		} {
 			entry := r.machine.Pack(uint64(i)*3000, int64(i)*3000, commits)
 			r.machine.Apply(&raft.Log{Type: raft.LogCommand, Index: uint64(i) + 1, Term: 1, Data: entry})

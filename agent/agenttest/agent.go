@@ -22,10 +22,11 @@ func (k *kit) sleeper(name, thread, session string) {
 	)
 }
 
-// memories are the ids of what an agent remembers, as a recall finds them.
-func (k *kit) memories(name, words string) (ids []string) {
+// memories are the ids of what an agent remembers of green, as a recall finds
+// them.
+func (k *kit) memories(name string) (ids []string) {
 	k.Helper()
-	for _, hit := range find[*agent.Recalled](k, &agent.Recall{Agent: name, Mode: agent.ModeText, Within: agent.WithinAll, Query: words}).Items {
+	for _, hit := range find[*agent.Recalled](k, &agent.Recall{Agent: name, Mode: agent.ModeText, Within: agent.WithinAll, Query: "green"}).Items {
 		ids = append(ids, hit.Memory.ID)
 	}
 	return ids
@@ -79,13 +80,13 @@ var agentForkClaims = []claim{
 
 		was, is := find[*agent.Memory](k, &agent.GetMemory{Agent: "a", ID: "x"}), find[*agent.Memory](k, &agent.GetMemory{Agent: "b", ID: "x"})
 		k.equal("memory", []any{is.Content, is.Tags, is.ObservedAt, is.Session, is.Revision}, []any{was.Content, was.Tags, was.ObservedAt, "r", uint64(1)})
-		k.equal("recalled", k.memories("b", "green"), []string{"x"})
+		k.equal("recalled", k.memories("b"), []string{"x"})
 		session := find[*agent.Session](k, &agent.GetSession{Session: "r"})
 		k.equal("session", []any{session.AgentID, session.Thread, session.Checkpoint, session.Lineage.Session, string(session.Spec)}, []any{"b", "u", "b", "s", `{"s":1}`})
 
 		k.appendTo("u", messages("u", 2, 1)...)
 		k.commit(&agent.WriteMemory{Agent: "b", ID: "x", Content: "tea is red"}, &agent.PutCheckpoint{Key: "b", State: agent.JSON(`{"at":9}`)})
-		k.equal("the source", []any{ids(k.entries("t")), k.memories("a", "green"), find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"}).Revision}, []any{"m0 m1 m2 m3", []string{"x"}, uint64(3)})
+		k.equal("the source", []any{ids(k.entries("t")), k.memories("a"), find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"}).Revision}, []any{"m0 m1 m2 m3", []string{"x"}, uint64(3)})
 	}},
 
 	{"an_agent_forks_without_what_it_lacks", func(k *kit) {
@@ -153,7 +154,7 @@ var eraseClaims = []claim{
 		} {
 			k.lacks(agent.CodeNotFound, q)
 		}
-		k.equal("recalled", len(k.memories("a", "green")), 0)
+		k.equal("recalled", len(k.memories("a")), 0)
 		k.equal("sessions", len(k.sessions(agent.ListSessions{AgentID: "a"})), 0)
 		k.equal("reviews", len(k.reviews(agent.ListReviews{})), 0)
 		_, err := k.send(agent.Commit{Fence: &agent.Fence{Claim: agent.SessionClaim("s"), Epoch: lease.Epoch}, Ops: []agent.Op{&agent.PutValue{Key: "late"}}})
@@ -216,7 +217,7 @@ var eraseClaims = []claim{
 		k.erase(&agent.EraseAgent{Agent: "other"})
 		k.lacks(agent.CodeNotFound, &agent.GetThread{Thread: "t"})
 		k.equal("fork", find[*agent.Thawed](k, &agent.Thaw{Key: "fork"}), before)
-		k.equal("its memories", k.memories("fork", "green"), []string{"x"})
+		k.equal("its memories", k.memories("fork"), []string{"x"})
 	}},
 
 	{"the_threads_and_checkpoints_of_sessions_go_with_their_agent", func(k *kit) {

@@ -144,7 +144,7 @@ func (a *app) erase(ctx context.Context, s store, op *agent.EraseAgent) (*agent.
 		}
 		now, err := find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
 		if err != nil {
-			return receipt, nil //nolint:nilerr // it is erased; only how far the cleaning is, is not known
+			return receipt, nil // it is erased; only how far the cleaning is, is not known
 		}
 		receipt = now
 	}
@@ -204,8 +204,15 @@ func erasureGrid(e *agent.Erasure) grid {
 		name string
 		n    uint64
 	}{
-		{"checkpoints", e.Checkpoints}, {"revisions", e.Revisions}, {"threads", e.Threads}, {"entries", e.Entries}, {"memories", e.Memories},
-		{"sessions", e.Sessions}, {"reviews", e.Reviews}, {"leases", e.Claims}, {"kept for others", e.Kept},
+		{"checkpoints", e.Checkpoints},
+		{"revisions", e.Revisions},
+		{"threads", e.Threads},
+		{"entries", e.Entries},
+		{"memories", e.Memories},
+		{"sessions", e.Sessions},
+		{"reviews", e.Reviews},
+		{"leases", e.Claims},
+		{"kept for others", e.Kept},
 	} {
 		g.add(row.name, number(row.n))
 	}

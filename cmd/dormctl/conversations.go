@@ -79,9 +79,16 @@ func (a *app) printConversation(c *agent.SavedConversation, messages *agent.Mess
 	}
 	var g grid
 	for _, line := range [][2]string{
-		{"conversation", c.ID}, {"title", orDash(c.Title)}, {"agent", orDash(c.Agent)}, {"owner", orDash(c.Owner)},
-		{"revision", number(c.Revision)}, {"lifecycle", orDash(string(c.Lifecycle))}, {"waits for a person", yesOrDash(c.Interrupted)},
-		{"state", number(len(c.State)) + " bytes, version " + number(c.Version)}, {"saved", when(c.SavedAt)}, {"updated", when(c.UpdatedAt)},
+		{"conversation", c.ID},
+		{"title", orDash(c.Title)},
+		{"agent", orDash(c.Agent)},
+		{"owner", orDash(c.Owner)},
+		{"revision", number(c.Revision)},
+		{"lifecycle", orDash(string(c.Lifecycle))},
+		{"waits for a person", yesOrDash(c.Interrupted)},
+		{"state", number(len(c.State)) + " bytes, version " + number(c.Version)},
+		{"saved", when(c.SavedAt)},
+		{"updated", when(c.UpdatedAt)},
 	} {
 		g.add(line[0], line[1])
 	}

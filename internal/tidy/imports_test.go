@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"server/http": {"agent", "agent/replay"},
 	"node": {
 		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm", "instance",
-		"router", "server/grpc", "server/http", "storage", "store", "timer",
+		"placement", "router", "server/grpc", "server/http", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
 

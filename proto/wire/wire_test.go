@@ -436,7 +436,7 @@ func TestStatusSurvivesTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := *make1[agent.ClusterStatus](t)
 		for i := range s.Members {
-			s.Members[i].FeatureLevelMax = 0 // stays behind
+			s.Members[i].FeatureLevelMax, s.Members[i].Zone, s.Members[i].Weight = 0, "", 0 // stay behind
 		}
 		same(t, s, wire.StatusFromProto(over(t, wire.StatusToProto(&s), &apipb.ClusterStatus{})))
 	})
