@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -51,6 +52,7 @@ func (a *app) importSessions(ctx context.Context, list []importer.Conversation, 
 		if err != nil {
 			return interrupted(ctx, err, again)
 		}
+		a.shareStderr()
 		bar := a.newProgress("importing", importer.Messages(list)*max(o.Copies, 1), "messages")
 		bar.add(already)
 		did, err := a.runWorkers(ctx, o, bar.add)
@@ -108,6 +110,7 @@ func (a *app) printSessions(doc importedSessions) error {
 // runWorkers runs the workers, each in a process of its own, until all have
 // ended.
 func (a *app) runWorkers(ctx context.Context, o sessionImport, progress func(int)) (did importer.Worked, err error) {
+	a.shareStderr()
 	var running sync.WaitGroup
 	var mu sync.Mutex
 	var failures []error
@@ -124,6 +127,27 @@ func (a *app) runWorkers(ctx context.Context, o sessionImport, progress func(int
 	}
 	running.Wait()
 	return did, errors.Join(failures...)
+}
+
+// shareStderr lets several processes, and this one, write to stderr at once:
+// unless it is a file, each process's is copied by a goroutine of its own.
+func (a *app) shareStderr() {
+	if _, shared := a.stderr.(*sharedWriter); !shared {
+		a.stderr = &sharedWriter{to: a.stderr}
+	}
+}
+
+// sharedWriter may be written to concurrently.
+type sharedWriter struct {
+	mu sync.Mutex
+	to io.Writer // guarded by mu
+}
+
+// Write implements io.Writer.
+func (w *sharedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
 }
 
 // workerStops is how long a worker has, once it was told to stop.
