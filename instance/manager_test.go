@@ -190,7 +190,15 @@ func TestManagerConformance(t *testing.T) {
 				k.Errorf("state %s", got)
 			}
 		},
-		"M-18: a hibernation that fails is seen": hibernationFails,
+		"M-18: a hibernation that fails is seen": func(k *kit) {
+			hibernationFails(k, agent.Errorf(agent.CodeUnavailable, "cut off"))
+		},
+		"M-18: one that is refused for now loses nothing": func(k *kit) {
+			hibernationFails(k, agent.Errorf(agent.CodeOverloaded, "too much at once"))
+		},
+		"M-18: one that is refused for its size loses nothing": func(k *kit) {
+			hibernationFails(k, agent.TooLarge("state", "checkpoint_bytes_max", 2, 1))
+		},
 		"M-19: a stop is ok only once all is durable": func(k *kit) {
 			k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 			k.send(k.host, "a", signal("patch", `{"n":1}`))
@@ -303,11 +311,11 @@ func thawFails(k *kit) {
 	}
 }
 
-func hibernationFails(k *kit) {
+func hibernationFails(k *kit, why *agent.Error) {
 	k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle, IdleTimeout: time.Minute})
 	k.send(k.host, "a", signal("patch", `{"n":1}`))
-	hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeUnavailable, "cut off") })
-	k.code(k.host.Hibernate(k.Context(), ref("a")), agent.CodeUnavailable)
+	hook(k.store, &k.store.before, func(agent.Commit) error { return why })
+	k.code(k.host.Hibernate(k.Context(), ref("a")), why.Code)
 	time.Sleep(61500 * time.Millisecond) // the first retry has failed too
 	k.is("a", agent.InstanceAwake)
 	if s := k.stats(); s.Failed < 2 || s.Hibernated != 0 {

@@ -252,6 +252,23 @@ func TestAShutdownPutsAllToSleep(t *testing.T) {
 		_, err := k.host.Start(k.Context(), ref("a"), agent.StartInstance{})
 		k.code(err, agent.CodeUnavailable)
 	})
+	sim(t, nil, func(k *kit) { // one that cannot for a while
+		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
+		k.send(k.host, "a", signal("patch", `{"n":1}`))
+		until := time.Now().Add(3 * time.Second)
+		hook(k.store, &k.store.before, func(agent.Commit) error {
+			if time.Now().Before(until) {
+				return agent.Errorf(agent.CodeOverloaded, "too much at once")
+			}
+			return nil
+		})
+		if err := k.host.Shutdown(k.Context()); err != nil {
+			k.Error(err)
+		}
+		if c := k.checkpoint("a"); c == nil || string(c.State) != `{"n":1}` {
+			k.Errorf("%+v", c)
+		}
+	})
 	sim(t, nil, func(k *kit) { // one that cannot
 		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 		k.send(k.host, "a", signal("patch", `{"n":1}`))

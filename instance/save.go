@@ -60,13 +60,21 @@ func (h *Host) save(i *instance, why lifecycle) error {
 	}
 	result, err := h.settle(i, service, agent.Commit{Ops: ops, Request: h.request(i)})
 	if err != nil {
-		if !isCode(err, agent.CodeUnavailable, agent.CodeNotOwner) {
-			h.forget(i) // somebody else wrote, or nobody knows: what the store has counts
+		if astray(err) {
+			h.forget(i)
 		}
 		return err
 	}
 	h.saved(i, result)
 	return nil
+}
+
+// astray tells whether what is in memory does not follow from what the store
+// has, after a save that failed: somebody else wrote, or nobody knows. What the
+// store has counts then. After any other refusal it is saved later.
+func astray(err error) bool {
+	return agent.OutcomeOf(err) != agent.Refused || isCode(err, agent.CodeConflict, agent.CodeRevisionMismatch,
+		agent.CodeDeleted, agent.CodeMissingThread, agent.CodeThreadMismatch, agent.CodeDuplicateEntry)
 }
 
 // storing is the ops that store a state and the entries before it.
@@ -196,7 +204,7 @@ func (h *Host) sleepOne(ctx context.Context, i *instance, why lifecycle) error {
 			return nil
 		}
 		err := h.await(ctx, i, l).err
-		if err == nil || !isCode(err, agent.CodeUnavailable) {
+		if err == nil || !agent.Retryable(err) {
 			return err
 		}
 		if !sleep(ctx, failRetry) {

@@ -258,6 +258,14 @@ func TestUnderIdleDurabilityAHibernationStoresAll(t *testing.T) {
 		if k.store.count() != 3 {
 			k.Errorf("%d commits", k.store.count())
 		}
+		// Where it cannot be for now, the turn is refused and nothing is lost.
+		hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeOverloaded, "too much at once") })
+		_, err = k.host.Signal(k.Context(), ref("a"), signal("append", `{"entries":[`+repeat(`{},`, 299)+`{}]}`))
+		k.code(err, agent.CodeOverloaded)
+		hook(k.store, &k.store.before, nil)
+		if reply := k.send(k.host, "a", signal("append", `{"entries":{}}`)); reply.Rev != 903 {
+			k.Errorf("%+v", reply)
+		}
 	})
 }
 
