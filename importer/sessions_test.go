@@ -123,6 +123,61 @@ func TestTurnsOfAWorkerThatDiesAreRecovered(t *testing.T) {
 	})
 }
 
+// What the rate takes is no reason to give up.
+func TestATurnMayTakeLongerThanGivingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // for what runs out by itself
+		s, list := nodetest.Start(t), transcripts(t, lines)
+		if _, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		did, err := importer.Work(t.Context(), s, list, importer.WorkOptions{Options: importer.Options{Rate: 2, GiveUp: time.Second}})
+		if err != nil || did.Turns != importer.Turns(list) || did.Lost != 0 {
+			t.Errorf("5 messages at 2 a second, giving up after one: %+v, %v", did, err)
+		}
+		verified(t, s, list)
+	})
+}
+
+// slow is a service that keeps the first turn of c1 waiting as it begins.
+type slow struct {
+	agent.Service
+	delay time.Duration
+	kept  atomic.Bool
+}
+
+func (s *slow) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	get, is := r.Reads[0].(*agent.GetSession)
+	if is && len(r.Reads) > 1 && get.Session == "c1" && !s.kept.Swap(true) {
+		select {
+		case <-time.After(s.delay):
+		case <-ctx.Done():
+			return agent.Answers{}, ctx.Err()
+		}
+	}
+	return s.Service.Read(ctx, r)
+}
+
+func TestATurnThatTakesTooLongIsRunAgain(t *testing.T) {
+	for name, delay := range map[string]time.Duration{"without an answer": time.Hour, "and the rate would take longer": 11 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				t.Cleanup(func() { time.Sleep(time.Minute) }) // as above
+				s, list := nodetest.Start(t), transcripts(t, lines)
+				if _, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil {
+					t.Fatal(err)
+				}
+				o := importer.WorkOptions{Options: importer.Options{Rate: 2, GiveUp: 10 * time.Second}}
+				did, err := importer.Work(t.Context(), &slow{Service: s, delay: delay}, list, o)
+				if err != nil || did.Lost != 1 || did.Turns != importer.Turns(list) {
+					t.Errorf("it did %+v, %v", did, err)
+				}
+				verified(t, s, list)
+			})
+		})
+	}
+}
+
 func TestDifferencesOfSessionsAreTold(t *testing.T) {
 	s, list := nodetest.Start(t), transcripts(t, lines)
 	missing, err := importer.VerifySessions(t.Context(), s, list, importer.Options{})

@@ -140,7 +140,11 @@ func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
 	if s.Status == agent.SessionRunning && !s.Recoverable {
 		return false, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.giveUp)
+	size := 0
+	if n < len(turns) {
+		size = turns[n].to - turns[n].from
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.patience(size))
 	defer cancel()
 	answer := func(t *turn.Turn) error { return w.answer(t, j) }
 	switch s.Status {
@@ -155,7 +159,6 @@ func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
 		_, err = w.runner.TurnAt(ctx, j.name, s.Conversation.ContinuationRevision, request, answer)
 	}
 	if err == nil {
-		size := turns[n].to - turns[n].from
 		w.did.Turns++
 		w.did.Messages += size
 		w.progress(size)
@@ -163,8 +166,30 @@ func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
 	return false, w.bear(err)
 }
 
+// patience is how long a turn may take: what the rate alone takes counts as
+// nobody's silence.
+func (w *worker) patience(messages int) time.Duration {
+	if w.limiter == nil {
+		return w.giveUp
+	}
+	return w.giveUp + time.Duration(float64(messages)/float64(w.limiter.Limit())*float64(time.Second))
+}
+
+// await waits until the rate allows one more message. Where ctx would end
+// first it says so at once.
+func (w *worker) await(ctx context.Context) error {
+	if w.limiter == nil {
+		return nil
+	}
+	err := w.limiter.Wait(ctx)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	return err
+}
+
 // bear tells which errors end a worker: not those that say that another has the
-// turn, or that nobody knows yet who has.
+// turn, that nobody knows yet who has, or that it took too long.
 func (w *worker) bear(err error) error {
 	switch agent.CodeOf(err) {
 	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive, agent.CodeSessionNotRecoverable,
@@ -175,7 +200,7 @@ func (w *worker) bear(err error) error {
 		w.did.Lost++
 		return nil
 	default:
-		if errors.Is(err, turn.ErrLost) {
+		if errors.Is(err, turn.ErrLost) || errors.Is(err, context.DeadlineExceeded) {
 			w.did.Lost++
 			return nil
 		}
@@ -200,10 +225,8 @@ func (w *worker) answer(t *turn.Turn, j job) error {
 	}
 	entries := make([]agent.Draft, 0, part.to-part.from)
 	for i := part.from; i < part.to; i++ {
-		if w.limiter != nil {
-			if err := w.limiter.Wait(t.Context()); err != nil {
-				return err
-			}
+		if err := w.await(t.Context()); err != nil {
+			return err
 		}
 		for k, call := range j.conversation.calls(i) {
 			if err := w.call(t, effectID(i, k), call); err != nil {
