@@ -143,6 +143,9 @@ func (j *forked) place(call int, seen *forkSeen) {
 		j.findings.add("entries missing", j.key, j.of(call), "%s found a thread from seq %d to rev %d with %d entries", name, seen.Floor, seen.Version, len(seen.Names))
 	}
 	if isFork(id) {
+		if seen.From == nil {
+			j.findings.add("another origin", j.key, j.of(call), "%s found %s, which does not say what it was forked from", name, j.life(call))
+		}
 		first, known := j.floor[j.life(call)]
 		if !known {
 			j.floor[j.life(call)] = call
