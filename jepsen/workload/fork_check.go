@@ -43,7 +43,7 @@ type forked struct {
 	out     map[int]*forkSeen // of what was answered
 	origin  map[string]originOfFork
 	floor   map[string]int   // :: fork of a thread → a call that shows its floor
-	made    map[string]int   // :: kind and id of a fork → the call that was to make it
+	made    map[string]int   // :: kind and id of a fork → the call that was to make it, refused or not
 	deletes map[string][]int // :: kind and id → calls that may have deleted it
 }
 
@@ -79,7 +79,7 @@ func (j *forked) load() error {
 			j.out[call] = &seen
 		}
 		switch {
-		case op.Call == callFork && op.Outcome != history.Refused:
+		case op.Call == callFork:
 			j.made[kindAndID(in.Session, in.New)] = call
 		case op.Call == callDelete && op.Outcome != history.Refused:
 			id := kindAndID(in.Session, in.ID)
@@ -132,6 +132,9 @@ func (j *forked) life(call int) string {
 func (j *forked) place(call int, seen *forkSeen) {
 	in, name := j.in[call], nameOf(j.ops[call])
 	id := j.subject(call)
+	if isFork(id) {
+		j.judgeMade(call, id)
+	}
 	switch {
 	case j.ops[call].Call == callAppend || j.ops[call].Call == callPut:
 		j.saw(in.Name, j.life(call), seen.Version, call)
@@ -161,6 +164,18 @@ func (j *forked) place(call int, seen *forkSeen) {
 		if home, known := j.homeOf(id, seen.Incarnation, seq); known {
 			j.saw(entry, home, seq+1, call)
 		}
+	}
+}
+
+// judgeMade: a fork that is there was to be made, and that was not refused.
+func (j *forked) judgeMade(call int, id string) {
+	made, known := j.made[kindAndID(j.in[call].Session, id)]
+	switch {
+	case !known:
+		j.findings.add("fork from nowhere", j.key, j.of(call), "%s found %s, which nobody was to fork", nameOf(j.ops[call]), j.life(call))
+	case j.ops[made].Outcome == history.Refused:
+		j.findings.add("fork from nowhere", j.key, j.of(made, call), "%s was refused (%s), and %s found %s",
+			nameOf(j.ops[made]), j.ops[made].Code, nameOf(j.ops[call]), j.life(call))
 	}
 }
 

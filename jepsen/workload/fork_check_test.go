@@ -70,6 +70,9 @@ func TestForkFindsEachWrong(t *testing.T) {
 		{"a session that follows", "two histories", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "b"), readSession(90, key, 5, 2, nil, "b"))},
 		{"a session from nowhere", "written by nobody", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "{}"))},
 		{"a fork that tells no origin", "another origin", append(base[:2:2], unknown(base[2]), read(70, one, 7, nil, "a", "b"))},
+		{"a fork that was refused", "fork from nowhere", append(base[:2:2], refused(base[2], "compacted"), read(70, one, 7, from(key, 5, 2), "a", "b"))},
+		{"a fork that nobody was to make", "fork from nowhere", after(read(70, two, 7, from(key, 5, 2), "a", "b"))},
+		{"a session's fork that was refused", "fork from nowhere", append(sessions[:1:1], refused(sessions[1], "conflict"), readSession(70, one, 7, 1, from(key, 5, 1), "a"))},
 		{"a session without an origin", "another origin", afterSessions(readSession(70, one, 7, 1, nil, "a"))},
 		{"a session that is gone", "fork lost", afterSessions(deleted(70, key, true), ok(3, 90, 100, callRead, key, forkCall{ID: one, Session: true}, forkSeen{}))},
 	}
