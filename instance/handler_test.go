@@ -2,6 +2,8 @@ package instance_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -311,6 +313,67 @@ func TestAHandlersOpsAreInItsTurnsCommit(t *testing.T) {
 			if e := k.refusal(err, agent.CodeHandlerFailed); e.Reason != "invalid_change" {
 				k.Errorf("%T: %+v", op, e)
 			}
+		}
+	})
+}
+
+// A state is stored as of the version that made it, whatever its manager has
+// come to meanwhile: each is migrated, and once.
+func TestAStateIsMigratedOnce(t *testing.T) {
+	var handle func(t *instance.Turn) error
+	migrated := map[uint64]int{} // :: from
+	sim(t, func(o *instance.Options) {
+		o.Handlers = map[string]instance.GoHandler{"f": {
+			New: func(agent.InstanceRef) instance.Handler {
+				return plain{&funcs{handle: func(t *instance.Turn) error { return handle(t) }}}
+			},
+			Migrate: func(from uint64, state agent.JSON) (agent.JSON, error) {
+				migrated[from]++
+				return agent.MergePatch(state, fmt.Appendf(nil, `{"migrations":%d}`, len(migrated)))
+			},
+		}}
+	}, func(k *kit) {
+		raise := func(version uint64, durability agent.Durability) {
+			k.Helper()
+			k.put(agent.Manager{Name: "m", Handler: goHandler, Version: version, Durability: durability})
+			if _, err := k.host.Lookup(k.Context(), ref("nobody")); agent.CodeOf(err) != agent.CodeNotFound {
+				k.Error(err)
+			} // and by then it is known
+		}
+		set := func(t *instance.Turn) error { return t.Patch(t.Data()) }
+		stored := func(version uint64, state string) {
+			k.Helper()
+			if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+				k.Fatal(err)
+			}
+			if c := k.checkpoint("a"); c.Version != version || string(c.State) != state {
+				k.Errorf("version %d, %s", c.Version, c.State)
+			}
+		}
+		handle = set
+		raise(1, agent.DurabilityIdle)
+		k.send(k.host, "a", signal("x", `{"n":1}`))
+		raise(2, agent.DurabilityIdle)
+		stored(1, `{"n":1}`) // by a hibernation
+		k.send(k.host, "a", signal("x", `{"n":2}`))
+		raise(3, agent.DurabilityIdle)
+		k.send(k.host, "a", signal("x", `{"n":3}`)) // before it is thawed anew
+		stored(3, `{"n":3,"migrations":2}`)
+		raise(3, agent.DurabilityTurn)
+		handle = func(t *instance.Turn) error { // while it is handled, and somebody else wrote
+			handle = set
+			if _, err := k.node.PatchCheckpoint(k.Context(), agent.PatchCheckpoint{Key: ref("a").Checkpoint(), Patch: agent.JSON(`{"theirs":true}`)}); err != nil {
+				return err
+			}
+			raise(4, agent.DurabilityTurn)
+			return set(t)
+		}
+		k.send(k.host, "a", signal("x", `{"n":4}`))
+		stored(4, `{"n":4,"migrations":3,"theirs":true}`)
+		k.send(k.host, "a", signal("x", `{"n":5}`))
+		stored(4, `{"n":5,"migrations":3,"theirs":true}`)
+		if !maps.Equal(migrated, map[uint64]int{1: 1, 2: 1, 3: 1}) {
+			k.Errorf("migrated %v", migrated)
 		}
 	})
 }

@@ -52,6 +52,7 @@ type body struct {
 	awake    bool // what follows is what the store has, and what is not saved yet
 	version  int  // the family's, as it was thawed under
 	state    agent.JSON
+	stateAt  uint64     // the manager's version that state is of
 	metadata agent.JSON // its checkpoint's, if it has any
 	initial  agent.JSON // where nothing is stored: what it starts from again
 	rare     *rare

@@ -41,13 +41,13 @@ func (i *instance) recall(s agent.Signal) (*agent.Reply, error) {
 
 // remember makes a turn's changes the instance's in memory alone: until it
 // hibernates, or for good where nothing of it is stored.
-func (h *Host) remember(i *instance, service agent.Service, manager agent.Manager, t *Turn) (agent.Reply, error) {
+func (h *Host) remember(i *instance, service agent.Service, t *Turn) (agent.Reply, error) {
 	if err := h.stands(i); err != nil {
 		h.unlive(i)
 		return agent.Reply{}, err
 	}
 	if t.wrote() {
-		if err := h.fits(i, manager, t); err != nil {
+		if err := h.fits(i, t); err != nil {
 			return agent.Reply{}, err
 		}
 		r := i.more()
@@ -80,8 +80,8 @@ func (h *Host) remember(i *instance, service agent.Service, manager agent.Manage
 }
 
 // fits tells whether what a turn leaves could be stored.
-func (h *Host) fits(i *instance, manager agent.Manager, t *Turn) error {
-	ops, err := h.storing(i, manager, t.entries, t.state, lifecycleTurn)
+func (h *Host) fits(i *instance, t *Turn) error {
+	ops, err := h.storing(i, t.entries, t.state, lifecycleTurn)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ const (
 
 // checkpoint is the op that stores the instance's state; rev is its thread's
 // when it applies.
-func (i *instance) checkpoint(version uint64, skips, state agent.JSON, rev uint64, why lifecycle) (*agent.PutCheckpoint, error) {
+func (i *instance) checkpoint(skips, state agent.JSON, rev uint64, why lifecycle) (*agent.PutCheckpoint, error) {
 	if skips != nil {
 		var err error
 		if state, err = agent.MergePatch(state, skips); err != nil {
@@ -31,7 +31,7 @@ func (i *instance) checkpoint(version uint64, skips, state agent.JSON, rev uint6
 	}
 	key, revision := i.ref().Checkpoint(), i.stored.revision
 	return &agent.PutCheckpoint{
-		Key: key, Version: version, State: state, Thread: &agent.Pointer{Thread: key, Rev: rev}, Metadata: i.body.metadata,
+		Key: key, Version: i.body.stateAt, State: state, Thread: &agent.Pointer{Thread: key, Rev: rev}, Metadata: i.body.metadata,
 		Lifecycle: string(why), IfRevision: &revision, IfIncarnation: i.stored.incarnation,
 	}, nil
 }
@@ -46,7 +46,7 @@ func (i *instance) appending(entries []agent.Draft) *agent.AppendThread {
 
 // save stores what is not stored yet.
 func (h *Host) save(i *instance, why lifecycle) error {
-	manager, service, _ := h.config(i.family)
+	_, service, _ := h.config(i.family)
 	if service == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (h *Host) save(i *instance, why lifecycle) error {
 	if i.body.rare != nil {
 		pending = i.body.rare.pending
 	}
-	ops, err := h.storing(i, manager, pending, i.body.state, why)
+	ops, err := h.storing(i, pending, i.body.state, why)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func astray(err error) bool {
 }
 
 // storing is the ops that store a state and the entries before it.
-func (h *Host) storing(i *instance, manager agent.Manager, entries []agent.Draft, state agent.JSON, why lifecycle) ([]agent.Op, error) {
+func (h *Host) storing(i *instance, entries []agent.Draft, state agent.JSON, why lifecycle) ([]agent.Op, error) {
 	var ops []agent.Op
 	if len(entries) > 0 {
 		ops = append(ops, i.appending(entries))
@@ -86,7 +86,7 @@ func (h *Host) storing(i *instance, manager agent.Manager, entries []agent.Draft
 	h.mu.Lock()
 	skips := i.family.skips
 	h.mu.Unlock()
-	put, err := i.checkpoint(manager.Version, skips, state, i.stored.rev+uint64(len(entries)), why)
+	put, err := i.checkpoint(skips, state, i.stored.rev+uint64(len(entries)), why)
 	if err != nil {
 		return nil, err
 	}

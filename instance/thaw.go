@@ -6,22 +6,23 @@ import (
 	"dormouse/agent"
 )
 
-// wake thaws the instance where it is not awake, and tells whether it did. What
-// cannot be thawed is thaw_failed, and nothing is started in its place.
-func (h *Host) wake(i *instance, start *agent.StartInstance) (woke bool, err error) {
+// wake thaws the instance where it is not awake, and tells whether it did and
+// what manager it is awake under. What cannot be thawed is thaw_failed, and
+// nothing is started in its place.
+func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Manager, woke bool, err error) {
 	manager, service, version := h.config(i.family)
 	if i.body.awake && i.body.version == version {
-		return false, nil
+		return manager, false, nil
 	}
 	if i.body.awake && i.dirty() { // another handler is to have what this one left
 		if err := h.save(i, lifecycleManual); err != nil {
-			return false, err
+			return manager, false, err
 		}
 	}
 	woke = i.status != agent.InstanceAwake
 	h.forget(i)
 	if service == nil {
-		return woke, h.fresh(i, manager, version, nil, start)
+		return manager, woke, h.fresh(i, manager, version, nil, start)
 	}
 	err = h.within(i, deadline, func(ctx context.Context) error {
 		key := i.ref().Checkpoint()
@@ -50,7 +51,7 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (woke bool, err err
 		}
 		return h.fresh(i, manager, version, &found, start)
 	})
-	return woke, err
+	return manager, woke, err
 }
 
 // thaw makes the instance what its checkpoint says.
@@ -112,7 +113,7 @@ func (h *Host) awaken(i *instance, manager agent.Manager, version int, found sto
 	if err != nil {
 		return err
 	}
-	i.body.awake, i.body.version, i.body.state = true, version, state
+	i.body.awake, i.body.version, i.body.state, i.body.stateAt = true, version, state, manager.Version
 	if live != nil {
 		i.more().live = live
 	}

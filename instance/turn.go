@@ -13,9 +13,9 @@ const rerunsMax = 3
 
 // turn handles one signal.
 func (h *Host) turn(i *instance, s agent.Signal) (agent.Reply, error) {
-	manager, _, _ := h.config(i.family)
 	for try := 0; ; try++ {
-		if _, err := h.wake(i, nil); err != nil {
+		manager, _, err := h.wake(i, nil)
+		if err != nil {
 			return agent.Reply{}, err
 		}
 		request, known, err := h.lookUp(i, s)
@@ -75,7 +75,7 @@ func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request age
 	case service == nil && (len(t.ops) > 0 || t.signal.Ack != nil):
 		return agent.Reply{}, failed("invalid_change", "nothing of manager %q is stored, so its turns cannot write", manager.Name)
 	case service != nil && now && t.wrote():
-		return h.commitTurn(i, manager, t, request)
+		return h.commitTurn(i, t, request)
 	case service != nil && now:
 		err := h.within(i, deadline, func(ctx context.Context) error { return h.confirm(ctx, i) })
 		if err != nil {
@@ -83,12 +83,12 @@ func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request age
 		}
 		return h.replied(i, t, true), nil
 	default:
-		return h.remember(i, service, manager, t)
+		return h.remember(i, service, t)
 	}
 }
 
 // commitTurn stores a turn with its answer, and all that was not stored yet.
-func (h *Host) commitTurn(i *instance, manager agent.Manager, t *Turn, request agent.Request) (agent.Reply, error) {
+func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Reply, error) {
 	entries := t.entries
 	if r := i.body.rare; r != nil && len(r.pending) > 0 {
 		entries = append(r.pending[:len(r.pending):len(r.pending)], entries...)
@@ -96,7 +96,7 @@ func (h *Host) commitTurn(i *instance, manager agent.Manager, t *Turn, request a
 	var ops []agent.Op
 	if len(entries) > 0 || t.changed || i.dirty() {
 		var err error
-		if ops, err = h.storing(i, manager, entries, t.state, lifecycleTurn); err != nil {
+		if ops, err = h.storing(i, entries, t.state, lifecycleTurn); err != nil {
 			return agent.Reply{}, err
 		}
 	}

@@ -49,7 +49,7 @@ func (h *Host) handle(i *instance, l *letter) answer {
 	if err := h.stands(i); err != nil {
 		return answer{err: err}
 	}
-	woke, err := h.wake(i, l.start)
+	_, woke, err := h.wake(i, l.start)
 	if err != nil {
 		return answer{err: err}
 	}
