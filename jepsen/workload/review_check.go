@@ -102,7 +102,7 @@ func (r *reviewed) load() error {
 				return err
 			}
 			r.answers[in.By] = call
-			r.loadAnswer(call, in)
+			r.loadAnswer(call, in, seen[call])
 		case callRead:
 			reads = append(reads, call)
 		}
@@ -119,11 +119,14 @@ func (r *reviewed) load() error {
 }
 
 // loadAnswer notes what an answer's own outcome says.
-func (r *reviewed) loadAnswer(call int, in reviewAnswer) {
+func (r *reviewed) loadAnswer(call int, in reviewAnswer, out reviewsSeen) {
 	op, one := r.ops[call], r.of(in.Review)
 	switch {
 	case op.Outcome == history.OK:
 		one.took = append(one.took, call)
+		if len(out.Reviews) != 1 || out.Reviews[0].ID != in.Review || out.Reviews[0].By != in.By {
+			r.findings.add("another's answer", r.key, r.some(call), "%s answered review %s as %q, and was shown %+v", nameOf(op), in.Review, in.By, out.Reviews)
+		}
 	case refusedAs(op, agent.CodeReviewDecided):
 		one.sights = append(one.sights, sightOfReview{call: call, closed: true})
 	case refusedAs(op, agent.CodeApprovalExpired):

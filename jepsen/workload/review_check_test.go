@@ -53,6 +53,13 @@ func TestReviewFindsEachWrong(t *testing.T) {
 		{"an unknown ask", "", script{unknown(asked), refused(decide(2, 30, "a", 0), "not_found"), get(50, 2, pending)}, nil},
 		{"answered late while clocks are shifted", "", script{brief, decide(2, 2000, "a", 2)}, shifted},
 		{"two answers are taken", "decided twice", script{asked, decide(2, 30, "a", 2), decide(3, 30, "b", 3)}, nil},
+		{"another's answer is taken for one's own", "another's answer", script{
+			asked, unknown(decide(2, 30, "a", 0)),
+			ok(3, 50, 60, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "b"}, reviewsSeen{Index: 3, Reviews: rows(approved)}),
+		}, nil},
+		{"an answer that shows nothing", "another's answer", script{
+			asked, ok(3, 50, 60, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "b"}, reviewsSeen{Index: 3}),
+		}, nil},
 		{"two people see two answers", "two answers", script{asked, unknown(decide(2, 30, "a", 0)), unknown(decide(3, 30, "b", 0)), get(50, 3, approved), get(70, 4, row(agent.ReviewApproved, "b"))}, nil},
 		{"an answer at another time", "two answers", script{asked, decide(2, 30, "a", 2), get(50, 3, reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a", At: 6})}, nil},
 		{"expired after it was approved", "two answers", script{asked, decide(2, 30, "a", 2), get(50, 3, expired)}, nil},
