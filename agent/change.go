@@ -20,7 +20,7 @@ type Changed struct {
 
 	Kind     ChangeKind
 	Agent    string // of a memory: whose it is
-	Key      string // its id, key or name
+	Key      string // its id, key or name; "" of a memory where all that the agent remembered is gone at once
 	Revision uint64 // after the change: a thread's rev, a claim's epoch; 0 of a review or a scope, and where Deleted
 	Deleted  bool   // it is gone
 	Status   string // of a session and of a review

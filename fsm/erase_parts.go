@@ -138,6 +138,7 @@ func (e *erasing) memories() error {
 			return err
 		}
 	}
+	e.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: e.agent, Deleted: true})
 	e.grow(-int64(whole.Entries), -int64(whole.Bytes))
 	e.row.Memories += whole.Entries
 	e.witness("memories", e.agent, whole.Life, whole.Entries, whole.Bytes)

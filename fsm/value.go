@@ -74,17 +74,9 @@ func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
 		c.unexpire(old.ExpiresAt, metaKey)
 		c.grow(0, int64(valueBytes(row))-int64(valueBytes(old)))
 	}
-	raw, err := deterministic.Marshal(row)
-	if err != nil {
-		return nil, fmt.Errorf("encode value %q: %w", op.Key, err)
-	}
-	c.rows.set(metaKey, raw)
 	c.rows.set(idKey(kindValueBytes, c.scope, op.Key), op.Bytes)
 	c.expireAt(row.ExpiresAt, metaKey)
-	c.changed(agent.ChangedValue, op.Key, row.Revision)
-	return &agent.ValueResult{
-		Key: op.Key, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
-	}, nil
+	return c.storeValue(op.Key, row)
 }
 
 func (c *commit) deleteValue(op *agent.DeleteValue) (agent.OpResult, error) {

@@ -94,13 +94,14 @@ func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (age
 	return c.storeValue(op.To, row)
 }
 
-// storeValue writes a value's row and answers with it.
+// storeValue writes a value's row, tells the feed, and answers with it.
 func (c *commit) storeValue(key string, row *logpb.ValueRow) (agent.OpResult, error) {
 	raw, err := deterministic.Marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode value %q: %w", key, err)
 	}
 	c.rows.set(idKey(kindValue, c.scope, key), raw)
+	c.changed(agent.ChangedValue, key, row.Revision)
 	return &agent.ValueResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, nil

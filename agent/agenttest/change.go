@@ -183,6 +183,23 @@ var changeClaims = []claim{
 		k.equal("epoch", seen[0].Revision, c.Epoch)
 	}},
 
+	{"a_value_that_is_moved_or_revised_is_told", func(k *kit) {
+		begin := k.recording()
+		k.commit(&agent.PutValue{Key: "a"})
+		k.commit(&agent.ReviseValue{Key: "a", ContentType: "text/plain"})
+		k.commit(&agent.ReviseValue{Key: "a", To: "b"})
+		k.equal("changes", k.say(k.told(agent.Watch{From: begin + 1, Prefix: "values/"}, untilTold(4))),
+			[]string{"values/a 1", "values/a 2", "values/a gone", "values/b 1"})
+	}},
+
+	{"what_an_erased_agent_remembered_is_told_as_one", func(k *kit) {
+		begin := k.recording()
+		k.commit(&agent.WriteMemory{Agent: "a", ID: "x", Content: "tea"}, &agent.WriteMemory{Agent: "a", ID: "y", Content: "coffee"})
+		k.commit(&agent.EraseAgent{Agent: "a"})
+		k.equal("changes", k.say(k.told(agent.Watch{From: begin + 1, Prefix: "memory/a/"}, untilTold(3))),
+			[]string{"memory/a/x 1", "memory/a/y 1", "memory/a/ gone"})
+	}},
+
 	{"sessions_are_told_with_their_status", func(k *kit) {
 		begin := k.recording()
 		k.commit(&agent.PutSession{Session: "s", AgentID: "a"})

@@ -45,7 +45,9 @@ func (s *scope) picture() map[string]agent.Changed {
 }
 
 // tell records how the picture of a scope differs from the one before an op.
-func (r *reference) tell(pending []agent.Changed, before, now map[string]agent.Changed) []agent.Changed {
+// What an erased agent remembered is gone as one.
+func (r *reference) tell(op agent.Op, pending []agent.Changed, before, now map[string]agent.Changed) []agent.Changed {
+	erase, erased := op.(*agent.EraseAgent)
 	paths := slices.Collect(maps.Keys(now))
 	for path := range before {
 		if _, there := now[path]; !there {
@@ -61,6 +63,11 @@ func (r *reference) tell(pending []agent.Changed, before, now map[string]agent.C
 		if !there {
 			c = before[path]
 			c.Revision, c.Status, c.Deleted = 0, "", true
+			if erased && c.Kind == agent.ChangedMemory && c.Agent == erase.Agent {
+				if c.Key = ""; len(pending) > 0 && pending[len(pending)-1].Path() == c.Path() {
+					continue
+				}
+			}
 		}
 		c.Index, c.Ordinal, c.Time = r.index, uint64(len(pending)), r.now
 		pending = append(pending, c)

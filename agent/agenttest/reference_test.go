@@ -175,7 +175,7 @@ func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 	for i, op := range c.Ops {
 		done, refusal := r.op(s, op)
 		stands := s.picture()
-		changes, stood = r.tell(changes, stood, stands), stands
+		changes, stood = r.tell(op, changes, stood, stands), stands
 		if refusal != nil {
 			refusal.Op = i
 			return agent.Result{}, final(refusal)
