@@ -69,7 +69,7 @@ func (h *Host) registered(manager agent.Manager) (GoHandler, error) {
 }
 
 // migrate brings a state up to the manager's version.
-func (h *Host) migrate(i *instance, manager agent.Manager, from uint64, state agent.JSON) (agent.JSON, error) {
+func (h *Host) migrate(i *instance, manager agent.Manager, from uint64, state agent.JSON) (migrated agent.JSON, err error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return state, nil // what handles it is told the version, or does not care
 	}
@@ -77,8 +77,12 @@ func (h *Host) migrate(i *instance, manager agent.Manager, from uint64, state ag
 	if err != nil || g.Migrate == nil {
 		return state, err
 	}
-	migrated, err := g.Migrate(from, state)
-	if err == nil {
+	defer func() {
+		if v := recover(); v != nil {
+			migrated, err = nil, refuseThaw(i, "migrate", "from version %d to %d: its handler panicked: %v", from, manager.Version, v)
+		}
+	}()
+	if migrated, err = g.Migrate(from, state); err == nil {
 		migrated, err = agent.CompactObject("state", migrated)
 	}
 	if err != nil {

@@ -257,6 +257,7 @@ func TestAHandlerIsRestoredAfterATurnThatWasNotApplied(t *testing.T) {
 }
 
 func TestWhatIsNotRegisteredOrAtAnotherVersionIsRefused(t *testing.T) {
+	var migrate func() (agent.JSON, error) // nil: as it should
 	sim(t, func(o *instance.Options) {
 		o.Handlers = map[string]instance.GoHandler{"f": {
 			Version: 2,
@@ -266,6 +267,9 @@ func TestWhatIsNotRegisteredOrAtAnotherVersionIsRefused(t *testing.T) {
 			Migrate: func(from uint64, state agent.JSON) (agent.JSON, error) {
 				if from != 1 {
 					return nil, errOops
+				}
+				if migrate != nil {
+					return migrate()
 				}
 				return agent.MergePatch(state, agent.JSON(`{"migrated":true}`))
 			},
@@ -286,6 +290,18 @@ func TestWhatIsNotRegisteredOrAtAnotherVersionIsRefused(t *testing.T) {
 		refused(agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "other"}}, "not_registered")
 		refused(agent.Manager{Name: "m", Handler: goHandler, Version: 1}, "version")
 		k.put(agent.Manager{Name: "m", Handler: goHandler, Version: 2})
+		for _, fail := range []func() (agent.JSON, error){
+			func() (agent.JSON, error) { return nil, errOops },
+			func() (agent.JSON, error) { panic("ouch") },
+			func() (agent.JSON, error) { return agent.JSON(`7`), nil },
+		} {
+			migrate = fail
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+			if e := k.refusal(err, agent.CodeThawFailed); e.Reason != "migrate" {
+				k.Errorf("%+v", e)
+			}
+		}
+		migrate = nil
 		k.send(k.host, "a", signal("x", ""))
 		k.put(agent.Manager{Name: "m", Version: 2}) // whoever is awake is thawed anew
 		if got := k.state(k.host, "a"); got != `{"n":1}` {
