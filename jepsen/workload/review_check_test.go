@@ -92,6 +92,28 @@ func TestReviewFindsEachWrong(t *testing.T) {
 	givesUp(t, newReview(), cases[0].calls.history())
 }
 
+// Both calls of a finding are shown: the one that came too late, and the one
+// that it contradicts, which need not be the first to return.
+func TestReviewShowsTheCallsThatContradictEachOther(t *testing.T) {
+	const key = "review1"
+	get := func(invoke, ret int, index uint64, row reviewSeen) history.Op {
+		return ok(1, invoke, ret, callGet, key, "v", reviewsSeen{Index: index, Reviews: []reviewSeen{row}})
+	}
+	approved := reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a", At: 5}
+	for rule, wrong := range map[string]reviewSeen{"answer taken back": {ID: "v", Status: agent.ReviewPending}, "review lost": {ID: "v"}} {
+		h := script{
+			unknown(ok(1, 0, 5, callAsk, key, reviewTurn{Asks: []reviewAsk{{ID: "v"}}}, nil)),
+			unknown(ok(2, 10, 20, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "a"}, nil)),
+			get(30, 40, 9, approved), get(35, 90, 2, approved), get(36, 50, 3, wrong),
+		}.history()
+		r := judged(t, newReview(), h)
+		expect(t, r, rule)
+		if len(r.Findings) != 1 || len(r.Findings[0].Ops) != 2 || r.Findings[0].Ops[0].ID != h.Ops[3].ID || r.Findings[0].Ops[1].ID != h.Ops[4].ID {
+			t.Errorf("%s shows %+v", rule, r.Findings)
+		}
+	}
+}
+
 // reviewStore is a sound store of one session's reviews.
 type reviewStore struct {
 	r       *rand.Rand

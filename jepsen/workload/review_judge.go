@@ -103,36 +103,44 @@ func (r *reviewed) judgeOrder(id string, one *oneReview) {
 	for _, s := range one.sights {
 		switch {
 		case s.closed:
-		case s.seen.Status == agent.ReviewPending && closed.before(r, s.call):
-			r.findings.add("answer taken back", r.key, r.some(closed.call, s.call), "%s found review %s pending, and %s had found it closed",
-				nameOf(r.ops[s.call]), id, nameOf(r.ops[closed.call]))
-		case s.seen.Status == "" && there.before(r, s.call):
-			r.findings.add("review lost", r.key, r.some(there.call, s.call), "%s found no review %s, and %s had found or made it",
-				nameOf(r.ops[s.call]), id, nameOf(r.ops[there.call]))
+		case s.seen.Status == agent.ReviewPending:
+			if first, is := closed.before(r, s.call); is {
+				r.findings.add("answer taken back", r.key, r.some(first, s.call), "%s found review %s pending, and %s had found it closed",
+					nameOf(r.ops[s.call]), id, nameOf(r.ops[first]))
+			}
+		case s.seen.Status == "":
+			if first, is := there.before(r, s.call); is {
+				r.findings.add("review lost", r.key, r.some(first, s.call), "%s found no review %s, and %s had found or made it",
+					nameOf(r.ops[s.call]), id, nameOf(r.ops[first]))
+			}
 		}
 	}
 }
 
-// earliest is the first call, in real time or along the log, that shows
+// earliest are the first calls, in real time and along the log, that show
 // something.
 type earliest struct {
-	call  int
-	ret   time.Duration
-	index uint64
+	returned int // the first that returned
+	ret      time.Duration
+	logged   int // the first in the log
+	index    uint64
 }
 
 func (e *earliest) note(r *reviewed, call int) {
 	if r.ops[call].Return < e.ret {
-		e.call, e.ret = call, r.ops[call].Return
+		e.returned, e.ret = call, r.ops[call].Return
 	}
 	if index := r.index[call]; index > 0 && index < e.index {
-		e.index = index
+		e.logged, e.index = call, index
 	}
 }
 
-// before tells whether a call came after the first.
-func (e *earliest) before(r *reviewed, call int) bool {
-	return e.ret < r.ops[call].Invoke || r.index[call] > e.index
+// before is the one of them that a call came after, if it did.
+func (e *earliest) before(r *reviewed, call int) (first int, is bool) {
+	if e.ret < r.ops[call].Invoke {
+		return e.returned, true
+	}
+	return e.logged, r.index[call] > e.index
 }
 
 // judgeDeadline: a review expires at its deadline, and no sooner.
