@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -204,10 +205,15 @@ func (g *Group) ReleasePartition(ctx context.Context, n int, epoch uint64) error
 // KeepPartition keeps a partition that was to drain, since its owner could not
 // let it go; why is shown. It is let alone for a while then.
 func (g *Group) KeepPartition(ctx context.Context, n int, epoch uint64, why string) error {
-	why = why[:min(len(why), agent.PlacementWhyBytesMax)]
-	return g.insist(ctx, OwnRequest{Kind: OwnKeep, Partition: n, Epoch: epoch, Why: why}, func(p agent.Partition) bool {
+	return g.insist(ctx, OwnRequest{Kind: OwnKeep, Partition: n, Epoch: epoch, Why: clipWhy(why)}, func(p agent.Partition) bool {
 		return p.Epoch != epoch || p.State != agent.PartitionDraining
 	})
+}
+
+// clipWhy is as much of a reason as is kept. Neither the log nor a peer can be
+// told what is no UTF-8.
+func clipWhy(why string) string {
+	return strings.ToValidUTF8(why[:min(len(why), agent.PlacementWhyBytesMax)], "")
 }
 
 // insist asks until the partition stands as wanted here.
@@ -284,6 +290,7 @@ func (g *Group) HandleOwn(ctx context.Context, r OwnRequest) OwnResponse {
 		}
 		if r.Kind == OwnKeep {
 			g.kept.note(r.Partition)
+			r.Why = clipWhy(r.Why)
 		} else {
 			r.Why = "node " + r.Node + " released it"
 		}

@@ -1,0 +1,75 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+)
+
+// drainer is a table in which everything is one node's, and drains.
+type drainer struct {
+	owner, life string
+	whys        chan string // why partitions were moved
+}
+
+func (d *drainer) Partition(n int) agent.Partition {
+	return agent.Partition{ID: n, Owner: d.owner, Incarnation: d.life, Epoch: 7, State: agent.PartitionDraining, To: "n2"}
+}
+
+func (d *drainer) Partitions() []agent.Partition      { return nil }
+func (d *drainer) NodeLeases() []agent.NodeLease      { return nil }
+func (d *drainer) PartitionsChanged() <-chan struct{} { return nil }
+
+func (d *drainer) EncodeRenewNodeLease(string, string, string, time.Duration) []byte {
+	return d.encode()
+}
+func (d *drainer) EncodeEndNodeLease(string, string) []byte { return d.encode() }
+
+func (d *drainer) EncodeMovePartitions(_ []agent.PartitionMove, why string) []byte {
+	d.whys <- why
+	return d.encode()
+}
+
+func (d *drainer) encode() []byte {
+	raw, err := json.Marshal(command{Key: "moved"})
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// A reason is an error's text, of a handler that says what it likes.
+func TestWhyAPartitionStaysIsOfTheLogsKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		table := &drainer{owner: "n1", whys: make(chan string, 1)}
+		n := l.start("n1", func(o *cluster.Options) { o.Bootstrap, o.Placement.Table = true, table })
+		l.leader()
+		table.life = n.group.Life()
+		for name, c := range map[string]struct{ why, want string }{
+			"short":             {"it broke", "it broke"},
+			"cut inside a rune": {"a" + strings.Repeat("ä", agent.PlacementWhyBytesMax), "a" + strings.Repeat("ä", (agent.PlacementWhyBytesMax-1)/2)},
+			"no text at all":    {"\xff\xfe!", "!"},
+		} {
+			if err := n.group.KeepPartition(t.Context(), 3, 7, c.why); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			asked := cluster.OwnRequest{Kind: cluster.OwnKeep, Node: "n1", Life: table.life, Partition: 3, Epoch: 7, Why: c.why}
+			mine := <-table.whys
+			if answer := n.group.HandleOwn(t.Context(), asked); answer.Index == 0 {
+				t.Fatalf("%s: %+v", name, answer)
+			}
+			for _, got := range []string{mine, <-table.whys} {
+				if got != c.want || !utf8.ValidString(got) {
+					t.Errorf("%s: %q", name, got)
+				}
+			}
+		}
+	})
+}
