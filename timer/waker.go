@@ -111,7 +111,11 @@ func (w *Waker) lead(ctx context.Context) {
 	news, cancel := w.o.Source.WatchDueTimers()
 	defer cancel()
 	slots := make(chan struct{}, firesMax)
+	var began time.Time // looking at all that is due
 	for from := ""; ctx.Err() == nil; {
+		if from == "" {
+			began = time.Now()
+		}
 		due, next, wall, err := w.o.Source.DueTimers(from, pageTimers)
 		if err != nil {
 			w.o.Logger.Warn("the timers that are due cannot be read", "error", err)
@@ -133,7 +137,7 @@ func (w *Waker) lead(ctx context.Context) {
 			})
 		}
 		if from = next; from == "" {
-			w.wait(ctx, news, err != nil)
+			w.wait(ctx, news, began, err != nil)
 		}
 	}
 }
@@ -155,13 +159,15 @@ func (w *Waker) whileLeading(ctx context.Context, end func()) {
 }
 
 // wait returns when there may be something to do: a timer fell due, one that
-// fell due again is worked on no more, or one has cooled.
-func (w *Waker) wait(ctx context.Context, news <-chan struct{}, broken bool) {
+// fell due again is worked on no more, or one has cooled. All that is due has
+// been looked at since began, unless that broke.
+func (w *Waker) wait(ctx context.Context, news <-chan struct{}, began time.Time, broken bool) {
+	wait, ok := coolMost, true
+	if !broken {
+		wait, ok = w.coolest(began)
+	}
 	var cooled <-chan time.Time
-	if wait, ok := w.coolest(); ok || broken {
-		if broken {
-			wait = coolMost
-		}
+	if ok {
 		t := time.NewTimer(wait)
 		defer t.Stop()
 		cooled = t.C
@@ -175,15 +181,21 @@ func (w *Waker) wait(ctx context.Context, news <-chan struct{}, broken bool) {
 }
 
 // coolest is how long it is until the first timer has cooled; the more are
-// cooling, the more are looked at together.
-func (w *Waker) coolest() (wait time.Duration, ok bool) {
+// cooling, the more are looked at together. All that is due has been looked at
+// since began.
+func (w *Waker) coolest(began time.Time) (wait time.Duration, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for n, c := range w.cools {
-		left := time.Until(c.until)
-		if _, busy := w.busy[n]; left <= 0 && !busy {
-			delete(w.cools, n) // it was looked at since, and is not due any more
-		} else if left > 0 && (!ok || left < wait) {
+		if _, busy := w.busy[n]; busy {
+			continue // its end tells
+		}
+		if !c.until.After(began) {
+			delete(w.cools, n) // it was there to be taken, and is not due any more
+			continue
+		}
+		// One that cooled while all were looked at may have been passed by.
+		if left := max(time.Until(c.until), 0); !ok || left < wait {
 			wait, ok = left, true
 		}
 	}

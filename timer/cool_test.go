@@ -1,0 +1,37 @@
+package timer_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/timer"
+)
+
+// While the later pages are read, what the first had may cool: it is looked at
+// once more then, though nothing else happens.
+func TestATimerThatCoolsWhileOthersAreLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.page = func(from string) {
+			if from != "" {
+				time.Sleep(300 * time.Millisecond)
+			}
+		}
+		w.handle = func(_ context.Context, n int, s agent.Signal) error {
+			if n == 0 {
+				return agent.Errorf(agent.CodeUnavailable, "not now")
+			}
+			return w.apply(s.Ack)
+		}
+		w.put(nil, "a")
+		synctest.Wait() // it cools
+		w.put(nil, keys("b", timer.PageTimers)...)
+		w.idle(t)
+		if n := len(w.signals); n != 2+timer.PageTimers || w.signals[n-1].key != "a" || len(w.ops) != 0 {
+			t.Errorf("%d signals, the last to %s", n, w.signals[n-1].key)
+		}
+	})
+}

@@ -1,0 +1,7 @@
+package timer
+
+// What tests may know of a waker's limits.
+const (
+	FiresMax   = firesMax
+	PageTimers = pageTimers
+)
