@@ -1,0 +1,203 @@
+package timer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/timer"
+)
+
+// kinds are the types of ops.
+func kinds(ops []agent.Op) (names []string) {
+	for _, op := range ops {
+		names = append(names, fmt.Sprintf("%T", op))
+	}
+	return names
+}
+
+// times repeats a word.
+func times(n int, word string) []string { return slices.Repeat([]string{word}, n) }
+
+// doubled are n waits, the first and twice as long each, up to the most.
+func doubled(n int, first, most time.Duration) (waits []time.Duration) {
+	for ; n > 0; n-- {
+		waits = append(waits, first)
+		first = min(2*first, most)
+	}
+	return waits
+}
+
+func TestWhatBecomesOfAnOccurrence(t *testing.T) {
+	const ack, fail = "*agent.AckTimer", "*agent.FailTimer"
+	broken := errors.New("the handler broke")
+	for _, c := range []struct {
+		name   string
+		put    func(*agent.Timer)
+		handle func(w *world, n int, s agent.Signal) error
+		waits  []time.Duration // between signals: one less than there are
+		ops    []string        // the waker's own commits
+		again  bool            // each signal is the same request
+		parked bool
+	}{
+		{name: "its turn acknowledges", handle: func(w *world, _ int, s agent.Signal) error { return w.apply(s.Ack) }},
+		{name: "under durability idle nobody does but the waker", handle: func(*world, int, agent.Signal) error { return nil }, ops: []string{ack}},
+		{name: "the turn applied, and the answer is an error", handle: func(w *world, _ int, s agent.Signal) error {
+			return errors.Join(broken, w.apply(s.Ack))
+		}},
+		{name: "it fails twice", handle: func(w *world, n int, s agent.Signal) error {
+			if n < 2 {
+				return broken
+			}
+			return w.apply(s.Ack)
+		}, waits: doubled(2, agent.TimerRetryFirst, agent.TimerRetryMost), ops: times(2, fail)},
+		{
+			name: "it fails for good", handle: func(*world, int, agent.Signal) error { return broken }, parked: true,
+			waits: doubled(agent.TimerAttemptsMax-1, agent.TimerRetryFirst, agent.TimerRetryMost), ops: times(agent.TimerAttemptsMax, fail),
+		},
+		{name: "nobody can be asked, which is no attempt", handle: func(w *world, n int, s agent.Signal) error {
+			codes := []agent.Code{agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeNotOwner, agent.CodeReadOnly, agent.CodeUnknown}
+			if n < 2*len(codes) {
+				return agent.Errorf(codes[n%len(codes)], "not now")
+			}
+			return w.apply(s.Ack)
+		}, waits: doubled(10, 200*time.Millisecond, 10*time.Second), again: true},
+		{name: "it is to be passed over", put: func(v *agent.Timer) {
+			v.Missed, v.Next = agent.MissedSkip, v.Next-agent.TimerGrace.Milliseconds()
+		}, ops: []string{ack}},
+		{name: "its cron cannot be read", put: func(v *agent.Timer) { v.Cron = "no cron" }, ops: times(agent.TimerAttemptsMax, fail), parked: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.handle = func(_ context.Context, n int, s agent.Signal) error { return c.handle(w, n, s) }
+				w.put(c.put, "k")
+				w.idle(t)
+				w.sees(func() {
+					var waits []time.Duration
+					requests := map[agent.Request]bool{}
+					for i, s := range w.signals {
+						if requests[s.Request] = true; i > 0 {
+							waits = append(waits, s.at.Sub(w.signals[i-1].at))
+						}
+					}
+					if !slices.Equal(waits, c.waits) || (len(w.signals) == 0) != (c.handle == nil) {
+						t.Errorf("%d signals, with %v between them, want %v", len(w.signals), waits, c.waits)
+					}
+					if len(requests) != len(w.signals) && !c.again || len(requests) != 1 && c.again {
+						t.Errorf("%d signals with %d requests", len(w.signals), len(requests))
+					}
+					if got := kinds(w.ops); !slices.Equal(got, c.ops) {
+						t.Errorf("the waker committed %v, want %v", got, c.ops)
+					}
+					for _, v := range w.timers {
+						if v.Attempts != agent.TimerAttemptsMax || v.LastError == "" {
+							t.Errorf("%+v", v)
+						}
+					}
+					if (len(w.timers) != 0) != c.parked {
+						t.Errorf("%d timers are left", len(w.timers))
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestSoManySignalsAreUnderWayAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		release := make(chan struct{})
+		w.handle = func(_ context.Context, _ int, s agent.Signal) error {
+			<-release
+			return w.apply(s.Ack)
+		}
+		w.put(nil, keys("k", 3*timer.FiresMax)...)
+		synctest.Wait()
+		w.sees(func() {
+			if w.under != timer.FiresMax {
+				t.Errorf("%d signals are under way", w.under)
+			}
+		})
+		close(release)
+		w.idle(t)
+		requests := map[agent.Request]bool{} // one may be sent again just as it ends
+		for _, s := range w.signals {
+			requests[s.Request] = true
+		}
+		if w.most != timer.FiresMax || len(requests) != 3*timer.FiresMax {
+			t.Errorf("%d signals, at most %d at once", len(requests), w.most)
+		}
+	})
+}
+
+// The occurrence that a turn's commit makes due is found while the turn's signal
+// is still under way, and not again.
+func TestATimerThatIsDueAgainWhileItIsWorkedOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.handle = func(_ context.Context, n int, s agent.Signal) error {
+			if err := w.apply(s.Ack); err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			if n == 3 {
+				return w.apply(&agent.DeleteTimer{Manager: "m", Key: "k", ID: "t"})
+			}
+			return nil
+		}
+		w.put(func(v *agent.Timer) {
+			v.Cron, v.Missed, v.CatchUp, v.Next = "@hourly", agent.MissedCatchUp, 100, v.Next-24*time.Hour.Milliseconds()
+		}, "k")
+		w.idle(t)
+		var waits []time.Duration
+		for i, s := range w.signals[1:] {
+			waits = append(waits, s.at.Sub(w.signals[i].at))
+		}
+		if want := slices.Repeat([]time.Duration{time.Second}, 3); !slices.Equal(waits, want) || w.most != 1 {
+			t.Errorf("signals came with %v between them, at most %d at once", waits, w.most)
+		}
+	})
+}
+
+func TestANodeThatDoesNotLeadFiresNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		cut := make(chan struct{})
+		w.handle = func(ctx context.Context, n int, s agent.Signal) error {
+			if n == 0 {
+				<-ctx.Done()
+				close(cut)
+				return ctx.Err()
+			}
+			return w.apply(s.Ack)
+		}
+		w.put(nil, "a")
+		synctest.Wait()
+		w.lead(false)
+		synctest.Wait()
+		select {
+		case <-cut:
+		default:
+			t.Error("a signal goes on without the leader that sent it")
+		}
+		w.put(nil, "b")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.sees(func() {
+			if len(w.signals) != 1 || len(w.ops) != 0 || len(w.timers) != 2 {
+				t.Errorf("%d signals, %v, %v", len(w.signals), kinds(w.ops), w.timers)
+			}
+		})
+		w.lead(true)
+		w.idle(t)
+		if len(w.signals) != 3 || len(w.ops) != 0 {
+			t.Errorf("%d signals, %v", len(w.signals), kinds(w.ops))
+		}
+	})
+}
