@@ -2,13 +2,10 @@ package cluster
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"sync"
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/invariant"
 )
 
 const (
@@ -52,39 +49,6 @@ type PartitionTable interface {
 	EncodeRenewNodeLease(node, incarnation, life string, ttl time.Duration) []byte
 	EncodeEndNodeLease(node, life string) []byte
 	EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte
-}
-
-// OwnKind is what a node asks of the leader for itself.
-type OwnKind string
-
-// The kinds of requests.
-const (
-	OwnRenew   OwnKind = "renew"   // renew the lease, or begin it
-	OwnEnd     OwnKind = "end"     // end it: the process stops
-	OwnRelease OwnKind = "release" // let a partition go
-	OwnKeep    OwnKind = "keep"    // keep one that drains
-)
-
-// OwnRequest is what a node asks of the leader for itself.
-type OwnRequest struct {
-	Kind        OwnKind
-	Node        string
-	Incarnation string // of its data directory
-	Life        string // of its process
-	TTL         time.Duration
-	Partition   int
-	Epoch       uint64
-	Why         string
-}
-
-// OwnResponse answers: done as of an index, or go elsewhere, or refused by the
-// log. None of them means that it may or may not have been done.
-type OwnResponse struct {
-	Leader     string
-	LeaderAddr string
-	Index      uint64
-	Refused    agent.Code
-	Detail     string
 }
 
 // holding is this process's own lease.
@@ -192,151 +156,4 @@ func (g *Group) EndLease(ctx context.Context) {
 		defer cancel()
 		g.own(ctx, OwnRequest{Kind: OwnEnd})
 	})
-}
-
-// ReleasePartition lets a partition go that this node owns under that epoch:
-// where it drains, its next owner has it. It returns nil once that is so as far
-// as this node sees, whoever brought it about. Otherwise the error is unknown:
-// it may yet be so.
-func (g *Group) ReleasePartition(ctx context.Context, n int, epoch uint64) error {
-	return g.insist(ctx, OwnRequest{Kind: OwnRelease, Partition: n, Epoch: epoch}, func(p agent.Partition) bool { return p.Epoch != epoch })
-}
-
-// KeepPartition keeps a partition that was to drain, since its owner could not
-// let it go; why is shown. It is let alone for a while then.
-func (g *Group) KeepPartition(ctx context.Context, n int, epoch uint64, why string) error {
-	return g.insist(ctx, OwnRequest{Kind: OwnKeep, Partition: n, Epoch: epoch, Why: clipWhy(why)}, func(p agent.Partition) bool {
-		return p.Epoch != epoch || p.State != agent.PartitionDraining
-	})
-}
-
-// clipWhy is as much of a reason as is kept. Neither the log nor a peer can be
-// told what is no UTF-8.
-func clipWhy(why string) string {
-	return strings.ToValidUTF8(why[:min(len(why), agent.PlacementWhyBytesMax)], "")
-}
-
-// insist asks until the partition stands as wanted here.
-func (g *Group) insist(ctx context.Context, r OwnRequest, done func(agent.Partition) bool) error {
-	invariant.Check(r.Partition >= 0 && r.Partition < agent.Partitions, "partition %d", r.Partition)
-	table := g.o.Placement.Table
-	if table == nil {
-		return agent.Errorf(agent.CodeInternal, "this node places nothing")
-	}
-	for retry := renewRetry; ; retry = min(2*retry, time.Second) {
-		changed := table.PartitionsChanged()
-		if done(table.Partition(r.Partition)) {
-			return nil
-		}
-		if answer := g.own(ctx, r); answer.Index != 0 && g.machine.WaitApplied(ctx, answer.Index) == nil {
-			return nil
-		}
-		again := time.NewTimer(retry)
-		select {
-		case <-again.C:
-		case <-changed:
-		case <-ctx.Done():
-			again.Stop()
-			return agent.Errorf(agent.CodeUnknown, "partition %d may yet change hands: %v", r.Partition, context.Cause(ctx))
-		}
-		again.Stop()
-	}
-}
-
-// own asks the leader, once, wherever it is.
-func (g *Group) own(ctx context.Context, r OwnRequest) OwnResponse {
-	r.Node, r.Incarnation, r.Life = g.o.NodeID, g.id.incarnation, g.Life()
-	if g.IsLeader() {
-		return g.HandleOwn(ctx, r)
-	}
-	_, addr := g.Leader()
-	if addr == "" || addr == g.Addr() || g.o.Placement.Ask == nil {
-		return OwnResponse{}
-	}
-	ctx, cancel := context.WithTimeout(ctx, peerMax)
-	defer cancel()
-	answer, err := g.o.Placement.Ask(ctx, addr, r)
-	if err != nil {
-		g.logger.Debug("asked the leader about what is owned here, without an answer", "kind", r.Kind, "error", err)
-		return OwnResponse{}
-	}
-	if answer.Refused != "" {
-		g.logger.Warn("the cluster refused what this node asked for itself", "kind", r.Kind, "partition", r.Partition, "why", answer.Detail)
-	}
-	return answer
-}
-
-// HandleOwn does what a node asks for itself, on the leader.
-func (g *Group) HandleOwn(ctx context.Context, r OwnRequest) OwnResponse {
-	id, addr := g.Leader()
-	elsewhere := OwnResponse{Leader: id, LeaderAddr: addr}
-	table := g.o.Placement.Table
-	if table == nil || g.ready.Load() == nil {
-		return elsewhere
-	}
-	var cmd []byte
-	switch r.Kind {
-	case OwnRenew:
-		cmd = table.EncodeRenewNodeLease(r.Node, r.Incarnation, r.Life, r.TTL)
-	case OwnEnd:
-		cmd = table.EncodeEndNodeLease(r.Node, r.Life)
-	case OwnRelease, OwnKeep:
-		action := agent.PartitionRelease
-		if r.Kind == OwnKeep {
-			action = agent.PartitionKeep
-		}
-		if refused := g.notOwner(r); refused != "" {
-			return OwnResponse{Refused: agent.CodeConflict, Detail: refused}
-		}
-		if r.Kind == OwnKeep {
-			g.kept.note(r.Partition)
-			r.Why = clipWhy(r.Why)
-		} else {
-			r.Why = "node " + r.Node + " released it"
-		}
-		cmd = table.EncodeMovePartitions([]agent.PartitionMove{{Partition: r.Partition, Epoch: r.Epoch, Action: action}}, r.Why)
-	default:
-		return OwnResponse{Refused: agent.CodeInvalid, Detail: "unknown kind " + string(r.Kind)}
-	}
-	index, err := g.commitAt(ctx, cmd)
-	if err == nil {
-		return OwnResponse{Index: index}
-	}
-	var refusal *agent.Error
-	if errors.As(err, &refusal) && refusal.Final {
-		return OwnResponse{Refused: refusal.Code, Detail: refusal.Detail}
-	}
-	return elsewhere
-}
-
-// notOwner says why the node has no say in the partition; "" where it has. An
-// epoch is known to all nodes, so it alone is no proof; the log judges it again.
-func (g *Group) notOwner(r OwnRequest) string {
-	if r.Partition < 0 || r.Partition >= agent.Partitions {
-		return "there is no such partition"
-	}
-	if p := g.o.Placement.Table.Partition(r.Partition); p.Epoch != r.Epoch || p.Owner != r.Node || p.Incarnation != r.Life {
-		return "it is not this node's at that epoch"
-	}
-	return ""
-}
-
-// commitAt proposes one of the group's own commits, and waits for the index of
-// its entry.
-func (g *Group) commitAt(ctx context.Context, cmd []byte) (uint64, error) {
-	type settled struct {
-		decided agent.Decided
-		err     error
-	}
-	done := make(chan settled, 1)
-	g.Submit(cmd, func(d agent.Decided, err error) { done <- settled{d, err} })
-	select {
-	case s := <-done:
-		if s.err == nil && s.decided.Err != nil {
-			return 0, s.decided.Err
-		}
-		return s.decided.Result.Index, s.err
-	case <-ctx.Done():
-		return 0, agent.Errorf(agent.CodeUnknown, "commit: %v", context.Cause(ctx))
-	}
 }

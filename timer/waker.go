@@ -2,7 +2,6 @@ package timer
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -40,13 +39,11 @@ type Options struct {
 // Limits of a waker. After downtime many timers are due at once: what bounds
 // the wakes is how many signals are under way, not how many timers there are.
 const (
-	firesMax    = 64                     // signals under way at once
-	pageTimers  = 64                     // timers looked at at once
-	coolFirst   = 200 * time.Millisecond // after what was surely not handled, or may yet be
-	coolMost    = 10 * time.Second       // …doubling up to this
-	coolEach    = time.Millisecond       // for each timer that cools, all are left alone
-	commitLimit = 30 * time.Second       // an acknowledgement's, or a failure's
-	signalSlack = 30 * time.Second       // beyond what a handler may ever take
+	firesMax   = 64                     // signals under way at once
+	pageTimers = 64                     // timers looked at at once
+	coolFirst  = 200 * time.Millisecond // after what was surely not handled, or may yet be
+	coolMost   = 10 * time.Second       // …doubling up to this
+	coolEach   = time.Millisecond       // for each timer that cools, all are left alone
 )
 
 // Waker fires timers while its node leads. What it keeps in memory is of its
@@ -247,97 +244,4 @@ func (w *Waker) end(d *agent.DueTimer, err error) {
 		default: // it is told already
 		}
 	}
-}
-
-// work does what is to be done about one timer.
-func (w *Waker) work(ctx context.Context, d *agent.DueTimer, wall int64, seen time.Time) {
-	err := w.handle(ctx, d, wall, seen)
-	if err != nil && ctx.Err() == nil {
-		w.o.Logger.Debug("a timer waits", "scope", d.Scope, "manager", d.Manager, "key", d.Key, "timer", d.ID, "error", err)
-	}
-	w.end(d, err)
-}
-
-func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen time.Time) error {
-	step, err := Plan(&d.Timer, wall)
-	if err == nil && !step.Fire {
-		return w.commit(ctx, d.Scope, &step.Ack)
-	}
-	if err == nil {
-		err = w.fire(ctx, d, &step.Ack)
-	}
-	if err == nil || undone(err) || ctx.Err() != nil {
-		return err
-	}
-	if pends, asked := w.pends(ctx, d); asked != nil || !pends {
-		return asked
-	}
-	now := wall + time.Since(seen).Milliseconds()
-	return w.commit(ctx, d.Scope, &agent.FailTimer{
-		Manager: d.Manager, Key: d.Key, ID: d.ID, Generation: d.Generation, Instant: d.Next,
-		NotBefore: now + retryAfter(d.Attempts).Milliseconds(), Error: cut(err.Error()),
-	})
-}
-
-// undone tells an error after which the same attempt is to be made again: it
-// speaks of the way there, not of what the instance made of it.
-func undone(err error) bool {
-	switch agent.CodeOf(err) {
-	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeNotOwner, agent.CodeReadOnly, agent.CodeUnknown:
-		return true
-	default:
-		return false
-	}
-}
-
-// fire sends the signal, and acknowledges where the turn has not.
-func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer) error {
-	call, cancel := context.WithTimeout(ctx, agent.SignalTimeoutMax+signalSlack)
-	defer cancel()
-	ref := agent.InstanceRef{Scope: d.Scope, Manager: d.Manager, Key: d.Key}
-	_, err := w.o.Instances.Signal(call, ref, agent.Signal{Request: Request(d.Scope, &d.Timer), Type: d.Type, Data: d.Data, Ack: ack})
-	if err != nil {
-		return err
-	}
-	// Of an instance that commits later, or never, only this says that it has
-	// had the signal.
-	if pends, err := w.pends(ctx, d); err != nil || !pends {
-		return err
-	}
-	return w.commit(ctx, d.Scope, ack)
-}
-
-// pends tells whether the occurrence is still to be acknowledged.
-func (w *Waker) pends(ctx context.Context, d *agent.DueTimer) (bool, error) {
-	call, cancel := context.WithTimeout(ctx, commitLimit)
-	defer cancel()
-	answers, err := w.o.Service.Read(call, agent.Reads{
-		Scope: d.Scope, Reads: []agent.Read{&agent.GetTimer{Manager: d.Manager, Key: d.Key, ID: d.ID}},
-	})
-	if err != nil {
-		return false, err
-	}
-	t, ok := answers.Answers[0].Found.(*agent.Timer)
-	return ok && t.Generation == d.Generation && t.Next == d.Next, nil
-}
-
-// commit commits one op about a timer. That the occurrence does not pend any
-// more is fine.
-func (w *Waker) commit(ctx context.Context, scope string, op agent.Op) error {
-	call, cancel := context.WithTimeout(ctx, commitLimit)
-	defer cancel()
-	_, err := w.o.Service.Commit(call, agent.Commit{Scope: scope, Ops: []agent.Op{op}})
-	if errors.Is(err, agent.ErrConflict) {
-		return nil
-	}
-	return err
-}
-
-// cut shortens a message to what is kept of it.
-func cut(text string) string {
-	text = toValid(text)
-	if len(text) <= agent.TimerErrorBytesMax {
-		return text
-	}
-	return toValid(text[:agent.TimerErrorBytesMax])
 }
