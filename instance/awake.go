@@ -47,10 +47,16 @@ func (r *resting) remove(i *instance) {
 	i.rests = rest{}
 }
 
-// rest puts an instance among those that could sleep, if it is one. mu is held.
+// rest puts an instance among those that could sleep, if it is one. What is not
+// awake, and is there for its attachments alone, goes with the last of them. mu
+// is held.
 func (h *Host) rest(i *instance) {
-	if i.gone == nil && !i.working && !i.rests.in && len(i.attachments) == 0 && i.status == agent.InstanceAwake {
+	switch {
+	case i.gone != nil || i.working || i.rests.in || len(i.attachments) > 0:
+	case i.status == agent.InstanceAwake:
 		i.family.resting.add(i)
+	default: // it crashed, or did not wake
+		h.remove(i, errAsleep)
 	}
 }
 

@@ -220,6 +220,33 @@ func TestWhoIsAttachedStaysSoThroughACrash(t *testing.T) {
 	})
 }
 
+func TestWhoCrashedTakesNoRoomOnceNobodyIsAttached(t *testing.T) {
+	for what, leave := range map[string]func(k *kit){
+		"detached": func(k *kit) { k.detach("a", "me") },
+		"lapsed":   func(*kit) { time.Sleep(time.Minute) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			withHandler(t, func(k *kit, f *funcs) {
+				k.put(agent.Manager{Name: "m", Handler: goHandler, AwakeMax: 1})
+				k.attach("a", "me", time.Minute)
+				f.handle = func(*instance.Turn) error { panic("ouch") }
+				_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+				k.code(err, agent.CodeHandlerFailed)
+				time.Sleep(10 * time.Second) // it waits no more
+				if i := k.is("a", agent.InstanceWaking); i.Attachments != 1 {
+					k.Errorf("%+v", i)
+				}
+				leave(k)
+				if s := k.stats(); s.Awake+s.Waking+s.Draining != 0 {
+					k.Errorf("%+v", s)
+				}
+				f.handle = func(*instance.Turn) error { return nil }
+				k.send(k.host, "b", signal("x", ""))
+			})
+		})
+	}
+}
+
 // A handler with memory of its own is made anew from the state whenever what it
 // remembers may not be so.
 func TestAHandlerIsRestoredAfterATurnThatWasNotApplied(t *testing.T) {

@@ -142,14 +142,8 @@ func (h *Host) next(i *instance) *letter {
 		return l
 	}
 	i.working = false
-	switch {
-	case i.gone != nil:
-	case i.status != agent.InstanceAwake && len(i.attachments) == 0: // it did not wake
-		h.remove(i, errAsleep)
-	default:
-		h.arm(i)
-		h.rest(i)
-	}
+	h.arm(i)
+	h.rest(i)
 	return nil
 }
 
