@@ -36,22 +36,15 @@ func (*claim) change(ctx context.Context, p *Process, call, key string, h claimC
 
 func (*claim) get(ctx context.Context, p *Process, key string) (claimSeen, error) {
 	return Call(ctx, p, "get", key, false, struct{}{}, func(ctx context.Context) (claimSeen, error) {
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{&agent.GetClaim{Claim: key}}})
+		index, answers, err := findAll(ctx, p, &agent.GetClaim{Claim: key})
 		if err != nil {
 			return claimSeen{}, err
 		}
-		if len(answers.Answers) != 1 {
-			return claimSeen{}, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
-		}
-		answer := answers.Answers[0]
-		switch found := answer.Found.(type) {
+		switch found := answers[0].(type) {
 		case *agent.Claim:
-			return claimSeen{Epoch: found.Epoch, Holder: found.Holder, Index: answers.Index}, nil
+			return claimSeen{Epoch: found.Epoch, Holder: found.Holder, Index: index}, nil
 		case nil:
-			if answer.Err != nil && answer.Err.Code == agent.CodeNotFound {
-				return claimSeen{Index: answers.Index}, nil
-			}
-			return claimSeen{}, answer.Err
+			return claimSeen{Index: index}, nil
 		default:
 			return claimSeen{}, agent.Errorf(agent.CodeInternal, "the answer is a %T", found)
 		}
@@ -88,18 +81,14 @@ func (w *claim) write(ctx context.Context, p *Process, key string, epoch uint64)
 // entries, all of them where tail is 0.
 func (*claim) load(ctx context.Context, p *Process, key string, tail uint64) error {
 	_, err := Call(ctx, p, "load", key, false, tail, func(ctx context.Context) (fencedSeen, error) {
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{
-			&agent.LoadEntries{Thread: key, Tail: tail, Limit: agent.EntriesLimitMax}, &agent.GetValue{Key: key},
-		}})
+		index, answers, err := findAll(ctx, p,
+			&agent.LoadEntries{Thread: key, Tail: tail, Limit: agent.EntriesLimitMax}, &agent.GetValue{Key: key})
 		if err != nil {
 			return fencedSeen{}, err
 		}
-		out := fencedSeen{Index: answers.Index}
-		for _, answer := range answers.Answers {
-			if answer.Err != nil && answer.Err.Code != agent.CodeNotFound {
-				return fencedSeen{}, answer.Err
-			}
-			switch found := answer.Found.(type) {
+		out := fencedSeen{Index: index}
+		for _, found := range answers {
+			switch found := found.(type) {
 			case *agent.Entries:
 				out.Rev = found.Thread.Rev
 				for _, e := range found.Items {

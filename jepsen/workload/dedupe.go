@@ -176,14 +176,12 @@ func (w *dedupe) Final(ctx context.Context, p *Process) error {
 
 func (w *dedupe) read(ctx context.Context, p *Process, key string) (dedupeState, error) {
 	return Call(ctx, p, callRead, key, false, struct{}{}, func(ctx context.Context) (state dedupeState, err error) {
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{
-			&agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax}, &agent.GetValue{Key: key},
-		}})
+		_, answers, err := findAll(ctx, p, &agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax}, &agent.GetValue{Key: key})
 		if err != nil {
 			return state, err
 		}
-		for _, a := range answers.Answers {
-			switch found := a.Found.(type) {
+		for _, found := range answers {
+			switch found := found.(type) {
 			case *agent.Entries:
 				state.Rev = found.Thread.Rev
 				for _, e := range found.Items {
@@ -191,10 +189,6 @@ func (w *dedupe) read(ctx context.Context, p *Process, key string) (dedupeState,
 				}
 			case *agent.Value:
 				state.Revision, state.Counter = found.Revision, string(found.Bytes)
-			default:
-				if a.Err.Code != agent.CodeNotFound {
-					return state, a.Err
-				}
 			}
 		}
 		return state, nil

@@ -129,22 +129,12 @@ func (*deletion) delete(ctx context.Context, p *Process, key string, in deleteCa
 
 func (*deletion) get(ctx context.Context, p *Process, key string) (deleteSeen, error) {
 	return Call(ctx, p, "get", key, false, struct{}{}, func(ctx context.Context) (deleteSeen, error) {
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{mortalOf(key).get(key)}})
-		if err != nil {
-			return deleteSeen{}, err
+		index, answers, err := findAll(ctx, p, mortalOf(key).get(key))
+		out := deleteSeen{Index: index}
+		if err != nil || answers[0] == nil {
+			return out, err
 		}
-		if len(answers.Answers) != 1 {
-			return deleteSeen{}, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
-		}
-		out := deleteSeen{Index: answers.Index}
-		answer := answers.Answers[0]
-		if answer.Err != nil {
-			if answer.Err.Code == agent.CodeNotFound {
-				return out, nil
-			}
-			return out, answer.Err
-		}
-		return out, out.read(answer.Found)
+		return out, out.read(answers[0])
 	})
 }
 

@@ -282,27 +282,22 @@ func (*fork) read(ctx context.Context, p *Process, key string, in forkCall) (for
 		if in.Session {
 			read = &agent.GetSession{Session: in.ID}
 		}
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{read}})
+		index, answers, err := findAll(ctx, p, read)
 		if err != nil {
 			return forkSeen{}, err
 		}
-		out := forkSeen{Index: answers.Index}
-		for _, answer := range answers.Answers {
-			if answer.Err != nil && answer.Err.Code != agent.CodeNotFound {
-				return forkSeen{}, answer.Err
+		out := forkSeen{Index: index}
+		switch found := answers[0].(type) {
+		case *agent.Entries:
+			out.thread(found.Thread)
+			for _, e := range found.Items {
+				out.Names = append(out.Names, nameIn(e.Payload))
 			}
-			switch found := answer.Found.(type) {
-			case *agent.Entries:
-				out.thread(found.Thread)
-				for _, e := range found.Items {
-					out.Names = append(out.Names, nameIn(e.Payload))
-				}
-			case *agent.Session:
-				out.Incarnation, out.Version = found.Incarnation, found.Revision
-				out.Names = []string{nameIn(found.Conversation.AgentState)}
-				if l := found.Lineage; l != nil {
-					out.From = &forkOrigin{l.Session, l.Incarnation, l.Revision}
-				}
+		case *agent.Session:
+			out.Incarnation, out.Version = found.Incarnation, found.Revision
+			out.Names = []string{nameIn(found.Conversation.AgentState)}
+			if l := found.Lineage; l != nil {
+				out.From = &forkOrigin{l.Session, l.Incarnation, l.Revision}
 			}
 		}
 		return out, nil

@@ -86,42 +86,35 @@ func reviewOf(r *agent.Review) reviewSeen {
 
 func (*review) get(ctx context.Context, p *Process, key, id string) (reviewsSeen, error) {
 	return Call(ctx, p, callGet, key, false, id, func(ctx context.Context) (reviewsSeen, error) {
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{&agent.GetReview{Review: id}}})
+		index, answers, err := findAll(ctx, p, &agent.GetReview{Review: id})
 		if err != nil {
 			return reviewsSeen{}, err
 		}
-		out := reviewsSeen{Index: answers.Index, Reviews: []reviewSeen{{ID: id}}}
-		for _, answer := range answers.Answers {
-			switch found := answer.Found.(type) {
-			case *agent.Review:
-				out.Reviews[0] = reviewOf(found)
-			default:
-				if answer.Err == nil || answer.Err.Code != agent.CodeNotFound {
-					return reviewsSeen{}, agent.Errorf(agent.CodeInternal, "the answer is a %T: %v", found, answer.Err)
-				}
-			}
+		seen := reviewSeen{ID: id}
+		switch found := answers[0].(type) {
+		case *agent.Review:
+			seen = reviewOf(found)
+		case nil:
+		default:
+			return reviewsSeen{}, agent.Errorf(agent.CodeInternal, "the answer is a %T", found)
 		}
-		return out, nil
+		return reviewsSeen{Index: index, Reviews: []reviewSeen{seen}}, nil
 	})
 }
 
 // read reads a session's status, its reviews and its thread at one index.
 func (*review) read(ctx context.Context, p *Process, key string) (reviewsSeen, error) {
 	return Call(ctx, p, callRead, key, false, struct{}{}, func(ctx context.Context) (reviewsSeen, error) {
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{
+		index, answers, err := findAll(ctx, p,
 			&agent.GetSession{Session: key},
 			&agent.ListReviews{Session: key, Page: agent.Page{Limit: agent.SessionReviewsKept}},
-			&agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax},
-		}})
+			&agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax})
 		if err != nil {
 			return reviewsSeen{}, err
 		}
-		out := reviewsSeen{Index: answers.Index}
-		for _, answer := range answers.Answers {
-			if answer.Err != nil && answer.Err.Code != agent.CodeNotFound {
-				return reviewsSeen{}, answer.Err
-			}
-			switch found := answer.Found.(type) {
+		out := reviewsSeen{Index: index}
+		for _, found := range answers {
+			switch found := found.(type) {
 			case *agent.Session:
 				out.Status = found.Status
 			case *agent.ReviewList:

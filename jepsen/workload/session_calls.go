@@ -134,18 +134,14 @@ func (s *sessionSeen) row(row agent.SessionRow) {
 // thread; all of them where tail is 0.
 func (*session) read(ctx context.Context, p *Process, call, key string, tail uint64) (sessionSeen, error) {
 	return Call(ctx, p, call, key, false, tail, func(ctx context.Context) (sessionSeen, error) {
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: []agent.Read{
-			&agent.GetSession{Session: key}, &agent.LoadEntries{Thread: key, Tail: tail, Limit: agent.EntriesLimitMax},
-		}})
+		index, answers, err := findAll(ctx, p,
+			&agent.GetSession{Session: key}, &agent.LoadEntries{Thread: key, Tail: tail, Limit: agent.EntriesLimitMax})
 		if err != nil {
 			return sessionSeen{}, err
 		}
-		out := sessionSeen{Index: answers.Index}
-		for _, answer := range answers.Answers {
-			if answer.Err != nil && answer.Err.Code != agent.CodeNotFound {
-				return sessionSeen{}, answer.Err
-			}
-			switch found := answer.Found.(type) {
+		out := sessionSeen{Index: index}
+		for _, found := range answers {
+			switch found := found.(type) {
 			case *agent.Session:
 				out.whole(found)
 			case *agent.Entries:
