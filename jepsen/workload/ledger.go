@@ -96,13 +96,15 @@ func (l *ledger) mustAuthor(object, name string) int {
 }
 
 // of is some of the calls, in their order, each once.
-func (l *ledger) of(calls ...int) []history.Op {
-	slices.Sort(calls)
-	var ops []history.Op
-	for _, call := range slices.Compact(calls) {
-		ops = append(ops, l.ops[call])
+func (l *ledger) of(calls ...int) []history.Op { return callsOf(l.ops, calls...) }
+
+// callsOf is some of a history's calls, in their order, each once.
+func callsOf(ops []history.Op, calls ...int) []history.Op {
+	var some []history.Op
+	for _, call := range slices.Compact(slices.Sorted(slices.Values(calls))) {
+		some = append(some, ops[call])
 	}
-	return ops
+	return some
 }
 
 // object is what is known of one, which may be nothing.

@@ -125,7 +125,7 @@ func (r *reviewed) loadAnswer(call int, in reviewAnswer, out reviewsSeen) {
 	case op.Outcome == history.OK:
 		one.took = append(one.took, call)
 		if len(out.Reviews) != 1 || out.Reviews[0].ID != in.Review || out.Reviews[0].By != in.By {
-			r.findings.add("another's answer", r.key, r.some(call), "%s answered review %s as %q, and was shown %+v", nameOf(op), in.Review, in.By, out.Reviews)
+			r.findings.add("another's answer", r.key, callsOf(r.ops, call), "%s answered review %s as %q, and was shown %+v", nameOf(op), in.Review, in.By, out.Reviews)
 		}
 	case refusedAs(op, agent.CodeReviewDecided):
 		one.sights = append(one.sights, sightOfReview{call: call, closed: true})
@@ -142,16 +142,6 @@ func (r *reviewed) saw(call int, row reviewSeen) {
 	one.sights = append(one.sights, sightOfReview{call: call, seen: row, closed: closed})
 }
 
-// some are calls of the history, in their order.
-func (r *reviewed) some(calls ...int) []history.Op {
-	slices.Sort(calls)
-	var ops []history.Op
-	for _, call := range slices.Compact(calls) {
-		ops = append(ops, r.ops[call])
-	}
-	return ops
-}
-
 // judgeRead: the session waits exactly while reviews are pending, and the
 // thread records each answer once.
 func (r *reviewed) judgeRead(call int, out reviewsSeen) {
@@ -161,7 +151,7 @@ func (r *reviewed) judgeRead(call int, out reviewsSeen) {
 		recorded[e.ID] = append(recorded[e.ID], e)
 	}
 	wrong := func(rule, format string, args ...any) {
-		r.findings.add(rule, r.key, r.some(call), "%s "+format, append([]any{name}, args...)...)
+		r.findings.add(rule, r.key, callsOf(r.ops, call), "%s "+format, append([]any{name}, args...)...)
 	}
 	for _, row := range out.Reviews {
 		entries := recorded[row.ID]
