@@ -21,16 +21,11 @@ func (w *claim) release(ctx context.Context, p *Process, key string, h claimCall
 // change makes an op on the claim itself.
 func (*claim) change(ctx context.Context, p *Process, call, key string, h claimCall, op agent.Op) (claimSeen, error) {
 	return Call(ctx, p, call, key, true, h, func(ctx context.Context) (claimSeen, error) {
-		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
+		r, index, err := commitOne[*agent.ClaimResult](ctx, p, op)
 		if err != nil {
 			return claimSeen{}, err
 		}
-		if len(result.Results) == 1 {
-			if r, is := result.Results[0].(*agent.ClaimResult); is {
-				return claimSeen{Epoch: r.Claim.Epoch, Holder: r.Claim.Holder, Index: result.Index}, nil
-			}
-		}
-		return claimSeen{}, agent.Errorf(agent.CodeInternal, "the results of an op on a claim are %v", result.Results)
+		return claimSeen{Epoch: r.Claim.Epoch, Holder: r.Claim.Holder, Index: index}, nil
 	})
 }
 

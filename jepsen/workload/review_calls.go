@@ -11,19 +11,19 @@ import (
 func (*review) claim(ctx context.Context, p *Process, key string, t reviewTurn) (reviewsSeen, error) {
 	return Call(ctx, p, callClaim, key, true, t, func(ctx context.Context) (reviewsSeen, error) {
 		claim := &agent.ClaimSession{Session: key, Owner: t.Owner, Request: &agent.SessionRequest{ID: t.Request}}
-		seen, err := commitOne[*agent.SessionResult](ctx, p, claim)
+		seen, index, err := commitOne[*agent.SessionResult](ctx, p, claim)
 		if agent.CodeOf(err) == agent.CodeNotFound {
 			start := &agent.PutSession{Session: key, AgentID: key, Thread: key, Busy: agent.BusyInterrupt}
-			if _, err := commitOne[*agent.SessionResult](ctx, p, start); err != nil && agent.CodeOf(err) != agent.CodeAlreadyExists {
+			if _, _, err := commitOne[*agent.SessionResult](ctx, p, start); err != nil && agent.CodeOf(err) != agent.CodeAlreadyExists {
 				return reviewsSeen{}, err
 			}
-			seen, err = commitOne[*agent.SessionResult](ctx, p, claim)
+			seen, index, err = commitOne[*agent.SessionResult](ctx, p, claim)
 		}
 		if err != nil {
 			return reviewsSeen{}, err
 		}
-		out := reviewsSeen{Index: seen.index}
-		if lease := seen.result.Session.Lease; lease != nil {
+		out := reviewsSeen{Index: index}
+		if lease := seen.Session.Lease; lease != nil {
 			out.Epoch = lease.Epoch
 		}
 		return out, nil
@@ -56,8 +56,8 @@ func (*review) withdraw(ctx context.Context, p *Process, key string, t reviewTur
 
 func underTurn(ctx context.Context, p *Process, call, key string, t reviewTurn, op agent.Op) (reviewsSeen, error) {
 	return Call(ctx, p, call, key, true, t, func(ctx context.Context) (reviewsSeen, error) {
-		seen, err := commitOne[*agent.SessionResult](ctx, p, op)
-		return reviewsSeen{Index: seen.index}, err
+		_, index, err := commitOne[*agent.SessionResult](ctx, p, op)
+		return reviewsSeen{Index: index}, err
 	})
 }
 
@@ -67,11 +67,11 @@ func (*review) decide(ctx context.Context, p *Process, key string, a reviewAnswe
 		if a.Decision == agent.DecideEdit {
 			op.Arguments = markOf(a.By)
 		}
-		seen, err := commitOne[*agent.ReviewResult](ctx, p, op)
+		seen, index, err := commitOne[*agent.ReviewResult](ctx, p, op)
 		if err != nil {
 			return reviewsSeen{}, err
 		}
-		return reviewsSeen{Index: seen.index, Reviews: []reviewSeen{reviewOf(&seen.result.Review)}}, nil
+		return reviewsSeen{Index: index, Reviews: []reviewSeen{reviewOf(&seen.Review)}}, nil
 	})
 }
 
@@ -142,24 +142,4 @@ func recordedIn(e agent.Entry) reviewSeen {
 		return reviewSeen{ID: string(e.Payload), Status: agent.ReviewStatus(e.Kind)} // no review is called that: the judge will say so
 	}
 	return reviewSeen{ID: payload.Review, Status: payload.Status, By: payload.By}
-}
-
-// oneResult is what the only op of a commit came to.
-type oneResult[T agent.OpResult] struct {
-	result T
-	index  uint64
-}
-
-// commitOne commits one op, whose result is a T.
-func commitOne[T agent.OpResult](ctx context.Context, p *Process, op agent.Op) (one oneResult[T], err error) {
-	result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
-	if err != nil {
-		return one, err
-	}
-	if len(result.Results) == 1 {
-		if r, is := result.Results[0].(T); is {
-			return oneResult[T]{r, result.Index}, nil
-		}
-	}
-	return one, agent.Errorf(agent.CodeInternal, "the results of a %T are %v", op, result.Results)
 }

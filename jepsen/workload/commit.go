@@ -1,0 +1,21 @@
+package workload
+
+import (
+	"context"
+
+	"dormouse/agent"
+)
+
+// commitOne commits one op, whose result is a T.
+func commitOne[T agent.OpResult](ctx context.Context, p *Process, op agent.Op) (one T, index uint64, err error) {
+	result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
+	if err != nil {
+		return one, 0, err
+	}
+	if len(result.Results) == 1 {
+		if one, is := result.Results[0].(T); is {
+			return one, result.Index, nil
+		}
+	}
+	return one, 0, agent.Errorf(agent.CodeInternal, "the results of a %T are %v", op, result.Results)
+}
