@@ -117,10 +117,7 @@ func (w *claim) hold(ctx context.Context, p *Process, key string) {
 	for range 1 + p.Rand.IntN(4) {
 		switch draw := p.Rand.IntN(40); {
 		case draw == 0: // it forgets to renew
-			select {
-			case <-time.After(h.TTL + time.Duration(p.Rand.IntN(700))*time.Millisecond):
-			case <-ctx.Done():
-			}
+			hang(ctx, h.TTL+time.Duration(p.Rand.IntN(700))*time.Millisecond)
 		case draw < 4:
 			w.write(ctx, p, key, w.anyEpoch(p, key))
 		case draw < 10:

@@ -23,10 +23,7 @@ func finalReads(ctx context.Context, keys []string, read func(key string) error)
 			if try == finalTries || ctx.Err() != nil {
 				return fmt.Errorf("final read of %s: %w", key, err)
 			}
-			select {
-			case <-time.After(finalRest):
-			case <-ctx.Done():
-			}
+			hang(ctx, finalRest)
 		}
 	}
 	return nil
