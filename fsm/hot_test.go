@@ -8,8 +8,8 @@ import (
 )
 
 // Answers that their client has acknowledged go by the range, many at once.
-// None of them is a hot row, so the hot ones stay.
-func TestAcknowledgingAnswersKeepsTheHotRows(t *testing.T) {
+// None of them is a row that apply or reads keep in memory, so those stay.
+func TestAcknowledgingAnswersKeepsWhatIsInMemory(t *testing.T) {
 	r := newSubject(t)
 	const agents = 300
 	put := func(first, count, low uint64) {
@@ -31,8 +31,20 @@ func TestAcknowledgingAnswersKeepsTheHotRows(t *testing.T) {
 	if hot < agents {
 		t.Fatalf("%d hot rows after %d checkpoints", hot, agents)
 	}
-	put(agents+1, 1, agents+1) // acknowledges the 300 before
+	view := r.machine.View()
+	if a := view.Answer("", &agent.GetCheckpoint{Key: "k7"}); a.Err != nil {
+		t.Fatal(a.Err)
+	}
+	view.Close()
+	warm := r.machine.WarmRows()
+	if warm == 0 {
+		t.Fatal("no warm rows after a checkpoint was read")
+	}
+	put(agents+1, 1, agents+1) // acknowledges the 300 before, and writes k0
 	if got := r.machine.HotRows(); got < hot {
 		t.Errorf("%d hot rows after answers went, want at least %d", got, hot)
+	}
+	if got := r.machine.WarmRows(); got != warm {
+		t.Errorf("%d warm rows after answers went, want %d", got, warm)
 	}
 }

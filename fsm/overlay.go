@@ -37,14 +37,20 @@ type deletedRange struct {
 	at           int
 }
 
-// hot tells whether a hot row may be in the range.
-func (r deletedRange) hot() bool {
+// mayHold tells whether a row that is such a one may be in the range. is looks
+// at a key's kind alone.
+func (r deletedRange) mayHold(is func(key string) bool) bool {
 	for kind := int(r.lower[0]); kind <= int(r.upper[0]); kind++ {
-		if hot(string([]byte{byte(kind)})) {
+		if is(string([]byte{byte(kind)})) {
 			return true
 		}
 	}
 	return false
+}
+
+// removed tells whether a range was deleted that may hold such rows.
+func (o *overlay) removed(is func(key string) bool) bool {
+	return slices.ContainsFunc(o.ranges, func(r deletedRange) bool { return r.mayHold(is) })
 }
 
 type undo struct {
@@ -232,7 +238,7 @@ func (o *overlay) writeTo(b *storage.Batch) {
 
 // settle brings the hot rows up to date, after the engine is.
 func (o *overlay) settle() {
-	if slices.ContainsFunc(o.ranges, deletedRange.hot) {
+	if o.removed(hot) {
 		o.hot.clear()
 	}
 	for k, c := range o.rows {

@@ -103,7 +103,7 @@ func (w *warmRows) keep(key string, value []byte, index, epoch uint64) {
 // begin lets go of all that an entry changes, before the engine has it.
 func (w *warmRows) begin(o *overlay) {
 	w.epoch.Add(1)
-	if len(o.ranges) > 0 {
+	if o.removed(warm) {
 		w.clear()
 		return
 	}
