@@ -55,7 +55,7 @@ type Submitter interface {
 }
 
 // Watch asks for a thread's entries as they come, for who holds a claim, or for
-// all that changes in a scope: exactly one of Thread, Claim and Changes is set.
+// all that changes in a scope, of the kinds of ChangeKind: exactly one of Thread, Claim and Changes is set.
 type Watch struct {
 	Scope   string
 	Claim   string
