@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 
 	"golang.org/x/sync/semaphore"
@@ -18,6 +19,11 @@ type Client struct {
 	pool   *pool
 	ledger *ledger
 	reads  *semaphore.Weighted
+
+	// Signals have a client id and numbers of their own: one that takes long
+	// does not hold up what commits have settled.
+	signaller string
+	signals   *ledger
 	counters
 }
 
@@ -35,7 +41,7 @@ func Dial(o Options) (*Client, error) {
 	}
 	c := &Client{
 		o: o, pool: newPool(o), ledger: newLedger(o.InFlightMax),
-		reads: semaphore.NewWeighted(int64(o.InFlightMax)),
+		reads: semaphore.NewWeighted(int64(o.InFlightMax)), signaller: "signals/" + rand.Text(), signals: newLedger(o.InFlightMax),
 	}
 	c.Scope = Scope{service: c, name: o.Scope}
 	return c, nil

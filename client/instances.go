@@ -131,15 +131,20 @@ func (i instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment 
 
 // Signal implements agent.Instances. It numbers a signal that has no request id.
 func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
-	if signal.Request.Client == "" {
+	switch own := signal.Request.Client == ""; {
+	case own && signal.Cast:
+		// A client of its own: its turn comes after the call has returned, and
+		// whatever this client settles then is not to pass it by.
+		signal.Request = agent.Request{Client: "cast/" + rand.Text(), Seq: 1, TTL: signal.Request.TTL}
+	case own:
 		ctx, cancel := i.client.bounded(ctx)
 		defer cancel()
-		seq, low, err := i.client.ledger.take(ctx)
+		seq, low, err := i.client.signals.take(ctx)
 		if err != nil {
 			return agent.Reply{}, neverSent(err)
 		}
-		defer i.client.ledger.settle(seq)
-		signal.Request = agent.Request{Client: i.client.o.ClientID, Seq: seq, Low: low, TTL: signal.Request.TTL}
+		defer i.client.signals.settle(seq)
+		signal.Request = agent.Request{Client: i.client.signaller, Seq: seq, Low: low, TTL: signal.Request.TTL}
 	}
 	if err := signal.Validate(); err != nil {
 		return agent.Reply{}, err

@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"cmd/node": {"config", "node"},
 
 	// A real node for tests, and a client of it.
-	"node/nodetest": {"client", "cluster", "cluster/clustertest", "cluster/gossip/gossiptest", "config", "node"},
+	"node/nodetest": {"client", "cluster", "cluster/clustertest", "cluster/gossip/gossiptest", "config", "instance", "node"},
 
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},

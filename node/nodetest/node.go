@@ -16,6 +16,7 @@ import (
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/gossip/gossiptest"
 	"dormouse/config"
+	"dormouse/instance"
 	"dormouse/node"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Loopback bool           // serve HTTP and gRPC on free ports of 127.0.0.1, which other processes reach too
 	Client   client.Options // of the client; Endpoints, Fixed and the dialer are set
 	Logger   hclog.Logger   // what the node tells about itself; nil means silent
+
+	Handlers map[string]instance.GoHandler // what managers of kind go may name
 }
 
 // Node is a running cluster of one, and a client of it. Make it with Start or
@@ -100,7 +103,7 @@ func (n *Node) wake(o Options) error {
 	if err != nil {
 		return err
 	}
-	if n.node, err = node.Open(node.Options{Config: c, Network: host, Fronts: fronts, Gossip: talk, Logger: o.Logger}); err != nil {
+	if n.node, err = node.Open(node.Options{Config: c, Network: host, Fronts: fronts, Gossip: talk, Handlers: o.Handlers, Logger: o.Logger}); err != nil {
 		return err
 	}
 	var life context.Context

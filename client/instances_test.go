@@ -1,0 +1,120 @@
+package client_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/client"
+	"dormouse/instance"
+	"dormouse/node/nodetest"
+	grpcfront "dormouse/server/grpc"
+)
+
+// slow notes each signal in the thread, but not before it may.
+type slow struct{ may <-chan struct{} }
+
+func (s slow) Handle(ctx context.Context, t *instance.Turn) error {
+	select {
+	case <-s.may:
+	case <-ctx.Done():
+	}
+	t.Append(agent.Draft{Payload: t.Data()})
+	return nil
+}
+
+// A cast is answered before its turn: what its client commits meanwhile must
+// not make the store forget the number of the turn that is to come.
+func TestACastIsHandledWhateverItsClientCommitsMeanwhile(t *testing.T) {
+	may := make(chan struct{})
+	c := nodetest.StartWith(t, nodetest.Options{Handlers: map[string]instance.GoHandler{
+		"slow": {New: func(agent.InstanceRef) instance.Handler { return slow{may} }},
+	}})
+	put := agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "slow"}}}
+	if _, err := c.PutManager(t.Context(), put); err != nil {
+		t.Fatal(err)
+	}
+	ref := agent.InstanceRef{Manager: "m", Key: "k"}
+	for range 2 {
+		if _, err := c.Instances().Signal(t.Context(), ref, agent.Signal{Type: "note", Cast: true}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.PutValue(t.Context(), agent.PutValue{Key: "v"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(may)
+	reply, err := c.Instances().Signal(t.Context(), ref, agent.Signal{Type: "note"}) // after them, in the same mailbox
+	if err != nil || reply.Rev != 3 {
+		t.Errorf("after two casts and a signal the thread is at %d: %v", reply.Rev, err)
+	}
+}
+
+// signalled is instances that take signals alone, and remember them.
+type signalled struct {
+	agent.Instances
+	handle func(ctx context.Context, attempt int) error
+
+	mu      sync.Mutex
+	signals []agent.Signal
+}
+
+func (s *signalled) Signal(ctx context.Context, _ agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
+	s.mu.Lock()
+	s.signals = append(s.signals, signal)
+	attempt := len(s.signals)
+	s.mu.Unlock()
+	return agent.Reply{Rev: uint64(attempt)}, s.handle(ctx, attempt)
+}
+
+func TestASignalThatWaitsDoesNotHoldUpCommits(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	host := &signalled{handle: func(context.Context, int) error { close(begun); <-end; return nil }}
+	w, f := newWires(t), &fake{}
+	w.serveWith("a", f, f, grpcfront.Options{Instances: host})
+	c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.Instances().Signal(context.WithoutCancel(t.Context()), agent.InstanceRef{Manager: "m", Key: "k"}, agent.Signal{Type: "x"})
+		answered <- err
+	}()
+	<-begun
+	for range 3 {
+		if _, err := c.Commit(t.Context(), put("v")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(end)
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	for _, commit := range f.seen() {
+		if r := commit.Request; r.Low != r.Seq || r.Client == host.signals[0].Request.Client {
+			t.Errorf("commit %d still holds %d, beside a signal of %+v", r.Seq, r.Low, host.signals[0].Request)
+		}
+	}
+}
+
+func TestSignalsAreNumberedByTheirClient(t *testing.T) {
+	host := &signalled{handle: func(context.Context, int) error { return nil }}
+	w, f := newWires(t), &fake{}
+	w.serveWith("a", f, f, grpcfront.Options{Instances: host})
+	c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+	for _, signal := range []agent.Signal{{Type: "x"}, {Type: "x"}, {Type: "x", Cast: true}, {Type: "x", Cast: true}, {Type: "x"}} {
+		if _, err := c.Instances().Signal(t.Context(), agent.InstanceRef{Manager: "m", Key: "k"}, signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clients := map[string]uint64{}
+	for _, s := range host.signals {
+		clients[s.Request.Client]++
+		if s.Request.Seq != clients[s.Request.Client] {
+			t.Errorf("signal %d of %s has number %d", clients[s.Request.Client], s.Request.Client, s.Request.Seq)
+		}
+	}
+	if first := host.signals[0].Request.Client; len(clients) != 3 || clients[first] != 3 {
+		t.Errorf("three signals and two casts are of %v", clients)
+	}
+}
