@@ -4,7 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
-	"time"
+
+	"google.golang.org/grpc"
 
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
@@ -19,7 +20,8 @@ type instances struct{ client *Client }
 // tried again until the call's time is over. A signal has a request id of the
 // client's, so that it is tried again too where it may have been handled, and
 // its turn is made once; only what is not stored with its turn (durability idle,
-// storage none) may then be done twice.
+// storage none) may then be done twice. A call that is refused after such an
+// attempt is unknown: the refusal does not say what became of the earlier one.
 func (c *Client) Instances() agent.Instances { return instances{c} }
 
 // persistent makes a call at any node until it is answered, refused, or time is
@@ -32,53 +34,16 @@ func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, s
 	if err := ref.Validate(); err != nil {
 		return none, err
 	}
-	return insist(ctx, c, sure, call)
+	return onInstances(ctx, c, sure, call)
 }
 
-// insist is persistent for what concerns no one instance.
-func insist[T any](ctx context.Context, c *Client, sure bool, call func(context.Context, wire.Remote) (T, error)) (T, error) {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
-	wait := newBackoff(backoffFirst, backoffMost)
-	var open error // an attempt whose outcome is not known
-	for {
-		l, release, err := c.pool.wait(ctx)
-		if err != nil {
-			return *new(T), first(open, err)
-		}
-		answer, err := call(ctx, wire.Remote{
-			API: apipb.NewInstancesClient(l.conn), Fail: func(err error, change bool) error { return errorOf(err, change) },
+// onInstances is persistent for what concerns no one instance.
+func onInstances[T any](ctx context.Context, c *Client, sure bool, call func(context.Context, wire.Remote) (T, error)) (T, error) {
+	return insist(ctx, c, sure, func(ctx context.Context, conn *grpc.ClientConn) (T, error) {
+		return call(ctx, wire.Remote{
+			API: apipb.NewInstancesClient(conn), Fail: func(err error, change bool) error { return errorOf(err, change) },
 		})
-		release()
-		if err == nil {
-			return answer, nil
-		}
-		e, _ := err.(*agent.Error) //nolint:errorlint // Fail's, or this client's own, not wrapped
-		unknown := e.Code == agent.CodeUnknown
-		if !agent.Retryable(e) && (!unknown || !sure) || c.pool.ctx.Err() != nil {
-			return *new(T), e // an answer, which settles earlier attempts too
-		}
-		if unknown {
-			open = e
-		}
-		if e.Code == agent.CodeUnavailable || unknown {
-			c.pool.distrust(l)
-		}
-		select {
-		case <-time.After(wait.NextBackOff() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
-		case <-ctx.Done():
-			return *new(T), first(open, e)
-		}
-	}
-}
-
-// first is the error that counts: once an attempt is unknown, a later one that
-// was not sent says nothing of it.
-func first(open, last error) error {
-	if open != nil {
-		return open
-	}
-	return last
+	})
 }
 
 // Start implements agent.Instances.
@@ -157,7 +122,7 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 	if scope == "" {
 		scope = i.client.o.Scope
 	}
-	return insist(ctx, i.client, true, func(ctx context.Context, at wire.Remote) (agent.ManagerStats, error) {
+	return onInstances(ctx, i.client, true, func(ctx context.Context, at wire.Remote) (agent.ManagerStats, error) {
 		return at.Stats(ctx, scope, manager)
 	})
 }

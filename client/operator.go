@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
+
+	"google.golang.org/grpc"
 
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
@@ -73,35 +74,15 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// persist makes a unary call until it succeeds, is refused, or time is up.
+// persist is insist for calls on the cluster: only what was surely not done is
+// tried again.
 func (c *Client) persist(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
-	wait := newBackoff(backoffFirst, backoffMost)
-	for {
-		l, release, err := c.pool.wait(ctx)
-		if err != nil {
-			return err
+	_, err := insist(ctx, c, false, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
+		err := call(ctx, apipb.NewClusterClient(conn))
+		if _, ours := err.(*agent.Error); err != nil && !ours { //nolint:errorlint // our own, not wrapped
+			err = errorOf(err, change)
 		}
-		err = call(ctx, apipb.NewClusterClient(l.conn))
-		release()
-		if err == nil {
-			return nil
-		}
-		e, ok := err.(*agent.Error) //nolint:errorlint // our own, not wrapped
-		if !ok {
-			e = errorOf(err, change)
-		}
-		if !agent.Retryable(e) || c.pool.ctx.Err() != nil {
-			return e
-		}
-		if e.Code == agent.CodeUnavailable {
-			c.pool.distrust(l)
-		}
-		select {
-		case <-time.After(wait.NextBackOff() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
-		case <-ctx.Done():
-			return e
-		}
-	}
+		return struct{}{}, err
+	})
+	return err
 }

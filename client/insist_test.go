@@ -1,0 +1,71 @@
+package client_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"dormouse/agent"
+	"dormouse/client"
+	grpcfront "dormouse/server/grpc"
+)
+
+// CL-8: a refusal after an attempt that may have been handled does not say that
+// it was not.
+func TestCL8_ARefusalDoesNotSettleAnEarlierAttempt(t *testing.T) {
+	for _, code := range []agent.Code{
+		agent.CodeThawFailed, agent.CodeNotFound, agent.CodeUnauthenticated, agent.CodeForbidden, agent.CodeHandlerFailed, agent.CodeInvalid,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			host := &signalled{handle: func(_ context.Context, attempt int) error {
+				if attempt == 1 {
+					return agent.Errorf(agent.CodeUnknown, "it hangs")
+				}
+				return agent.Errorf(code, "so it is")
+			}}
+			w, f := newWires(t), &fake{}
+			w.serveWith("a", f, f, grpcfront.Options{Instances: host})
+			c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+			ref := agent.InstanceRef{Manager: "m", Key: "k"}
+			_, err := c.Instances().Signal(t.Context(), ref, agent.Signal{Type: "x"})
+			if agent.CodeOf(err) != agent.CodeUnknown || !strings.Contains(err.Error(), "so it is") {
+				t.Errorf("unknown, then %s: %v", code, err)
+			}
+			if n := len(host.signals); n != 2 {
+				t.Errorf("unknown, then %s: %d attempts", code, n)
+			}
+			if _, err := c.Instances().Signal(t.Context(), ref, agent.Signal{Type: "x"}); agent.CodeOf(err) != code {
+				t.Errorf("%s alone: %v", code, err)
+			}
+		})
+	}
+}
+
+// An answer settles it: the turn is made once, whichever attempt made it.
+func TestAnAnswerSettlesAnEarlierAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := &signalled{handle: func(_ context.Context, attempt int) error {
+			switch attempt {
+			case 1:
+				return agent.Errorf(agent.CodeUnknown, "it hangs")
+			case 2:
+				return agent.Errorf(agent.CodeUnavailable, "on its way")
+			default:
+				return nil
+			}
+		}}
+		w, f := newWires(t), &fake{}
+		w.serveWith("a", f, f, grpcfront.Options{Instances: host})
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		reply, err := c.Instances().Signal(t.Context(), agent.InstanceRef{Manager: "m", Key: "k"}, agent.Signal{Type: "x"})
+		if err != nil || reply.Rev != 3 {
+			t.Errorf("at the third attempt: %+v, %v", reply, err)
+		}
+		for _, s := range host.signals {
+			if s.Request.Client != host.signals[0].Request.Client || s.Request.Seq != host.signals[0].Request.Seq {
+				t.Errorf("one signal under two ids: %+v", host.signals)
+			}
+		}
+	})
+}
