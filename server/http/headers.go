@@ -38,20 +38,41 @@ func (c *call) readHeaders() error {
 	if err := c.readScope(); err != nil {
 		return err
 	}
-	if c.route.effect != writes {
+	if c.route.effect != writes && c.route.effect != scoped {
 		return nil
 	}
-	header := c.r.Header
-	if text, err := single(header, headerFence); err != nil {
+	if err := c.readFence(); err != nil {
 		return err
-	} else if text != "" {
-		fence, err := parseFence(text)
-		if err != nil {
+	}
+	if c.route.idempotent() {
+		if err := c.readKey(); err != nil {
 			return err
 		}
-		c.fence = &fence
 	}
-	key, err := single(header, headerIdempotency)
+	return c.readConditions()
+}
+
+// readFence takes the fence of a write. A fence that nobody would check is
+// refused: ignoring it would be worse.
+func (c *call) readFence() error {
+	text, err := single(c.r.Header, headerFence)
+	if err != nil || text == "" {
+		return err
+	}
+	if c.route.effect == scoped {
+		return agent.Invalid(headerFence, "this call takes no fence, for an instance has that of its owner: leave the header out")
+	}
+	fence, err := parseFence(text)
+	if err != nil {
+		return err
+	}
+	c.fence = &fence
+	return nil
+}
+
+// readKey makes the request id of an Idempotency-Key.
+func (c *call) readKey() error {
+	key, err := single(c.r.Header, headerIdempotency)
 	if err != nil {
 		return err
 	}
@@ -62,7 +83,7 @@ func (c *call) readHeaders() error {
 		c.idemKey = key
 		c.request = agent.Request{Client: idemClient + key, Seq: 1, TTL: idemAnswered}
 	}
-	return c.readConditions()
+	return nil
 }
 
 // readScope takes the scope from the header, or on GET from the query.

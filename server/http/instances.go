@@ -92,39 +92,39 @@ func (f *front) routeInstances() {
 	const tag, one = "instances", "/v1/managers/{manager}/instances/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one, id: "start-instance", tag: tag, summary: "Get or start an instance: it is awake then",
-		creates: true, answers: instance{},
+		effect: scoped, creates: true, answers: instance{},
 	}, (*call).startInstance)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-instance", tag: tag, summary: "Look an instance up, without waking it",
-		effect: reads, answers: instance{},
+		effect: scoped, answers: instance{},
 	}, (*call).lookupInstance)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "stop-instance", tag: tag, summary: "Hibernate an instance and end it; ok once that is durable",
-		status: http.StatusNoContent,
+		effect: scoped, status: http.StatusNoContent,
 	}, (*call).stopInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-instance", tag: tag, summary: "Store an instance now and let it sleep",
-		status: http.StatusNoContent,
+		effect: scoped, status: http.StatusNoContent,
 	}, (*call).hibernateInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/attach", id: "attach-instance", tag: tag, summary: "Keep an instance awake for somebody; starts it",
-		answers: attached{},
+		effect: scoped, answers: attached{},
 	}, (*call).attachInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/detach", id: "detach-instance", tag: tag, summary: "End an attachment",
-		bodyNeeded: true, status: http.StatusNoContent,
+		effect: scoped, bodyNeeded: true, status: http.StatusNoContent,
 	}, (*call).detachInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/touch", id: "touch-instance", tag: tag, summary: "Arm the idle timer anew, and the attachment where one is named",
-		status: http.StatusNoContent,
+		effect: scoped, status: http.StatusNoContent,
 	}, (*call).touchInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/signals", id: "signal-instance", tag: tag, summary: "Ask an instance's handler for something; wakes it",
-		effect: writes, bodyNeeded: true, answers: signalReply{},
+		effect: scoped, once: true, bodyNeeded: true, answers: signalReply{},
 	}, (*call).signalInstance)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/stats", id: "manager-stats", tag: tag, summary: "Count a manager's instances over all nodes",
-		effect: reads, answers: managerStats{},
+		effect: scoped, answers: managerStats{},
 	}, (*call).managerStats)
 }
 
@@ -138,16 +138,8 @@ func (c *call) onInstance() (agent.Instances, agent.InstanceRef, error) {
 	return host, ref, ref.Validate()
 }
 
-// instances is who answers for all instances. Their owner speaks of them as
-// they are, so there is no older answer to ask for; and their fence is the
-// owner's.
+// instances is who answers for all instances.
 func (c *call) instances() (agent.Instances, error) {
-	if c.route.effect == reads && (c.flag("stale") || c.number("min_index") > 0) {
-		return nil, agent.Invalid("stale", "instances are as their owner sees them now: leave stale and min_index out")
-	}
-	if c.fence != nil {
-		return nil, agent.Invalid(headerFence, "a call on an instance is fenced by its owner: leave the header out")
-	}
 	if c.front.options.Instances == nil {
 		return nil, agent.Errorf(agent.CodeUnavailable, "this node takes no calls on instances")
 	}

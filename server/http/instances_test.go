@@ -2,6 +2,8 @@ package rest_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"dormouse/agent"
@@ -125,7 +127,6 @@ func TestASignalIsOneUnderItsIdempotencyKey(t *testing.T) {
 		t.Errorf("sent %+v", h.signal)
 	}
 	k.call("POST", one+"/signals", `{"data":{}}`).problem(400, "invalid")
-	k.call("POST", one+"/signals", `{"type":"x"}`, `Dormouse-Fence: claim="c";epoch=7`).problem(400, "invalid")
 }
 
 // CL-8: not running, cannot tell and may yet be done are three answers.
@@ -142,7 +143,47 @@ func TestCL8_FailuresOfInstancesStayApart(t *testing.T) {
 	k.call("POST", one+"/signals", `{"type":"x"}`).problem(504, "unknown")
 	k.call("GET", one, "").problem(503, "unavailable")
 	newKit(t).call("GET", one, "").problem(503, "unavailable")
-	k.call("GET", one+"?stale=true", "").problem(400, "invalid")
+}
+
+// What would be ignored is refused: a fence, a condition, an older view.
+func TestCallsOnInstancesRefuseWhatTheirOwnerDecides(t *testing.T) {
+	k, h := instances(t)
+	for call, body := range map[string]string{
+		"POST " + one: "", "GET " + one: "", "DELETE " + one: "", "GET /v1/managers/m/stats": "",
+		"POST " + one + "/attach": "", "POST " + one + "/touch": "", "POST " + one + "/hibernate": "",
+		"POST " + one + "/detach": `{"attachment":"u"}`, "POST " + one + "/signals": `{"type":"x"}`,
+	} {
+		method, path, _ := strings.Cut(call, " ")
+		for field, headers := range map[string][]string{
+			"Dormouse-Fence": {`Dormouse-Fence: claim="partition:7";epoch=8`}, "If-Match": {`If-Match: "3"`},
+		} {
+			if problem := k.call(method, path, body, headers...).problem(400, "invalid"); problem["field"] != field {
+				t.Errorf("%s with %s: %v", call, field, problem)
+			}
+		}
+		if method == "GET" {
+			k.call(method, path+"?stale=true", "").problem(400, "invalid")
+			k.call(method, path+"?min_index=1", "").problem(400, "invalid")
+		}
+	}
+	if h.ref != (agent.InstanceRef{}) {
+		t.Errorf("the owner was asked for %+v", h.ref)
+	}
+}
+
+func TestTheDocumentTellsWhatCallsOnInstancesTake(t *testing.T) {
+	_, doc := document(t)
+	const path = "/v1/managers/{manager}/instances/{key}"
+	for call, want := range map[string]string{
+		"get " + path:               "[path manager path key query scope header Dormouse-Scope header Dormouse-Timeout-Ms]",
+		"post " + path:              "[path manager path key header Dormouse-Scope header Dormouse-Timeout-Ms]",
+		"post " + path + "/signals": "[path manager path key header Dormouse-Scope header Dormouse-Timeout-Ms header Idempotency-Key]",
+	} {
+		method, path, _ := strings.Cut(call, " ")
+		if got := fmt.Sprint(parametersOf(doc["paths"].(map[string]any)[path].(map[string]any)[method])); got != want {
+			t.Errorf("%s takes %s, not %s", call, got, want)
+		}
+	}
 }
 
 func TestStatsNameTheNodes(t *testing.T) {

@@ -140,8 +140,10 @@ func (f *front) documentBody(rt *route, body any) *huma.RequestBody {
 
 func (f *front) documentAnswer(rt *route, status int) *huma.Response {
 	answer := &huma.Response{Description: http.StatusText(status), Headers: map[string]*huma.Param{}}
-	if rt.effect != plain {
+	if rt.effect == reads || rt.effect == writes {
 		answer.Headers[headerIndex] = &huma.Header{Description: "The log index that the answer is of", Schema: &wholeNumber}
+	}
+	if rt.effect != plain {
 		answer.Headers[headerNode] = &huma.Header{Description: "Who served it", Schema: &anyString}
 	}
 	if rt.effect == reads {
@@ -192,7 +194,10 @@ func (rt *route) headers() []string {
 	}
 	names = append(names, headerTimeout)
 	if rt.effect == writes {
-		names = append(names, headerFence, headerIdempotency)
+		names = append(names, headerFence)
+	}
+	if rt.idempotent() {
+		names = append(names, headerIdempotency)
 	}
 	if rt.condition != "" {
 		names = append(names, headerIfMatch, headerIfNone)

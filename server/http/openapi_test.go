@@ -122,6 +122,16 @@ func TestTheDocumentRefersOnlyToWhatItHas(t *testing.T) {
 	}
 }
 
+// parametersOf are an operation's parameters, each by where it is and its name.
+func parametersOf(op any) []string {
+	var names []string
+	all, _ := op.(map[string]any)["parameters"].([]any)
+	for _, p := range all {
+		names = append(names, p.(map[string]any)["in"].(string)+" "+p.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
 func TestTheDocumentHasWhatEmbeddedTypesBring(t *testing.T) {
 	_, doc := document(t)
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)

@@ -18,7 +18,8 @@ import (
 type effect int
 
 const (
-	plain effect = iota // neither: the cluster's own calls
+	plain  effect = iota // none: the cluster's own calls
+	scoped               // of what is in a scope, as whoever keeps it sees it now: no view to choose, no fence to bring
 	reads
 	writes
 )
@@ -31,6 +32,7 @@ type route struct {
 	tag          string
 	effect       effect
 	query        []string // names from queryParams, beside those that the effect brings
+	once         bool     // takes an Idempotency-Key, as all that writes does
 	condition    string   // the field that If-Match stands for: if_revision or expected_rev; "" where the call takes none
 	bodyNeeded   bool
 	accepts      []string // types of the body; nil means JSON
@@ -54,6 +56,9 @@ func (rt *route) types() []string {
 	return []string{"application/json"}
 }
 
+// idempotent tells whether the route takes an Idempotency-Key.
+func (rt *route) idempotent() bool { return rt.once || rt.effect == writes }
+
 // takes tells whether the route declares the query parameter.
 func (rt *route) takes(name string) bool {
 	if slices.Contains(rt.query, name) {
@@ -61,7 +66,7 @@ func (rt *route) takes(name string) bool {
 	}
 	switch name {
 	case "scope":
-		return rt.effect == reads && rt.method == http.MethodGet
+		return (rt.effect == reads || rt.effect == scoped) && rt.method == http.MethodGet
 	case "stale", "min_index":
 		return rt.effect == reads
 	default:
