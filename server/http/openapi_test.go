@@ -132,6 +132,18 @@ func parametersOf(op any) []string {
 	return names
 }
 
+func TestNoOperationNamesAParameterTwice(t *testing.T) {
+	_, doc := document(t)
+	for path, item := range doc["paths"].(map[string]any) {
+		for method, op := range item.(map[string]any) {
+			names := parametersOf(op)
+			if slices.Sort(names); len(slices.Compact(slices.Clone(names))) != len(names) {
+				t.Errorf("%s %s takes %v", method, path, names)
+			}
+		}
+	}
+}
+
 func TestTheDocumentHasWhatEmbeddedTypesBring(t *testing.T) {
 	_, doc := document(t)
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)

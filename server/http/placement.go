@@ -37,7 +37,8 @@ type placementAnswer struct {
 func (f *front) routePlacement() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/placement/{manager}/{key}", id: "explain-placement", tag: "cluster",
-		summary: "Where the instance of a key lives, and why, as this node sees it", query: []string{"scope", "with", "without"}, answers: placementAnswer{},
+		summary: "Where the instance of a key lives, and why, as this node sees it",
+		effect:  scoped, query: []string{"with", "without"}, answers: placementAnswer{},
 	}, (*call).explainPlacement)
 }
 
