@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
 
@@ -186,20 +185,8 @@ func claimHistory(seed uint64, processes, calls int) *history.History {
 }
 
 func TestClaimPassesSoundRuns(t *testing.T) {
-	caught := 0
-	for seed := range uint64(60) {
-		h := claimHistory(seed, 1+int(seed%9), 300)
-		expect(t, judged(t, newClaim(), h), "")
-		if what := spoilWrite(rand.New(rand.NewPCG(seed, 12)), h); what != "" {
-			caught++
-			if r := judged(t, newClaim(), h); r.Verdict != check.Violation {
-				t.Errorf("seed %d: %s goes unnoticed", seed, what)
-			}
-		}
-	}
-	if caught < 40 {
-		t.Errorf("only %d runs could be spoilt", caught)
-	}
+	run := func(seed uint64) *history.History { return claimHistory(seed, 1+int(seed%9), 300) }
+	tellsApart(t, newClaim, run, 12, spoilWrite)
 }
 
 // spoilWrite puts a write that was applied under an older epoch, as if it were
@@ -230,12 +217,6 @@ func spoilWrite(r *rand.Rand, h *history.History) string {
 }
 
 func BenchmarkClaimCheck(b *testing.B) {
-	all := &history.History{}
-	for key := range 10 {
-		for _, op := range claimHistory(uint64(key), 9, 1000).Ops {
-			op.Key = fmt.Sprint("c", key)
-			all.Ops = append(all.Ops, op)
-		}
-	}
-	scales(b, newClaim(), all)
+	run := func(seed uint64) *history.History { return claimHistory(seed, 9, 1000) }
+	scales(b, newClaim(), ofKeys(10, named("c"), run))
 }

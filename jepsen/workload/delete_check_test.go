@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
 
@@ -156,20 +155,8 @@ func deleteHistory(seed uint64, processes, calls int) *history.History {
 }
 
 func TestDeletePassesSoundRuns(t *testing.T) {
-	caught := 0
-	for seed := range uint64(60) {
-		h := deleteHistory(seed, 1+int(seed%9), 200)
-		expect(t, judged(t, newDelete(), h), "")
-		if what := spoilDelete(rand.New(rand.NewPCG(seed, 10)), h); what != "" {
-			caught++
-			if r := judged(t, newDelete(), h); r.Verdict != check.Violation {
-				t.Errorf("seed %d: %s goes unnoticed", seed, what)
-			}
-		}
-	}
-	if caught < 40 {
-		t.Errorf("only %d runs could be spoilt", caught)
-	}
+	run := func(seed uint64) *history.History { return deleteHistory(seed, 1+int(seed%9), 200) }
+	tellsApart(t, newDelete, run, 10, spoilDelete)
 }
 
 // spoilDelete makes one read see an incarnation that was deleted before it
@@ -210,12 +197,6 @@ func deletedBefore(h *history.History, incarnation uint64, when time.Duration) b
 }
 
 func BenchmarkDeleteCheck(b *testing.B) {
-	all := &history.History{}
-	for key := range 60 {
-		for _, op := range deleteHistory(uint64(key), 9, 150).Ops {
-			op.Key = fmt.Sprint("value", key)
-			all.Ops = append(all.Ops, op)
-		}
-	}
-	scales(b, newDelete(), all)
+	run := func(seed uint64) *history.History { return deleteHistory(seed, 9, 150) }
+	scales(b, newDelete(), ofKeys(60, named("value"), run))
 }

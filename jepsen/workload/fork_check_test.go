@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
 
@@ -213,20 +212,8 @@ func forkHistory(seed uint64, processes, calls int) *history.History {
 }
 
 func TestForkPassesSoundRuns(t *testing.T) {
-	caught := 0
-	for seed := range uint64(60) {
-		h := forkHistory(seed, 1+int(seed%9), 300)
-		expect(t, judged(t, newFork(), h), "")
-		if what := spoilFork(rand.New(rand.NewPCG(seed, 18)), h); what != "" {
-			caught++
-			if r := judged(t, newFork(), h); r.Verdict != check.Violation {
-				t.Errorf("seed %d: %s goes unnoticed", seed, what)
-			}
-		}
-	}
-	if caught < 40 {
-		t.Errorf("only %d runs could be spoilt", caught)
-	}
+	run := func(seed uint64) *history.History { return forkHistory(seed, 1+int(seed%9), 300) }
+	tellsApart(t, newFork, run, 18, spoilFork)
 }
 
 // spoilFork gives a read of a fork the entry that another has there, as if it
@@ -255,12 +242,6 @@ func spoilFork(r *rand.Rand, h *history.History) string {
 }
 
 func BenchmarkForkCheck(b *testing.B) {
-	all := &history.History{}
-	for key := range 10 {
-		for _, op := range forkHistory(uint64(key), 9, 1000).Ops {
-			op.Key = fmt.Sprint("f", key)
-			all.Ops = append(all.Ops, op)
-		}
-	}
-	scales(b, newFork(), all)
+	run := func(seed uint64) *history.History { return forkHistory(seed, 9, 1000) }
+	scales(b, newFork(), ofKeys(10, named("f"), run))
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
 
@@ -159,20 +158,8 @@ func sleepHistory(seed uint64, processes, calls int) *history.History {
 }
 
 func TestHibernatePassesSoundRuns(t *testing.T) {
-	caught := 0
-	for seed := range uint64(60) {
-		h := sleepHistory(seed, 1+int(seed%9), 200)
-		expect(t, judged(t, newHibernate(), h), "")
-		if what := spoilThaw(rand.New(rand.NewPCG(seed, 6)), h); what != "" {
-			caught++
-			if r := judged(t, newHibernate(), h); r.Verdict != check.Violation {
-				t.Errorf("seed %d: %s goes unnoticed", seed, what)
-			}
-		}
-	}
-	if caught < 40 {
-		t.Errorf("only %d runs could be spoilt", caught)
-	}
+	run := func(seed uint64) *history.History { return sleepHistory(seed, 1+int(seed%9), 200) }
+	tellsApart(t, newHibernate, run, 6, spoilThaw)
 }
 
 // spoilThaw makes one answer wrong and says how.
@@ -217,12 +204,6 @@ func concurrent(h *history.History, op history.Op) bool {
 }
 
 func BenchmarkHibernateCheck(b *testing.B) {
-	all := &history.History{}
-	for key := range 10 {
-		for _, op := range sleepHistory(uint64(key), 9, 800).Ops {
-			op.Key = fmt.Sprint("a", key)
-			all.Ops = append(all.Ops, op)
-		}
-	}
-	scales(b, newHibernate(), all)
+	run := func(seed uint64) *history.History { return sleepHistory(seed, 9, 800) }
+	scales(b, newHibernate(), ofKeys(10, named("a"), run))
 }

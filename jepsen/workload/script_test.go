@@ -3,6 +3,8 @@ package workload
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -100,6 +102,44 @@ func givesUp(t *testing.T, w Workload, h *history.History) {
 	if r := w.Check(t.Context(), &history.History{}); r.Verdict != check.Unknown || r.Why == "" {
 		t.Errorf("nothing to judge: %s (%s)", r.Verdict, r.Why)
 	}
+}
+
+// tellsApart: runs of a sound store pass, and those of them that spoil makes
+// one that no sound store has do not. It says what it did; "" where it could
+// not.
+func tellsApart(t *testing.T, fresh func() Workload, run func(seed uint64) *history.History, stream uint64, spoil func(*rand.Rand, *history.History) string) {
+	t.Helper()
+	caught := 0
+	for seed := range uint64(60) {
+		h := run(seed)
+		expect(t, judged(t, fresh(), h), "")
+		if what := spoil(rand.New(rand.NewPCG(seed, stream)), h); what != "" {
+			caught++
+			if r := judged(t, fresh(), h); r.Verdict != check.Violation {
+				t.Errorf("seed %d: %s goes unnoticed", seed, what)
+			}
+		}
+	}
+	if caught < 40 {
+		t.Errorf("only %d runs could be spoilt", caught)
+	}
+}
+
+// ofKeys is the history of so many keys, each a run of its own.
+func ofKeys(keys int, name func(key int) string, run func(seed uint64) *history.History) *history.History {
+	all := &history.History{}
+	for key := range keys {
+		for _, op := range run(uint64(key)).Ops {
+			op.Key = name(key)
+			all.Ops = append(all.Ops, op)
+		}
+	}
+	return all
+}
+
+// named names keys by a prefix and their number.
+func named(prefix string) func(key int) string {
+	return func(key int) string { return fmt.Sprint(prefix, key) }
 }
 
 // scales measures the judging of a sound history; 60 µs a call are a million

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
 
@@ -300,20 +299,8 @@ func sessionHistory(seed uint64, processes, calls int) *history.History {
 }
 
 func TestSessionPassesSoundRuns(t *testing.T) {
-	caught := 0
-	for seed := range uint64(60) {
-		h := sessionHistory(seed, 1+int(seed%9), 300)
-		expect(t, judged(t, newSession(), h), "")
-		if what := spoilSession(rand.New(rand.NewPCG(seed, 14)), h); what != "" {
-			caught++
-			if r := judged(t, newSession(), h); r.Verdict != check.Violation {
-				t.Errorf("seed %d: %s goes unnoticed", seed, what)
-			}
-		}
-	}
-	if caught < 40 {
-		t.Errorf("only %d runs could be spoilt", caught)
-	}
+	run := func(seed uint64) *history.History { return sessionHistory(seed, 1+int(seed%9), 300) }
+	tellsApart(t, newSession, run, 14, spoilSession)
 }
 
 // spoilSession changes one answered call into one that a store which lets a
@@ -358,12 +345,6 @@ func spoilSession(r *rand.Rand, h *history.History) string {
 }
 
 func BenchmarkSessionCheck(b *testing.B) {
-	all := &history.History{}
-	for key := range 10 {
-		for _, op := range sessionHistory(uint64(key), 9, 1000).Ops {
-			op.Key = fmt.Sprintf("session%d", 30*key+1+key%3)
-			all.Ops = append(all.Ops, op)
-		}
-	}
-	scales(b, newSession(), all)
+	run := func(seed uint64) *history.History { return sessionHistory(seed, 9, 1000) }
+	scales(b, newSession(), ofKeys(10, func(key int) string { return fmt.Sprintf("session%d", 30*key+1+key%3) }, run))
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
 
@@ -234,20 +233,8 @@ func (s *turnStore) commit(in turnCommit) any {
 
 // TestTurnPassesSoundRuns, and finds what is wrong with one of its answers.
 func TestTurnPassesSoundRuns(t *testing.T) {
-	caught := 0
-	for seed := range uint64(60) {
-		h := turnHistory(seed, 1+int(seed%9), 200)
-		expect(t, judged(t, newTurn(), h), "")
-		if what := spoilTurn(rand.New(rand.NewPCG(seed, 4)), h); what != "" {
-			caught++
-			if r := judged(t, newTurn(), h); r.Verdict != check.Violation {
-				t.Errorf("seed %d: %s goes unnoticed", seed, what)
-			}
-		}
-	}
-	if caught < 40 {
-		t.Errorf("only %d runs could be spoilt", caught)
-	}
+	run := func(seed uint64) *history.History { return turnHistory(seed, 1+int(seed%9), 200) }
+	tellsApart(t, newTurn, run, 4, spoilTurn)
 }
 
 // spoilTurn makes one answer wrong and says how.
@@ -291,13 +278,6 @@ func spoilTurn(r *rand.Rand, h *history.History) string {
 
 // A million calls are to take a minute at most.
 func BenchmarkTurnCheck(b *testing.B) {
-	const groups, calls = 10, 800
-	all := &history.History{}
-	for group := range groups {
-		for _, op := range turnHistory(uint64(group), 9, calls).Ops {
-			op.Key = fmt.Sprint("g", group)
-			all.Ops = append(all.Ops, op)
-		}
-	}
-	scales(b, newTurn(), all)
+	run := func(seed uint64) *history.History { return turnHistory(seed, 9, 800) }
+	scales(b, newTurn(), ofKeys(10, named("g"), run))
 }

@@ -200,20 +200,8 @@ func watchHistory(seed uint64, processes, calls int) *history.History {
 }
 
 func TestWatchPassesSoundRuns(t *testing.T) {
-	caught := 0
-	for seed := range uint64(60) {
-		h := watchHistory(seed, 2+int(seed%8), 200)
-		expect(t, judged(t, newWatch(), h), "")
-		if what := spoilPoll(rand.New(rand.NewPCG(seed, 8)), h); what != "" {
-			caught++
-			if r := judged(t, newWatch(), h); r.Verdict != check.Violation {
-				t.Errorf("seed %d: %s goes unnoticed", seed, what)
-			}
-		}
-	}
-	if caught < 40 {
-		t.Errorf("only %d runs could be spoilt", caught)
-	}
+	run := func(seed uint64) *history.History { return watchHistory(seed, 2+int(seed%8), 200) }
+	tellsApart(t, newWatch, run, 8, spoilPoll)
 }
 
 // spoilPoll makes what one poll gave wrong and says how.
@@ -270,12 +258,6 @@ func known(h *history.History, names []string) bool {
 }
 
 func BenchmarkWatchCheck(b *testing.B) {
-	all := &history.History{}
-	for key := range 10 {
-		for _, op := range watchHistory(uint64(key), 8, 800).Ops {
-			op.Key = fmt.Sprint("t", key)
-			all.Ops = append(all.Ops, op)
-		}
-	}
-	scales(b, newWatch(), all)
+	run := func(seed uint64) *history.History { return watchHistory(seed, 8, 800) }
+	scales(b, newWatch(), ofKeys(10, named("t"), run))
 }
