@@ -1,0 +1,80 @@
+package jepsen
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"dormouse/client"
+	"dormouse/jepsen/history"
+)
+
+// recast is a stage whose nodes are replaced during a run. Nobody listens there.
+type recast struct {
+	stage
+	now   []node
+	err   error // of dialling
+	calls map[*client.Client]dialled
+}
+
+type dialled struct {
+	scope string
+	roam  bool
+	addrs []string
+}
+
+func (s *recast) nodes() []node { return s.now }
+
+func (s *recast) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	c, err := client.Dial(client.Options{Endpoints: addrs, Fixed: !roam, Scope: scope})
+	s.calls[c] = dialled{scope, roam, addrs}
+	return c, err
+}
+
+func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		now  []node
+		err  error
+		want []node // that the final reads know
+	}{
+		{"all were replaced", []node{{grpc: "127.0.0.1:4"}, {grpc: "127.0.0.1:5"}}, nil, []node{{grpc: "127.0.0.1:4"}, {grpc: "127.0.0.1:5"}}},
+		{"none is left", nil, nil, first},
+		{"they cannot be dialled", []node{{grpc: "127.0.0.1:4"}}, errors.New("no such place"), first},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &recast{now: first, calls: map[*client.Client]dialled{}}
+			record, err := history.Create(filepath.Join(t.TempDir(), "history"), history.Header{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer record.Close() //nolint:errcheck // it is read by nobody
+			o := Options{Workloads: []string{"claim", "set"}, Processes: 2, Progress: func(string) {}}
+			r := &run{options: o, id: "1", stage: s, record: record}
+			c, err := r.cast()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.close()
+			s.now, s.err = test.now, test.err
+			r.finale(t.Context(), c) // of no keys
+			for _, troupe := range c.troupes {
+				p := troupe.last
+				got := s.calls[p.Client]
+				if got.scope != p.Scope || !got.roam || !slices.Equal(got.addrs, turned(test.want, p.ID)) {
+					t.Errorf("the final reads of %s go by %+v", troupe.workload.Name(), got)
+				}
+				if !slices.Contains(c.clients, p.Client) {
+					t.Errorf("nobody closes the last client of %s", troupe.workload.Name())
+				}
+			}
+		})
+	}
+}
+
+// first are the nodes at the start of a run.
+var first = []node{{name: "h1", grpc: "127.0.0.1:1"}, {name: "h2", grpc: "127.0.0.1:2"}, {name: "h3", grpc: "127.0.0.1:3"}}
