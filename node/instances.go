@@ -95,19 +95,20 @@ func (n *Node) quitInstances(ctx context.Context) {
 	if n.keeper == nil || n.keeper.end == nil {
 		return
 	}
+	half := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		half, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	if err := n.keeper.host.Shutdown(ctx); err != nil {
+	if err := n.keeper.host.Shutdown(half); err != nil {
 		n.logger.Warn("not every instance was stored before this node stopped", "error", err)
 	}
-	n.group.EndLease(ctx)
+	n.group.EndLease(ctx) // bounds itself: a shutdown that used its half up must not cost it
 	n.keeper.end()
 	select {
 	case <-n.keeper.ended:
-	case <-ctx.Done(): // a handler hangs; it ends with the process
+	case <-half.Done(): // a handler hangs; it ends with the process
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/instance"
+	"dormouse/placement"
 )
 
 // street is a town whose instances are signalled through any node.
@@ -143,6 +145,65 @@ func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
 		_, err = s.awake["n1"].Instances().Lookup(t.Context(), agent.InstanceRef{Manager: "docs", Key: "nobody"})
 		if agent.CodeOf(err) != agent.CodeNotFound {
 			t.Errorf("an instance that never was: %v", err)
+		}
+	})
+}
+
+// patient handles a signal for as long as it may.
+type patient struct{ begun chan<- struct{} }
+
+func (p patient) Handle(ctx context.Context, _ *instance.Turn) error {
+	close(p.begun)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A node that cannot store its instances in the time that it has gives its
+// partitions up nonetheless: nobody waits for its lease to lapse.
+func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &street{town: simTown(t, 3)}
+		stopping := s.follower().name
+		s.sleep(stopping)
+		begun := make(chan struct{})
+		s.handlers = map[string]instance.GoHandler{"patient": {New: func(agent.InstanceRef) instance.Handler { return patient{begun} }}}
+		c := s.config(stopping)
+		c.Node.StopTimeout = 40 * time.Second
+		s.startWith(stopping, c)
+		s.settle(3)
+		put := &agent.PutManager{Manager: agent.Manager{
+			Name: "m", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "patient"}, SignalTTL: agent.SignalTimeoutMax,
+		}}
+		leader := s.leader()
+		if _, err := leader.Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
+			t.Fatal(err)
+		}
+		s.even("n1", "n2", "n3")
+		ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m"}
+		for n := 0; ref.Key == ""; n++ { // one that lives on the node that is to stop
+			key := fmt.Sprint("k", n)
+			if leader.Machine().Partition(placement.Partition(ref.Scope, ref.Manager, key)).Owner == stopping {
+				ref.Key = key
+			}
+		}
+		signalled := make(chan error, 1)
+		r := s.awake[stopping]
+		go func() {
+			_, err := r.Instances().Signal(t.Context(), ref, agent.Signal{Type: "x"})
+			signalled <- err
+		}()
+		<-begun
+		began := time.Now()
+		stopped := make(chan struct{})
+		go func() { defer close(stopped); s.sleep(stopping) }()
+		s.await("its partitions to be others'", func() bool { return shares(leader)[stopping] == 0 })
+		// The instance had half of the time; a lease would have stood for three seconds more at least.
+		if took := time.Since(began); took > c.Node.StopTimeout/2+2*time.Second {
+			t.Errorf("its partitions were given up after %v", took)
+		}
+		<-stopped
+		if err := <-signalled; agent.OutcomeOf(err) == agent.Done {
+			t.Error("the signal was answered")
 		}
 	})
 }

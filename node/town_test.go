@@ -14,6 +14,7 @@ import (
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/gossip/gossiptest"
 	"dormouse/config"
+	"dormouse/instance"
 	"dormouse/node"
 	"dormouse/storage"
 )
@@ -29,6 +30,8 @@ type town struct {
 	timing string
 	disks  map[string]storage.FS
 	awake  map[string]*resident
+
+	handlers map[string]instance.GoHandler // of the nodes that are started from now on
 }
 
 // resident is one running node of a town.
@@ -157,7 +160,8 @@ func (w *town) startWith(name string, c config.Config) *resident {
 	}
 	host := w.links.Host(name)
 	n, err := node.Open(node.Options{
-		Config: c, Network: host, Fronts: host, Gossip: transport, FS: w.disks[name], Logger: hclog.NewNullLogger(),
+		Config: c, Network: host, Fronts: host, Gossip: transport, FS: w.disks[name], Handlers: w.handlers,
+		Logger: hclog.NewNullLogger(),
 	})
 	if err != nil {
 		w.t.Fatalf("start %s: %v", name, err)
