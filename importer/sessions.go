@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -93,31 +92,7 @@ func refsOf(session, request string) (agent.JSON, error) {
 // each turn finished, once, in order, and every message is there, byte for
 // byte.
 func VerifySessions(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
-	o = o.filled()
-	var counted counters
-	var mu sync.Mutex
-	var report Report
-	nodes := map[string]bool{}
-	err := each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
-		session := newSession(s, o.Scope, o.GiveUp, &counted)
-		for j := range jobs {
-			var d Differences
-			entries, node, err := verifySession(ctx, session, j, &d)
-			if err != nil {
-				return fmt.Errorf("verify session %s (line %d): %w", j.name, j.conversation.Line, err)
-			}
-			mu.Lock()
-			report.Conversations++
-			report.Entries += entries
-			report.Differences.join(d)
-			maps.Copy(nodes, node)
-			mu.Unlock()
-			o.Progress(len(j.conversation.Messages))
-		}
-		return nil
-	})
-	report.Nodes = slices.Sorted(maps.Keys(nodes))
-	return report, err
+	return verifyEach(ctx, s, list, o, verifySession)
 }
 
 func verifySession(ctx context.Context, s *session, j job, d *Differences) (entries int, nodes map[string]bool, err error) {

@@ -22,6 +22,22 @@ type Report struct {
 // Verify compares every thread and checkpoint with the conversations, byte for
 // byte, and recomputes each thread's head.
 func Verify(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
+	return verifyEach(ctx, s, list, o, func(ctx context.Context, session *session, j job, d *Differences) (int, map[string]bool, error) {
+		stored, err := loadStored(ctx, session, j.name)
+		if err != nil {
+			return 0, nil, err
+		}
+		stored.compare(d, j, len(j.conversation.Messages))
+		return len(stored.entries), stored.nodes, nil
+	})
+}
+
+// verifyEach has one conversation after the other compared with what is stored,
+// several at a time. compare returns the number of entries that are there, and
+// the nodes that answered.
+func verifyEach(ctx context.Context, s agent.Service, list []Conversation, o Options,
+	compare func(context.Context, *session, job, *Differences) (entries int, nodes map[string]bool, err error),
+) (Report, error) {
 	o = o.filled()
 	var counted counters
 	var mu sync.Mutex
@@ -30,17 +46,16 @@ func Verify(ctx context.Context, s agent.Service, list []Conversation, o Options
 	err := each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
 		session := newSession(s, o.Scope, o.GiveUp, &counted)
 		for j := range jobs {
-			stored, err := loadStored(ctx, session, j.name)
+			var d Differences
+			entries, answered, err := compare(ctx, session, j, &d)
 			if err != nil {
 				return fmt.Errorf("verify %s (line %d): %w", j.name, j.conversation.Line, err)
 			}
-			var d Differences
-			stored.compare(&d, j, len(j.conversation.Messages))
 			mu.Lock()
 			report.Conversations++
-			report.Entries += len(stored.entries)
+			report.Entries += entries
 			report.Differences.join(d)
-			maps.Copy(nodes, stored.nodes)
+			maps.Copy(nodes, answered)
 			mu.Unlock()
 			o.Progress(len(j.conversation.Messages))
 		}
