@@ -1,12 +1,5 @@
 package agent
 
-import (
-	"errors"
-	"time"
-
-	"dormouse/internal/cron"
-)
-
 // Timer wakes an instance and sends it a signal: once, or as a cron expression
 // says. It is durable. The state machine compares and keeps, and knows no time
 // zones: the leader reckons a cron's next instant.
@@ -119,30 +112,3 @@ type DueTimer struct {
 
 func (*Timer) isFound()     {}
 func (*TimerList) isFound() {}
-
-// NextAfter is the timer's first instant after another, in Unix ms; 0 where
-// there is none, as there is not for one that fires once. A cron or zone that
-// cannot be read is invalid.
-func (t *Timer) NextAfter(after int64) (int64, error) {
-	if t.Cron == "" {
-		return 0, nil
-	}
-	schedule, err := cron.Parse(t.Cron, t.TimeZone)
-	if err != nil {
-		return 0, planError(err)
-	}
-	next := schedule.Next(time.UnixMilli(after))
-	if next.IsZero() {
-		return 0, nil
-	}
-	return next.UnixMilli(), nil
-}
-
-// planError names the field of the plan that is wrong.
-func planError(err error) error {
-	var wrong *cron.Error
-	if errors.As(err, &wrong) {
-		return Invalid(wrong.Field, "%s: %s", wrong.Field, wrong.Detail)
-	}
-	return err
-}

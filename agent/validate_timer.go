@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"slices"
 
 	"dormouse/internal/cron"
@@ -76,6 +77,15 @@ func (t *Timer) validPlan() error {
 		return planError(err)
 	}
 	return nil
+}
+
+// planError names the field of the plan that is wrong.
+func planError(err error) error {
+	var wrong *cron.Error
+	if errors.As(err, &wrong) {
+		return Invalid(wrong.Field, "%s: %s", wrong.Field, wrong.Detail)
+	}
+	return err
 }
 
 func validInstant(field string, at int64) error {

@@ -121,17 +121,3 @@ func TestReadsOfTimersAreJudged(t *testing.T) {
 		})
 	}
 }
-
-func TestATimersNextInstant(t *testing.T) {
-	daily := agent.Timer{Cron: "@daily"}
-	if next, err := daily.NextAfter(someDay); err != nil || next != someDay+24*60*60*1000 {
-		t.Errorf("daily comes at %d, %v", next, err)
-	}
-	once := agent.Timer{Next: someDay}
-	if next, err := once.NextAfter(0); err != nil || next != 0 {
-		t.Errorf("one that fires once comes again at %d, %v", next, err)
-	}
-	bad := agent.Timer{Cron: "@daily", TimeZone: "No/Where"}
-	_, err := bad.NextAfter(0)
-	check(t, err, refusal{agent.CodeInvalid, -1, "time_zone"})
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/timer"
 )
 
 // beat is a cron's period.
@@ -31,9 +32,11 @@ func setTimers(t *testing.T, r *resident) (first [3]int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first[i], err = cron.NextAfter(cron.UpdatedAt); err != nil {
+		step, err := timer.Plan(cron, cron.UpdatedAt)
+		if err != nil {
 			t.Fatal(err)
 		}
+		first[i] = step.Ack.Next
 		at := time.Now().Add(time.Duration(i) * 10 * time.Second).UnixMilli()
 		if _, err := here(r).PutTimer(t.Context(), agent.Timer{
 			Manager: "m", Key: fmt.Sprint("once", i), ID: "t", Next: at, Type: "append", Data: data,
