@@ -22,8 +22,6 @@ const (
 	// keptFor is how long the leader leaves a partition alone that its owner
 	// could not let go.
 	keptFor = 30 * time.Second
-	// releasesMax is how many partitions a node without instances lets go at once.
-	releasesMax = 32
 )
 
 // kept is the partitions that their owners could not let go lately. It is the
@@ -188,38 +186,4 @@ func plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool
 		}
 	}
 	return steps
-}
-
-// letGo releases what drains here at once, on a node where nobody keeps instances.
-func (g *Group) letGo(ctx context.Context) error {
-	table := g.o.Placement.Table
-	if table == nil || g.o.Placement.LeaseTTL == 0 || g.o.Placement.Hosted {
-		return nil
-	}
-	for ctx.Err() == nil {
-		changed := table.PartitionsChanged()
-		var releases sync.WaitGroup
-		room := make(chan struct{}, releasesMax)
-		for _, p := range table.Partitions() {
-			if p.State != agent.PartitionDraining || p.Owner != g.o.NodeID || p.Incarnation != g.Life() {
-				continue
-			}
-			room <- struct{}{}
-			releases.Go(func() {
-				defer func() { <-room }()
-				ctx, cancel := context.WithTimeout(ctx, peerMax)
-				defer cancel()
-				_ = g.ReleasePartition(ctx, p.ID, p.Epoch) // the next round tries again
-			})
-		}
-		releases.Wait()
-		again := time.NewTimer(peerMax)
-		select {
-		case <-changed:
-		case <-again.C:
-		case <-ctx.Done():
-		}
-		again.Stop()
-	}
-	return nil
 }

@@ -197,7 +197,6 @@ func (g *Group) Run(ctx context.Context) error {
 	work.Go(func() error { return g.belong(ctx) })
 	work.Go(func() error { return g.keepLease(ctx) })
 	work.Go(func() error { return g.assign(ctx) })
-	work.Go(func() error { return g.letGo(ctx) })
 	return work.Wait()
 }
 

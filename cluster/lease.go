@@ -24,11 +24,9 @@ const (
 type Placement struct {
 	Table PartitionTable // the machine's; nil: nothing is placed here
 	// LeaseTTL is how long this node keeps what it owns though nobody hears
-	// from it; 0: it takes no lease, and owns nothing.
+	// from it; 0: it takes no lease, and owns nothing. Who gives one has to
+	// release what drains.
 	LeaseTTL time.Duration
-	// Hosted tells that somebody keeps instances here, and releases what
-	// drains; otherwise the node does so at once.
-	Hosted bool
 	// Alive is a hint whether a node seems to be alive; nil: all do. One that
 	// does not is given nothing, and loses nothing for it.
 	Alive func(node string) bool

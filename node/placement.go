@@ -8,7 +8,7 @@ import (
 // placement is what this node has to do with the partitions of instances.
 func (n *Node) placement() cluster.Placement {
 	return cluster.Placement{
-		Table: n.machine, LeaseTTL: n.o.Config.Placement.Lease, Alive: n.alive, Ask: n.pool.Own, Hosted: true,
+		Table: n.machine, LeaseTTL: n.o.Config.Placement.Lease, Alive: n.alive, Ask: n.pool.Own,
 	}
 }
 
