@@ -80,7 +80,7 @@ func (g *Group) assign(ctx context.Context) error {
 // of it names what it was planned from, so a plan that has been overtaken is
 // refused, and the next one takes its place.
 func (g *Group) assignOnce(ctx context.Context) (planned bool) {
-	nodes := g.owners()
+	nodes := g.MayOwn("")
 	if len(nodes) == 0 {
 		return false
 	}
@@ -95,10 +95,11 @@ func (g *Group) assignOnce(ctx context.Context) (planned bool) {
 	return planned
 }
 
-// owners are the members that have a lease, and so may own partitions. One that
-// seems dead, or has come only now, is given nothing: it may flap. Where all of
-// them are such, none is held back for being young.
-func (g *Group) owners() []placement.Node {
+// MayOwn are the members that have a lease, and so may own partitions, but for
+// one; "" leaves nobody out. One that seems dead, or has come only now, is
+// closed: it may flap. Where all of them are such, none is held back for being
+// young. Of the leader it is what it plans for.
+func (g *Group) MayOwn(without string) []placement.Node {
 	members := make(map[string]agent.Member)
 	for _, m := range g.machine.Members() {
 		members[m.ID] = m
@@ -109,7 +110,7 @@ func (g *Group) owners() []placement.Node {
 	open := 0
 	for _, l := range g.o.Placement.Table.NodeLeases() {
 		m, known := members[l.Node]
-		if !known || m.Incarnation != l.Incarnation {
+		if !known || m.Incarnation != l.Incarnation || l.Node == without {
 			continue
 		}
 		n := placement.Node{Name: m.ID, Zone: m.Zone, Weight: m.Weight}
@@ -137,28 +138,34 @@ type step struct {
 	moves []agent.PartitionMove
 }
 
-// plan says what is to change for the nodes to own what placement gives them.
-// What drains counts as its next owner's.
-func plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool) []step {
-	leased := make(map[string]bool, len(nodes))
+// Target says who is to own each partition among the nodes, and who counts as
+// its owner now: of what drains the next one, if it is one of them.
+func Target(table []agent.Partition, nodes []placement.Node) (target, owners []string) {
+	among := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
-		leased[n.Name] = true
+		among[n.Name] = true
 	}
-	owners := make([]string, len(table))
-	drains := 0
+	owners = make([]string, len(table))
 	for i, p := range table {
-		owners[i] = p.Owner
+		if owners[i] = p.Owner; p.State == agent.PartitionDraining && among[p.To] {
+			owners[i] = p.To
+		}
+	}
+	return placement.Assign(owners, nodes), owners
+}
+
+// plan says what is to change for the nodes to own what placement gives them.
+func plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool) []step {
+	drains := 0
+	for _, p := range table {
 		if p.State == agent.PartitionDraining {
 			drains++
-			if leased[p.To] {
-				owners[i] = p.To
-			}
 		}
 	}
 	free := step{why: "nobody owned it"}
 	drain := step{why: "another node has less than its share"}
 	stay := step{why: "its next owner is gone, or has enough"}
-	target := placement.Assign(owners, nodes)
+	target, _ := Target(table, nodes)
 	for i, p := range table {
 		to := target[i]
 		move := agent.PartitionMove{Partition: p.ID, Epoch: p.Epoch, To: to}

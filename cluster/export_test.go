@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"dormouse/agent"
+	"dormouse/placement"
 )
 
 // What tests of other packages' names may touch.
@@ -78,4 +81,15 @@ func CutFounding(dir, cluster string) error {
 // SetDisk makes free tell how much room the node has. It is called before Run.
 func (g *Group) SetDisk(dir string, free func() int64) {
 	g.stores.disk = newDisk(dir, func(string) (int64, error) { return free(), nil }, g.logger)
+}
+
+// DrainsMax is how many partitions may drain at once.
+const DrainsMax = drainsMax
+
+// Plan gives the moves that the leader makes, in their order.
+func Plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool) (moves []agent.PartitionMove) {
+	for _, s := range plan(table, nodes, kept) {
+		moves = append(moves, s.moves...)
+	}
+	return moves
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dormouse/agent"
+	"dormouse/cluster"
 	"dormouse/placement"
 )
 
@@ -34,7 +35,7 @@ func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.P
 			})
 		}
 	}
-	out.Forecast = forecast(q, table, nodes, of)
+	out.Forecast = o.node.forecast(q, table, nodes, of)
 	return out, nil
 }
 
@@ -102,28 +103,28 @@ func count(out *agent.Placement, table []agent.Partition) {
 }
 
 // forecast is what would be with a node more, or less; nil where none is named.
-func forecast(q agent.PlacementQuery, table []agent.Partition, nodes []candidate, of int) *agent.PlacementForecast {
+// It is what the leader would do, as far as this node sees what that one does.
+func (n *Node) forecast(q agent.PlacementQuery, table []agent.Partition, nodes []candidate, of int) *agent.PlacementForecast {
 	if q.With == "" && q.Without == "" {
 		return nil
 	}
-	then := placement.Without(leased(nodes), q.Without)
+	then := n.group.MayOwn(q.Without)
 	if q.With != "" {
 		more := placement.Node{Name: q.With, Weight: placement.WeightDefault}
-		for _, n := range nodes {
-			if n.Name == q.With {
-				more = n.Node
+		for _, c := range nodes {
+			if c.Name == q.With {
+				more = c.Node
 			}
 		}
 		then = placement.With(then, more)
 	}
-	owners := make([]string, len(table))
-	for i, p := range table {
-		if owners[i] = p.Owner; p.State == agent.PartitionDraining {
-			owners[i] = p.To
+	target, owners := cluster.Target(table, then)
+	out := &agent.PlacementForecast{}
+	for i, owner := range target {
+		if owner != "" && owner != owners[i] {
+			out.Moves++
 		}
 	}
-	target := placement.Assign(owners, then)
-	out := &agent.PlacementForecast{Moves: len(placement.Diff(owners, target, len(owners)))}
 	if of >= 0 {
 		out.Owner = target[of]
 	}

@@ -300,3 +300,48 @@ func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 		}
 	})
 }
+
+// What is supposed of a node that joins is what then comes about, though one
+// that gossip has for dead keeps what it has for as long as its lease stands.
+func TestAForecastIsWhatTheLeaderDoesSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		w.even("n1", "n2", "n3")
+		dead := "n3"
+		if w.leader().name == dead {
+			dead = "n2"
+		}
+		var others []string
+		for _, n := range without([]string{"n1", "n2", "n3", "n4"}, dead) {
+			others = append(others, gossipOf(n))
+		}
+		w.talk.Split([]string{gossipOf(dead)}, others)
+		time.Sleep(45 * time.Second)
+		before := w.leader().Machine().Partitions()
+		said, err := w.leader().Operator().Placement(t.Context(), agent.PlacementQuery{With: "n4"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.start("n4")
+		settled := 0 // looks in a row
+		w.await("n4 to have its share", func() bool {
+			now := shares(w.leader())
+			if settled++; now["n4"] == 0 || now["*"] != 0 {
+				settled = 0
+			}
+			return settled == 200
+		})
+		moves := 0
+		for i, p := range w.leader().Machine().Partitions() {
+			if p.Owner != before[i].Owner {
+				moves++
+			}
+		}
+		if said.Forecast == nil || said.Forecast.Moves != moves {
+			t.Errorf("%+v was supposed, and %d moved", said.Forecast, moves)
+		}
+	})
+}
+
+// gossipOf is where a node gossips.
+func gossipOf(node string) string { return "127.0.1." + node[1:] + ":7603" }

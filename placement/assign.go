@@ -174,29 +174,3 @@ func (s *spread) drawn(by func(p int) float64) []int {
 	}
 	return out
 }
-
-// Move is one partition that changes hands.
-type Move struct {
-	Partition int
-	From, To  string // "" for nobody
-}
-
-// Diff is what turns owners into target, in partition order. Giving away what
-// nobody owns costs nothing; of what somebody owns, at most budget moves.
-func Diff(owners, target []string, budget int) []Move {
-	var moves []Move
-	for p, from := range owners {
-		to := target[p]
-		if from == to || to == "" {
-			continue
-		}
-		if from != "" {
-			if budget <= 0 {
-				continue
-			}
-			budget--
-		}
-		moves = append(moves, Move{Partition: p, From: from, To: to})
-	}
-	return moves
-}

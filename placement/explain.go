@@ -21,12 +21,8 @@ func Candidates(partition int, nodes []Node) []Candidate {
 	return out
 }
 
-// With is nodes and one more, which stands open.
+// With is nodes and one more, in place of the one of that name.
 func With(nodes []Node, more Node) []Node {
-	return append(Without(nodes, more.Name), more)
-}
-
-// Without is nodes less the one of that name.
-func Without(nodes []Node, name string) []Node {
-	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Name == name })
+	others := slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Name == more.Name })
+	return append(others, more)
 }
