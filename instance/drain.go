@@ -72,7 +72,7 @@ func (h *Host) drain(ctx context.Context, p agent.Partition) {
 	err := h.putToSleep(patience, all, lifecycleShutdown)
 	cancel()
 	if err != nil {
-		why := fmt.Sprintf("the move to %s stopped: %s", owner(agent.Partition{Owner: p.To}), clip(err.Error()))
+		why := fmt.Sprintf("the move to %s stopped: %v", owner(agent.Partition{Owner: p.To}), err)
 		h.o.Logger.Warn("a partition's instances could not all hibernate, so it stays", "partition", p.ID, "error", err)
 		h.insist(ctx, p, func() error { return h.o.Ground.KeepPartition(ctx, p.ID, p.Epoch, why) })
 		return

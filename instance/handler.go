@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"dormouse/agent"
@@ -50,7 +51,7 @@ type GoHandler struct {
 // applied.
 func failed(reason, format string, args ...any) *agent.Error {
 	e := agent.Errorf(agent.CodeHandlerFailed, format, args...)
-	e.Reason = reason
+	e.Detail, e.Reason = clip(e.Detail), reason
 	return e
 }
 
@@ -165,9 +166,11 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 	case cause != nil:
 		return failed("timeout", "the handler took longer than %v", manager.SignalTimeout())
 	case errors.As(err, &own) && agent.OutcomeOf(own) == agent.Refused && own.Code != agent.CodeNotOwner:
-		return &agent.Error{Code: own.Code, Detail: own.Detail, Op: -1, Field: own.Field, Limit: own.Limit, Reason: own.Reason, RetryAfterMS: own.RetryAfterMS}
+		return &agent.Error{
+			Code: own.Code, Detail: clip(own.Detail), Op: -1, Field: clip(own.Field), Limit: clip(own.Limit), Reason: clip(own.Reason), RetryAfterMS: own.RetryAfterMS,
+		}
 	default:
-		return failed("error", "%s", clip(err.Error()))
+		return failed("error", "%v", err)
 	}
 }
 
@@ -216,7 +219,7 @@ func safely(ctx context.Context, live Handler, t *Turn) (err error) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
-			err = &crashError{failed("panic", "the handler panicked: %v\n%s", v, clip(string(debug.Stack())))}
+			err = &crashError{failed("panic", "the handler panicked: %v\n%s", v, debug.Stack())}
 		} else if !returned {
 			err = &crashError{failed("panic", "the handler ended its goroutine")}
 		}
@@ -236,11 +239,13 @@ func safely(ctx context.Context, live Handler, t *Turn) (err error) {
 	return err
 }
 
-// clip bounds a text that is shown to people.
+// clip bounds a text that comes from a handler, and makes it one: an error that
+// is not UTF-8 is sent nowhere, and its caller would not hear that the turn is
+// surely not applied.
 func clip(text string) string {
 	const most = 4 << 10
 	if len(text) > most {
-		return text[:most] + "…"
+		text = text[:most] + "…"
 	}
-	return text
+	return strings.ToValidUTF8(text, "�")
 }

@@ -2,12 +2,15 @@ package instance_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"dormouse/agent"
 	"dormouse/instance"
@@ -121,6 +124,52 @@ func TestAnOwnErrorOfAHandlerKeepsItsCode(t *testing.T) {
 		_, err = k.host.Signal(k.Context(), ref("a"), signal("x", ""))
 		k.code(err, agent.CodeHandlerFailed)
 	})
+}
+
+// An error that is not UTF-8 cannot be sent: whoever waits for it would hear
+// unknown.
+func TestWhatAHandlerSaysIsMadeText(t *testing.T) {
+	text := strings.Repeat("\xff ä", 4<<10)
+	says := func() error { return errors.New(text) }
+	for name, test := range map[string]struct {
+		code    agent.Code
+		handle  func() error
+		restore func() error
+	}{
+		"error":   {code: agent.CodeHandlerFailed, handle: says},
+		"panic":   {code: agent.CodeHandlerFailed, handle: func() error { panic(text) }},
+		"restore": {code: agent.CodeThawFailed, restore: says},
+		"own": {code: agent.CodeInvalid, handle: func() error {
+			return &agent.Error{Code: agent.CodeInvalid, Detail: text, Field: text, Limit: text, Reason: text}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withHandler(t, func(k *kit, f *funcs) {
+				k.put(agent.Manager{Name: "m", Handler: goHandler})
+				f.handle = func(*instance.Turn) error { return test.handle() }
+				if test.restore != nil {
+					f.restore = func(agent.JSON) error { return test.restore() }
+				}
+				_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+				k.isText(k.refusal(err, test.code))
+			})
+		})
+	}
+	withEndpoint(t, func(k *kit, e *endpoint) {
+		e.serve = func(*http.Request, []byte) (int, string, error) { return 0, "", says() }
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		k.isText(k.refusal(err, agent.CodeHandlerFailed))
+	})
+}
+
+// isText fails the test where an error could not be sent.
+func (k *kit) isText(e *agent.Error) {
+	k.Helper()
+	for _, part := range []string{e.Detail, e.Field, e.Limit, e.Reason} {
+		if !utf8.ValidString(part) || len(part) > 16<<10 {
+			k.Errorf("%d bytes, %.40q", len(part), part)
+		}
+	}
 }
 
 func TestAHandlerThatIsLate(t *testing.T) {
