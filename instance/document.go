@@ -28,7 +28,7 @@ func document(t *Turn) error {
 	switch t.Type() {
 	case signalGet:
 		state = true
-		err = read(t.Data(), &struct{}{})
+		err = read(t.Data(), "data", &struct{}{})
 	case signalPatch:
 		err = t.Patch(t.Data())
 	case signalAppend, signalTurn:
@@ -57,7 +57,7 @@ func documentTurn(t *Turn) error {
 		Patch   jsontext.Value `json:"patch"`
 		Timers  jsontext.Value `json:"timers"`
 	}
-	if err := read(t.Data(), &want); err != nil {
+	if err := read(t.Data(), "data", &want); err != nil {
 		return err
 	}
 	if t.Type() == signalAppend {
@@ -71,25 +71,13 @@ func documentTurn(t *Turn) error {
 	for _, d := range want.Entries {
 		t.Append(agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)})
 	}
-	if isSet(want.Timers) {
-		ops, err := t.timers(agent.JSON(want.Timers))
-		if err != nil {
-			return err
-		}
-		t.Commit(ops...)
+	if err := t.setTimers(want.Timers); err != nil {
+		return err
 	}
 	if isSet(want.Patch) {
 		return t.Patch(agent.JSON(want.Patch))
 	}
 	return nil
-}
-
-// timers is the ops that set an instance's timers.
-func (t *Turn) timers(specs agent.JSON) ([]agent.Op, error) {
-	if t.host.o.Timers == nil {
-		return nil, agent.Invalid("timers", "node %s keeps no timers", t.host.o.Node)
-	}
-	return t.host.o.Timers(t.Ref(), specs)
 }
 
 func isSet(raw jsontext.Value) bool { return len(raw) > 0 && string(raw) != "null" }
@@ -115,17 +103,18 @@ func (d *drafts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, &(*d)[0])
 }
 
-// read decodes a signal's data; members that nobody knows are refused.
-func read(data agent.JSON, into any) error {
-	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true))
+// read decodes what a field of a signal says; members that nobody knows are
+// refused.
+func read(raw agent.JSON, field string, into any) error {
+	err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true))
 	if err == nil {
 		return nil
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) && semantic.JSONPointer != "" {
-		return agent.Invalid("data"+string(semantic.JSONPointer), "the signal's data is not as it should be: %v", err)
+		return agent.Invalid(field+string(semantic.JSONPointer), "the signal's %s is not as it should be: %v", field, err)
 	}
-	return agent.Invalid("data", "the signal's data is not as it should be: %v", err)
+	return agent.Invalid(field, "the signal's %s is not as it should be: %v", field, err)
 }
 
 // appendString appends a text as a JSON string. What is not UTF-8 in it was

@@ -41,10 +41,7 @@ type Options struct {
 	// Storage is where a manager's instances are stored other than in the
 	// cluster; nil, for all or for one, means there. Fences mean nothing to
 	// another store: there revs and revisions alone keep writers apart.
-	Storage func(scope, manager string) agent.Service
-	// Timers makes ops of what a document's signal or an HTTP handler says of its
-	// instance's timers; nil means that there are none.
-	Timers   func(ref agent.InstanceRef, specs agent.JSON) ([]agent.Op, error)
+	Storage  func(scope, manager string) agent.Service
 	AwakeMax int // instances awake at once, over all managers; 0 means AwakeMaxDefault
 	Logger   hclog.Logger
 }

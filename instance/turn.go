@@ -102,10 +102,10 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	}
 	own := len(ops)
 	t.settle(i.stored.rev+uint64(len(entries)), i.stored.revision+uint64(min(own, 1)))
-	ops = append(ops, t.ops...)
-	if t.signal.Ack != nil {
+	if t.signal.Ack != nil { // before the handler's ops, which may put that timer anew
 		ops = append(ops, t.signal.Ack)
 	}
+	ops = append(ops, t.ops...)
 	if t.signal.Request.Client != "" {
 		ops = append(ops, &agent.AnswerSignal{Hash: t.signal.Hash(), Reply: t.reply})
 	} else {

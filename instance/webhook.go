@@ -201,11 +201,8 @@ func (t *Turn) obey(body []byte) error {
 	if err == nil && isSet(want.Reply) {
 		err = t.Reply(agent.JSON(want.Reply))
 	}
-	if err == nil && isSet(want.Timers) {
-		var ops []agent.Op
-		if ops, err = t.timers(agent.JSON(want.Timers)); err == nil {
-			t.Commit(ops...)
-		}
+	if err == nil {
+		err = t.setTimers(want.Timers)
 	}
 	if err != nil {
 		return t.unfit(err)

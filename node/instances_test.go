@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -145,6 +146,58 @@ func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
 		_, err = s.awake["n1"].Instances().Lookup(t.Context(), agent.InstanceRef{Manager: "docs", Key: "nobody"})
 		if agent.CodeOf(err) != agent.CodeNotFound {
 			t.Errorf("an instance that never was: %v", err)
+		}
+	})
+}
+
+// A document's turn sets and cancels its timers in its own commit; each fires
+// once, and its turn may put the very timer anew that it acknowledges.
+func TestATurnSetsTimersSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openStreet(t, 1, 0)
+		r := s.awake["n1"]
+		send := func(kind, data string) (agent.Reply, error) {
+			return r.Instances().Signal(t.Context(), agent.InstanceRef{Manager: "docs", Key: "a"}, agent.Signal{Type: kind, Data: agent.JSON(data)})
+		}
+		timers := func() (ids []string) {
+			list, err := here(r).ListTimers(t.Context(), "docs", "a", agent.Page{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, timer := range list.Items {
+				ids = append(ids, timer.ID)
+			}
+			return ids
+		}
+		now := time.Now().UnixMilli()
+		last := fmt.Sprintf(`{"at":%d,"type":"append","data":{"entries":{"kind":"last"}}}`, now+20_000)
+		reply, err := send("turn", fmt.Sprintf(`{"entries":{"kind":"first"},"timers":{
+			"again":{"at":%d,"type":"turn","data":{"entries":{"kind":"second"},"timers":{"again":%s,"never":null}}},
+			"never":{"cron":"@yearly","time_zone":"Europe/Paris"}}}`, now+10_000, last))
+		if err != nil || reply.Rev != 1 || len(timers()) != 2 {
+			t.Fatalf("%+v, %v; timers %v", reply, err, timers())
+		}
+		_, err = send("turn", `{"entries":{"kind":"refused"},"timers":{"other":{"cron":"61 * * * *"}}}`)
+		if agent.CodeOf(err) != agent.CodeInvalid || len(timers()) != 2 {
+			t.Errorf("a turn with a timer that is wrong: %v; timers %v", err, timers())
+		}
+		time.Sleep(15 * time.Second)
+		if got := timers(); len(got) != 1 || got[0] != "again" {
+			t.Errorf("after the first turn: %v", got)
+		}
+		time.Sleep(15 * time.Second)
+		if got := timers(); got != nil {
+			t.Errorf("at the end: %v", got)
+		}
+		var kinds []string
+		for e, err := range here(r).Entries(t.Context(), agent.LoadEntries{Thread: agent.InstanceRef{Manager: "docs", Key: "a"}.Checkpoint()}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds = append(kinds, e.Kind)
+		}
+		if want := []string{"first", "second", "last"}; !slices.Equal(kinds, want) {
+			t.Errorf("its entries are %v, want %v", kinds, want)
 		}
 	})
 }
