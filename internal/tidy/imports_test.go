@@ -59,6 +59,10 @@ var mayImport = map[string][]string{
 	// A real node for tests, and a client of it.
 	"node/nodetest": {"client", "cluster", "cluster/clustertest", "cluster/gossip/gossiptest", "config", "instance", "node"},
 
+	// Programs that show how Dormouse is used inside of others.
+	"examples/companion": {"agent", "instance"},
+	"examples/embedded":  {"agent", "config", "examples/companion", "node"},
+
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},
 	"instance":       {"agent", "placement"},
