@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"crypto/sha256"
 	"time"
 )
@@ -64,6 +65,35 @@ func (e Erasure) Complete() bool { return e.CompletedAt != 0 }
 type GetErasure struct{ Agent string }
 
 func (*GetErasure) isRead() {}
+
+// How often AwaitErasure looks.
+const (
+	erasureLookFirst = 2 * time.Millisecond
+	erasureLookMost  = time.Second
+)
+
+// AwaitErasure waits until all of an agent that was erased has been cleared away:
+// it calls look for the receipt as it stands, more and more seldom, until one is
+// complete, look fails, or ctx ends. The last receipt is returned with the error
+// too, since the agent is erased all the same: only how far the clearing away is,
+// is not known then.
+func AwaitErasure(ctx context.Context, receipt *Erasure, look func(context.Context) (*Erasure, error)) (*Erasure, error) {
+	for wait := erasureLookFirst; !receipt.Complete(); wait = min(2*wait, erasureLookMost) {
+		timer := time.NewTimer(wait) //nolint:forbidigo // callers wait here, outside the state machine
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return receipt, Errorf(CodeUnavailable, "agent %q is erased, but not all of it was cleared away in time: its receipt tells when", receipt.Agent)
+		}
+		now, err := look(ctx)
+		if err != nil {
+			return receipt, err
+		}
+		receipt = now
+	}
+	return receipt, nil
+}
 
 // WitnessErasure begins the hash of a receipt: with the scope, the agent, and
 // the index and the time of its erasure.

@@ -20,38 +20,17 @@ func (s Scope) ThawRevision(ctx context.Context, key string, revision uint64) (*
 	return ask[*agent.Thawed](ctx, s, &agent.Thaw{Key: key, Revision: revision})
 }
 
-// How often EraseAgent looks whether all has been cleared away.
-const (
-	eraseLookFirst = 2 * time.Millisecond
-	eraseLookMost  = time.Second
-)
-
 // EraseAgent removes an agent everywhere, and waits until all of it has been
-// cleared away. Where ctx ends before that, it returns the receipt as it stood
-// with the error: the agent is erased all the same, the cluster goes on by
-// itself, and GetErasure tells how far it is. Without a receipt, an error is as
-// of any commit.
+// cleared away. Where ctx ends before that, or the receipt cannot be read, it
+// returns the receipt as it stood with the error: the agent is erased all the
+// same, the cluster goes on by itself, and GetErasure tells how far it is.
+// Without a receipt, an error is as of any commit.
 func (s Scope) EraseAgent(ctx context.Context, erase agent.EraseAgent) (*agent.Erasure, error) {
 	receipt, err := do[*agent.Erasure](ctx, s, &erase)
 	if err != nil {
 		return nil, err
 	}
-	looks := newBackoff(eraseLookFirst, eraseLookMost)
-	for !receipt.Complete() {
-		timer := time.NewTimer(looks.NextBackOff())
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return receipt, agent.Errorf(agent.CodeUnavailable, "agent %q is erased, but not all of it was cleared away in time: its receipt tells when", erase.Agent)
-		}
-		now, err := s.GetErasure(ctx, erase.Agent)
-		if err != nil {
-			return receipt, err
-		}
-		receipt = now
-	}
-	return receipt, nil
+	return agent.AwaitErasure(ctx, receipt, func(ctx context.Context) (*agent.Erasure, error) { return s.GetErasure(ctx, erase.Agent) })
 }
 
 // GetErasure reads the receipt of an agent that was erased; not_found where

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -120,9 +119,6 @@ the receipt of an agent that was erased before, and erases nothing.`,
 	return cmd
 }
 
-// eraseLook is how long to wait between two looks at a receipt.
-const eraseLook = 20 * time.Millisecond
-
 // erase waits until all has been cleared away, or the time is over: then the
 // receipt says that it is not complete yet.
 func (a *app) erase(ctx context.Context, s store, op *agent.EraseAgent) (*agent.Erasure, error) {
@@ -134,21 +130,10 @@ func (a *app) erase(ctx context.Context, s store, op *agent.EraseAgent) (*agent.
 	if err != nil {
 		return nil, err
 	}
-	look := time.NewTicker(eraseLook)
-	defer look.Stop()
-	for !receipt.Complete() {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return receipt, nil
-		}
-		now, err := find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
-		if err != nil {
-			return receipt, nil // it is erased; only how far the cleaning is, is not known
-		}
-		receipt = now
-	}
-	return receipt, nil
+	receipt, _ = agent.AwaitErasure(ctx, receipt, func(ctx context.Context) (*agent.Erasure, error) {
+		return find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
+	})
+	return receipt, nil // it is erased; only how far the cleaning is, may not be known
 }
 
 // confirm asks a person, on a terminal. Anything but "yes" is a no.

@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"dormouse/agent"
 )
@@ -164,7 +163,7 @@ func (c *call) forkAgent(body *forkAgentBody) error {
 }
 
 // eraseAgent waits until the receipt is complete. Where the call's time is over
-// before that, it answers with the receipt as it stands.
+// before that, or a look fails, it answers with the receipt as it stands.
 func (c *call) eraseAgent(*none) error {
 	op := &agent.EraseAgent{
 		Agent: c.id("key"), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"), Seal: c.duration("seal_ms"),
@@ -177,27 +176,10 @@ func (c *call) eraseAgent(*none) error {
 	if err != nil {
 		return err
 	}
-	ctx := c.r.Context()
-	for wait := time.Millisecond; !receipt.Complete() && pause(ctx, wait); wait = min(2*wait, time.Second/2) {
-		now, err := read[*agent.Erasure](c, &agent.GetErasure{Agent: op.Agent})
-		if err != nil {
-			break // it is erased, which is what was asked for
-		}
-		receipt = now
-	}
-	return c.answer(reply{body: erasureOf(receipt)})
-}
-
-// pause waits, and tells whether ctx goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	receipt, _ = agent.AwaitErasure(c.r.Context(), receipt, func(context.Context) (*agent.Erasure, error) {
+		return readNow[*agent.Erasure](c, &agent.GetErasure{Agent: op.Agent})
+	})
+	return c.answer(reply{body: erasureOf(receipt)}) // it is erased, which is what was asked for
 }
 
 func (c *call) getErasure(*none) error {

@@ -1,10 +1,13 @@
 package rest_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
+	"dormouse/agent"
 	"dormouse/node/nodetest"
 	rest "dormouse/server/http"
 )
@@ -87,6 +90,34 @@ func TestAnAgentIsErasedOverHTTP(t *testing.T) {
 	k.call("PUT", "/v1/checkpoints/a", `{"state":{}}`).problem(410, "deleted")
 	k.call("PUT", "/v1/memory/a/m", `{"content":"late"}`).problem(410, "deleted")
 	k.call("DELETE", "/v1/agents/never", "").ok(200)
+}
+
+// erasing never clears an agent away, and may fail to tell.
+type erasing struct {
+	*fake
+	looks error
+}
+
+func (e *erasing) Commit(context.Context, agent.Commit) (agent.Result, error) {
+	return agent.Result{Index: 7, Results: []agent.OpResult{&agent.Erasure{Agent: "a", Index: 7}}}, nil
+}
+
+func (e *erasing) Read(context.Context, agent.Reads) (agent.Answers, error) {
+	return agent.Answers{Index: 8, Answers: []agent.Answer{{Found: &agent.Erasure{Agent: "a", Index: 7}}}}, e.looks
+}
+
+func TestAnErasureThatIsNotCompleteInTimeIsAnswered(t *testing.T) {
+	for _, looks := range []error{nil, agent.Errorf(agent.CodeUnavailable, "no leader")} {
+		synctest.Test(t, func(t *testing.T) {
+			service := &erasing{fake: newFake(), looks: looks}
+			handler, err := rest.New(service, service, rest.Options{Node: "n1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := (&kit{T: t, handler: handler}).call("DELETE", "/v1/agents/a", "", "Dormouse-Timeout-Ms: 60000")
+			got.want(got.ok(200), map[string]any{"agent": "a", "index": 7.0, "complete": false})
+		})
+	}
 }
 
 func TestThreadsAndSessionsHaveATTLOverHTTP(t *testing.T) {

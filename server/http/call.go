@@ -144,38 +144,49 @@ func resultOf[T agent.OpResult](result agent.Result, i int) (T, error) {
 	return got, nil
 }
 
-// readAll asks several things at one index.
+// readAll asks several things at one index, as the query says.
 func (c *call) readAll(asked ...agent.Read) (agent.Answers, error) {
 	stale, minIndex := c.flag("stale"), c.number("min_index")
 	if c.err != nil {
 		return agent.Answers{}, c.err
 	}
-	answers, err := c.front.service.Read(c.r.Context(), agent.Reads{
-		Scope:    c.scope,
-		Stale:    stale,
-		MinIndex: minIndex,
-		Reads:    asked,
-	})
+	return c.ask(agent.Reads{Scope: c.scope, Stale: stale, MinIndex: minIndex, Reads: asked})
+}
+
+// ask asks several things at one index.
+func (c *call) ask(asked agent.Reads) (agent.Answers, error) {
+	answers, err := c.front.service.Read(c.r.Context(), asked)
 	if err != nil {
 		return agent.Answers{}, readOutcome(err)
 	}
-	if len(answers.Answers) != len(asked) {
-		return agent.Answers{}, agent.Errorf(agent.CodeInternal, "%d reads came to %d answers", len(asked), len(answers.Answers))
+	if len(answers.Answers) != len(asked.Reads) {
+		return agent.Answers{}, agent.Errorf(agent.CodeInternal, "%d reads came to %d answers", len(asked.Reads), len(answers.Answers))
 	}
 	c.at(answers.Index)
 	if answers.Node != "" {
 		c.w.Header().Set(headerNode, answers.Node)
 	}
-	if stale {
+	if asked.Stale {
 		c.w.Header().Set(headerAge, strconv.FormatInt(answers.AgeMS, 10))
 	}
 	return answers, nil
 }
 
-// read asks one thing.
+// read asks one thing, as the query says.
 func read[T agent.Found](c *call, asked agent.Read) (T, error) {
-	var found T
 	answers, err := c.readAll(asked)
+	return only[T](asked, answers, err)
+}
+
+// readNow asks one thing on behalf of a call that is no read itself.
+func readNow[T agent.Found](c *call, asked agent.Read) (T, error) {
+	answers, err := c.ask(agent.Reads{Scope: c.scope, Reads: []agent.Read{asked}})
+	return only[T](asked, answers, err)
+}
+
+// only is the one answer that there is.
+func only[T agent.Found](asked agent.Read, answers agent.Answers, err error) (T, error) {
+	var found T
 	if err != nil {
 		return found, err
 	}
