@@ -11170,6 +11170,7 @@ type Member struct {
 	Status        string                 `protobuf:"bytes,10,opt,name=status" json:"status,omitempty"` // alive, suspect, failed, left, unknown
 	Version       string                 `protobuf:"bytes,11,opt,name=version" json:"version,omitempty"`
 	AppliedIndex  uint64                 `protobuf:"varint,12,opt,name=applied_index,json=appliedIndex" json:"applied_index,omitempty"`
+	Host          bool                   `protobuf:"varint,210,opt,name=host" json:"host,omitempty"` // it keeps instances and no data
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -11286,6 +11287,13 @@ func (x *Member) GetAppliedIndex() uint64 {
 		return x.AppliedIndex
 	}
 	return 0
+}
+
+func (x *Member) GetHost() bool {
+	if x != nil {
+		return x.Host
+	}
+	return false
 }
 
 type NodeRequest struct {
@@ -12265,7 +12273,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05chain\x18\b \x01(\rR\x05chain\x12#\n" +
 	"\rfeature_level\x18\t \x01(\rR\ffeatureLevel\x12\x18\n" +
 	"\aversion\x18\n" +
-	" \x01(\tR\aversion\"\xd4\x02\n" +
+	" \x01(\tR\aversion\"\xe9\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -12280,7 +12288,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06status\x18\n" +
 	" \x01(\tR\x06status\x12\x18\n" +
 	"\aversion\x18\v \x01(\tR\aversion\x12#\n" +
-	"\rapplied_index\x18\f \x01(\x04R\fappliedIndex\"!\n" +
+	"\rapplied_index\x18\f \x01(\x04R\fappliedIndex\x12\x13\n" +
+	"\x04host\x18\xd2\x01 \x01(\bR\x04host\"!\n" +
 	"\vNodeRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\"&\n" +
 	"\fNodeResponse\x12\x16\n" +

@@ -214,6 +214,8 @@ type PlacedNode struct {
 	Owned         uint32                 `protobuf:"varint,5,opt,name=owned" json:"owned,omitempty"` // draining ones too
 	Draining      uint32                 `protobuf:"varint,6,opt,name=draining" json:"draining,omitempty"`
 	Coming        uint32                 `protobuf:"varint,7,opt,name=coming" json:"coming,omitempty"`
+	Host          bool                   `protobuf:"varint,210,opt,name=host" json:"host,omitempty"`        // it keeps instances and no data
+	Handlers      []string               `protobuf:"bytes,211,rep,name=handlers" json:"handlers,omitempty"` // its Go handlers, name@version
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -295,6 +297,20 @@ func (x *PlacedNode) GetComing() uint32 {
 		return x.Coming
 	}
 	return 0
+}
+
+func (x *PlacedNode) GetHost() bool {
+	if x != nil {
+		return x.Host
+	}
+	return false
+}
+
+func (x *PlacedNode) GetHandlers() []string {
+	if x != nil {
+		return x.Handlers
+	}
+	return nil
 }
 
 type PlacedPartition struct {
@@ -647,7 +663,7 @@ const file_proto_api_placement_proto_rawDesc = "" +
 	"\n" +
 	"candidates\x18\a \x03(\v2#.dormouse.api.v1.PlacementCandidateR\n" +
 	"candidates\x12E\n" +
-	"\bforecast\x18\b \x01(\v2\".dormouse.api.v1.PlacementForecastB\x05\xaa\x01\x02\b\x01R\bforecast\"\xae\x01\n" +
+	"\bforecast\x18\b \x01(\v2\".dormouse.api.v1.PlacementForecastB\x05\xaa\x01\x02\b\x01R\bforecast\"\xe0\x01\n" +
 	"\n" +
 	"PlacedNode\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
@@ -656,7 +672,9 @@ const file_proto_api_placement_proto_rawDesc = "" +
 	"\x06leased\x18\x04 \x01(\bR\x06leased\x12\x14\n" +
 	"\x05owned\x18\x05 \x01(\rR\x05owned\x12\x1a\n" +
 	"\bdraining\x18\x06 \x01(\rR\bdraining\x12\x16\n" +
-	"\x06coming\x18\a \x01(\rR\x06coming\"\xde\x01\n" +
+	"\x06coming\x18\a \x01(\rR\x06coming\x12\x13\n" +
+	"\x04host\x18\xd2\x01 \x01(\bR\x04host\x12\x1b\n" +
+	"\bhandlers\x18\xd3\x01 \x03(\tR\bhandlers\"\xde\x01\n" +
 	"\x0fPlacedPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\rR\tpartition\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x12\n" +

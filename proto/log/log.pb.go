@@ -2248,6 +2248,7 @@ type Member struct {
 	FeatureLevelMax uint32                 `protobuf:"varint,9,opt,name=feature_level_max,json=featureLevelMax" json:"feature_level_max,omitempty"`
 	Zone            string                 `protobuf:"bytes,100,opt,name=zone" json:"zone,omitempty"`      // where it stands
 	Weight          uint32                 `protobuf:"varint,101,opt,name=weight" json:"weight,omitempty"` // its share of the partitions; 0 for the usual
+	Host            bool                   `protobuf:"varint,210,opt,name=host" json:"host,omitempty"`     // it keeps instances and no data; its row goes with its lease
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -2357,6 +2358,13 @@ func (x *Member) GetWeight() uint32 {
 		return x.Weight
 	}
 	return 0
+}
+
+func (x *Member) GetHost() bool {
+	if x != nil {
+		return x.Host
+	}
+	return false
 }
 
 type PutMember struct {
@@ -4450,7 +4458,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\vchanges_max\x18< \x01(\x04R\n" +
 	"changesMax\x12$\n" +
 	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\"\r\n" +
-	"\vDeleteScope\"\xc1\x02\n" +
+	"\vDeleteScope\"\xd6\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -4463,7 +4471,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aversion\x18\b \x01(\tR\aversion\x12*\n" +
 	"\x11feature_level_max\x18\t \x01(\rR\x0ffeatureLevelMax\x12\x12\n" +
 	"\x04zone\x18d \x01(\tR\x04zone\x12\x16\n" +
-	"\x06weight\x18e \x01(\rR\x06weight\"<\n" +
+	"\x06weight\x18e \x01(\rR\x06weight\x12\x13\n" +
+	"\x04host\x18\xd2\x01 \x01(\bR\x04host\"<\n" +
 	"\tPutMember\x12/\n" +
 	"\x06member\x18\x01 \x01(\v2\x17.dormouse.log.v1.MemberR\x06member\"@\n" +
 	"\fRemoveMember\x12\x0e\n" +

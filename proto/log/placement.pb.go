@@ -84,6 +84,8 @@ type RenewNodeLease struct {
 	Incarnation   string                 `protobuf:"bytes,2,opt,name=incarnation" json:"incarnation,omitempty"` // of its data directory, as its member row has it
 	Life          string                 `protobuf:"bytes,3,opt,name=life" json:"life,omitempty"`               // of its process
 	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
+	Host          *Host                  `protobuf:"bytes,210,opt,name=host" json:"host,omitempty"`         // of a host: what its member row says, which is written with the lease
+	Handlers      []string               `protobuf:"bytes,211,rep,name=handlers" json:"handlers,omitempty"` // the process's Go handlers, name@version in their order
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -146,6 +148,97 @@ func (x *RenewNodeLease) GetTtlMs() uint64 {
 	return 0
 }
 
+func (x *RenewNodeLease) GetHost() *Host {
+	if x != nil {
+		return x.Host
+	}
+	return nil
+}
+
+func (x *RenewNodeLease) GetHandlers() []string {
+	if x != nil {
+		return x.Handlers
+	}
+	return nil
+}
+
+// Host is what a host says of itself.
+type Host struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Addr            string                 `protobuf:"bytes,1,opt,name=addr" json:"addr,omitempty"` // where peers reach it
+	Version         string                 `protobuf:"bytes,2,opt,name=version" json:"version,omitempty"`
+	FeatureLevelMax uint32                 `protobuf:"varint,3,opt,name=feature_level_max,json=featureLevelMax" json:"feature_level_max,omitempty"`
+	Zone            string                 `protobuf:"bytes,4,opt,name=zone" json:"zone,omitempty"`
+	Weight          uint32                 `protobuf:"varint,5,opt,name=weight" json:"weight,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *Host) Reset() {
+	*x = Host{}
+	mi := &file_proto_log_placement_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Host) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Host) ProtoMessage() {}
+
+func (x *Host) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_placement_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Host.ProtoReflect.Descriptor instead.
+func (*Host) Descriptor() ([]byte, []int) {
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Host) GetAddr() string {
+	if x != nil {
+		return x.Addr
+	}
+	return ""
+}
+
+func (x *Host) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Host) GetFeatureLevelMax() uint32 {
+	if x != nil {
+		return x.FeatureLevelMax
+	}
+	return 0
+}
+
+func (x *Host) GetZone() string {
+	if x != nil {
+		return x.Zone
+	}
+	return ""
+}
+
+func (x *Host) GetWeight() uint32 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
 // EndNodeLease ends it, and frees what the node owns.
 type EndNodeLease struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -157,7 +250,7 @@ type EndNodeLease struct {
 
 func (x *EndNodeLease) Reset() {
 	*x = EndNodeLease{}
-	mi := &file_proto_log_placement_proto_msgTypes[1]
+	mi := &file_proto_log_placement_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -169,7 +262,7 @@ func (x *EndNodeLease) String() string {
 func (*EndNodeLease) ProtoMessage() {}
 
 func (x *EndNodeLease) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[1]
+	mi := &file_proto_log_placement_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -182,7 +275,7 @@ func (x *EndNodeLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndNodeLease.ProtoReflect.Descriptor instead.
 func (*EndNodeLease) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{1}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *EndNodeLease) GetNode() string {
@@ -211,7 +304,7 @@ type MovePartitions struct {
 
 func (x *MovePartitions) Reset() {
 	*x = MovePartitions{}
-	mi := &file_proto_log_placement_proto_msgTypes[2]
+	mi := &file_proto_log_placement_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -223,7 +316,7 @@ func (x *MovePartitions) String() string {
 func (*MovePartitions) ProtoMessage() {}
 
 func (x *MovePartitions) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[2]
+	mi := &file_proto_log_placement_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -236,7 +329,7 @@ func (x *MovePartitions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovePartitions.ProtoReflect.Descriptor instead.
 func (*MovePartitions) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{2}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *MovePartitions) GetMoves() []*PartitionMove {
@@ -265,7 +358,7 @@ type PartitionMove struct {
 
 func (x *PartitionMove) Reset() {
 	*x = PartitionMove{}
-	mi := &file_proto_log_placement_proto_msgTypes[3]
+	mi := &file_proto_log_placement_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +370,7 @@ func (x *PartitionMove) String() string {
 func (*PartitionMove) ProtoMessage() {}
 
 func (x *PartitionMove) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[3]
+	mi := &file_proto_log_placement_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +383,7 @@ func (x *PartitionMove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionMove.ProtoReflect.Descriptor instead.
 func (*PartitionMove) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{3}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PartitionMove) GetPartition() uint32 {
@@ -338,7 +431,7 @@ type PartitionRow struct {
 
 func (x *PartitionRow) Reset() {
 	*x = PartitionRow{}
-	mi := &file_proto_log_placement_proto_msgTypes[4]
+	mi := &file_proto_log_placement_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -350,7 +443,7 @@ func (x *PartitionRow) String() string {
 func (*PartitionRow) ProtoMessage() {}
 
 func (x *PartitionRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[4]
+	mi := &file_proto_log_placement_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -363,7 +456,7 @@ func (x *PartitionRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionRow.ProtoReflect.Descriptor instead.
 func (*PartitionRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{4}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PartitionRow) GetOwner() string {
@@ -431,13 +524,14 @@ type NodeLeaseRow struct {
 	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
 	BegunTick     uint64                 `protobuf:"varint,4,opt,name=begun_tick,json=begunTick" json:"begun_tick,omitempty"`
 	ArmedTick     uint64                 `protobuf:"varint,5,opt,name=armed_tick,json=armedTick" json:"armed_tick,omitempty"`
+	Handlers      []string               `protobuf:"bytes,210,rep,name=handlers" json:"handlers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *NodeLeaseRow) Reset() {
 	*x = NodeLeaseRow{}
-	mi := &file_proto_log_placement_proto_msgTypes[5]
+	mi := &file_proto_log_placement_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -449,7 +543,7 @@ func (x *NodeLeaseRow) String() string {
 func (*NodeLeaseRow) ProtoMessage() {}
 
 func (x *NodeLeaseRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[5]
+	mi := &file_proto_log_placement_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -462,7 +556,7 @@ func (x *NodeLeaseRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeLeaseRow.ProtoReflect.Descriptor instead.
 func (*NodeLeaseRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{5}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *NodeLeaseRow) GetIncarnation() string {
@@ -500,6 +594,13 @@ func (x *NodeLeaseRow) GetArmedTick() uint64 {
 	return 0
 }
 
+func (x *NodeLeaseRow) GetHandlers() []string {
+	if x != nil {
+		return x.Handlers
+	}
+	return nil
+}
+
 // PlacementEvent is one change of owners in the trail; its key numbers it.
 type PlacementEvent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -517,7 +618,7 @@ type PlacementEvent struct {
 
 func (x *PlacementEvent) Reset() {
 	*x = PlacementEvent{}
-	mi := &file_proto_log_placement_proto_msgTypes[6]
+	mi := &file_proto_log_placement_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -529,7 +630,7 @@ func (x *PlacementEvent) String() string {
 func (*PlacementEvent) ProtoMessage() {}
 
 func (x *PlacementEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[6]
+	mi := &file_proto_log_placement_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -542,7 +643,7 @@ func (x *PlacementEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlacementEvent.ProtoReflect.Descriptor instead.
 func (*PlacementEvent) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{6}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PlacementEvent) GetIndex() uint64 {
@@ -605,12 +706,20 @@ var File_proto_log_placement_proto protoreflect.FileDescriptor
 
 const file_proto_log_placement_proto_rawDesc = "" +
 	"\n" +
-	"\x19proto/log/placement.proto\x12\x0fdormouse.log.v1\"q\n" +
+	"\x19proto/log/placement.proto\x12\x0fdormouse.log.v1\"\xc1\x01\n" +
 	"\x0eRenewNodeLease\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x12\n" +
 	"\x04life\x18\x03 \x01(\tR\x04life\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"6\n" +
+	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x121\n" +
+	"\x04host\x18\xd2\x01 \x01(\v2\x15.dormouse.log.v1.HostB\x05\xaa\x01\x02\b\x01R\x04host\x12\x1b\n" +
+	"\bhandlers\x18\xd3\x01 \x03(\tR\bhandlers\"\x8c\x01\n" +
+	"\x04Host\x12\x12\n" +
+	"\x04addr\x18\x01 \x01(\tR\x04addr\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12*\n" +
+	"\x11feature_level_max\x18\x03 \x01(\rR\x0ffeatureLevelMax\x12\x12\n" +
+	"\x04zone\x18\x04 \x01(\tR\x04zone\x12\x16\n" +
+	"\x06weight\x18\x05 \x01(\rR\x06weight\"6\n" +
 	"\fEndNodeLease\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
 	"\x04life\x18\x02 \x01(\tR\x04life\"X\n" +
@@ -631,7 +740,7 @@ const file_proto_log_placement_proto_rawDesc = "" +
 	"sinceIndex\x12\x19\n" +
 	"\bsince_ms\x18\x06 \x01(\x03R\asinceMs\x12\x10\n" +
 	"\x03why\x18\a \x01(\tR\x03why\x12\x1a\n" +
-	"\bdraining\x18\b \x01(\bR\bdraining\"\x99\x01\n" +
+	"\bdraining\x18\b \x01(\bR\bdraining\"\xb6\x01\n" +
 	"\fNodeLeaseRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\tR\vincarnation\x12\x12\n" +
 	"\x04life\x18\x02 \x01(\tR\x04life\x12\x15\n" +
@@ -639,7 +748,8 @@ const file_proto_log_placement_proto_rawDesc = "" +
 	"\n" +
 	"begun_tick\x18\x04 \x01(\x04R\tbegunTick\x12\x1d\n" +
 	"\n" +
-	"armed_tick\x18\x05 \x01(\x04R\tarmedTick\"\xbf\x01\n" +
+	"armed_tick\x18\x05 \x01(\x04R\tarmedTick\x12\x1b\n" +
+	"\bhandlers\x18\xd2\x01 \x03(\tR\bhandlers\"\xbf\x01\n" +
 	"\x0ePlacementEvent\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x12\x12\n" +
@@ -671,25 +781,27 @@ func file_proto_log_placement_proto_rawDescGZIP() []byte {
 }
 
 var file_proto_log_placement_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_proto_log_placement_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_proto_log_placement_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_proto_log_placement_proto_goTypes = []any{
 	(PartitionAction)(0),   // 0: dormouse.log.v1.PartitionAction
 	(*RenewNodeLease)(nil), // 1: dormouse.log.v1.RenewNodeLease
-	(*EndNodeLease)(nil),   // 2: dormouse.log.v1.EndNodeLease
-	(*MovePartitions)(nil), // 3: dormouse.log.v1.MovePartitions
-	(*PartitionMove)(nil),  // 4: dormouse.log.v1.PartitionMove
-	(*PartitionRow)(nil),   // 5: dormouse.log.v1.PartitionRow
-	(*NodeLeaseRow)(nil),   // 6: dormouse.log.v1.NodeLeaseRow
-	(*PlacementEvent)(nil), // 7: dormouse.log.v1.PlacementEvent
+	(*Host)(nil),           // 2: dormouse.log.v1.Host
+	(*EndNodeLease)(nil),   // 3: dormouse.log.v1.EndNodeLease
+	(*MovePartitions)(nil), // 4: dormouse.log.v1.MovePartitions
+	(*PartitionMove)(nil),  // 5: dormouse.log.v1.PartitionMove
+	(*PartitionRow)(nil),   // 6: dormouse.log.v1.PartitionRow
+	(*NodeLeaseRow)(nil),   // 7: dormouse.log.v1.NodeLeaseRow
+	(*PlacementEvent)(nil), // 8: dormouse.log.v1.PlacementEvent
 }
 var file_proto_log_placement_proto_depIdxs = []int32{
-	4, // 0: dormouse.log.v1.MovePartitions.moves:type_name -> dormouse.log.v1.PartitionMove
-	0, // 1: dormouse.log.v1.PartitionMove.action:type_name -> dormouse.log.v1.PartitionAction
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	2, // 0: dormouse.log.v1.RenewNodeLease.host:type_name -> dormouse.log.v1.Host
+	5, // 1: dormouse.log.v1.MovePartitions.moves:type_name -> dormouse.log.v1.PartitionMove
+	0, // 2: dormouse.log.v1.PartitionMove.action:type_name -> dormouse.log.v1.PartitionAction
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_placement_proto_init() }
@@ -703,7 +815,7 @@ func file_proto_log_placement_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_placement_proto_rawDesc), len(file_proto_log_placement_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -639,6 +639,8 @@ type OwnRequest struct {
 	Partition     uint32                 `protobuf:"varint,6,opt,name=partition" json:"partition,omitempty"`
 	Epoch         uint64                 `protobuf:"varint,7,opt,name=epoch" json:"epoch,omitempty"`
 	Why           string                 `protobuf:"bytes,8,opt,name=why" json:"why,omitempty"`
+	Host          *Host                  `protobuf:"bytes,210,opt,name=host" json:"host,omitempty"`         // renew, of a host
+	Handlers      []string               `protobuf:"bytes,211,rep,name=handlers" json:"handlers,omitempty"` // renew: name@version
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -729,6 +731,20 @@ func (x *OwnRequest) GetWhy() string {
 	return ""
 }
 
+func (x *OwnRequest) GetHost() *Host {
+	if x != nil {
+		return x.Host
+	}
+	return nil
+}
+
+func (x *OwnRequest) GetHandlers() []string {
+	if x != nil {
+		return x.Handlers
+	}
+	return nil
+}
+
 type OwnResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leader        string                 `protobuf:"bytes,1,opt,name=leader" json:"leader,omitempty"` // where not done here: ask this one
@@ -809,7 +825,7 @@ var File_proto_peer_peer_proto protoreflect.FileDescriptor
 
 const file_proto_peer_peer_proto_rawDesc = "" +
 	"\n" +
-	"\x15proto/peer/peer.proto\x12\x10dormouse.peer.v1\"\x10\n" +
+	"\x15proto/peer/peer.proto\x12\x10dormouse.peer.v1\x1a\x15proto/peer/host.proto\"\x10\n" +
 	"\x0eBarrierRequest\"'\n" +
 	"\x0fBarrierResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\"\x0f\n" +
@@ -867,7 +883,7 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\vleader_addr\x18\x02 \x01(\tR\n" +
 	"leaderAddr\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\bR\x04done\x12\x18\n" +
-	"\arefused\x18\x04 \x01(\tR\arefused\"\xc7\x01\n" +
+	"\arefused\x18\x04 \x01(\tR\arefused\"\x98\x02\n" +
 	"\n" +
 	"OwnRequest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
@@ -877,20 +893,23 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\x12\x1c\n" +
 	"\tpartition\x18\x06 \x01(\rR\tpartition\x12\x14\n" +
 	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12\x10\n" +
-	"\x03why\x18\b \x01(\tR\x03why\"\x8e\x01\n" +
+	"\x03why\x18\b \x01(\tR\x03why\x122\n" +
+	"\x04host\x18\xd2\x01 \x01(\v2\x16.dormouse.peer.v1.HostB\x05\xaa\x01\x02\b\x01R\x04host\x12\x1b\n" +
+	"\bhandlers\x18\xd3\x01 \x03(\tR\bhandlers\"\x8e\x01\n" +
 	"\vOwnResponse\x12\x16\n" +
 	"\x06leader\x18\x01 \x01(\tR\x06leader\x12\x1f\n" +
 	"\vleader_addr\x18\x02 \x01(\tR\n" +
 	"leaderAddr\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x18\n" +
 	"\arefused\x18\x04 \x01(\tR\arefused\x12\x16\n" +
-	"\x06detail\x18\x05 \x01(\tR\x06detail2\xfb\x02\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail2\xc7\x03\n" +
 	"\x04Peer\x12N\n" +
 	"\aBarrier\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse\x12K\n" +
 	"\x06Status\x12\x1f.dormouse.peer.v1.StatusRequest\x1a .dormouse.peer.v1.StatusResponse\x12E\n" +
 	"\x04Join\x12\x1d.dormouse.peer.v1.JoinRequest\x1a\x1e.dormouse.peer.v1.JoinResponse\x12K\n" +
 	"\x06Change\x12\x1f.dormouse.peer.v1.ChangeRequest\x1a .dormouse.peer.v1.ChangeResponse\x12B\n" +
-	"\x03Own\x12\x1c.dormouse.peer.v1.OwnRequest\x1a\x1d.dormouse.peer.v1.OwnResponseB!Z\x1adormouse/proto/peer;peerpb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x03Own\x12\x1c.dormouse.peer.v1.OwnRequest\x1a\x1d.dormouse.peer.v1.OwnResponse\x12J\n" +
+	"\x05Table\x12\x1e.dormouse.peer.v1.TableRequest\x1a\x1d.dormouse.peer.v1.TableUpdate(\x010\x01B!Z\x1adormouse/proto/peer;peerpb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_proto_peer_peer_proto_rawDescOnce sync.Once
@@ -916,23 +935,29 @@ var file_proto_peer_peer_proto_goTypes = []any{
 	(*ChangeResponse)(nil),  // 7: dormouse.peer.v1.ChangeResponse
 	(*OwnRequest)(nil),      // 8: dormouse.peer.v1.OwnRequest
 	(*OwnResponse)(nil),     // 9: dormouse.peer.v1.OwnResponse
+	(*Host)(nil),            // 10: dormouse.peer.v1.Host
+	(*TableRequest)(nil),    // 11: dormouse.peer.v1.TableRequest
+	(*TableUpdate)(nil),     // 12: dormouse.peer.v1.TableUpdate
 }
 var file_proto_peer_peer_proto_depIdxs = []int32{
-	0, // 0: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
-	2, // 1: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
-	4, // 2: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
-	6, // 3: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
-	8, // 4: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
-	1, // 5: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
-	3, // 6: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
-	5, // 7: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
-	7, // 8: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
-	9, // 9: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
-	5, // [5:10] is the sub-list for method output_type
-	0, // [0:5] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	10, // 0: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
+	0,  // 1: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
+	2,  // 2: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
+	4,  // 3: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
+	6,  // 4: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
+	8,  // 5: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
+	11, // 6: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
+	1,  // 7: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
+	3,  // 8: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
+	5,  // 9: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
+	7,  // 10: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
+	9,  // 11: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
+	12, // 12: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
+	7,  // [7:13] is the sub-list for method output_type
+	1,  // [1:7] is the sub-list for method input_type
+	1,  // [1:1] is the sub-list for extension type_name
+	1,  // [1:1] is the sub-list for extension extendee
+	0,  // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_proto_peer_peer_proto_init() }
@@ -940,6 +965,7 @@ func file_proto_peer_peer_proto_init() {
 	if File_proto_peer_peer_proto != nil {
 		return
 	}
+	file_proto_peer_host_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

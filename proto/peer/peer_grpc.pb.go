@@ -24,6 +24,7 @@ const (
 	Peer_Join_FullMethodName    = "/dormouse.peer.v1.Peer/Join"
 	Peer_Change_FullMethodName  = "/dormouse.peer.v1.Peer/Change"
 	Peer_Own_FullMethodName     = "/dormouse.peer.v1.Peer/Own"
+	Peer_Table_FullMethodName   = "/dormouse.peer.v1.Peer/Table"
 )
 
 // PeerClient is the client API for Peer service.
@@ -43,6 +44,9 @@ type PeerClient interface {
 	// Own asks the leader for what concerns the asking node's own lease and
 	// partitions.
 	Own(ctx context.Context, in *OwnRequest, opts ...grpc.CallOption) (*OwnResponse, error)
+	// Table tells a host who owns what: all of it first, then what changes. Each
+	// request names an index that the next answer is to be as of, or later.
+	Table(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TableRequest, TableUpdate], error)
 }
 
 type peerClient struct {
@@ -103,6 +107,19 @@ func (c *peerClient) Own(ctx context.Context, in *OwnRequest, opts ...grpc.CallO
 	return out, nil
 }
 
+func (c *peerClient) Table(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TableRequest, TableUpdate], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[0], Peer_Table_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[TableRequest, TableUpdate]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Peer_TableClient = grpc.BidiStreamingClient[TableRequest, TableUpdate]
+
 // PeerServer is the server API for Peer service.
 // All implementations must embed UnimplementedPeerServer
 // for forward compatibility.
@@ -120,6 +137,9 @@ type PeerServer interface {
 	// Own asks the leader for what concerns the asking node's own lease and
 	// partitions.
 	Own(context.Context, *OwnRequest) (*OwnResponse, error)
+	// Table tells a host who owns what: all of it first, then what changes. Each
+	// request names an index that the next answer is to be as of, or later.
+	Table(grpc.BidiStreamingServer[TableRequest, TableUpdate]) error
 	mustEmbedUnimplementedPeerServer()
 }
 
@@ -144,6 +164,9 @@ func (UnimplementedPeerServer) Change(context.Context, *ChangeRequest) (*ChangeR
 }
 func (UnimplementedPeerServer) Own(context.Context, *OwnRequest) (*OwnResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Own not implemented")
+}
+func (UnimplementedPeerServer) Table(grpc.BidiStreamingServer[TableRequest, TableUpdate]) error {
+	return status.Error(codes.Unimplemented, "method Table not implemented")
 }
 func (UnimplementedPeerServer) mustEmbedUnimplementedPeerServer() {}
 func (UnimplementedPeerServer) testEmbeddedByValue()              {}
@@ -256,6 +279,13 @@ func _Peer_Own_Handler(srv interface{}, ctx context.Context, dec func(interface{
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Peer_Table_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(PeerServer).Table(&grpc.GenericServerStream[TableRequest, TableUpdate]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Peer_TableServer = grpc.BidiStreamingServer[TableRequest, TableUpdate]
+
 // Peer_ServiceDesc is the grpc.ServiceDesc for Peer service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -284,6 +314,13 @@ var Peer_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Peer_Own_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Table",
+			Handler:       _Peer_Table_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+	},
 	Metadata: "proto/peer/peer.proto",
 }
