@@ -18,6 +18,7 @@ import (
 type store interface {
 	agent.Service
 	agent.Operator
+	Instances() agent.Instances
 	io.Closer
 }
 

@@ -76,7 +76,8 @@ func exitCode(err error) int {
 		agent.CodeSessionAlreadyRunning, agent.CodeSessionNotResumable, agent.CodeSessionNotRecoverable, agent.CodeSessionLeaseActive,
 		agent.CodeSessionLeaseRequired, agent.CodeSessionLeaseExpired, agent.CodeStaleSessionLease, agent.CodeStaleSessionRevision,
 		agent.CodeStaleConversationRevision, agent.CodeInvalidConversation, agent.CodeCheckpointMismatch, agent.CodeCommitMismatch,
-		agent.CodeMissingSnapshot, agent.CodeSessionQueueEmpty, agent.CodeReviewDecided, agent.CodeApprovalExpired, agent.CodeApprovalMismatch:
+		agent.CodeMissingSnapshot, agent.CodeSessionQueueEmpty, agent.CodeReviewDecided, agent.CodeApprovalExpired, agent.CodeApprovalMismatch,
+		agent.CodeThawFailed:
 		return exitConflict
 	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeReadOnly:
 		return exitUnavailable
@@ -130,6 +131,9 @@ func facts(e *agent.Error) string {
 	}
 	if e.State != "" && e.ExpiresAt != 0 && e.Epoch != 0 {
 		add("until %s", when(e.ExpiresAt))
+	}
+	if e.Reason != "" {
+		add("reason %s", e.Reason)
 	}
 	if e.Limit != "" {
 		add("limit %s", e.Limit)
@@ -185,6 +189,10 @@ func (a *app) hint(err error) string {
 		return "wait until it is free, as dormctl claims watch shows, or until it expires"
 	case agent.CodeIdempotencyMismatch:
 		return "this --request-id was used for another commit: repeat that one, or leave the flag out"
+	case agent.CodeThawFailed:
+		return "nothing was started; dormctl agents repair instances/MANAGER/KEY shows its checkpoint and thread, and what can be done"
+	case agent.CodeHandlerFailed:
+		return "the turn was not applied; the signal may be sent again"
 	case agent.CodeTooLarge:
 		return "split it up, or keep large contents elsewhere"
 	case agent.CodeReadOnly:

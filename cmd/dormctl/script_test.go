@@ -8,14 +8,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"dormouse/agent"
+	"dormouse/client"
 	"dormouse/internal/fakestore"
+	"dormouse/node/nodetest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what comes out into testdata/scripts")
@@ -23,6 +27,7 @@ var rewrite = flag.Bool("rewrite", false, "write what comes out into testdata/sc
 // console runs dormctl on a store in memory.
 type console struct {
 	store    *fakestore.Store
+	real     *nodetest.Node // instead of store
 	env      map[string]string
 	dialled  []string // endpoints of each connection
 	dialling error    // what dialling fails with
@@ -66,6 +71,9 @@ func (c *console) run(stdin string, args ...string) (stdout, stderr string, code
 				how += fmt.Sprintf(" tls certificates=%d", len(to.tls.Certificates))
 			}
 			c.dialled = append(c.dialled, how)
+			if c.real != nil {
+				return kept{c.real.Client}, nil
+			}
 			return c.store, c.dialling
 		},
 	}
@@ -73,11 +81,18 @@ func (c *console) run(stdin string, args ...string) (stdout, stderr string, code
 	return out.String(), errs.String(), code
 }
 
+// kept is a client that outlives the commands that use it.
+type kept struct{ *client.Client }
+
+func (kept) Close() error { return nil }
+
 // TestScripts plays testdata/scripts: lines that begin with "$ " are run, those
 // with "| " after them are their stdin, and what follows must come out: stdout,
 // then stderr behind "2> ", then the exit code if it is not 0. "% fail CODE"
 // makes the next commit's answer that error, after it has applied; "% pass SPAN"
-// lets time go by. Run with -rewrite to write down what does come out.
+// lets time go by. A script that begins with "% real" is played on a real node,
+// in virtual time; numbers of five digits and more, and times, depend on it and
+// are written as #. Run with -rewrite to write down what does come out.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/scripts/*.txt")
 	if err != nil || len(files) == 0 {
@@ -89,7 +104,14 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := play(t, newConsole(), string(want))
+			var got string
+			if strings.HasPrefix(string(want), "% real\n") {
+				synctest.Test(t, func(t *testing.T) {
+					got = changing.ReplaceAllString(play(t, &console{real: nodetest.Start(t)}, string(want)), "#")
+				})
+			} else {
+				got = play(t, newConsole(), string(want))
+			}
 			if *rewrite {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
@@ -103,6 +125,9 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// changing is what a real node says otherwise each time.
+var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{5,}\b`)
+
 // play runs a script and returns it with what came out.
 func play(t *testing.T, c *console, script string) string {
 	t.Helper()
@@ -112,6 +137,8 @@ func play(t *testing.T, c *console, script string) string {
 		line := lines[i]
 		switch {
 		case strings.HasPrefix(line, "#") || line == "" && (i+1 == len(lines) || strings.HasPrefix(lines[i+1], "$") || strings.HasPrefix(lines[i+1], "#") || strings.HasPrefix(lines[i+1], "%")):
+			b.WriteString(line + "\n")
+		case line == "% real":
 			b.WriteString(line + "\n")
 		case strings.HasPrefix(line, "% fail "):
 			b.WriteString(line + "\n")
@@ -126,7 +153,11 @@ func play(t *testing.T, c *console, script string) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.store.Pass(span)
+			if c.real != nil {
+				time.Sleep(span)
+			} else {
+				c.store.Pass(span)
+			}
 		case strings.HasPrefix(line, "$ "):
 			b.WriteString(line + "\n")
 			stdin := ""

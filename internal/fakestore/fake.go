@@ -28,6 +28,8 @@ type Store struct {
 	Feed []agent.Changed
 	// Snapshot is what Backup writes.
 	Snapshot []byte
+	// Live are the instances; nil means that no test asks for them.
+	Live agent.Instances
 	// Commits are those that applied.
 	Commits []agent.Commit
 
@@ -210,6 +212,9 @@ func (s *Store) Backup(_ context.Context, w io.Writer) error {
 	_, err := w.Write(s.Snapshot)
 	return err
 }
+
+// Instances are Live.
+func (s *Store) Instances() agent.Instances { return s.Live }
 
 // Close does nothing.
 func (s *Store) Close() error { return nil }

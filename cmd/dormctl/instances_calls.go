@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) instancesGet() *cobra.Command {
+	var initial string
+	cmd := &cobra.Command{
+		Use: "get MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: exactly("MANAGER", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			state, err := a.optionalObject("--initial-state", initial)
+			if err != nil {
+				return err
+			}
+			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+				i, err := on.Start(ctx, ref, agent.StartInstance{InitialState: state})
+				if err != nil {
+					return err
+				}
+				return a.printInstance(instanceDocOf(i))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&initial, "initial-state", "", "what it begins with where there is no checkpoint: a JSON object, @FILE or - for stdin")
+	return cmd
+}
+
+func (a *app) instancesSignal() *cobra.Command {
+	var cast bool
+	cmd := &cobra.Command{
+		Use: "signal MANAGER KEY TYPE [DATA]", Short: "Send an instance a signal, and show its handler's answer", Args: between(3, 4, "MANAGER", "KEY", "TYPE", "[DATA]"),
+		Long: `signal wakes the instance, hands it the signal after those that came before, and shows
+the handler's answer. DATA is a JSON object, @FILE or - for stdin. The document
+handler takes append, patch, turn and get. Sent again under the same
+--request-id a signal gets its first answer, and nothing is done twice.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			signal := agent.Signal{Type: args[2], Cast: cast, Request: agent.Request{Client: a.requestID, Seq: 1}}
+			if signal.Request.Client == "" {
+				signal.Request.Client = uuid.NewString()
+			}
+			if len(args) > 3 {
+				var err error
+				if signal.Data, err = a.objectArg("DATA", args[3]); err != nil {
+					return err
+				}
+			}
+			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+				reply, err := on.Signal(ctx, ref, signal)
+				if err != nil {
+					return &commitError{request: signal.Request, err: err}
+				}
+				return a.printReply(reply, cast)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&cast, "cast", false, "do not wait for its turn: it may be lost with its node")
+	return cmd
+}
+
+func (a *app) instancesAttach() *cobra.Command {
+	var attach agent.Attach
+	cmd := &cobra.Command{
+		Use: "attach MANAGER KEY", Short: "Keep an instance awake for somebody; starts it", Args: exactly("MANAGER", "KEY"),
+		Long: `attach keeps the instance awake until the attachment is ended with detach, or lapses:
+touch it with --as before its ttl is over.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+				attached, err := on.Attach(ctx, ref, attach)
+				if err != nil {
+					return err
+				}
+				var g grid
+				g.add("attachment", attached.Attachment)
+				g.add("expires", when(attached.ExpiresAt))
+				g.add("status", string(attached.Status))
+				g.add("node", attached.Node)
+				g.add("attached", number(attached.Attachments))
+				return a.print(attachedDoc{instanceDocOf(attached.Instance), attached.Attachment, attached.ExpiresAt}, g)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&attach.Attachment, "as", "", "names who: attaching twice under one name is one attachment; made up where empty")
+	cmd.Flags().DurationVar(&attach.TTL, "ttl", 0, "it lapses unless touched for so long; 0 means the manager's")
+	return cmd
+}
+
+func (a *app) instancesTouch() *cobra.Command {
+	var attachment string
+	cmd := a.acting("touch MANAGER KEY", "Put off that an instance idles out, or that an attachment lapses", "touched", exactly("MANAGER", "KEY"),
+		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
+			return on.Touch(ctx, ref, attachment)
+		})
+	cmd.Flags().StringVar(&attachment, "as", "", "the attachment")
+	return cmd
+}
+
+func (a *app) instancesDetach() *cobra.Command {
+	return a.acting("detach MANAGER KEY ATTACHMENT", "End an attachment", "detached", exactly("MANAGER", "KEY", "ATTACHMENT"),
+		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, args []string) error {
+			return on.Detach(ctx, ref, args[2])
+		})
+}
+
+func (a *app) instancesHibernate() *cobra.Command {
+	return a.acting("hibernate MANAGER KEY", "Store an instance now and let it sleep", "hibernated", exactly("MANAGER", "KEY"),
+		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
+			return on.Hibernate(ctx, ref)
+		})
+}
+
+func (a *app) instancesStop() *cobra.Command {
+	return a.acting("stop MANAGER KEY", "Hibernate an instance, whoever is attached to it", "stopped", exactly("MANAGER", "KEY"),
+		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
+			return on.Stop(ctx, ref)
+		})
+}
+
+// acting is a command that answers only that it was done.
+func (a *app) acting(
+	use, short, did string, args func(*cobra.Command, []string) error, call func(context.Context, agent.Instances, agent.InstanceRef, []string) error,
+) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+				if err := call(ctx, on, ref, args); err != nil {
+					return err
+				}
+				var g grid
+				g.add(ref.Key, did)
+				return a.print(actedDoc{ref.Manager, ref.Key, did}, g)
+			})
+		},
+	}
+}
+
+func (a *app) printReply(r agent.Reply, cast bool) error {
+	var g grid
+	g.add("node", r.Node)
+	if !cast {
+		g.add("rev", number(r.Rev))
+		g.add("revision", number(r.Revision))
+	}
+	g.add("durable", yes(r.Durable))
+	if r.Data != nil {
+		g.add("reply", string(r.Data))
+	}
+	return a.print(replyDoc{r.Node, r.Epoch, r.Rev, r.Revision, r.Durable, jsontext.Value(r.Data)}, g)
+}
+
+type attachedDoc struct {
+	instanceDoc
+	Attachment string `json:"attachment"`
+	ExpiresAt  int64  `json:"expires_at"`
+}
+
+type actedDoc struct {
+	Manager string `json:"manager"`
+	Key     string `json:"key"`
+	Did     string `json:"did"`
+}
+
+type replyDoc struct {
+	Node     string         `json:"node"`
+	Epoch    uint64         `json:"epoch"`
+	Rev      uint64         `json:"rev"`
+	Revision uint64         `json:"revision"`
+	Durable  bool           `json:"durable"`
+	Data     jsontext.Value `json:"data,omitzero"`
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) managersCommand() *cobra.Command {
+	cmd := group("managers", "How live instances of a kind are kept", a.managersList(), a.managersShow(), a.managersPut(), a.managersRemove())
+	cmd.Long = `A manager says how the instances of one kind are kept: by what handler, how long
+they stay awake, and what of them is stored. An instance is one key of it; see
+dormctl instances.`
+	return cmd
+}
+
+func (a *app) managersList() *cobra.Command {
+	var page pageFlags
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List managers", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				list, err := find[*agent.ManagerList](ctx, a, s, &agent.ListManagers{Page: page.page()})
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"manager", "handler", "idle timeout", "durability", "storage", "version", "revision"}, note: more(list.Next)}
+				for i := range list.Items {
+					m := &list.Items[i]
+					g.add(m.Name, handlerText(m.Handler), orNever(m.IdleTimeout), string(m.Durability), string(m.Storage), number(m.Version), number(m.Revision))
+				}
+				return a.print(pageOf(list.Items, list.Next, managerOf), g)
+			})
+		},
+	}
+	page.define(cmd)
+	return cmd
+}
+
+func (a *app) managersShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show MANAGER", Short: "Show a manager", Args: exactly("MANAGER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				m, err := find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]})
+				if err != nil {
+					return err
+				}
+				return a.printManager(m)
+			})
+		},
+	}
+}
+
+func (a *app) managersPut() *cobra.Command {
+	var m agent.Manager
+	var handler, signWith, durability, storage, metadata string
+	var guard guardFlags
+	cmd := &cobra.Command{
+		Use: "put MANAGER", Short: "Say how the instances of one kind are kept", Args: exactly("MANAGER"),
+		Long: `put writes a manager whole: what no flag says is as it is by default. Instances that
+are awake hear of it within a second; another handler, version or storage thaws
+them anew.`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			m.Name, m.Handler, m.Durability, m.Storage = args[0], handlerOf(handler, signWith), agent.Durability(durability), agent.Keeping(storage)
+			if m.Metadata, err = a.optionalObject("--metadata", metadata); err != nil {
+				return err
+			}
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				result, err := a.commit(ctx, s, &agent.PutManager{Manager: m, IfRevision: guard.revision()})
+				if err != nil {
+					return err
+				}
+				put, err := resultOf[*agent.ManagerResult](result, 0)
+				if err != nil {
+					return err
+				}
+				return a.printManager(&put.Manager)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&handler, "handler", string(agent.HandlerDocument), "what handles signals: document, go:NAME as a program has registered it, or a URL")
+	flags.StringVar(&signWith, "sign-with", "", "of a URL: which of the nodes' keys signs requests")
+	flags.DurationVar(&m.IdleTimeout, "idle-timeout", 0, "hibernate an instance without an attachment and a signal for so long; 0 means never")
+	flags.StringVar(&durability, "durability", "", "turn (store each signal before its reply) or idle (store at hibernation)")
+	flags.StringVar(&storage, "storage", "", "cluster, or none: what an instance knew is gone when it sleeps")
+	flags.Uint64Var(&m.Version, "state-version", 0, "of the state that the handler understands; 0 means 1")
+	flags.IntVar(&m.MailboxMax, "mailbox-max", 0, "signals that wait for one instance; 0 means 64")
+	flags.IntVar(&m.AwakeMax, "awake-max", 0, "instances awake on one node; 0 means no bound of its own")
+	flags.DurationVar(&m.SignalTTL, "signal-ttl", 0, "a handler is given so long for a signal; 0 means 30s")
+	flags.DurationVar(&m.AttachTTL, "attach-ttl", 0, "an attachment lapses after so long without a touch; 0 means 1m")
+	flags.BoolVar(&m.Track, "track", false, "have each signal leave entries in the thread")
+	flags.StringSliceVar(&m.SkipsPersist, "skips-persist", nil, "top-level fields of the state that are not stored")
+	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or - for stdin")
+	guard.define(cmd, true)
+	return cmd
+}
+
+func (a *app) managersRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "rm MANAGER…", Short: "Delete managers; what their instances have stored stays", Args: between(1, -1, "MANAGER…"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var ops []agent.Op
+			for _, name := range args {
+				ops = append(ops, &agent.DeleteManager{Name: name})
+			}
+			return a.remove(cmd, "manager", args, ops)
+		},
+	}
+}
+
+// goPrefix begins the names of handlers that programs have registered.
+const goPrefix = "go:"
+
+// handlerOf is a handler as --handler names it. The store judges it.
+func handlerOf(text, key string) agent.Handler {
+	name, isGo := strings.CutPrefix(text, goPrefix)
+	switch {
+	case isGo:
+		return agent.Handler{Kind: agent.HandlerGo, Name: name, Key: key}
+	case strings.Contains(text, "://"):
+		return agent.Handler{Kind: agent.HandlerHTTP, URL: text, Key: key}
+	default:
+		return agent.Handler{Kind: agent.HandlerKind(text), Key: key}
+	}
+}
+
+// handlerText is a handler as --handler takes it.
+func handlerText(h agent.Handler) string {
+	switch h.Kind {
+	case agent.HandlerGo:
+		return goPrefix + h.Name
+	case agent.HandlerHTTP:
+		return h.URL
+	default:
+		return string(h.Kind)
+	}
+}
+
+// orNever is a span, where 0 means that it never ends.
+func orNever(d time.Duration) string {
+	if d == 0 {
+		return "never"
+	}
+	return d.String()
+}
+
+func (a *app) printManager(m *agent.Manager) error {
+	var g grid
+	g.add("manager", m.Name)
+	g.add("handler", handlerText(m.Handler))
+	if m.Handler.Key != "" {
+		g.add("signed with", m.Handler.Key)
+	}
+	g.add("idle timeout", orNever(m.IdleTimeout))
+	g.add("durability", string(m.Durability))
+	g.add("storage", string(m.Storage))
+	g.add("state version", number(m.Version))
+	g.add("mailbox", number(m.Mailbox()))
+	if m.AwakeMax > 0 {
+		g.add("awake at most", number(m.AwakeMax))
+	}
+	g.add("signal ttl", m.SignalTimeout().String())
+	g.add("attach ttl", m.AttachmentTTL().String())
+	g.add("tracked", yes(m.Track))
+	if m.SkipsPersist != nil {
+		g.add("not stored", joined(m.SkipsPersist))
+	}
+	g.add("metadata", short(object(m.Metadata)))
+	g.add("revision", number(m.Revision))
+	g.add("updated", when(m.UpdatedAt))
+	return a.print(managerOf(*m), g)
+}
+
+type handlerDoc struct {
+	Kind string `json:"kind"`
+	Name string `json:"name,omitzero"`
+	URL  string `json:"url,omitzero"`
+	Key  string `json:"key,omitzero"`
+}
+
+type managerDoc struct {
+	Name          string         `json:"name"`
+	Handler       handlerDoc     `json:"handler"`
+	IdleTimeoutMS int64          `json:"idle_timeout_ms"`
+	Durability    string         `json:"durability"`
+	Storage       string         `json:"storage"`
+	Version       uint64         `json:"version"`
+	MailboxMax    int            `json:"mailbox_max"`
+	AwakeMax      int            `json:"awake_max,omitzero"`
+	SignalTTLMS   int64          `json:"signal_ttl_ms"`
+	AttachTTLMS   int64          `json:"attach_ttl_ms"`
+	Track         bool           `json:"track"`
+	SkipsPersist  []string       `json:"skips_persist,omitempty"`
+	Metadata      jsontext.Value `json:"metadata"`
+	Incarnation   uint64         `json:"incarnation"`
+	Revision      uint64         `json:"revision"`
+	CreatedAt     int64          `json:"created_at"`
+	UpdatedAt     int64          `json:"updated_at"`
+}
+
+func managerOf(m agent.Manager) managerDoc {
+	return managerDoc{
+		Name: m.Name, Handler: handlerDoc{Kind: string(m.Handler.Kind), Name: m.Handler.Name, URL: m.Handler.URL, Key: m.Handler.Key},
+		IdleTimeoutMS: m.IdleTimeout.Milliseconds(), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
+		MailboxMax: m.Mailbox(), AwakeMax: m.AwakeMax, SignalTTLMS: m.SignalTimeout().Milliseconds(), AttachTTLMS: m.AttachmentTTL().Milliseconds(),
+		Track: m.Track, SkipsPersist: m.SkipsPersist, Metadata: object(m.Metadata), Incarnation: m.Incarnation, Revision: m.Revision,
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+	}
+}
