@@ -100,7 +100,7 @@ func TestASnapshotIsSignedVerifiedAndShown(t *testing.T) {
 		return id + "=" + path
 	}
 	first, second := key("k1", strings.Repeat("s", 32)), key("k2", strings.Repeat("t", 32))
-	n.run("", exitNotFound, "sessions", "snapshot", "sign", "s", "--key", first)
+	n.run("", exitNotFound, "sessions", "snapshot", "sign", "s", "--signing-key", first)
 	lease, _ := n.run("", exitOK, "sessions", "claim", "s", "--owner", "w", "--request", "r", "--input", `"hi"`, "-o", "json")
 	var turn struct {
 		Lease struct {
@@ -111,22 +111,22 @@ func TestASnapshotIsSignedVerifiedAndShown(t *testing.T) {
 		t.Fatalf("claimed: %v: %s", err, lease)
 	}
 	n.run("", exitOK, "sessions", "checkpoint", "s", "--lease", turn.Lease.ID, "--owner", "w", "--snapshot", "n1", "--phase", "after_prompt", "--turn-state", `{"step":1}`)
-	signed, _ := n.run("", exitOK, "sessions", "snapshot", "sign", "s", "--key", first)
+	signed, _ := n.run("", exitOK, "sessions", "snapshot", "sign", "s", "--signing-key", first)
 	signed = strings.TrimSpace(signed)
 	if !strings.HasPrefix(signed, "dormouse:snapshot:v1:") {
 		t.Fatalf("signed: %q", signed)
 	}
-	n.run("", exitOK, "sessions", "snapshot", "verify", signed, "--key", second, "--key", first)
-	if out, _ := n.run(signed, exitOK, "sessions", "snapshot", "show", "-", "--key", first); !strings.Contains(out, `{"step":1}`) || !strings.Contains(out, "n1") {
+	n.run("", exitOK, "sessions", "snapshot", "verify", signed, "--signing-key", second, "--signing-key", first)
+	if out, _ := n.run(signed, exitOK, "sessions", "snapshot", "show", "-", "--signing-key", first); !strings.Contains(out, `{"step":1}`) || !strings.Contains(out, "n1") {
 		t.Errorf("shown: %s", out)
 	}
-	if _, errs := n.run("", exitFailed, "sessions", "snapshot", "verify", signed[:len(signed)-1]+"!", "--key", first); !strings.Contains(errs, "invalid_snapshot_signature") {
+	if _, errs := n.run("", exitFailed, "sessions", "snapshot", "verify", signed[:len(signed)-1]+"!", "--signing-key", first); !strings.Contains(errs, "invalid_snapshot_signature") {
 		t.Errorf("a string that was changed: %s", errs)
 	}
-	n.run("", exitFailed, "sessions", "snapshot", "verify", signed, "--key", second)
+	n.run("", exitFailed, "sessions", "snapshot", "verify", signed, "--signing-key", second)
 	n.run("", exitUsage, "sessions", "snapshot", "verify", signed)
-	n.run("", exitUsage, "sessions", "snapshot", "verify", signed, "--key", "k1")
-	if _, errs := n.run("", exitFailed, "sessions", "snapshot", "sign", "s", "--key", key("k3", "short")); !strings.Contains(errs, "at least 32") {
+	n.run("", exitUsage, "sessions", "snapshot", "verify", signed, "--signing-key", "k1")
+	if _, errs := n.run("", exitFailed, "sessions", "snapshot", "sign", "s", "--signing-key", key("k3", "short")); !strings.Contains(errs, "at least 32") {
 		t.Errorf("a short secret: %s", errs)
 	}
 }

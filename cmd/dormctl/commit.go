@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,13 +22,8 @@ POST /v1/commits:
     {"op": "append_thread", "thread": "t1", "expected_rev": 3, "entries": [{"kind": "message", "payload": {…}}]},
     {"op": "put_checkpoint", "key": "a1", "state": {…}, "thread": {"id": "t1", "rev": 4}}]}
 
-Ops: put_value, delete_value, put_checkpoint, patch_checkpoint,
-delete_checkpoint, append_thread, hibernate_thread, delete_thread,
-compact_thread, fork_thread, take_claim, renew_claim, release_claim,
-put_session, claim_session, resume_session, recover_session,
-checkpoint_session, commit_session, renew_session, cancel_session,
-fork_session, delete_session, decide_review, write_memory, delete_memory,
-fork_agent, erase_agent, set_ttl, put_scope, delete_scope. The bytes of values are in base64.`,
+Ops:` + listed(slices.Sorted(maps.Keys(opNames))) + `.
+The bytes of values are in base64.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path == "" {
 				return usagef("commit needs -f FILE, or -f - for stdin")
@@ -49,6 +47,25 @@ fork_agent, erase_agent, set_ttl, put_scope, delete_scope. The bytes of values a
 	}
 	cmd.Flags().StringVarP(&path, "file", "f", "", "file with the commit, or - for stdin")
 	return cmd
+}
+
+// listed is names in a help text, broken at helpWidth.
+func listed(names []string) string {
+	const helpWidth = 80
+	var all strings.Builder
+	column := len("Ops:")
+	for i, name := range names {
+		if i > 0 {
+			all.WriteByte(',')
+			column++
+		}
+		before := " "
+		if column += 1 + len(name); column >= helpWidth {
+			before, column = "\n", len(name)
+		}
+		all.WriteString(before + name)
+	}
+	return all.String()
 }
 
 func (a *app) printResult(result agent.Result) error {

@@ -15,8 +15,8 @@ func (a *app) sessionsSnapshot() *cobra.Command {
 	cmd := group("snapshot", "Snapshots of turns as portable, signed strings", a.snapshotSign(), a.snapshotVerify(), a.snapshotShow())
 	cmd.Long = `A portable snapshot is a string that another cluster, a queue or a file can carry,
 signed with HMAC-SHA256. A key is ID=FILE, where FILE holds its secret: at least
-32 random bytes, taken as they are but for white space at the end. The first --key
-signs; any of them verifies.`
+32 random bytes, taken as they are but for white space at the end. The first
+--signing-key signs; any of them verifies.`
 	return cmd
 }
 
@@ -24,7 +24,7 @@ signs; any of them verifies.`
 type keyFlags struct{ keys []string }
 
 func (k *keyFlags) define(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&k.keys, "key", nil, "ID=FILE: a key's id and the file with its secret; the first one signs")
+	cmd.Flags().StringArrayVar(&k.keys, "signing-key", nil, "ID=FILE: a key's id and the file with its secret; the first one signs")
 }
 
 func (k *keyFlags) ring(a *app) (*turnsnap.Ring, error) {
@@ -32,7 +32,7 @@ func (k *keyFlags) ring(a *app) (*turnsnap.Ring, error) {
 	for _, named := range k.keys {
 		id, path, ok := strings.Cut(named, "=")
 		if !ok || path == "" {
-			return nil, usagef("--key %s: a key is ID=FILE", named)
+			return nil, usagef("--signing-key %s: a key is ID=FILE", named)
 		}
 		secret, err := a.file("the secret of key "+id, path)
 		if err != nil {
@@ -41,7 +41,7 @@ func (k *keyFlags) ring(a *app) (*turnsnap.Ring, error) {
 		keys = append(keys, turnsnap.Key{ID: id, Secret: []byte(strings.TrimRight(string(secret), " \t\r\n"))})
 	}
 	if len(keys) == 0 {
-		return nil, usagef("name a key: --key ID=FILE")
+		return nil, usagef("name a key: --signing-key ID=FILE")
 	}
 	return turnsnap.NewRing(keys[0], keys[1:]...)
 }
@@ -50,7 +50,7 @@ func (a *app) snapshotSign() *cobra.Command {
 	var keys keyFlags
 	var id string
 	cmd := &cobra.Command{
-		Use: "sign SESSION --key ID=FILE", Short: "Print a session's snapshot as a signed string", Args: exactly("SESSION"),
+		Use: "sign SESSION --signing-key ID=FILE", Short: "Print a session's snapshot as a signed string", Args: exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ring, err := keys.ring(a)
 			if err != nil {
@@ -98,7 +98,7 @@ func snapshotOf(s *agent.Session, id string) (*agent.SessionSnapshot, error) {
 func (a *app) snapshotVerify() *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
-		Use: "verify STRING --key ID=FILE", Short: "Tell whether a string was signed with one of the keys, and is whole", Args: exactly("STRING"),
+		Use: "verify STRING --signing-key ID=FILE", Short: "Tell whether a string was signed with one of the keys, and is whole", Args: exactly("STRING"),
 		Long: "verify exits with 0 where it is, and says why not otherwise. STRING is the string itself, @FILE, or - for stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			snapshot, err := a.openSnapshot(&keys, args[0])
@@ -144,7 +144,7 @@ type portableDoc struct {
 func (a *app) snapshotShow() *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
-		Use: "show STRING --key ID=FILE", Short: "Show what is in a signed string, once it is verified", Args: exactly("STRING"),
+		Use: "show STRING --signing-key ID=FILE", Short: "Show what is in a signed string, once it is verified", Args: exactly("STRING"),
 		Long: "STRING is the string itself, @FILE, or - for stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := a.openSnapshot(&keys, args[0])

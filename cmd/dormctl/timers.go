@@ -66,8 +66,11 @@ func (a *app) timersSet() *cobra.Command {
 	var at, missed, data string
 	cmd := &cobra.Command{
 		Use: "set MANAGER KEY TIMER (--cron CRON | --at TIME)", Short: "Set a timer, in place of the one under that id", Args: exactly("MANAGER", "KEY", "TIMER"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			t.Manager, t.Key, t.ID, t.Missed, t.Data = args[0], args[1], args[2], agent.Missed(missed), agent.JSON(data)
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			t.Manager, t.Key, t.ID, t.Missed = args[0], args[1], args[2], agent.Missed(missed)
+			if t.Data, err = a.optionalObject("data", data); err != nil {
+				return err
+			}
 			if at != "" {
 				instant, err := time.Parse(time.RFC3339, at)
 				if err != nil {
@@ -95,7 +98,7 @@ func (a *app) timersSet() *cobra.Command {
 	flags.StringVar(&missed, "missed", "", "skip, fire_once or catch_up: what becomes of occurrences that nobody could fire in time")
 	flags.Uint64Var(&t.CatchUp, "catch-up", 0, "of --missed catch_up: the last so many are fired")
 	flags.StringVar(&t.Type, "type", "", "of the signal; timer where none is named")
-	flags.StringVar(&data, "data", "", "of the signal: a JSON object")
+	flags.StringVar(&data, "data", "", "of the signal: a JSON object, @FILE or -")
 	return cmd
 }
 
