@@ -27,7 +27,8 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	terminal       bool // stderr is one: progress may be drawn
+	terminal       bool                                  // stderr is one: progress may be drawn
+	size           func() (width, height int, err error) // of stdout, where it is one; nil elsewhere
 	dial           func(target) (store, error)
 	self           string // the file of this program, which it runs again for workers
 

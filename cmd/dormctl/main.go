@@ -28,5 +28,8 @@ func main() {
 		dial:     dialClient,
 		self:     self,
 	}
+	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
+		a.size = func() (width, height int, err error) { return term.GetSize(out) }
+	}
 	os.Exit(a.main(ctx, os.Args[1:]))
 }

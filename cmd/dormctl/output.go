@@ -85,6 +85,25 @@ func (a *app) event(document any, line string) error {
 }
 
 func (a *app) printGrid(g grid) error {
+	if err := a.write(g.text()); err != nil {
+		return err
+	}
+	if g.note != "" {
+		a.tell("%s", g.note)
+	}
+	return nil
+}
+
+// write writes a result that is text already.
+func (a *app) write(text string) error {
+	if _, err := fmt.Fprint(a.stdout, text); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// text is the grid without its note.
+func (g grid) text() string {
 	w := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
@@ -104,13 +123,7 @@ func (a *app) printGrid(g grid) error {
 	for line := range strings.Lines(w.Render()) {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
-	if _, err := fmt.Fprint(a.stdout, b.String()); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	if g.note != "" {
-		a.tell("%s", g.note)
-	}
-	return nil
+	return b.String()
 }
 
 func row(cells []string) table.Row {

@@ -54,7 +54,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.requestID, "request-id", "", "repeat a write of unknown outcome under the id it had")
 
 	root.AddCommand(
-		a.statusCommand(), a.membersCommand(),
+		a.statusCommand(), a.membersCommand(), a.topCommand(),
 		a.placementCommand(), a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
 		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(),
 		a.sessionsCommand(), a.reviewsCommand(), a.memoryCommand(), a.conversationsCommand(), a.filesCommand(),

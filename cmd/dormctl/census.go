@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// How long a census rests: censusRest at least, and censusShare times as long
+// as it took, so that counting never is what the nodes are busy with.
+const (
+	censusRest  = 5 * time.Second
+	censusShare = 4
+)
+
+// census counts the instances that are stored, again and again.
+type census struct{ last atomic.Pointer[int] }
+
+func newCensus() *census { return &census{} }
+
+// stored is what the last count came to; nil before there is one.
+func (c *census) stored() *int { return c.last.Load() }
+
+// run counts until ctx ends. A count that fails is made again later.
+func (c *census) run(ctx context.Context, s store) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		if count, err := countStored(ctx, s); err == nil {
+			c.last.Store(&count)
+		}
+		pause(ctx, max(censusRest, censusShare*time.Since(began)))
+	}
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"dormouse/agent"
+)
+
+// topEveryMin bounds how often top asks the nodes.
+const topEveryMin = 100 * time.Millisecond
+
+func (a *app) topCommand() *cobra.Command {
+	var once bool
+	var every time.Duration
+	cmd := &cobra.Command{
+		Use: "top", Short: "Show nodes, partitions and live instances, as they change", Args: exactly(),
+		Long: `top shows each node's partitions and instances, of all scopes, and the moves under
+way, anew every second until interrupted. With --once, and where the output is no
+terminal, it looks twice, a second apart, and shows that.
+
+Dormant are the instances that are stored and not awake. They are counted by
+listing them, from time to time, so that this number is older than the others.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if every < topEveryMin {
+				return usagef("--every is %v: use at least %v", every, topEveryMin)
+			}
+			ctx := cmd.Context()
+			return a.stream(ctx, func(ctx context.Context, s store) error {
+				if once || a.size == nil {
+					return a.topOnce(ctx, s, every)
+				}
+				return a.topLive(ctx, s, every)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&once, "once", false, "show it once")
+	cmd.Flags().DurationVar(&every, "every", time.Second, "how often to look")
+	return cmd
+}
+
+// sample is what the cluster said at one time.
+type sample struct {
+	at        time.Time
+	status    agent.ClusterStatus
+	placement agent.Placement
+	stats     agent.ManagerStats // of all managers of all scopes
+}
+
+// look asks for all that top shows but the count of those that are stored.
+func (a *app) look(ctx context.Context, s store) (*sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	var out sample
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { out.status, err = s.Status(ctx); return err })
+	g.Go(func() (err error) { out.placement, err = s.Placement(ctx, agent.PlacementQuery{}); return err })
+	g.Go(func() (err error) { out.stats, err = s.Instances().Stats(ctx, "", ""); return err })
+	err := g.Wait()
+	out.at = time.Now()
+	return &out, err
+}
+
+// topOnce shows what is so now, and what came to pass in a while.
+func (a *app) topOnce(ctx context.Context, s store, every time.Duration) error {
+	before, err := a.look(ctx, s)
+	if err != nil {
+		return err
+	}
+	pause(ctx, every)
+	now, err := a.look(ctx, s)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	stored, err := countStored(within, s)
+	if err != nil {
+		return err
+	}
+	doc := topOf(before, now, &stored)
+	if a.output != outputTable {
+		return a.print(doc, grid{})
+	}
+	return a.write(topText(doc))
+}
+
+// topLive shows it anew until it is interrupted. While the cluster does not
+// answer it says so, below what was so before.
+func (a *app) topLive(ctx context.Context, s store, every time.Duration) error {
+	count := newCensus()
+	ended := make(chan struct{})
+	life, end := context.WithCancel(ctx)
+	go func() { defer close(ended); count.run(life, s) }()
+	defer func() { end(); <-ended }()
+	screen := &screen{out: a.stdout, size: a.size}
+	var before, now *sample
+	for ctx.Err() == nil {
+		next, err := a.look(ctx, s)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && now == nil:
+			return err
+		case err == nil:
+			before, now = now, next
+		}
+		doc := topOf(before, now, count.stored())
+		if a.output == outputTable {
+			text := topText(doc)
+			if err != nil {
+				text += "\n" + clean(err.Error()) + "\n"
+			}
+			err = screen.draw(text)
+		} else {
+			err = a.event(doc, "")
+		}
+		if err != nil {
+			return err
+		}
+		pause(ctx, every)
+	}
+	return nil
+}
+
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// storedPrefix begins the keys of the checkpoints that instances have.
+const storedPrefix = "instances/"
+
+// countStored lists the instances that are stored, in all scopes.
+func countStored(ctx context.Context, s store) (count int, err error) {
+	err = eachPage(ctx, s, "", func(page agent.Page) agent.Read { return &agent.ListScopes{Page: page} }, func(scopes *agent.ScopeList) (string, error) {
+		for _, scope := range scopes.Items {
+			prefixed := func(page agent.Page) agent.Read {
+				page.Prefix = storedPrefix
+				return &agent.ListCheckpoints{Page: page}
+			}
+			if err := eachPage(ctx, s, scope.Name, prefixed, func(list *agent.CheckpointList) (string, error) {
+				count += len(list.Items)
+				return list.Next, nil
+			}); err != nil {
+				return "", err
+			}
+		}
+		return scopes.Next, nil
+	})
+	return count, err
+}
+
+// eachPage reads a list to its end, from any node's state.
+func eachPage[T agent.Found](ctx context.Context, s store, scope string, read func(agent.Page) agent.Read, see func(T) (next string, err error)) error {
+	page := agent.Page{Limit: agent.ListLimitMax}
+	for {
+		answers, err := s.Read(ctx, agent.Reads{Scope: scope, Stale: true, Reads: []agent.Read{read(page)}})
+		if err != nil {
+			return err
+		}
+		if len(answers.Answers) != 1 {
+			return errors.New("one question has another number of answers: is the node of another version?")
+		}
+		list, err := foundIn[T](answers, 0)
+		if err != nil {
+			return err
+		}
+		if page.After, err = see(list); err != nil || page.After == "" {
+			return err
+		}
+	}
+}

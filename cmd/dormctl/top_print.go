@@ -1,0 +1,211 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"dormouse/agent"
+)
+
+// topNodeDoc is one node.
+type topNodeDoc struct {
+	Node             string  `json:"node"`
+	Zone             string  `json:"zone"`
+	Leader           bool    `json:"leader"`
+	Status           string  `json:"status"` // as members shows it
+	Leased           bool    `json:"leased"`
+	Partitions       int     `json:"partitions"` // owned, draining ones too
+	Draining         int     `json:"draining"`   // …of which are to go
+	Coming           int     `json:"coming"`
+	Error            string  `json:"error,omitzero"` // why its instances are not known
+	Awake            int     `json:"awake"`
+	Waking           int     `json:"waking"`
+	Hibernating      int     `json:"hibernating"`
+	Attachments      int     `json:"attachments"`
+	SignalsPerSecond float64 `json:"signals_per_second"`
+	WakesPerSecond   float64 `json:"wakes_per_second"`
+	Failed           uint64  `json:"failed"`
+	Crashed          uint64  `json:"crashed"`
+}
+
+// topMoveDoc is the partitions that are on their way from one node to another.
+type topMoveDoc struct {
+	From       string `json:"from"`
+	To         string `json:"to"`
+	Partitions int    `json:"partitions"`
+	Why        string `json:"why"`
+}
+
+// topDoc is what top shows.
+type topDoc struct {
+	Time             int64        `json:"time"`
+	ClusterID        string       `json:"cluster_id"`
+	Leader           string       `json:"leader"`
+	Nodes            []topNodeDoc `json:"nodes"`
+	Free             int          `json:"free"` // partitions that nobody owns
+	Awake            int          `json:"awake"`
+	Dormant          *int         `json:"dormant"` // null where they have not been counted yet
+	SignalsPerSecond float64      `json:"signals_per_second"`
+	Moves            []topMoveDoc `json:"moves"`
+}
+
+// topOf puts together what two samples tell; before and stored may be nil.
+func topOf(before, now *sample, stored *int) topDoc {
+	doc := topDoc{
+		Time: now.at.UnixMilli(), ClusterID: now.status.ClusterID, Leader: now.status.Leader, Free: now.placement.Free,
+		Nodes: []topNodeDoc{}, Moves: movesOf(now.placement.Moving),
+	}
+	status, counts := map[string]string{}, map[string]agent.NodeStats{}
+	for _, m := range now.status.Members {
+		status[m.ID] = m.Status
+	}
+	for _, n := range now.stats.Nodes {
+		counts[n.Node] = n
+	}
+	for _, p := range now.placement.Nodes {
+		n := topNodeDoc{
+			Node: p.Node, Zone: p.Zone, Leader: p.Node == doc.Leader, Status: cmp.Or(status[p.Node], "unknown"), Leased: p.Leased,
+			Partitions: p.Owned, Draining: p.Draining, Coming: p.Coming,
+		}
+		c, asked := counts[p.Node]
+		if n.Error = c.Error; !asked {
+			n.Error = "it was not asked"
+		}
+		n.Awake, n.Waking, n.Hibernating, n.Attachments = c.Awake, c.Waking, c.Draining, c.Attachments
+		n.Failed, n.Crashed = c.Failed, c.Crashed
+		n.SignalsPerSecond = rate(before, now, p.Node, func(n agent.NodeStats) uint64 { return n.Signals })
+		n.WakesPerSecond = rate(before, now, p.Node, func(n agent.NodeStats) uint64 { return n.Wakes })
+		doc.Awake += n.Awake + n.Hibernating
+		doc.SignalsPerSecond += n.SignalsPerSecond
+		doc.Nodes = append(doc.Nodes, n)
+	}
+	if stored != nil {
+		dormant := max(0, *stored-doc.Awake)
+		doc.Dormant = &dormant
+	}
+	return doc
+}
+
+// rate is how much a node's counter grew by, a second. One that began anew, with
+// its node, has not grown.
+func rate(before, now *sample, node string, counter func(agent.NodeStats) uint64) float64 {
+	if before == nil || !now.at.After(before.at) {
+		return 0
+	}
+	then, known := counterOf(before, node, counter)
+	since, still := counterOf(now, node, counter)
+	if !known || !still || since < then {
+		return 0
+	}
+	return float64(since-then) / now.at.Sub(before.at).Seconds()
+}
+
+func counterOf(s *sample, node string, counter func(agent.NodeStats) uint64) (uint64, bool) {
+	for _, n := range s.stats.Nodes {
+		if n.Node == node && n.Error == "" {
+			return counter(n), true
+		}
+	}
+	return 0, false
+}
+
+// movesOf sums up the partitions that drain.
+func movesOf(moving []agent.Partition) []topMoveDoc {
+	type way struct{ from, to, why string }
+	sums := map[way]int{}
+	for _, p := range moving {
+		sums[way{p.Owner, p.To, p.Why}]++
+	}
+	moves := []topMoveDoc{}
+	for w, n := range maps.All(sums) {
+		moves = append(moves, topMoveDoc{w.from, w.to, n, w.why})
+	}
+	slices.SortFunc(moves, func(a, b topMoveDoc) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Why, b.Why))
+	})
+	return moves
+}
+
+// topText is a doc for people.
+func topText(doc topDoc) string {
+	dormant := "?"
+	if doc.Dormant != nil {
+		dormant = number(*doc.Dormant)
+	}
+	moving := 0
+	for _, m := range doc.Moves {
+		moving += m.Partitions
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "leader: %s   nodes: %d   partitions: %d, %d moving, %d free   %s\n", clean(orDash(doc.Leader)), len(doc.Nodes), agent.Partitions, moving, doc.Free, when(doc.Time))
+	fmt.Fprintf(&b, "instances: %d awake, %s dormant   %.1f signals/s\n\n", doc.Awake, dormant, doc.SignalsPerSecond)
+	g := grid{head: []string{"node", "status", "lease", "partitions", "share", "leaving", "coming", "awake", "waking", "attached", "signals/s", "wakes/s", "failed", "crashed"}}
+	for _, n := range doc.Nodes {
+		name := n.Node
+		if n.Leader {
+			name += " *"
+		}
+		row := []string{name, n.Status, yes(n.Leased), number(n.Partitions), fmt.Sprintf("%.1f%%", 100*float64(n.Partitions)/agent.Partitions), number(n.Draining), number(n.Coming)}
+		if n.Error != "" {
+			row = append(row, "?", "?", "?", "?", "?", "?", "?")
+		} else {
+			row = append(row, number(n.Awake), number(n.Waking), number(n.Attachments), fmt.Sprintf("%.1f", n.SignalsPerSecond),
+				fmt.Sprintf("%.1f", n.WakesPerSecond), number(n.Failed), number(n.Crashed))
+		}
+		g.add(row...)
+	}
+	b.WriteString(g.text())
+	if len(doc.Moves) > 0 {
+		moves := grid{head: []string{"from", "to", "partitions", "why"}, apart: true}
+		for _, m := range doc.Moves {
+			moves.add(m.From, orDash(m.To), number(m.Partitions), m.Why)
+		}
+		b.WriteString(moves.text())
+	}
+	return b.String()
+}
+
+// screen is a terminal on which a text takes the place of the one before.
+type screen struct {
+	out   io.Writer
+	size  func() (width, height int, err error)
+	lines int // of the text that stands there
+}
+
+// draw shows a text, which ends with the end of a line, as far as there is room.
+func (s *screen) draw(show string) error {
+	width, height, err := s.size()
+	if err != nil {
+		return fmt.Errorf("measure the terminal: %w", err)
+	}
+	var b strings.Builder
+	if s.lines > 0 {
+		b.WriteString(text.CursorUp.Sprintn(s.lines))
+	}
+	lines := 0
+	for line := range strings.Lines(show) {
+		if lines == height-1 {
+			break // the cursor needs a line of its own
+		}
+		b.WriteString(text.EraseLine.Sprint() + text.Trim(strings.TrimSuffix(line, "\n"), width) + "\n")
+		lines++
+	}
+	left := s.lines - lines
+	for range left { // of a longer text before
+		b.WriteString(text.EraseLine.Sprint() + "\n")
+	}
+	if left > 0 {
+		b.WriteString(text.CursorUp.Sprintn(left))
+	}
+	s.lines = lines
+	if _, err := io.WriteString(s.out, b.String()); err != nil {
+		return fmt.Errorf("write to the terminal: %w", err)
+	}
+	return nil
+}
