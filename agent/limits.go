@@ -53,8 +53,11 @@ const (
 // ReadBytesMax, so that one read answers with all of it. Of requests and
 // snapshots the oldest go first, never the newest.
 const (
-	PlacementEventsMax      = 1024 // changes of owners that the trail keeps
-	PlacementWhyBytesMax    = 512  // why a partition was moved
+	PlacementEventsMax      = 1024   // changes of owners that the trail keeps
+	HostsMax                = 256    // members that keep instances and no data
+	HostWeightMax           = 10_000 // the share that a host may ask for; 100 is the usual
+	LeaseHandlersMax        = 256    // Go handlers of one process that keeps instances
+	PlacementWhyBytesMax    = 512    // why a partition was moved
 	SessionIDBytesMax       = IDBytesMax - len(sessionClaimPrefix)
 	SessionBytesMax         = 4 << 20  // spec, metadata, environment, conversation, result and failure together
 	SessionRequestBytesMax  = 1 << 20  // one request

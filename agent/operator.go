@@ -18,6 +18,7 @@ type Member struct {
 	FeatureLevelMax uint32
 	Zone            string // where it stands, for people
 	Weight          int    // its share of the partitions; 0 for the usual
+	Host            bool   // it keeps instances and no data; it is a member for as long as its lease stands
 }
 
 // MemberStatus is a member as the answering node sees it now.

@@ -14,8 +14,9 @@ type NodeLease struct {
 	Incarnation string // of the node's data directory
 	Life        string // of its process
 	TTL         time.Duration
-	BegunTick   uint64 // the log's time when it began
-	ArmedTick   uint64 // …and when it was renewed last
+	BegunTick   uint64   // the log's time when it began
+	ArmedTick   uint64   // …and when it was renewed last
+	Handlers    []string // the process's Go handlers, as HandlerVersion has them, in order
 }
 
 // PartitionMove is one change of what is to become of a partition. It applies
@@ -101,10 +102,12 @@ type PlacedNode struct {
 	Node     string
 	Zone     string
 	Weight   int
-	Leased   bool // it has a lease as of Index
-	Owned    int  // partitions; draining ones too
-	Draining int  // …of which are to go
-	Coming   int  // partitions that drain for it
+	Leased   bool     // it has a lease as of Index
+	Owned    int      // partitions; draining ones too
+	Draining int      // …of which are to go
+	Coming   int      // partitions that drain for it
+	Host     bool     // it keeps instances and no data
+	Handlers []string // its process's Go handlers, as HandlerVersion has them
 }
 
 // PlacementCandidate is a node that a partition may go to, the first choice first.

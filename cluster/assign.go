@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -98,7 +99,8 @@ func (g *Group) assignOnce(ctx context.Context) (planned bool) {
 // MayOwn are the members that have a lease, and so may own partitions, but for
 // one; "" leaves nobody out. One that seems dead, or has come only now, is
 // closed: it may flap. Where all of them are such, none is held back for being
-// young. Of the leader it is what it plans for.
+// young. Those with fewer Go handlers than others are left out. Of the leader it
+// is what it plans for.
 func (g *Group) MayOwn(without string) []placement.Node {
 	members := make(map[string]agent.Member)
 	for _, m := range g.machine.Members() {
@@ -106,7 +108,8 @@ func (g *Group) MayOwn(without string) []placement.Node {
 	}
 	tick := g.Tick()
 	var nodes []placement.Node
-	var young []int
+	var handlers [][]string
+	var young []string
 	open := 0
 	for _, l := range g.o.Placement.Table.NodeLeases() {
 		m, known := members[l.Node]
@@ -117,15 +120,16 @@ func (g *Group) MayOwn(without string) []placement.Node {
 		n.Closed = g.o.Placement.Alive != nil && l.Node != g.o.NodeID && !g.o.Placement.Alive(l.Node)
 		if !n.Closed && l.BegunTick+uint64(l.TTL.Milliseconds()) > tick {
 			n.Closed = true
-			young = append(young, len(nodes))
+			young = append(young, n.Name)
 		}
 		if !n.Closed {
 			open++
 		}
-		nodes = append(nodes, n)
+		nodes, handlers = append(nodes, n), append(handlers, l.Handlers)
 	}
-	if open == 0 {
-		for _, i := range young {
+	nodes = able(nodes, handlers)
+	for i := range nodes {
+		if open == 0 && slices.Contains(young, nodes[i].Name) {
 			nodes[i].Closed = false
 		}
 	}

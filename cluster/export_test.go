@@ -93,3 +93,6 @@ func Plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool
 	}
 	return moves
 }
+
+// Able is able.
+var Able = able

@@ -338,6 +338,9 @@ func (g *Group) admit(ctx context.Context, r JoinRequest) (JoinResponse, error) 
 // vote before the new one can take part, since a node that has forgotten how
 // it voted could vote twice.
 func (g *Group) bury(ctx context.Context, old agent.Member, r JoinRequest) (refused string, err error) {
+	if old.Host {
+		return fmt.Sprintf("node id %s is that of a host: choose another, or stop the host", r.Node), nil
+	}
 	if !r.Empty {
 		return fmt.Sprintf("the cluster knows node %s by another data directory than the one it has now: give it that one back, or empty it", r.Node), nil
 	}

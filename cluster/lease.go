@@ -27,6 +27,9 @@ type Placement struct {
 	// from it; 0: it takes no lease, and owns nothing. Who gives one has to
 	// release what drains.
 	LeaseTTL time.Duration
+	// Handlers are the Go handlers of this process, as agent.HandlerVersion has
+	// them, in order.
+	Handlers []string
 	// Alive is a hint whether a node seems to be alive; nil: all do. One that
 	// does not is given nothing, and loses nothing for it.
 	Alive func(node string) bool
@@ -44,7 +47,7 @@ type PartitionTable interface {
 	PartitionsChanged() <-chan struct{}
 
 	// The encoders make whole commits, as Submit takes them.
-	EncodeRenewNodeLease(node, incarnation, life string, ttl time.Duration) []byte
+	EncodeRenewNodeLease(l agent.NodeLease, host *agent.Member) []byte
 	EncodeEndNodeLease(node, life string) []byte
 	EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte
 }
@@ -127,7 +130,7 @@ func (g *Group) renewLease(ctx context.Context, ttl time.Duration) bool {
 	until := began.Add(ttl - ttl/driftPart)
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	answer := g.own(ctx, OwnRequest{Kind: OwnRenew, TTL: ttl})
+	answer := g.own(ctx, OwnRequest{Kind: OwnRenew, TTL: ttl, Handlers: g.o.Placement.Handlers})
 	if answer.Index == 0 || g.machine.WaitApplied(ctx, answer.Index) != nil {
 		return false
 	}

@@ -24,6 +24,9 @@ func (g *Group) Members() []agent.MemberStatus {
 		} else if index, ok := g.followed.applied(m.Incarnation); ok {
 			s.AppliedIndex = index
 		}
+		if m.Host {
+			s.Status = "alive" // its lease stands: it would be no member else
+		}
 		members = append(members, s)
 	}
 	slices.SortFunc(members, func(a, b agent.MemberStatus) int { return strings.Compare(a.ID, b.ID) })

@@ -31,6 +31,8 @@ type OwnRequest struct {
 	Partition   int
 	Epoch       uint64
 	Why         string
+	Handlers    []string      // OwnRenew: the process's, in order
+	Host        *agent.Member // OwnRenew, of a host: its member row; nil of a node
 }
 
 // OwnResponse answers: done as of an index, or go elsewhere, or refused by the
@@ -126,7 +128,9 @@ func (g *Group) HandleOwn(ctx context.Context, r OwnRequest) OwnResponse {
 	var cmd []byte
 	switch r.Kind {
 	case OwnRenew:
-		cmd = table.EncodeRenewNodeLease(r.Node, r.Incarnation, r.Life, r.TTL)
+		cmd = table.EncodeRenewNodeLease(agent.NodeLease{
+			Node: r.Node, Incarnation: r.Incarnation, Life: r.Life, TTL: r.TTL, Handlers: r.Handlers,
+		}, r.Host)
 	case OwnEnd:
 		cmd = table.EncodeEndNodeLease(r.Node, r.Life)
 	case OwnRelease, OwnKeep:

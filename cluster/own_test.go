@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"dormouse/agent"
@@ -26,9 +25,7 @@ func (d *drainer) Partitions() []agent.Partition      { return nil }
 func (d *drainer) NodeLeases() []agent.NodeLease      { return nil }
 func (d *drainer) PartitionsChanged() <-chan struct{} { return nil }
 
-func (d *drainer) EncodeRenewNodeLease(string, string, string, time.Duration) []byte {
-	return d.encode()
-}
+func (d *drainer) EncodeRenewNodeLease(agent.NodeLease, *agent.Member) []byte { return d.encode() }
 func (d *drainer) EncodeEndNodeLease(string, string) []byte { return d.encode() }
 
 func (d *drainer) EncodeMovePartitions(_ []agent.PartitionMove, why string) []byte {

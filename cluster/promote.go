@@ -136,7 +136,7 @@ func (g *Group) look(ctx context.Context) {
 	var asking sync.WaitGroup
 	var odd atomic.Bool
 	for _, m := range members {
-		if m.ID == g.o.NodeID {
+		if m.ID == g.o.NodeID || m.Host { // hosts apply nothing
 			continue
 		}
 		asking.Go(func() {
@@ -200,6 +200,9 @@ func (g *Group) finish(ctx context.Context, what, node string, f changeFunc) {
 func (g *Group) raiseFeatureLevel(ctx context.Context, rows map[string]agent.Member) {
 	level := uint32(0)
 	for _, m := range rows {
+		if m.Host { // it applies nothing
+			continue
+		}
 		if level == 0 || m.FeatureLevelMax < level {
 			level = m.FeatureLevelMax
 		}

@@ -227,7 +227,7 @@ func encodeMember(m agent.Member) *logpb.Member {
 	return &logpb.Member{
 		Id: m.ID, Incarnation: m.Incarnation, RaftAddr: m.RaftAddr, GrpcAddr: m.GRPCAddr, HttpAddr: m.HTTPAddr,
 		GossipAddr: m.GossipAddr, WantVote: m.WantVote, Version: m.Version, FeatureLevelMax: m.FeatureLevelMax,
-		Zone: m.Zone, Weight: uint32(max(m.Weight, 0)),
+		Zone: m.Zone, Weight: uint32(max(m.Weight, 0)), Host: m.Host,
 	}
 }
 
@@ -235,6 +235,6 @@ func decodeMember(id string, p *logpb.Member) agent.Member {
 	return agent.Member{
 		ID: id, Incarnation: p.Incarnation, RaftAddr: p.RaftAddr, GRPCAddr: p.GrpcAddr, HTTPAddr: p.HttpAddr,
 		GossipAddr: p.GossipAddr, WantVote: p.WantVote, Version: p.Version, FeatureLevelMax: p.FeatureLevelMax,
-		Zone: p.Zone, Weight: int(p.Weight),
+		Zone: p.Zone, Weight: int(p.Weight), Host: p.Host,
 	}
 }

@@ -13,11 +13,22 @@ import (
 )
 
 // wellOwned checks what must hold after any entry: whatever is owned has an
-// owner with a lease, of that very process.
+// owner with a lease, of that very process; a host has a lease; and of any two
+// processes one has all the handlers of the other.
 func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
-	lives := map[string]string{}
+	lives, data := map[string]string{}, map[string]string{}
 	for _, l := range m.NodeLeases() {
-		lives[l.Node] = l.Life
+		lives[l.Node], data[l.Node] = l.Life, l.Incarnation
+		for _, o := range m.NodeLeases() {
+			if agent.MissingHandlers(l.Handlers, o.Handlers) != nil && agent.MissingHandlers(o.Handlers, l.Handlers) != nil {
+				t.Fatalf("%s and %s have handlers apart: %v, %v", l.Node, o.Node, l.Handlers, o.Handlers)
+			}
+		}
+	}
+	for _, member := range m.Members() {
+		if member.Host && data[member.ID] != member.Incarnation {
+			t.Fatalf("%+v, whose lease is that of %q", member, data[member.ID])
+		}
 	}
 	for _, p := range m.Partitions() {
 		free := p.State == agent.PartitionFree

@@ -17,11 +17,18 @@ func leaseLapse(l agent.NodeLease, o opening) uint64 {
 }
 
 // EncodeRenewNodeLease encodes a commit that renews the lease of a node's
-// process, or begins it where it has none.
-func (m *Machine) EncodeRenewNodeLease(node, incarnation, life string, ttl time.Duration) []byte {
-	return encodeLogOp(&logpb.Op{Op: &logpb.Op_RenewNodeLease{RenewNodeLease: &logpb.RenewNodeLease{
-		Node: node, Incarnation: incarnation, Life: life, TtlMs: millis(ttl),
-	}}})
+// process, or begins it where it has none. Of a host, row is its member row,
+// which is written with the lease; nil for all others.
+func (m *Machine) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []byte {
+	p := &logpb.RenewNodeLease{
+		Node: l.Node, Incarnation: l.Incarnation, Life: l.Life, TtlMs: millis(l.TTL), Handlers: l.Handlers,
+	}
+	if row != nil {
+		p.Host = &logpb.Host{
+			Addr: row.RaftAddr, Version: row.Version, FeatureLevelMax: row.FeatureLevelMax, Zone: row.Zone, Weight: uint32(max(row.Weight, 0)),
+		}
+	}
+	return encodeLogOp(&logpb.Op{Op: &logpb.Op_RenewNodeLease{RenewNodeLease: p}})
 }
 
 // EncodeEndNodeLease encodes a commit that ends it, which frees what it owns.
@@ -37,7 +44,11 @@ func (c *commit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error)
 	if err := validLease(p.Node, p.Life, duration(p.TtlMs)); err != nil {
 		return nil, err
 	}
-	if !c.isMember(p.Node, p.Incarnation) {
+	if p.Host != nil {
+		if err := c.beHost(p); err != nil {
+			return nil, err
+		}
+	} else if !c.isMember(p.Node, p.Incarnation) {
 		return nil, agent.Errorf(agent.CodeNotFound, "no member is called %q with this data directory", p.Node)
 	}
 	old, had := c.placed.lease(p.Node)
@@ -49,8 +60,12 @@ func (c *commit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error)
 		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: duration(p.TtlMs), BegunTick: now, ArmedTick: now,
 	}
 	if had && old.Life == p.Life {
-		lease.BegunTick = old.BegunTick
+		lease.BegunTick, lease.Handlers = old.BegunTick, old.Handlers
 	} else {
+		if err := c.agreeable(p.Node, p.Handlers); err != nil {
+			return nil, err
+		}
+		lease.Handlers = p.Handlers
 		c.moved = true
 	}
 	if had && old.Life != p.Life {
@@ -86,18 +101,14 @@ func validLease(node, life string, ttl time.Duration) error {
 	return nil
 }
 
-// isMember tells whether there is a member of that name and data directory.
+// isMember tells whether there is a node of that name and data directory.
 func (b *batch) isMember(id, incarnation string) bool {
-	members := b.machine.members
-	if b.roster != nil {
-		members = b.roster.members
-	}
-	return slices.ContainsFunc(members, func(m agent.Member) bool { return m.ID == id && m.Incarnation == incarnation })
+	return slices.ContainsFunc(b.roll().members, func(m agent.Member) bool { return m.ID == id && m.Incarnation == incarnation && !m.Host })
 }
 
 func (b *batch) storeLease(l agent.NodeLease) error {
 	raw, err := deterministic.Marshal(&logpb.NodeLeaseRow{
-		Incarnation: l.Incarnation, Life: l.Life, TtlMs: millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick,
+		Incarnation: l.Incarnation, Life: l.Life, TtlMs: millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick, Handlers: l.Handlers,
 	})
 	if err != nil {
 		return fmt.Errorf("encode the lease of node %q: %w", l.Node, err)
@@ -112,8 +123,11 @@ func (b *batch) storeLease(l agent.NodeLease) error {
 	return nil
 }
 
-// dropLease forgets a lease, and frees what its node owns.
+// dropLease forgets a lease, and frees what its node owns. A host goes with it.
 func (b *batch) dropLease(node string, kind agent.PlacementEventKind, why string) error {
+	if lease, ok := b.placed.lease(node); ok {
+		b.dropHost(lease)
+	}
 	b.rows.remove(kindNodeLease + node)
 	b.placed.leases = slices.DeleteFunc(slices.Clone(b.placed.leases), func(l agent.NodeLease) bool { return l.Node == node })
 	b.moved = true

@@ -58,7 +58,7 @@ func readPlaced(r storage.Reader) (placed, error) {
 		}
 		p.leases = append(p.leases, agent.NodeLease{
 			Node: node, Incarnation: row.Incarnation, Life: row.Life, TTL: duration(row.TtlMs),
-			BegunTick: row.BegunTick, ArmedTick: row.ArmedTick,
+			BegunTick: row.BegunTick, ArmedTick: row.ArmedTick, Handlers: row.Handlers,
 		})
 		return nil
 	})

@@ -2,6 +2,7 @@ package fsm_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func (r clusterOps) join(node string) {
 }
 
 func (r clusterOps) renew(node, life string) *agent.Error {
-	return r.say(r.machine.EncodeRenewNodeLease(node, "data-"+node, life, leaseTTL))
+	return r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: node, Incarnation: "data-" + node, Life: life, TTL: leaseTTL}, nil))
 }
 
 func (r clusterOps) move(n int, action agent.PartitionAction, to string) *agent.Error {
@@ -264,7 +265,7 @@ func TestANodeThatIsStartedAnewOwnsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wantFenced(1, owned.Epoch, "")
-	if err := r.say(r.machine.EncodeRenewNodeLease("n1", "other-data", "life-3", leaseTTL)); err == nil || err.Code != agent.CodeNotFound {
+	if err := r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "other-data", Life: "life-3", TTL: leaseTTL}, nil)); err == nil || err.Code != agent.CodeNotFound {
 		t.Errorf("a stranger's lease: %v", err)
 	}
 	again := r.must(1, agent.PartitionAssign, "n1")
@@ -301,7 +302,7 @@ func TestARemovedNodesLeaseRunsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	renew := func() *agent.Error {
-		return r.say(r.machine.EncodeRenewNodeLease("n1", "new-data", "life-2", leaseTTL))
+		return r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "new-data", Life: "life-2", TTL: leaseTTL}, nil))
 	}
 	if err := renew(); err == nil || err.Code != agent.CodeAlreadyClaimed {
 		t.Errorf("beside the earlier one: %v", err)
@@ -318,13 +319,13 @@ func TestLeasesKeepToTheirLimits(t *testing.T) {
 	for ttl, fine := range map[time.Duration]bool{
 		agent.NodeLeaseTTLMin: true, agent.NodeLeaseTTLMax: true, agent.NodeLeaseTTLMin - time.Millisecond: false, agent.NodeLeaseTTLMax + time.Millisecond: false,
 	} {
-		err := r.say(r.machine.EncodeRenewNodeLease("n1", "data-n1", "life-1", ttl))
+		err := r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-1", TTL: ttl}, nil))
 		if (err == nil) != fine {
 			t.Errorf("ttl %v: %v", ttl, err)
 		}
 	}
 	for _, name := range []string{"", "a\x00b"} {
-		if err := r.say(r.machine.EncodeRenewNodeLease(name, "data", "life", leaseTTL)); err == nil || err.Code != agent.CodeInvalid {
+		if err := r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: name, Incarnation: "data", Life: "life", TTL: leaseTTL}, nil)); err == nil || err.Code != agent.CodeInvalid {
 			t.Errorf("node %q: %v", name, err)
 		}
 		if err := r.say(r.machine.EncodeEndNodeLease("n1", name)); err == nil || err.Code != agent.CodeInvalid {
@@ -355,6 +356,10 @@ func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
 	r.must(2, agent.PartitionDrain, "n3")
 	r.must(3, agent.PartitionAssign, "n2")
 	r.must(3, agent.PartitionRelease, "")
+	if err := r.host(hosted("h1", "a@1", "b@0"), hostRow("h1")); err != nil {
+		t.Fatal(err)
+	}
+	r.must(4, agent.PartitionAssign, "h1")
 	replayed := newSubject(t)
 	for _, entry := range r.log {
 		replayed.replay(entry)
@@ -377,7 +382,8 @@ func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
 				other.replay(entry)
 			}
 		}
-		if !slices.Equal(other.machine.Partitions(), r.machine.Partitions()) || !slices.Equal(other.machine.NodeLeases(), r.machine.NodeLeases()) {
+		if !slices.Equal(other.machine.Partitions(), r.machine.Partitions()) || !slices.Equal(other.machine.Members(), r.machine.Members()) ||
+			!reflect.DeepEqual(other.machine.NodeLeases(), r.machine.NodeLeases()) {
 			t.Fatal("who owns what is not the same")
 		}
 		if other.hash() != r.hash() {
@@ -404,7 +410,8 @@ func TestADamagedPartitionRowStopsTheStart(t *testing.T) {
 
 func FuzzPlacementOps(f *testing.F) {
 	r := newOwners(f)
-	f.Add(r.machine.EncodeRenewNodeLease("n1", "data-n1", "life-2", leaseTTL), r.machine.EncodeEndNodeLease("n1", "life-2"))
+	f.Add(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-2", TTL: leaseTTL}, nil), r.machine.EncodeEndNodeLease("n1", "life-2"))
+	f.Add(r.machine.EncodeRenewNodeLease(hosted("h1", "x@1"), hostRow("h1")), r.machine.EncodeRemoveMember("h1", "data-h1"))
 	f.Add(r.machine.EncodeMovePartitions([]agent.PartitionMove{
 		{Partition: 1, Action: agent.PartitionAssign, To: "n1"}, {Partition: 2, Action: agent.PartitionAssign, To: "n2"},
 	}, "why"), r.machine.EncodeMovePartitions([]agent.PartitionMove{{Partition: 1, Action: agent.PartitionRelease}}, ""))
@@ -413,7 +420,7 @@ func FuzzPlacementOps(f *testing.F) {
 		r := clusterOps{openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), Fatal: func(error) { stopped = true }})}
 		defer r.close()
 		for i, commits := range [][][]byte{
-			{r.machine.EncodePutMember(agent.Member{ID: "n1", Incarnation: "data-n1", RaftAddr: "a"}), r.machine.EncodeRenewNodeLease("n1", "data-n1", "life-1", leaseTTL)},
+			{r.machine.EncodePutMember(agent.Member{ID: "n1", Incarnation: "data-n1", RaftAddr: "a"}), r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-1", TTL: leaseTTL}, nil)},
 			{one},
 			{two},
 			{one, two},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,16 @@ type GoHandler struct {
 	// Migrate makes a state of an older version one of Version; nil means that
 	// the handler takes it as it is.
 	Migrate func(from uint64, state agent.JSON) (agent.JSON, error)
+}
+
+// Registered is how a lease names handlers, in order.
+func Registered(handlers map[string]GoHandler) []string {
+	var names []string
+	for name, g := range handlers {
+		names = append(names, agent.HandlerVersion(name, g.Version))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // failed makes the error of a handler that failed: its turn is surely not

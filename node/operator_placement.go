@@ -47,9 +47,9 @@ type candidate struct {
 
 // placed is the members, in id order.
 func (n *Node) placed() []candidate {
-	leases := map[string]bool{}
+	leases := map[string]agent.NodeLease{}
 	for _, l := range n.machine.NodeLeases() {
-		leases[l.Node+"/"+l.Incarnation] = true
+		leases[l.Node+"/"+l.Incarnation] = l
 	}
 	var out []candidate
 	for _, m := range n.machine.Members() {
@@ -57,8 +57,9 @@ func (n *Node) placed() []candidate {
 		if weight == 0 {
 			weight = placement.WeightDefault
 		}
+		lease, leased := leases[m.ID+"/"+m.Incarnation]
 		out = append(out, candidate{
-			agent.PlacedNode{Node: m.ID, Zone: m.Zone, Weight: weight, Leased: leases[m.ID+"/"+m.Incarnation]},
+			agent.PlacedNode{Node: m.ID, Zone: m.Zone, Weight: weight, Leased: leased, Host: m.Host, Handlers: lease.Handlers},
 			placement.Node{Name: m.ID, Zone: m.Zone, Weight: weight},
 		})
 	}

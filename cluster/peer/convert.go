@@ -91,14 +91,14 @@ func fromStatus(err error) error {
 func ownRequestToProto(r cluster.OwnRequest) *peerpb.OwnRequest {
 	return &peerpb.OwnRequest{
 		Kind: string(r.Kind), Node: r.Node, Incarnation: r.Incarnation, Life: r.Life, TtlMs: uint64(r.TTL.Milliseconds()),
-		Partition: uint32(r.Partition), Epoch: r.Epoch, Why: r.Why,
+		Partition: uint32(r.Partition), Epoch: r.Epoch, Why: r.Why, Handlers: r.Handlers, Host: hostToProto(r.Host),
 	}
 }
 
 func ownRequestFromProto(r *peerpb.OwnRequest) cluster.OwnRequest {
 	return cluster.OwnRequest{
 		Kind: cluster.OwnKind(r.Kind), Node: r.Node, Incarnation: r.Incarnation, Life: r.Life, TTL: time.Duration(r.TtlMs) * time.Millisecond,
-		Partition: int(r.Partition), Epoch: r.Epoch, Why: r.Why,
+		Partition: int(r.Partition), Epoch: r.Epoch, Why: r.Why, Handlers: r.Handlers, Host: hostFromProto(r.Host),
 	}
 }
 

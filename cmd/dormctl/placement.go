@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,13 +61,15 @@ func (a *app) placementExplain() *cobra.Command {
 }
 
 type shareDoc struct {
-	Node     string `json:"node"`
-	Zone     string `json:"zone"`
-	Weight   int    `json:"weight"`
-	Leased   bool   `json:"leased"`
-	Owned    int    `json:"owned"`
-	Draining int    `json:"draining"`
-	Coming   int    `json:"coming"`
+	Node     string   `json:"node"`
+	Zone     string   `json:"zone"`
+	Weight   int      `json:"weight"`
+	Leased   bool     `json:"leased"`
+	Owned    int      `json:"owned"`
+	Draining int      `json:"draining"`
+	Coming   int      `json:"coming"`
+	Host     bool     `json:"host,omitempty"`
+	Handlers []string `json:"handlers,omitempty"`
 }
 
 type moveDoc struct {
@@ -84,14 +87,15 @@ func (a *app) printShares(p agent.Placement) error {
 		Free   int        `json:"free"`
 		Events []moveDoc  `json:"events"`
 	}{Nodes: []shareDoc{}, Free: p.Free, Events: []moveDoc{}}
-	shares := grid{head: []string{"node", "zone", "weight", "lease", "partitions", "draining", "coming"}}
+	shares := grid{head: []string{"node", "zone", "weight", "lease", "partitions", "draining", "coming", "go handlers"}}
 	for _, n := range p.Nodes {
 		doc.Nodes = append(doc.Nodes, shareDoc(n))
 		lease := "no"
 		if n.Leased {
 			lease = "yes"
 		}
-		shares.add(n.Node, n.Zone, strconv.Itoa(n.Weight), lease, strconv.Itoa(n.Owned), strconv.Itoa(n.Draining), strconv.Itoa(n.Coming))
+		shares.add(n.Node, n.Zone, strconv.Itoa(n.Weight), lease, strconv.Itoa(n.Owned), strconv.Itoa(n.Draining), strconv.Itoa(n.Coming),
+			strings.Join(n.Handlers, " "))
 	}
 	if p.Free > 0 {
 		shares.note = fmt.Sprintf("%d partitions have no owner", p.Free)

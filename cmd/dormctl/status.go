@@ -26,6 +26,7 @@ type memberDoc struct {
 	Status       string       `json:"status"`
 	Version      string       `json:"version"`
 	AppliedIndex uint64       `json:"applied_index"`
+	Host         bool         `json:"host,omitempty"`
 }
 
 func memberOf(m agent.MemberStatus) memberDoc {
@@ -33,6 +34,7 @@ func memberOf(m agent.MemberStatus) memberDoc {
 		ID: m.ID, Incarnation: m.Incarnation,
 		Addresses: addressesDoc{HTTP: m.HTTPAddr, GRPC: m.GRPCAddr, Raft: m.RaftAddr, Gossip: m.GossipAddr},
 		Voter:     m.Voter, WantVote: m.WantVote, Leader: m.Leader, Status: m.Status, Version: m.Version, AppliedIndex: m.AppliedIndex,
+		Host: m.Host,
 	}
 }
 
@@ -106,6 +108,8 @@ func membersGrid(members []agent.MemberStatus) grid {
 	for _, m := range members {
 		role := "non-voter"
 		switch {
+		case m.Host:
+			role = "host"
 		case m.Leader:
 			role = "leader"
 		case m.Voter:

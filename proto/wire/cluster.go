@@ -16,7 +16,7 @@ func StatusToProto(s *agent.ClusterStatus) *apipb.ClusterStatus {
 		out.Members = append(out.Members, &apipb.Member{
 			Id: m.ID, Incarnation: m.Incarnation, RaftAddr: m.RaftAddr, GrpcAddr: m.GRPCAddr, HttpAddr: m.HTTPAddr,
 			GossipAddr: m.GossipAddr, Voter: m.Voter, WantVote: m.WantVote, Leader: m.Leader, Status: m.Status,
-			Version: m.Version, AppliedIndex: m.AppliedIndex,
+			Version: m.Version, AppliedIndex: m.AppliedIndex, Host: m.Host,
 		})
 	}
 	return out
@@ -34,6 +34,7 @@ func StatusFromProto(s *apipb.ClusterStatus) agent.ClusterStatus {
 			Member: agent.Member{
 				ID: m.GetId(), Incarnation: m.GetIncarnation(), RaftAddr: m.GetRaftAddr(), GRPCAddr: m.GetGrpcAddr(),
 				HTTPAddr: m.GetHttpAddr(), GossipAddr: m.GetGossipAddr(), WantVote: m.GetWantVote(), Version: m.GetVersion(),
+				Host: m.GetHost(),
 			},
 			Voter: m.GetVoter(), Leader: m.GetLeader(), Status: m.GetStatus(), AppliedIndex: m.GetAppliedIndex(),
 		})

@@ -26,7 +26,7 @@ func PlacementToProto(p *agent.Placement) *apipb.PlacementReport {
 	for _, n := range p.Nodes {
 		out.Nodes = append(out.Nodes, &apipb.PlacedNode{
 			Node: n.Node, Zone: n.Zone, Weight: uint32(n.Weight), Leased: n.Leased,
-			Owned: uint32(n.Owned), Draining: uint32(n.Draining), Coming: uint32(n.Coming),
+			Owned: uint32(n.Owned), Draining: uint32(n.Draining), Coming: uint32(n.Coming), Host: n.Host, Handlers: n.Handlers,
 		})
 	}
 	for _, m := range p.Moving {
@@ -59,7 +59,7 @@ func PlacementFromProto(p *apipb.PlacementReport) agent.Placement {
 	for _, n := range p.GetNodes() {
 		out.Nodes = append(out.Nodes, agent.PlacedNode{
 			Node: n.GetNode(), Zone: n.GetZone(), Weight: int(n.GetWeight()), Leased: n.GetLeased(),
-			Owned: int(n.GetOwned()), Draining: int(n.GetDraining()), Coming: int(n.GetComing()),
+			Owned: int(n.GetOwned()), Draining: int(n.GetDraining()), Coming: int(n.GetComing()), Host: n.GetHost(), Handlers: n.GetHandlers(),
 		})
 	}
 	for _, m := range p.GetMoving() {

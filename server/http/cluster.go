@@ -19,6 +19,7 @@ type member struct {
 	Status       string    `json:"status" doc:"alive, suspect, failed, left or unknown"`
 	Version      string    `json:"version"`
 	AppliedIndex uint64    `json:"applied_index" doc:"0 where the node could not be asked"`
+	Host         bool      `json:"host,omitempty" doc:"It keeps instances and no data"`
 }
 
 type addresses struct {
@@ -53,7 +54,7 @@ func clusterStatusOf(s agent.ClusterStatus) clusterStatus {
 			ID: m.ID, Incarnation: m.Incarnation,
 			Addresses: addresses{HTTP: m.HTTPAddr, GRPC: m.GRPCAddr, Raft: m.RaftAddr, Gossip: m.GossipAddr},
 			Voter:     m.Voter, WantVote: m.WantVote, Leader: m.Leader,
-			Status: m.Status, Version: m.Version, AppliedIndex: m.AppliedIndex,
+			Status: m.Status, Version: m.Version, AppliedIndex: m.AppliedIndex, Host: m.Host,
 		}
 	}
 	return out

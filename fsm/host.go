@@ -1,0 +1,147 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// A host is a member that keeps instances and no data. Its row is there for as
+// long as its lease is: the commit that begins the lease writes it, and the
+// entry that ends the lease removes it.
+
+// roll is the roster as it stands, which is not the caller's to change.
+func (b *batch) roll() roster {
+	if b.roster != nil {
+		return *b.roster
+	}
+	return roster{members: b.machine.members, removed: b.machine.removed, level: b.machine.level}
+}
+
+// beHost makes the row of a host, or brings it up to date.
+func (c *commit) beHost(p *logpb.RenewNodeLease) error {
+	row := agent.Member{
+		ID: p.Node, Incarnation: p.Incarnation, RaftAddr: p.Host.Addr, Version: p.Host.Version,
+		FeatureLevelMax: p.Host.FeatureLevelMax, Zone: p.Host.Zone, Weight: int(p.Host.Weight), Host: true,
+	}
+	if err := validHost(row); err != nil {
+		return err
+	}
+	r := c.roll()
+	if _, gone := r.removed[row.Incarnation]; gone {
+		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start it anew", row.ID)
+	}
+	hosts := 0
+	for _, m := range r.members {
+		if m == row {
+			return nil
+		}
+		if m.Host {
+			hosts++
+		}
+		if err := inTheWay(m, row); err != nil {
+			return err
+		}
+	}
+	at, found := slices.BinarySearchFunc(r.members, row.ID, func(m agent.Member, id string) int { return strings.Compare(m.ID, id) })
+	if !found && hosts >= agent.HostsMax {
+		return agent.TooLarge("hosts", "hosts_max", hosts+1, agent.HostsMax)
+	}
+	raw, err := deterministic.Marshal(encodeMember(row))
+	if err != nil {
+		return fmt.Errorf("encode host %q: %w", row.ID, err)
+	}
+	own := c.ownRoster()
+	if found {
+		own.members[at] = row
+	} else {
+		own.members = slices.Insert(own.members, at, row)
+	}
+	c.rows.set(kindMember+row.ID, raw)
+	c.moved = true
+	return nil
+}
+
+func validHost(row agent.Member) error {
+	for _, fact := range []struct{ field, value string }{
+		{"node", row.ID}, {"incarnation", row.Incarnation}, {"host.addr", row.RaftAddr}, {"host.version", row.Version},
+	} {
+		if err := agent.ValidID(fact.field, fact.value); err != nil {
+			return err
+		}
+	}
+	if row.Weight > agent.HostWeightMax {
+		return agent.TooLarge("host.weight", "host_weight_max", row.Weight, agent.HostWeightMax)
+	}
+	if row.Zone == "" {
+		return nil
+	}
+	return agent.ValidID("host.zone", row.Zone)
+}
+
+// inTheWay refuses a host whose name or address is another member's: for good
+// where that is a node, and for as long as its lease stands where it is a host.
+func inTheWay(m, host agent.Member) error {
+	var what string
+	switch {
+	case m.ID == host.ID && (m.Incarnation != host.Incarnation || !m.Host):
+		what = "name " + m.ID
+	case m.ID != host.ID && m.RaftAddr == host.RaftAddr:
+		what = "address " + m.RaftAddr
+	default:
+		return nil
+	}
+	code, who := agent.CodeAlreadyExists, "node"
+	if m.Host {
+		code, who = agent.CodeAlreadyClaimed, "host"
+	}
+	e := agent.Errorf(code, "the %s is that of %s %s: choose another", what, who, m.ID)
+	if m.Host {
+		e.Detail += ", or wait until its lease lapses"
+	}
+	e.Holder = m.ID
+	return e
+}
+
+// dropHost removes the row of a host whose lease is gone; others' rows stay.
+func (b *batch) dropHost(l agent.NodeLease) {
+	is := func(m agent.Member) bool { return m.ID == l.Node && m.Incarnation == l.Incarnation && m.Host }
+	if !slices.ContainsFunc(b.roll().members, is) {
+		return
+	}
+	r := b.ownRoster()
+	r.members = slices.DeleteFunc(r.members, is)
+	b.rows.remove(kindMember + l.Node)
+}
+
+// agreeable refuses a lease whose Go handlers are neither all of another's nor
+// all that another has: whoever has the most keeps the instances, so somebody
+// must. They are in order.
+func (b *batch) agreeable(node string, handlers []string) error {
+	if len(handlers) > agent.LeaseHandlersMax {
+		return agent.TooLarge("handlers", "lease_handlers_max", len(handlers), agent.LeaseHandlersMax)
+	}
+	for i, handler := range handlers {
+		if err := agent.ValidID("handlers", handler); err != nil {
+			return err
+		}
+		if i > 0 && handlers[i-1] >= handler {
+			return agent.Invalid("handlers", "the handlers are not in order, or one comes twice: %q after %q", handler, handlers[i-1])
+		}
+	}
+	for _, l := range b.placed.leases {
+		lacks, more := agent.MissingHandlers(handlers, l.Handlers), agent.MissingHandlers(l.Handlers, handlers)
+		if l.Node == node || len(lacks) == 0 || len(more) == 0 {
+			continue
+		}
+		e := agent.Errorf(agent.CodeConflict,
+			"%s has the Go handlers %s, which %s has not, and lacks its %s: one of the two must have all of the other's",
+			node, strings.Join(more, ", "), l.Node, strings.Join(lacks, ", "))
+		e.Holder = l.Node
+		return e
+	}
+	return nil
+}
