@@ -157,5 +157,8 @@ type Instances interface {
 
 // instancePrefix begins the checkpoint keys of a manager's instances.
 func instancePrefix(manager string) string {
-	return "instances/" + url.PathEscape(manager) + "/"
+	return instancesPrefix + url.PathEscape(manager) + "/"
 }
+
+// instancesPrefix begins the checkpoint keys of all instances.
+const instancesPrefix = "instances/"

@@ -98,15 +98,17 @@ const (
 
 // Limits of timers.
 const (
-	TimersMax           = 256             // timers of one instance; past it a new one is overloaded
-	TimerDataBytesMax   = 64 << 10        // the data of a timer's signal
-	TimerErrorBytesMax  = 512             // …and of what is kept of an attempt that failed
-	TimerAttemptsMax    = 16              // attempts at one occurrence: they take about half an hour
-	TimerCatchUpDefault = 16              // occurrences that MissedCatchUp fires, where the timer does not say
-	TimerCatchUpMax     = 1000            // …and the most that it may say
-	TimerGrace          = time.Minute     // an occurrence that nobody fired for so long is missed: longer than a change of leader and owner takes
-	TimerRetryFirst     = time.Second / 2 // after the first attempt that failed; twice as long after each
-	TimerRetryMost      = 5 * time.Minute // …up to this
+	CronSpecsMax        = 128                               // jobs in a manifest: each of an instance's has a timer
+	CronJobBytesMax     = IDBytesMax - len(CronTimerPrefix) // a job's id: its timer's is "cron:" and that
+	TimersMax           = 256                               // timers of one instance; past it a new one is overloaded
+	TimerDataBytesMax   = 64 << 10                          // the data of a timer's signal
+	TimerErrorBytesMax  = 512                               // …and of what is kept of an attempt that failed
+	TimerAttemptsMax    = 16                                // attempts at one occurrence: they take about half an hour
+	TimerCatchUpDefault = 16                                // occurrences that MissedCatchUp fires, where the timer does not say
+	TimerCatchUpMax     = 1000                              // …and the most that it may say
+	TimerGrace          = time.Minute                       // an occurrence that nobody fired for so long is missed: longer than a change of leader and owner takes
+	TimerRetryFirst     = time.Second / 2                   // after the first attempt that failed; twice as long after each
+	TimerRetryMost      = 5 * time.Minute                   // …up to this
 )
 
 // Limits of managers and live instances.

@@ -17,6 +17,7 @@ type Manager struct {
 	AttachTTL    time.Duration // an attachment lapses after so long without a touch; 0 means AttachmentTTLDefault
 	Track        bool          // each signal leaves instruction_start and instruction_end entries in the thread
 	SkipsPersist []string      // top-level fields of the state that are not stored
+	Schedules    JSON          // recurring jobs of each instance, {job: spec} as in a manifest: declared ones win over stored ones; nil means none
 	Metadata     JSON
 
 	Incarnation          uint64
@@ -84,7 +85,7 @@ func (m *Manager) AttachmentTTL() time.Duration { return orDefault(m.AttachTTL, 
 
 // Size is what the manager counts for, in bytes, in its scope's quota.
 func (m *Manager) Size() int {
-	size := len(m.Handler.Kind) + len(m.Handler.Name) + len(m.Handler.URL) + len(m.Handler.Key) + len(m.Metadata)
+	size := len(m.Handler.Kind) + len(m.Handler.Name) + len(m.Handler.URL) + len(m.Handler.Key) + len(m.Schedules) + len(m.Metadata)
 	for _, field := range m.SkipsPersist {
 		size += len(field)
 	}

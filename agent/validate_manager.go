@@ -45,6 +45,7 @@ func (m *Manager) settle() error {
 		m.Handler.validate(),
 		m.validLives(),
 		m.validSkips(),
+		settleSchedules(&m.Schedules),
 		settleMetadata(&m.Metadata),
 	); err != nil {
 		return err

@@ -16,6 +16,8 @@ func (t *tally) op(op Op) error {
 		return t.putCheckpoint(o)
 	case *PatchCheckpoint:
 		return t.patchCheckpoint(o)
+	case *PatchCron:
+		return t.patchCron(o)
 	case *DeleteCheckpoint:
 		t.bytes += len(o.Key)
 		return firstOf(ValidID("key", o.Key), validSpan("seal", o.Seal, SealMax))

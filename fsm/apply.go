@@ -220,6 +220,8 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 		return c.putCheckpoint(op)
 	case *agent.PatchCheckpoint:
 		return c.patchCheckpoint(op)
+	case *agent.PatchCron:
+		return c.patchCron(op)
 	case *agent.DeleteCheckpoint:
 		return c.deleteCheckpoint(op)
 	case *agent.AppendThread:

@@ -24,6 +24,11 @@ var genTimerOps = []*rapid.Generator[agent.Op]{
 	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.DeleteTimer](t) }),
 	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.AckTimer](t) }),
 	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.FailTimer](t) }),
+	rapid.Custom(func(t *rapid.T) agent.Op {
+		return &agent.PatchCron{
+			Key: genID.Draw(t, "key"), Specs: genJSON.Draw(t, "specs"), IfRevision: optional(t, genNumber, "if_revision"), IfIncarnation: genNumber.Draw(t, "inc"),
+		}
+	}),
 }
 
 func init() { genOps = append(genOps, genTimerOps...) }

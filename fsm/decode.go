@@ -69,6 +69,9 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 		return &agent.PatchCheckpoint{
 			Key: o.GetKey(), Patch: o.GetPatch(), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 		}, nil
+	case *logpb.Op_PatchCron:
+		o := p.PatchCron
+		return &agent.PatchCron{Key: o.GetKey(), Specs: o.GetSpecs(), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation}, nil
 	case *logpb.Op_DeleteCheckpoint:
 		o := p.DeleteCheckpoint
 		return &agent.DeleteCheckpoint{

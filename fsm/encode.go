@@ -74,6 +74,8 @@ func opsBytes(ops []agent.Op) int {
 			size += len(o.State) + len(o.Metadata)
 		case *agent.PatchCheckpoint:
 			size += len(o.Patch)
+		case *agent.PatchCron:
+			size += len(o.Specs)
 		case *agent.AppendThread:
 			size += draftsBytes(o.Entries) + len(o.Metadata)
 		case *agent.HibernateThread:
@@ -113,6 +115,10 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 	case *agent.PatchCheckpoint:
 		return &logpb.Op{Op: &logpb.Op_PatchCheckpoint{PatchCheckpoint: &logpb.PatchCheckpoint{
 			Key: o.Key, Patch: o.Patch, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		}}}, nil
+	case *agent.PatchCron:
+		return &logpb.Op{Op: &logpb.Op_PatchCron{PatchCron: &logpb.PatchCron{
+			Key: o.Key, Specs: o.Specs, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 		}}}, nil
 	case *agent.DeleteCheckpoint:
 		return &logpb.Op{Op: &logpb.Op_DeleteCheckpoint{DeleteCheckpoint: &logpb.DeleteCheckpoint{

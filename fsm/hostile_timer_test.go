@@ -16,7 +16,7 @@ func (h hostile) generation() uint64 {
 }
 
 func (h hostile) timerOp() *logpb.Op {
-	switch rapid.IntRange(0, 5).Draw(h.T, "timer op") {
+	switch rapid.IntRange(0, 7).Draw(h.T, "timer op") {
 	case 0:
 		return &logpb.Op{Op: &logpb.Op_DeleteTimer{DeleteTimer: &logpb.DeleteTimer{Manager: h.id(), Key: "a", Id: h.id()}}}
 	case 1:
@@ -26,6 +26,13 @@ func (h hostile) timerOp() *logpb.Op {
 	case 2:
 		return &logpb.Op{Op: &logpb.Op_FailTimer{FailTimer: &logpb.FailTimer{
 			Manager: "a", Key: "a", Id: h.id(), Generation: h.generation(), Instant: h.instant(), NotBefore: h.instant(), Error: h.id(),
+		}}}
+	case 3, 4:
+		return &logpb.Op{Op: &logpb.Op_PatchCron{PatchCron: &logpb.PatchCron{
+			Key: h.word("instances/a/a", "instances/a/b", "instances/%/a", "instances//", "a"), IfRevision: h.maybe(), IfIncarnation: h.number(),
+			Specs: []byte(h.word(``, `null`, `[]`, `{"j":`, `{"j":null}`, `{"":null,"x":{}}`, `{"j":{"cron_expression":"@daily","message":1}}`,
+				`{"\u0000":{"cron_expression":"no cron","message":{"type":"","data":[]},"timezone":7}}`,
+				`{"k":{"cron_expression":"* * * * *","message":{"type":"t"},"missed":"often","catch_up":18446744073709551615}}`)),
 		}}}
 	default:
 		plan := &logpb.TimerPlan{

@@ -42,6 +42,7 @@ func encodeManager(m *agent.Manager) *logpb.ManagerSettings {
 		IdleTimeoutMs: millis(m.IdleTimeout), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
 		MailboxMax: uint64(max(m.MailboxMax, 0)), AwakeMax: uint64(max(m.AwakeMax, 0)),
 		SignalTtlMs: millis(m.SignalTTL), AttachTtlMs: millis(m.AttachTTL), Track: m.Track, SkipsPersist: m.SkipsPersist, Metadata: m.Metadata,
+		Schedules: m.Schedules,
 	}
 }
 
@@ -52,7 +53,7 @@ func decodeManager(p *logpb.ManagerSettings) agent.Manager {
 		IdleTimeout: duration(p.GetIdleTimeoutMs()), Durability: agent.Durability(p.GetDurability()), Storage: agent.Keeping(p.GetStorage()),
 		Version: p.GetVersion(), MailboxMax: count(p.GetMailboxMax()), AwakeMax: count(p.GetAwakeMax()),
 		SignalTTL: duration(p.GetSignalTtlMs()), AttachTTL: duration(p.GetAttachTtlMs()), Track: p.GetTrack(),
-		SkipsPersist: p.GetSkipsPersist(), Metadata: p.GetMetadata(),
+		SkipsPersist: p.GetSkipsPersist(), Metadata: p.GetMetadata(), Schedules: p.GetSchedules(),
 	}
 }
 

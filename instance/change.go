@@ -179,6 +179,8 @@ func ownKey(op agent.Op) (key string, ok bool) {
 		return o.Key, true
 	case *agent.PatchCheckpoint:
 		return o.Key, true
+	case *agent.PatchCron:
+		return o.Key, true
 	case *agent.DeleteCheckpoint:
 		return o.Key, true
 	case *agent.AppendThread:

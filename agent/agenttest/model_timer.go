@@ -25,14 +25,7 @@ func (m TimerModel) Clone() TimerModel { return maps.Clone(m) }
 func (m TimerModel) Apply(op agent.Op, now int64, born func() uint64) (result agent.OpResult, refusal *agent.Error, ok bool) {
 	switch o := op.(type) {
 	case *agent.PutTimer:
-		t := o.Timer
-		name := TimerName{t.Manager, t.Key, t.ID}
-		t.Generation, t.CreatedAt, t.UpdatedAt = born(), now, now
-		if old, there := m[name]; there {
-			t.CreatedAt = old.CreatedAt
-		}
-		m[name] = t
-		return timerResult(t), nil, true
+		return timerResult(m.put(&o.Timer, now, born)), nil, true
 	case *agent.DeleteTimer:
 		name := TimerName{o.Manager, o.Key, o.ID}
 		old, there := m[name]
@@ -64,6 +57,16 @@ func (m TimerModel) Apply(op agent.Op, now int64, born func() uint64) (result ag
 	default:
 		return nil, nil, false
 	}
+}
+
+func (m TimerModel) put(plan *agent.Timer, now int64, born func() uint64) agent.Timer {
+	t, name := *plan, TimerName{plan.Manager, plan.Key, plan.ID}
+	t.Generation, t.CreatedAt, t.UpdatedAt = born(), now, now
+	if old, there := m[name]; there {
+		t.CreatedAt = old.CreatedAt
+	}
+	m[name] = t
+	return t
 }
 
 func timerResult(t agent.Timer) agent.OpResult {

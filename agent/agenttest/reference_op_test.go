@@ -41,6 +41,8 @@ func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 		return r.putCheckpoint(s, o)
 	case *agent.PatchCheckpoint:
 		return r.patchCheckpoint(s, o)
+	case *agent.PatchCron:
+		return r.patchCron(s, o)
 	case *agent.DeleteCheckpoint:
 		return r.deleteCheckpoint(s, o)
 	case *agent.AppendThread:

@@ -33,7 +33,7 @@ func Cases() []Case {
 		hibernateClaims, pointerClaims, patchClaims, historyClaims,
 		commitClaims, requestClaims, incarnationClaims, compactClaims, forkClaims,
 		valueClaims, listClaims, scopeClaims, watchClaims, concurrentClaims,
-		holdingClaims, fenceClaims, managerClaims, timerClaims, memoryClaims, recallClaims,
+		holdingClaims, fenceClaims, managerClaims, timerClaims, cronClaims, memoryClaims, recallClaims,
 		sessionClaims, classicClaims, reviewClaims, busyClaims, changeClaims,
 		conversationClaims, messageClaims, fileClaims,
 		agentForkClaims, eraseClaims, ttlClaims,

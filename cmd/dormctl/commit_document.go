@@ -51,6 +51,7 @@ var opNames = map[string]func() opDoc{ // :: name → its members
 	"delete_value":       func() opDoc { return new(deleteValueDoc) },
 	"put_checkpoint":     func() opDoc { return new(putCheckpointDoc) },
 	"patch_checkpoint":   func() opDoc { return new(patchCheckpointDoc) },
+	"patch_cron":         func() opDoc { return new(patchCronDoc) },
 	"delete_checkpoint":  func() opDoc { return new(deleteCheckpointDoc) },
 	"append_thread":      func() opDoc { return new(appendThreadDoc) },
 	"hibernate_thread":   func() opDoc { return new(hibernateThreadDoc) },
@@ -195,6 +196,18 @@ type patchCheckpointDoc struct {
 
 func (d *patchCheckpointDoc) op() (agent.Op, error) {
 	return &agent.PatchCheckpoint{Key: d.Key, Patch: agent.JSON(d.Patch), IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation}, nil
+}
+
+type patchCronDoc struct {
+	opName
+	guardDoc
+	Key        string         `json:"key"`
+	Specs      jsontext.Value `json:"specs"`
+	IfRevision *uint64        `json:"if_revision"`
+}
+
+func (d *patchCronDoc) op() (agent.Op, error) {
+	return &agent.PatchCron{Key: d.Key, Specs: agent.JSON(d.Specs), IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation}, nil
 }
 
 type deleteCheckpointDoc struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/agenttest"
 )
 
 func (s *Store) op(name string, op agent.Op) (agent.OpResult, *agent.Error) {
@@ -32,6 +33,8 @@ func (s *Store) op(name string, op agent.Op) (agent.OpResult, *agent.Error) {
 		return s.putCheckpoint(sc, o)
 	case *agent.PatchCheckpoint:
 		return s.patchCheckpoint(sc, o)
+	case *agent.PatchCron:
+		return s.patchCron(sc, o)
 	case *agent.DeleteCheckpoint:
 		if err := atRevision(o.IfRevision, sc.revision(o.Key)); err != nil {
 			return nil, err
@@ -143,4 +146,31 @@ func (s *Store) patchCheckpoint(sc *scope, o *agent.PatchCheckpoint) (agent.OpRe
 
 func notFound(noun, name string) *agent.Error {
 	return agent.Errorf(agent.CodeNotFound, "there is no %s %q", noun, name)
+}
+
+func (s *Store) patchCron(sc *scope, o *agent.PatchCron) (agent.OpResult, *agent.Error) {
+	c := agent.Checkpoint{
+		Key: o.Key, Incarnation: s.index, Version: 1, State: agent.JSON("{}"), Metadata: agent.JSON("{}"), CreatedAt: s.now(),
+	}
+	if kept := sc.checkpoints[o.Key]; kept != nil {
+		c = *kept[0]
+	}
+	if err := atRevision(o.IfRevision, c.Revision); err != nil {
+		return nil, err
+	}
+	state, changes, err := agenttest.CronState(c.State, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := sc.timers.Reschedule(o.Key, changes, nil, s.now(), host{s, sc}.Born); err != nil {
+		return nil, err
+	}
+	if bytes.Equal(state, c.State) {
+		return &agent.CheckpointResult{
+			Key: c.Key, Incarnation: c.Incarnation, Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Thread: c.Thread,
+		}, nil
+	}
+	c.State, c.UpdatedAt = state, s.now()
+	c.Revision++
+	return sc.keep(c), nil
 }

@@ -550,6 +550,7 @@ type Op struct {
 	//	*Op_PutManager
 	//	*Op_DeleteManager
 	//	*Op_AnswerSignal
+	//	*Op_PatchCron
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -997,6 +998,15 @@ func (x *Op) GetAnswerSignal() *AnswerSignal {
 	return nil
 }
 
+func (x *Op) GetPatchCron() *PatchCron {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PatchCron); ok {
+			return x.PatchCron
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -1181,6 +1191,10 @@ type Op_AnswerSignal struct {
 	AnswerSignal *AnswerSignal `protobuf:"bytes,142,opt,name=answer_signal,json=answerSignal,oneof"`
 }
 
+type Op_PatchCron struct {
+	PatchCron *PatchCron `protobuf:"bytes,190,opt,name=patch_cron,json=patchCron,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -1270,6 +1284,8 @@ func (*Op_PutManager) isOp_Op() {}
 func (*Op_DeleteManager) isOp_Op() {}
 
 func (*Op_AnswerSignal) isOp_Op() {}
+
+func (*Op_PatchCron) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -11498,7 +11514,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xba\x18\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xf8\x18\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -11553,7 +11569,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\vput_manager\x18\x8c\x01 \x01(\v2\x1b.dormouse.api.v1.PutManagerH\x00R\n" +
 	"putManager\x12H\n" +
 	"\x0edelete_manager\x18\x8d\x01 \x01(\v2\x1e.dormouse.api.v1.DeleteManagerH\x00R\rdeleteManager\x12E\n" +
-	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.api.v1.AnswerSignalH\x00R\fanswerSignalB\x04\n" +
+	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.api.v1.AnswerSignalH\x00R\fanswerSignal\x12<\n" +
+	"\n" +
+	"patch_cron\x18\xbe\x01 \x01(\v2\x1a.dormouse.api.v1.PatchCronH\x00R\tpatchCronB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -12589,45 +12607,46 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*PutManager)(nil),                // 182: dormouse.api.v1.PutManager
 	(*DeleteManager)(nil),             // 183: dormouse.api.v1.DeleteManager
 	(*AnswerSignal)(nil),              // 184: dormouse.api.v1.AnswerSignal
-	(*MemoryResult)(nil),              // 185: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),             // 186: dormouse.api.v1.SessionResult
-	(*Review)(nil),                    // 187: dormouse.api.v1.Review
-	(*Erasure)(nil),                   // 188: dormouse.api.v1.Erasure
-	(*ConversationResult)(nil),        // 189: dormouse.api.v1.ConversationResult
-	(*MessageResult)(nil),             // 190: dormouse.api.v1.MessageResult
-	(*Timer)(nil),                     // 191: dormouse.api.v1.Timer
-	(*Manager)(nil),                   // 192: dormouse.api.v1.Manager
-	(*SignalResult)(nil),              // 193: dormouse.api.v1.SignalResult
-	(*SessionRow)(nil),                // 194: dormouse.api.v1.SessionRow
-	(*GetMemory)(nil),                 // 195: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),              // 196: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                    // 197: dormouse.api.v1.Recall
-	(*GetSession)(nil),                // 198: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),              // 199: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                 // 200: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),               // 201: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),                // 202: dormouse.api.v1.GetErasure
-	(*ConversationRef)(nil),           // 203: dormouse.api.v1.ConversationRef
-	(*ListConversations)(nil),         // 204: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),              // 205: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),                  // 206: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),                // 207: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),                // 208: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),                 // 209: dormouse.api.v1.GetAnswer
-	(*Memory)(nil),                    // 210: dormouse.api.v1.Memory
-	(*MemoryList)(nil),                // 211: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                  // 212: dormouse.api.v1.Recalled
-	(*Session)(nil),                   // 213: dormouse.api.v1.Session
-	(*SessionList)(nil),               // 214: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),                // 215: dormouse.api.v1.ReviewList
-	(*SavedConversation)(nil),         // 216: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),          // 217: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),               // 218: dormouse.api.v1.MessageList
-	(*TimerList)(nil),                 // 219: dormouse.api.v1.TimerList
-	(*ManagerList)(nil),               // 220: dormouse.api.v1.ManagerList
-	(*Changes)(nil),                   // 221: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),          // 222: dormouse.api.v1.PlacementRequest
-	(*PlacementReport)(nil),           // 223: dormouse.api.v1.PlacementReport
+	(*PatchCron)(nil),                 // 185: dormouse.api.v1.PatchCron
+	(*MemoryResult)(nil),              // 186: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),             // 187: dormouse.api.v1.SessionResult
+	(*Review)(nil),                    // 188: dormouse.api.v1.Review
+	(*Erasure)(nil),                   // 189: dormouse.api.v1.Erasure
+	(*ConversationResult)(nil),        // 190: dormouse.api.v1.ConversationResult
+	(*MessageResult)(nil),             // 191: dormouse.api.v1.MessageResult
+	(*Timer)(nil),                     // 192: dormouse.api.v1.Timer
+	(*Manager)(nil),                   // 193: dormouse.api.v1.Manager
+	(*SignalResult)(nil),              // 194: dormouse.api.v1.SignalResult
+	(*SessionRow)(nil),                // 195: dormouse.api.v1.SessionRow
+	(*GetMemory)(nil),                 // 196: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),              // 197: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                    // 198: dormouse.api.v1.Recall
+	(*GetSession)(nil),                // 199: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),              // 200: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                 // 201: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),               // 202: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),                // 203: dormouse.api.v1.GetErasure
+	(*ConversationRef)(nil),           // 204: dormouse.api.v1.ConversationRef
+	(*ListConversations)(nil),         // 205: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),              // 206: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),                  // 207: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),                // 208: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),                // 209: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),                 // 210: dormouse.api.v1.GetAnswer
+	(*Memory)(nil),                    // 211: dormouse.api.v1.Memory
+	(*MemoryList)(nil),                // 212: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                  // 213: dormouse.api.v1.Recalled
+	(*Session)(nil),                   // 214: dormouse.api.v1.Session
+	(*SessionList)(nil),               // 215: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),                // 216: dormouse.api.v1.ReviewList
+	(*SavedConversation)(nil),         // 217: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),          // 218: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),               // 219: dormouse.api.v1.MessageList
+	(*TimerList)(nil),                 // 220: dormouse.api.v1.TimerList
+	(*ManagerList)(nil),               // 221: dormouse.api.v1.ManagerList
+	(*Changes)(nil),                   // 222: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),          // 223: dormouse.api.v1.PlacementRequest
+	(*PlacementReport)(nil),           // 224: dormouse.api.v1.PlacementReport
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -12685,418 +12704,419 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	182, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
 	183, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
 	184, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
-	8,   // 55: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 56: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 57: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 58: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 59: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 60: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	28,  // 61: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	29,  // 62: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	30,  // 63: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 64: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	34,  // 65: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	65,  // 66: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	67,  // 67: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	185, // 68: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	186, // 69: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	187, // 70: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
-	33,  // 71: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
-	188, // 72: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
-	189, // 73: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
-	190, // 74: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
-	191, // 75: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
-	192, // 76: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
-	193, // 77: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
-	11,  // 78: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	58,  // 79: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	32,  // 80: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	30,  // 81: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	58,  // 82: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
-	194, // 83: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
-	37,  // 84: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	38,  // 85: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	39,  // 86: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	40,  // 87: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	39,  // 88: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	41,  // 89: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	42,  // 90: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	39,  // 91: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	43,  // 92: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	44,  // 93: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	45,  // 94: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	46,  // 95: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	39,  // 96: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	47,  // 97: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	48,  // 98: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
-	39,  // 99: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	195, // 100: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	196, // 101: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	197, // 102: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	198, // 103: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	199, // 104: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	200, // 105: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	201, // 106: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	202, // 107: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	203, // 108: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
-	204, // 109: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	205, // 110: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	206, // 111: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	207, // 112: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	208, // 113: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
-	39,  // 114: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
-	209, // 115: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
-	50,  // 116: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	35,  // 117: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	52,  // 118: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	54,  // 119: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	55,  // 120: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	57,  // 121: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	58,  // 122: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 123: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	62,  // 124: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	61,  // 125: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	63,  // 126: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	64,  // 127: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	66,  // 128: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	65,  // 129: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	67,  // 130: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
-	68,  // 131: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	210, // 132: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	211, // 133: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	212, // 134: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	213, // 135: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	214, // 136: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	187, // 137: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	215, // 138: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	188, // 139: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
-	216, // 140: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	217, // 141: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	218, // 142: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	191, // 143: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
-	219, // 144: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	192, // 145: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
-	220, // 146: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
-	51,  // 147: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
-	27,  // 148: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
-	35,  // 149: dormouse.api.v1.Answered.error:type_name -> dormouse.api.v1.Error
-	53,  // 150: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 151: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 152: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	56,  // 153: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	59,  // 154: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	58,  // 155: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	58,  // 156: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	61,  // 157: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	55,  // 158: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	58,  // 159: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	61,  // 160: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 161: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	65,  // 162: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	67,  // 163: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
-	61,  // 164: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	67,  // 165: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	221, // 166: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	5,   // 167: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 168: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	71,  // 169: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 170: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	71,  // 171: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 172: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	71,  // 173: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 174: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	72,  // 175: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 176: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	72,  // 177: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 178: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	30,  // 179: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 180: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	71,  // 181: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 182: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	71,  // 183: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 184: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	71,  // 185: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 186: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	71,  // 187: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 188: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	72,  // 189: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 190: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	72,  // 191: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	43,  // 192: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	72,  // 193: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	44,  // 194: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	72,  // 195: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 196: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	31,  // 197: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	71,  // 198: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 199: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	71,  // 200: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 201: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	72,  // 202: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 203: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	29,  // 204: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	71,  // 205: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
-	24,  // 206: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
-	71,  // 207: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
-	25,  // 208: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
-	71,  // 209: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
-	26,  // 210: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
-	72,  // 211: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
-	48,  // 212: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
-	67,  // 213: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	71,  // 214: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
-	157, // 215: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
-	71,  // 216: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
-	158, // 217: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
-	71,  // 218: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
-	159, // 219: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
-	71,  // 220: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
-	160, // 221: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
-	71,  // 222: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
-	161, // 223: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
-	71,  // 224: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
-	162, // 225: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
-	71,  // 226: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
-	163, // 227: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
-	71,  // 228: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
-	164, // 229: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
-	71,  // 230: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
-	165, // 231: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
-	71,  // 232: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
-	166, // 233: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
-	72,  // 234: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
-	198, // 235: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
-	72,  // 236: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
-	199, // 237: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
-	186, // 238: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
-	71,  // 239: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
-	167, // 240: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
-	72,  // 241: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
-	200, // 242: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
-	72,  // 243: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
-	201, // 244: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
-	187, // 245: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
-	71,  // 246: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	155, // 247: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
-	71,  // 248: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	156, // 249: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
-	72,  // 250: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	195, // 251: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
-	72,  // 252: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	196, // 253: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
-	72,  // 254: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	197, // 255: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	185, // 256: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
-	71,  // 257: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
-	177, // 258: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
-	71,  // 259: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
-	178, // 260: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
-	71,  // 261: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
-	179, // 262: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
-	72,  // 263: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
-	206, // 264: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
-	72,  // 265: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
-	207, // 266: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
-	191, // 267: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
-	71,  // 268: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
-	171, // 269: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
-	71,  // 270: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
-	172, // 271: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
-	71,  // 272: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
-	173, // 273: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
-	71,  // 274: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
-	174, // 275: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
-	71,  // 276: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
-	175, // 277: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
-	71,  // 278: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
-	176, // 279: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
-	72,  // 280: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
-	203, // 281: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
-	72,  // 282: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
-	204, // 283: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
-	72,  // 284: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
-	205, // 285: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
-	189, // 286: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
-	190, // 287: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
-	71,  // 288: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 289: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 290: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	72,  // 291: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	46,  // 292: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	71,  // 293: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
-	168, // 294: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
-	33,  // 295: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
-	71,  // 296: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
-	169, // 297: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
-	188, // 298: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
-	72,  // 299: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
-	202, // 300: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
-	71,  // 301: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 302: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	71,  // 303: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	72,  // 304: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 305: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	34,  // 306: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	150, // 307: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 308: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 309: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	36,  // 310: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	69,  // 311: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	73,  // 312: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	74,  // 313: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	75,  // 314: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	76,  // 315: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	146, // 316: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	77,  // 317: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	79,  // 318: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	80,  // 319: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	81,  // 320: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	82,  // 321: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	83,  // 322: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	84,  // 323: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	85,  // 324: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	86,  // 325: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	146, // 326: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	88,  // 327: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	89,  // 328: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	90,  // 329: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	146, // 330: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	120, // 331: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
-	92,  // 332: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	93,  // 333: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	94,  // 334: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	95,  // 335: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	146, // 336: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	97,  // 337: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
-	98,  // 338: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
-	99,  // 339: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
-	100, // 340: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
-	101, // 341: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
-	102, // 342: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
-	103, // 343: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
-	104, // 344: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
-	105, // 345: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
-	106, // 346: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
-	107, // 347: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
-	108, // 348: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
-	110, // 349: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
-	111, // 350: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
-	112, // 351: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
-	114, // 352: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	115, // 353: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	116, // 354: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	117, // 355: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	118, // 356: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	121, // 357: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
-	122, // 358: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
-	123, // 359: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
-	124, // 360: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
-	126, // 361: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
-	127, // 362: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
-	128, // 363: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
-	129, // 364: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
-	130, // 365: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
-	131, // 366: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
-	132, // 367: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
-	133, // 368: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
-	134, // 369: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
-	137, // 370: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	138, // 371: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	139, // 372: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
-	141, // 373: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
-	143, // 374: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
-	144, // 375: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	145, // 376: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	146, // 377: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	148, // 378: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	151, // 379: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	151, // 380: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	151, // 381: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	151, // 382: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	153, // 383: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	222, // 384: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	2,   // 385: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 386: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 387: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	70,  // 388: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	78,  // 389: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	78,  // 390: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	147, // 391: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	55,  // 392: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	57,  // 393: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	57,  // 394: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	87,  // 395: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	147, // 396: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	87,  // 397: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	87,  // 398: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	58,  // 399: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	62,  // 400: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	61,  // 401: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	63,  // 402: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	60,  // 403: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	91,  // 404: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	147, // 405: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	52,  // 406: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	54,  // 407: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	91,  // 408: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
-	96,  // 409: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	96,  // 410: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	96,  // 411: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	67,  // 412: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	68,  // 413: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	109, // 414: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	109, // 415: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	109, // 416: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	109, // 417: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	109, // 418: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	109, // 419: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	109, // 420: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	109, // 421: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	109, // 422: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	147, // 423: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	213, // 424: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	214, // 425: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	113, // 426: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	187, // 427: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	215, // 428: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	119, // 429: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	147, // 430: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	210, // 431: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	211, // 432: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	212, // 433: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	125, // 434: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
-	147, // 435: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	191, // 436: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
-	219, // 437: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
-	135, // 438: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 439: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 440: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 441: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
-	136, // 442: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
-	147, // 443: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	216, // 444: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
-	217, // 445: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
-	218, // 446: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
-	78,  // 447: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	64,  // 448: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	140, // 449: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
-	142, // 450: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
-	188, // 451: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
-	65,  // 452: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	147, // 453: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	66,  // 454: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	149, // 455: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	152, // 456: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	152, // 457: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	152, // 458: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	152, // 459: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	154, // 460: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	223, // 461: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	385, // [385:462] is the sub-list for method output_type
-	308, // [308:385] is the sub-list for method input_type
-	308, // [308:308] is the sub-list for extension type_name
-	308, // [308:308] is the sub-list for extension extendee
-	0,   // [0:308] is the sub-list for field type_name
+	185, // 55: dormouse.api.v1.Op.patch_cron:type_name -> dormouse.api.v1.PatchCron
+	8,   // 56: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	8,   // 57: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	11,  // 58: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
+	15,  // 59: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
+	15,  // 60: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
+	21,  // 61: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
+	28,  // 62: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
+	29,  // 63: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
+	30,  // 64: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 65: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
+	34,  // 66: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
+	65,  // 67: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
+	67,  // 68: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
+	186, // 69: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	187, // 70: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	188, // 71: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	33,  // 72: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
+	189, // 73: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
+	190, // 74: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
+	191, // 75: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
+	192, // 76: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
+	193, // 77: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
+	194, // 78: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
+	11,  // 79: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
+	58,  // 80: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
+	32,  // 81: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
+	30,  // 82: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	58,  // 83: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
+	195, // 84: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
+	37,  // 85: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	38,  // 86: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	39,  // 87: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	40,  // 88: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	39,  // 89: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	41,  // 90: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	42,  // 91: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	39,  // 92: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	43,  // 93: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	44,  // 94: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	45,  // 95: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	46,  // 96: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	39,  // 97: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	47,  // 98: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	48,  // 99: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	39,  // 100: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	196, // 101: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	197, // 102: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	198, // 103: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	199, // 104: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	200, // 105: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	201, // 106: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	202, // 107: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	203, // 108: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	204, // 109: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
+	205, // 110: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	206, // 111: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	207, // 112: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	208, // 113: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	209, // 114: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	39,  // 115: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
+	210, // 116: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	50,  // 117: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	35,  // 118: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
+	52,  // 119: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	54,  // 120: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	55,  // 121: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	57,  // 122: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	58,  // 123: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 124: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	62,  // 125: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	61,  // 126: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	63,  // 127: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	64,  // 128: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	66,  // 129: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	65,  // 130: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
+	67,  // 131: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
+	68,  // 132: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	211, // 133: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	212, // 134: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	213, // 135: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	214, // 136: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	215, // 137: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	188, // 138: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	216, // 139: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	189, // 140: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
+	217, // 141: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	218, // 142: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	219, // 143: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	192, // 144: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
+	220, // 145: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	193, // 146: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
+	221, // 147: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	51,  // 148: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
+	27,  // 149: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
+	35,  // 150: dormouse.api.v1.Answered.error:type_name -> dormouse.api.v1.Error
+	53,  // 151: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	11,  // 152: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
+	11,  // 153: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
+	56,  // 154: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	59,  // 155: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
+	58,  // 156: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
+	58,  // 157: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
+	61,  // 158: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	55,  // 159: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	58,  // 160: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
+	61,  // 161: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	21,  // 162: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
+	65,  // 163: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
+	67,  // 164: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
+	61,  // 165: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	67,  // 166: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
+	222, // 167: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	5,   // 168: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
+	6,   // 169: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
+	71,  // 170: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	12,  // 171: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	71,  // 172: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	13,  // 173: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
+	71,  // 174: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	14,  // 175: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
+	72,  // 176: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
+	40,  // 177: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
+	72,  // 178: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
+	41,  // 179: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
+	30,  // 180: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 181: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	71,  // 182: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
+	16,  // 183: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
+	71,  // 184: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
+	18,  // 185: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
+	71,  // 186: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
+	19,  // 187: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
+	71,  // 188: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
+	20,  // 189: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
+	72,  // 190: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
+	42,  // 191: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
+	72,  // 192: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
+	43,  // 193: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
+	72,  // 194: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
+	44,  // 195: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
+	72,  // 196: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 197: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
+	31,  // 198: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	71,  // 199: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
+	9,   // 200: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
+	71,  // 201: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
+	10,  // 202: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
+	72,  // 203: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 204: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
+	29,  // 205: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
+	71,  // 206: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
+	24,  // 207: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
+	71,  // 208: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
+	25,  // 209: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
+	71,  // 210: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
+	26,  // 211: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
+	72,  // 212: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
+	48,  // 213: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
+	67,  // 214: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
+	71,  // 215: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
+	157, // 216: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
+	71,  // 217: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
+	158, // 218: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
+	71,  // 219: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
+	159, // 220: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
+	71,  // 221: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
+	160, // 222: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
+	71,  // 223: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
+	161, // 224: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
+	71,  // 225: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
+	162, // 226: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
+	71,  // 227: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
+	163, // 228: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
+	71,  // 229: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
+	164, // 230: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
+	71,  // 231: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
+	165, // 232: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
+	71,  // 233: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
+	166, // 234: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
+	72,  // 235: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
+	199, // 236: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
+	72,  // 237: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
+	200, // 238: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
+	187, // 239: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
+	71,  // 240: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
+	167, // 241: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
+	72,  // 242: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
+	201, // 243: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
+	72,  // 244: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
+	202, // 245: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
+	188, // 246: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
+	71,  // 247: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	155, // 248: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	71,  // 249: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	156, // 250: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	72,  // 251: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
+	196, // 252: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	72,  // 253: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
+	197, // 254: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	72,  // 255: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
+	198, // 256: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	186, // 257: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	71,  // 258: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
+	177, // 259: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
+	71,  // 260: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
+	178, // 261: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
+	71,  // 262: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
+	179, // 263: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
+	72,  // 264: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
+	207, // 265: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
+	72,  // 266: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
+	208, // 267: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
+	192, // 268: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
+	71,  // 269: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
+	171, // 270: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
+	71,  // 271: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
+	172, // 272: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
+	71,  // 273: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
+	173, // 274: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
+	71,  // 275: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
+	174, // 276: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
+	71,  // 277: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
+	175, // 278: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
+	71,  // 279: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
+	176, // 280: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
+	72,  // 281: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
+	204, // 282: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
+	72,  // 283: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
+	205, // 284: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
+	72,  // 285: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
+	206, // 286: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
+	190, // 287: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
+	191, // 288: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
+	71,  // 289: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 290: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 291: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	72,  // 292: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	46,  // 293: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	71,  // 294: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
+	168, // 295: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
+	33,  // 296: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
+	71,  // 297: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
+	169, // 298: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
+	189, // 299: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
+	72,  // 300: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
+	203, // 301: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
+	71,  // 302: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 303: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	71,  // 304: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	72,  // 305: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 306: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	34,  // 307: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	150, // 308: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 309: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 310: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	36,  // 311: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	69,  // 312: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	73,  // 313: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	74,  // 314: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	75,  // 315: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	76,  // 316: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	146, // 317: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	77,  // 318: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	79,  // 319: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	80,  // 320: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	81,  // 321: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	82,  // 322: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	83,  // 323: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	84,  // 324: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	85,  // 325: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	86,  // 326: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	146, // 327: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	88,  // 328: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	89,  // 329: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	90,  // 330: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	146, // 331: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	120, // 332: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
+	92,  // 333: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	93,  // 334: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	94,  // 335: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	95,  // 336: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	146, // 337: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	97,  // 338: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
+	98,  // 339: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
+	99,  // 340: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
+	100, // 341: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
+	101, // 342: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
+	102, // 343: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
+	103, // 344: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
+	104, // 345: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
+	105, // 346: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
+	106, // 347: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
+	107, // 348: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
+	108, // 349: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
+	110, // 350: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
+	111, // 351: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
+	112, // 352: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
+	114, // 353: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	115, // 354: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	116, // 355: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	117, // 356: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	118, // 357: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	121, // 358: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
+	122, // 359: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
+	123, // 360: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
+	124, // 361: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
+	126, // 362: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
+	127, // 363: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
+	128, // 364: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
+	129, // 365: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
+	130, // 366: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
+	131, // 367: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
+	132, // 368: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
+	133, // 369: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
+	134, // 370: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
+	137, // 371: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	138, // 372: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	139, // 373: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
+	141, // 374: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
+	143, // 375: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
+	144, // 376: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	145, // 377: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	146, // 378: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	148, // 379: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	151, // 380: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	151, // 381: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	151, // 382: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	151, // 383: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	153, // 384: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	223, // 385: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	2,   // 386: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 387: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 388: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	70,  // 389: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	78,  // 390: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	78,  // 391: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	147, // 392: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	55,  // 393: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	57,  // 394: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	57,  // 395: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	87,  // 396: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	147, // 397: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	87,  // 398: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	87,  // 399: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	58,  // 400: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	62,  // 401: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	61,  // 402: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	63,  // 403: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	60,  // 404: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	91,  // 405: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	147, // 406: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	52,  // 407: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	54,  // 408: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	91,  // 409: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
+	96,  // 410: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	96,  // 411: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	96,  // 412: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	67,  // 413: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	68,  // 414: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	109, // 415: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	109, // 416: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	109, // 417: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	109, // 418: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	109, // 419: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	109, // 420: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	109, // 421: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	109, // 422: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	109, // 423: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	147, // 424: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	214, // 425: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	215, // 426: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	113, // 427: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	188, // 428: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	216, // 429: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	119, // 430: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	147, // 431: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	211, // 432: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	212, // 433: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	213, // 434: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	125, // 435: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
+	147, // 436: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	192, // 437: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
+	220, // 438: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
+	135, // 439: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 440: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 441: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 442: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
+	136, // 443: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
+	147, // 444: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	217, // 445: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
+	218, // 446: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
+	219, // 447: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
+	78,  // 448: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	64,  // 449: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	140, // 450: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
+	142, // 451: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
+	189, // 452: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
+	65,  // 453: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	147, // 454: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	66,  // 455: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	149, // 456: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	152, // 457: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	152, // 458: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	152, // 459: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	152, // 460: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	154, // 461: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	224, // 462: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	386, // [386:463] is the sub-list for method output_type
+	309, // [309:386] is the sub-list for method input_type
+	309, // [309:309] is the sub-list for extension type_name
+	309, // [309:309] is the sub-list for extension extendee
+	0,   // [0:309] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -13167,6 +13187,7 @@ func file_proto_api_api_proto_init() {
 		(*Op_PutManager)(nil),
 		(*Op_DeleteManager)(nil),
 		(*Op_AnswerSignal)(nil),
+		(*Op_PatchCron)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[28].OneofWrappers = []any{
 		(*OpResult_Value)(nil),

@@ -108,6 +108,7 @@ type Manager struct {
 	Revision      uint64                 `protobuf:"varint,15,opt,name=revision" json:"revision,omitempty"`
 	CreatedAt     int64                  `protobuf:"varint,16,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,17,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	Schedules     []byte                 `protobuf:"bytes,190,opt,name=schedules" json:"schedules,omitempty"` // JSON: recurring jobs of each instance, as PatchCron.specs without nulls
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -259,6 +260,13 @@ func (x *Manager) GetUpdatedAt() int64 {
 		return x.UpdatedAt
 	}
 	return 0
+}
+
+func (x *Manager) GetSchedules() []byte {
+	if x != nil {
+		return x.Schedules
+	}
+	return nil
 }
 
 type PutManager struct {
@@ -626,7 +634,7 @@ const file_proto_api_manager_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x03 \x01(\tR\x03url\x12\x10\n" +
-	"\x03key\x18\x04 \x01(\tR\x03key\"\xa6\x04\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\"\xc5\x04\n" +
 	"\aManager\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x122\n" +
 	"\ahandler\x18\x02 \x01(\v2\x18.dormouse.api.v1.HandlerR\ahandler\x12&\n" +
@@ -650,7 +658,8 @@ const file_proto_api_manager_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x10 \x01(\x03R\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x11 \x01(\x03R\tupdatedAt\"h\n" +
+	"updated_at\x18\x11 \x01(\x03R\tupdatedAt\x12\x1d\n" +
+	"\tschedules\x18\xbe\x01 \x01(\fR\tschedules\"h\n" +
 	"\n" +
 	"PutManager\x122\n" +
 	"\amanager\x18\x01 \x01(\v2\x18.dormouse.api.v1.ManagerR\amanager\x12&\n" +

@@ -373,6 +373,75 @@ func (x *FailTimer) GetError() string {
 	return ""
 }
 
+// PatchCron changes single jobs in the manifest of a checkpoint's state.
+type PatchCron struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
+	Specs         []byte                 `protobuf:"bytes,2,opt,name=specs" json:"specs,omitempty"` // JSON: {job: {cron_expression, message, timezone?, missed?, catch_up?}}, null to cancel
+	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision" json:"if_revision,omitempty"`
+	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation" json:"if_incarnation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PatchCron) Reset() {
+	*x = PatchCron{}
+	mi := &file_proto_api_timer_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PatchCron) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PatchCron) ProtoMessage() {}
+
+func (x *PatchCron) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_timer_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PatchCron.ProtoReflect.Descriptor instead.
+func (*PatchCron) Descriptor() ([]byte, []int) {
+	return file_proto_api_timer_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PatchCron) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *PatchCron) GetSpecs() []byte {
+	if x != nil {
+		return x.Specs
+	}
+	return nil
+}
+
+func (x *PatchCron) GetIfRevision() uint64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
+}
+
+func (x *PatchCron) GetIfIncarnation() uint64 {
+	if x != nil {
+		return x.IfIncarnation
+	}
+	return 0
+}
+
 type GetTimer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Manager       string                 `protobuf:"bytes,1,opt,name=manager" json:"manager,omitempty"`
@@ -384,7 +453,7 @@ type GetTimer struct {
 
 func (x *GetTimer) Reset() {
 	*x = GetTimer{}
-	mi := &file_proto_api_timer_proto_msgTypes[4]
+	mi := &file_proto_api_timer_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -396,7 +465,7 @@ func (x *GetTimer) String() string {
 func (*GetTimer) ProtoMessage() {}
 
 func (x *GetTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[4]
+	mi := &file_proto_api_timer_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -409,7 +478,7 @@ func (x *GetTimer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTimer.ProtoReflect.Descriptor instead.
 func (*GetTimer) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{4}
+	return file_proto_api_timer_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetTimer) GetManager() string {
@@ -446,7 +515,7 @@ type ListTimers struct {
 
 func (x *ListTimers) Reset() {
 	*x = ListTimers{}
-	mi := &file_proto_api_timer_proto_msgTypes[5]
+	mi := &file_proto_api_timer_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -458,7 +527,7 @@ func (x *ListTimers) String() string {
 func (*ListTimers) ProtoMessage() {}
 
 func (x *ListTimers) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[5]
+	mi := &file_proto_api_timer_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -471,7 +540,7 @@ func (x *ListTimers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimers.ProtoReflect.Descriptor instead.
 func (*ListTimers) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{5}
+	return file_proto_api_timer_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListTimers) GetManager() string {
@@ -534,7 +603,7 @@ type Timer struct {
 
 func (x *Timer) Reset() {
 	*x = Timer{}
-	mi := &file_proto_api_timer_proto_msgTypes[6]
+	mi := &file_proto_api_timer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -546,7 +615,7 @@ func (x *Timer) String() string {
 func (*Timer) ProtoMessage() {}
 
 func (x *Timer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[6]
+	mi := &file_proto_api_timer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -559,7 +628,7 @@ func (x *Timer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timer.ProtoReflect.Descriptor instead.
 func (*Timer) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{6}
+	return file_proto_api_timer_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Timer) GetManager() string {
@@ -691,7 +760,7 @@ type TimerList struct {
 
 func (x *TimerList) Reset() {
 	*x = TimerList{}
-	mi := &file_proto_api_timer_proto_msgTypes[7]
+	mi := &file_proto_api_timer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +772,7 @@ func (x *TimerList) String() string {
 func (*TimerList) ProtoMessage() {}
 
 func (x *TimerList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[7]
+	mi := &file_proto_api_timer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +785,7 @@ func (x *TimerList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerList.ProtoReflect.Descriptor instead.
 func (*TimerList) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{7}
+	return file_proto_api_timer_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TimerList) GetItems() []*Timer {
@@ -773,7 +842,13 @@ const file_proto_api_timer_proto_rawDesc = "" +
 	"\ainstant\x18\x05 \x01(\x03R\ainstant\x12\x1d\n" +
 	"\n" +
 	"not_before\x18\x06 \x01(\x03R\tnotBefore\x12\x14\n" +
-	"\x05error\x18\a \x01(\tR\x05error\"F\n" +
+	"\x05error\x18\a \x01(\tR\x05error\"\x82\x01\n" +
+	"\tPatchCron\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05specs\x18\x02 \x01(\fR\x05specs\x12&\n" +
+	"\vif_revision\x18\x03 \x01(\x04B\x05\xaa\x01\x02\b\x01R\n" +
+	"ifRevision\x12%\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"F\n" +
 	"\bGetTimer\x12\x18\n" +
 	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
@@ -826,19 +901,20 @@ func file_proto_api_timer_proto_rawDescGZIP() []byte {
 	return file_proto_api_timer_proto_rawDescData
 }
 
-var file_proto_api_timer_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_proto_api_timer_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_proto_api_timer_proto_goTypes = []any{
 	(*PutTimer)(nil),    // 0: dormouse.api.v1.PutTimer
 	(*DeleteTimer)(nil), // 1: dormouse.api.v1.DeleteTimer
 	(*AckTimer)(nil),    // 2: dormouse.api.v1.AckTimer
 	(*FailTimer)(nil),   // 3: dormouse.api.v1.FailTimer
-	(*GetTimer)(nil),    // 4: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),  // 5: dormouse.api.v1.ListTimers
-	(*Timer)(nil),       // 6: dormouse.api.v1.Timer
-	(*TimerList)(nil),   // 7: dormouse.api.v1.TimerList
+	(*PatchCron)(nil),   // 4: dormouse.api.v1.PatchCron
+	(*GetTimer)(nil),    // 5: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),  // 6: dormouse.api.v1.ListTimers
+	(*Timer)(nil),       // 7: dormouse.api.v1.Timer
+	(*TimerList)(nil),   // 8: dormouse.api.v1.TimerList
 }
 var file_proto_api_timer_proto_depIdxs = []int32{
-	6, // 0: dormouse.api.v1.TimerList.items:type_name -> dormouse.api.v1.Timer
+	7, // 0: dormouse.api.v1.TimerList.items:type_name -> dormouse.api.v1.Timer
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -857,7 +933,7 @@ func file_proto_api_timer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_timer_proto_rawDesc), len(file_proto_api_timer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -313,6 +313,7 @@ type Op struct {
 	//	*Op_PutManager
 	//	*Op_DeleteManager
 	//	*Op_AnswerSignal
+	//	*Op_PatchCron
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -814,6 +815,15 @@ func (x *Op) GetAnswerSignal() *AnswerSignal {
 	return nil
 }
 
+func (x *Op) GetPatchCron() *PatchCron {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PatchCron); ok {
+			return x.PatchCron
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -1022,6 +1032,10 @@ type Op_AnswerSignal struct {
 	AnswerSignal *AnswerSignal `protobuf:"bytes,142,opt,name=answer_signal,json=answerSignal,oneof"`
 }
 
+type Op_PatchCron struct {
+	PatchCron *PatchCron `protobuf:"bytes,190,opt,name=patch_cron,json=patchCron,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -1123,6 +1137,8 @@ func (*Op_PutManager) isOp_Op() {}
 func (*Op_DeleteManager) isOp_Op() {}
 
 func (*Op_AnswerSignal) isOp_Op() {}
+
+func (*Op_PatchCron) isOp_Op() {}
 
 // Bytes tells absent from empty where a compare needs to.
 type Bytes struct {
@@ -4300,7 +4316,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xed\x1b\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xab\x1c\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -4362,7 +4378,9 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\vput_manager\x18\x8c\x01 \x01(\v2\x1b.dormouse.log.v1.PutManagerH\x00R\n" +
 	"putManager\x12H\n" +
 	"\x0edelete_manager\x18\x8d\x01 \x01(\v2\x1e.dormouse.log.v1.DeleteManagerH\x00R\rdeleteManager\x12E\n" +
-	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.log.v1.AnswerSignalH\x00R\fanswerSignalB\x04\n" +
+	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.log.v1.AnswerSignalH\x00R\fanswerSignal\x12<\n" +
+	"\n" +
+	"patch_cron\x18\xbe\x01 \x01(\v2\x1a.dormouse.log.v1.PatchCronH\x00R\tpatchCronB\x04\n" +
 	"\x02op\"\x1d\n" +
 	"\x05Bytes\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\xae\x02\n" +
@@ -4730,15 +4748,16 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*PutManager)(nil),         // 72: dormouse.log.v1.PutManager
 	(*DeleteManager)(nil),      // 73: dormouse.log.v1.DeleteManager
 	(*AnswerSignal)(nil),       // 74: dormouse.log.v1.AnswerSignal
-	(*MemoryResult)(nil),       // 75: dormouse.log.v1.MemoryResult
-	(*SessionResult)(nil),      // 76: dormouse.log.v1.SessionResult
-	(*ReviewResult)(nil),       // 77: dormouse.log.v1.ReviewResult
-	(*Erasure)(nil),            // 78: dormouse.log.v1.Erasure
-	(*ConversationResult)(nil), // 79: dormouse.log.v1.ConversationResult
-	(*MessageResult)(nil),      // 80: dormouse.log.v1.MessageResult
-	(*TimerResult)(nil),        // 81: dormouse.log.v1.TimerResult
-	(*ManagerResult)(nil),      // 82: dormouse.log.v1.ManagerResult
-	(*SignalResult)(nil),       // 83: dormouse.log.v1.SignalResult
+	(*PatchCron)(nil),          // 75: dormouse.log.v1.PatchCron
+	(*MemoryResult)(nil),       // 76: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),      // 77: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),       // 78: dormouse.log.v1.ReviewResult
+	(*Erasure)(nil),            // 79: dormouse.log.v1.Erasure
+	(*ConversationResult)(nil), // 80: dormouse.log.v1.ConversationResult
+	(*MessageResult)(nil),      // 81: dormouse.log.v1.MessageResult
+	(*TimerResult)(nil),        // 82: dormouse.log.v1.TimerResult
+	(*ManagerResult)(nil),      // 83: dormouse.log.v1.ManagerResult
+	(*SignalResult)(nil),       // 84: dormouse.log.v1.SignalResult
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -4794,45 +4813,46 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	72, // 50: dormouse.log.v1.Op.put_manager:type_name -> dormouse.log.v1.PutManager
 	73, // 51: dormouse.log.v1.Op.delete_manager:type_name -> dormouse.log.v1.DeleteManager
 	74, // 52: dormouse.log.v1.Op.answer_signal:type_name -> dormouse.log.v1.AnswerSignal
-	4,  // 53: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 54: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 55: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 56: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 57: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 58: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 59: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	35, // 60: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 61: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 62: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 63: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 64: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 65: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	34, // 66: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	75, // 67: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
-	76, // 68: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
-	77, // 69: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
-	33, // 70: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
-	78, // 71: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
-	79, // 72: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
-	80, // 73: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
-	81, // 74: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
-	82, // 75: dormouse.log.v1.OpResult.manager:type_name -> dormouse.log.v1.ManagerResult
-	83, // 76: dormouse.log.v1.OpResult.signal:type_name -> dormouse.log.v1.SignalResult
-	7,  // 77: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	36, // 78: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 79: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	39, // 80: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	28, // 81: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	36, // 82: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
-	76, // 83: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
-	37, // 84: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	38, // 85: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	41, // 86: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	87, // [87:87] is the sub-list for method output_type
-	87, // [87:87] is the sub-list for method input_type
-	87, // [87:87] is the sub-list for extension type_name
-	87, // [87:87] is the sub-list for extension extendee
-	0,  // [0:87] is the sub-list for field type_name
+	75, // 53: dormouse.log.v1.Op.patch_cron:type_name -> dormouse.log.v1.PatchCron
+	4,  // 54: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 55: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 56: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 57: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 58: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 59: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 60: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	35, // 61: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 62: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 63: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 64: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 65: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 66: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	34, // 67: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	76, // 68: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	77, // 69: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	78, // 70: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	33, // 71: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
+	79, // 72: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
+	80, // 73: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
+	81, // 74: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
+	82, // 75: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
+	83, // 76: dormouse.log.v1.OpResult.manager:type_name -> dormouse.log.v1.ManagerResult
+	84, // 77: dormouse.log.v1.OpResult.signal:type_name -> dormouse.log.v1.SignalResult
+	7,  // 78: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	36, // 79: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 80: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	39, // 81: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	28, // 82: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	36, // 83: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
+	77, // 84: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
+	37, // 85: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	38, // 86: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	41, // 87: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	88, // [88:88] is the sub-list for method output_type
+	88, // [88:88] is the sub-list for method input_type
+	88, // [88:88] is the sub-list for extension type_name
+	88, // [88:88] is the sub-list for extension extendee
+	0,  // [0:88] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -4899,6 +4919,7 @@ func file_proto_log_log_proto_init() {
 		(*Op_PutManager)(nil),
 		(*Op_DeleteManager)(nil),
 		(*Op_AnswerSignal)(nil),
+		(*Op_PatchCron)(nil),
 	}
 	file_proto_log_log_proto_msgTypes[27].OneofWrappers = []any{
 		(*OpResult_Value)(nil),

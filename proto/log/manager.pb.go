@@ -104,6 +104,7 @@ type ManagerSettings struct {
 	Track         bool                   `protobuf:"varint,10,opt,name=track" json:"track,omitempty"`
 	SkipsPersist  []string               `protobuf:"bytes,11,rep,name=skips_persist,json=skipsPersist" json:"skips_persist,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,12,opt,name=metadata" json:"metadata,omitempty"`
+	Schedules     []byte                 `protobuf:"bytes,190,opt,name=schedules" json:"schedules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -218,6 +219,13 @@ func (x *ManagerSettings) GetSkipsPersist() []string {
 func (x *ManagerSettings) GetMetadata() []byte {
 	if x != nil {
 		return x.Metadata
+	}
+	return nil
+}
+
+func (x *ManagerSettings) GetSchedules() []byte {
+	if x != nil {
+		return x.Schedules
 	}
 	return nil
 }
@@ -584,7 +592,7 @@ const file_proto_log_manager_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x03 \x01(\tR\x03url\x12\x10\n" +
-	"\x03key\x18\x04 \x01(\tR\x03key\"\x9e\x03\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\"\xbd\x03\n" +
 	"\x0fManagerSettings\x122\n" +
 	"\ahandler\x18\x01 \x01(\v2\x18.dormouse.log.v1.HandlerR\ahandler\x12&\n" +
 	"\x0fidle_timeout_ms\x18\x02 \x01(\x04R\ridleTimeoutMs\x12\x1e\n" +
@@ -601,7 +609,8 @@ const file_proto_log_manager_proto_rawDesc = "" +
 	"\x05track\x18\n" +
 	" \x01(\bR\x05track\x12#\n" +
 	"\rskips_persist\x18\v \x03(\tR\fskipsPersist\x12\x1a\n" +
-	"\bmetadata\x18\f \x01(\fR\bmetadata\"\x86\x01\n" +
+	"\bmetadata\x18\f \x01(\fR\bmetadata\x12\x1d\n" +
+	"\tschedules\x18\xbe\x01 \x01(\fR\tschedules\"\x86\x01\n" +
 	"\n" +
 	"PutManager\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12<\n" +

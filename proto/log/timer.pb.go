@@ -333,6 +333,74 @@ func (x *FailTimer) GetError() string {
 	return ""
 }
 
+type PatchCron struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
+	Specs         []byte                 `protobuf:"bytes,2,opt,name=specs" json:"specs,omitempty"`
+	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision" json:"if_revision,omitempty"`
+	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation" json:"if_incarnation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PatchCron) Reset() {
+	*x = PatchCron{}
+	mi := &file_proto_log_timer_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PatchCron) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PatchCron) ProtoMessage() {}
+
+func (x *PatchCron) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_timer_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PatchCron.ProtoReflect.Descriptor instead.
+func (*PatchCron) Descriptor() ([]byte, []int) {
+	return file_proto_log_timer_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PatchCron) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *PatchCron) GetSpecs() []byte {
+	if x != nil {
+		return x.Specs
+	}
+	return nil
+}
+
+func (x *PatchCron) GetIfRevision() uint64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
+}
+
+func (x *PatchCron) GetIfIncarnation() uint64 {
+	if x != nil {
+		return x.IfIncarnation
+	}
+	return 0
+}
+
 // TimerPlan is what the caller said.
 type TimerPlan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -348,7 +416,7 @@ type TimerPlan struct {
 
 func (x *TimerPlan) Reset() {
 	*x = TimerPlan{}
-	mi := &file_proto_log_timer_proto_msgTypes[4]
+	mi := &file_proto_log_timer_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -360,7 +428,7 @@ func (x *TimerPlan) String() string {
 func (*TimerPlan) ProtoMessage() {}
 
 func (x *TimerPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[4]
+	mi := &file_proto_log_timer_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -373,7 +441,7 @@ func (x *TimerPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerPlan.ProtoReflect.Descriptor instead.
 func (*TimerPlan) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{4}
+	return file_proto_log_timer_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TimerPlan) GetCron() string {
@@ -439,7 +507,7 @@ type TimerRow struct {
 
 func (x *TimerRow) Reset() {
 	*x = TimerRow{}
-	mi := &file_proto_log_timer_proto_msgTypes[5]
+	mi := &file_proto_log_timer_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -451,7 +519,7 @@ func (x *TimerRow) String() string {
 func (*TimerRow) ProtoMessage() {}
 
 func (x *TimerRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[5]
+	mi := &file_proto_log_timer_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -464,7 +532,7 @@ func (x *TimerRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerRow.ProtoReflect.Descriptor instead.
 func (*TimerRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{5}
+	return file_proto_log_timer_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TimerRow) GetPlan() *TimerPlan {
@@ -564,7 +632,7 @@ type TimerResult struct {
 
 func (x *TimerResult) Reset() {
 	*x = TimerResult{}
-	mi := &file_proto_log_timer_proto_msgTypes[6]
+	mi := &file_proto_log_timer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -576,7 +644,7 @@ func (x *TimerResult) String() string {
 func (*TimerResult) ProtoMessage() {}
 
 func (x *TimerResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[6]
+	mi := &file_proto_log_timer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -589,7 +657,7 @@ func (x *TimerResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerResult.ProtoReflect.Descriptor instead.
 func (*TimerResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{6}
+	return file_proto_log_timer_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TimerResult) GetManager() string {
@@ -654,7 +722,13 @@ const file_proto_log_timer_proto_rawDesc = "" +
 	"\ainstant\x18\x05 \x01(\x03R\ainstant\x12\x1d\n" +
 	"\n" +
 	"not_before\x18\x06 \x01(\x03R\tnotBefore\x12\x14\n" +
-	"\x05error\x18\a \x01(\tR\x05error\"\x97\x01\n" +
+	"\x05error\x18\a \x01(\tR\x05error\"\x82\x01\n" +
+	"\tPatchCron\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05specs\x18\x02 \x01(\fR\x05specs\x12&\n" +
+	"\vif_revision\x18\x03 \x01(\x04B\x05\xaa\x01\x02\b\x01R\n" +
+	"ifRevision\x12%\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\x97\x01\n" +
 	"\tTimerPlan\x12\x12\n" +
 	"\x04cron\x18\x01 \x01(\tR\x04cron\x12\x1b\n" +
 	"\ttime_zone\x18\x02 \x01(\tR\btimeZone\x12\x16\n" +
@@ -700,20 +774,21 @@ func file_proto_log_timer_proto_rawDescGZIP() []byte {
 	return file_proto_log_timer_proto_rawDescData
 }
 
-var file_proto_log_timer_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_proto_log_timer_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_proto_log_timer_proto_goTypes = []any{
 	(*PutTimer)(nil),    // 0: dormouse.log.v1.PutTimer
 	(*DeleteTimer)(nil), // 1: dormouse.log.v1.DeleteTimer
 	(*AckTimer)(nil),    // 2: dormouse.log.v1.AckTimer
 	(*FailTimer)(nil),   // 3: dormouse.log.v1.FailTimer
-	(*TimerPlan)(nil),   // 4: dormouse.log.v1.TimerPlan
-	(*TimerRow)(nil),    // 5: dormouse.log.v1.TimerRow
-	(*TimerResult)(nil), // 6: dormouse.log.v1.TimerResult
+	(*PatchCron)(nil),   // 4: dormouse.log.v1.PatchCron
+	(*TimerPlan)(nil),   // 5: dormouse.log.v1.TimerPlan
+	(*TimerRow)(nil),    // 6: dormouse.log.v1.TimerRow
+	(*TimerResult)(nil), // 7: dormouse.log.v1.TimerResult
 }
 var file_proto_log_timer_proto_depIdxs = []int32{
-	4, // 0: dormouse.log.v1.PutTimer.plan:type_name -> dormouse.log.v1.TimerPlan
-	4, // 1: dormouse.log.v1.TimerRow.plan:type_name -> dormouse.log.v1.TimerPlan
-	5, // 2: dormouse.log.v1.TimerResult.row:type_name -> dormouse.log.v1.TimerRow
+	5, // 0: dormouse.log.v1.PutTimer.plan:type_name -> dormouse.log.v1.TimerPlan
+	5, // 1: dormouse.log.v1.TimerRow.plan:type_name -> dormouse.log.v1.TimerPlan
+	6, // 2: dormouse.log.v1.TimerResult.row:type_name -> dormouse.log.v1.TimerRow
 	3, // [3:3] is the sub-list for method output_type
 	3, // [3:3] is the sub-list for method input_type
 	3, // [3:3] is the sub-list for extension type_name
@@ -732,7 +807,7 @@ func file_proto_log_timer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_timer_proto_rawDesc), len(file_proto_log_timer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -37,7 +37,7 @@ func opFromProto(op *apipb.Op) (agent.Op, error) {
 		return managerOpFromProto(op)
 	case *apipb.Op_DeleteMemory:
 		return deleteMemoryFromProto(o.DeleteMemory)
-	case *apipb.Op_PutTimer, *apipb.Op_DeleteTimer, *apipb.Op_AckTimer, *apipb.Op_FailTimer:
+	case *apipb.Op_PutTimer, *apipb.Op_DeleteTimer, *apipb.Op_AckTimer, *apipb.Op_FailTimer, *apipb.Op_PatchCron:
 		return timerOpFromProto(op)
 	default:
 		return threadOpFromProto(op)

@@ -77,7 +77,7 @@ func threadOpToProto(out *apipb.Op, op agent.Op) {
 		out.Op = &apipb.Op_ForkThread{ForkThread: &apipb.ForkThread{
 			Thread: op.Thread, NewThread: op.NewThread, AtRev: op.AtRev, IfIncarnation: op.IfIncarnation,
 		}}
-	case *agent.PutTimer, *agent.DeleteTimer, *agent.AckTimer, *agent.FailTimer:
+	case *agent.PutTimer, *agent.DeleteTimer, *agent.AckTimer, *agent.FailTimer, *agent.PatchCron:
 		timerOpToProto(out, op)
 	default:
 		claimOpToProto(out, op)

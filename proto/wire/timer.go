@@ -21,6 +21,10 @@ func timerOpToProto(out *apipb.Op, op agent.Op) {
 		out.Op = &apipb.Op_FailTimer{FailTimer: &apipb.FailTimer{
 			Manager: o.Manager, Key: o.Key, Id: o.ID, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error,
 		}}
+	case *agent.PatchCron:
+		out.Op = &apipb.Op_PatchCron{PatchCron: &apipb.PatchCron{
+			Key: o.Key, Specs: o.Specs, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		}}
 	}
 }
 
@@ -46,6 +50,10 @@ func timerOpFromProto(op *apipb.Op) (agent.Op, error) {
 			return &agent.FailTimer{
 				Manager: p.Manager, Key: p.Key, ID: p.Id, Generation: p.Generation, Instant: p.Instant, NotBefore: p.NotBefore, Error: p.Error,
 			}, nil
+		}
+	case *apipb.Op_PatchCron:
+		if p := o.PatchCron; p != nil {
+			return &agent.PatchCron{Key: p.Key, Specs: json(p.Specs), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation}, nil
 		}
 	}
 	return nil, noKind()

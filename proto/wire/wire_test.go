@@ -134,6 +134,7 @@ var timerOps = []func(*rapid.T) agent.Op{
 		}}
 	},
 	func(t *rapid.T) agent.Op { return make1[agent.DeleteTimer](t) },
+	func(t *rapid.T) agent.Op { return make1[agent.PatchCron](t) },
 	func(t *rapid.T) agent.Op { return make1[agent.AckTimer](t) },
 	func(t *rapid.T) agent.Op { return make1[agent.FailTimer](t) },
 }

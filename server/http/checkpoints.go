@@ -140,6 +140,11 @@ func (f *front) routeCheckpoints() {
 		accepts: []string{"application/merge-patch+json", "application/json"}, answers: checkpointStamp{},
 	}, (*call).patchCheckpoint)
 	register(f, route{
+		method: http.MethodPatch, path: key + "/cron", id: "patch-checkpoint-cron", tag: tag,
+		summary: "Set or cancel single jobs in the state's __cron_specs__",
+		effect:  writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation"}, bodyNeeded: true, answers: checkpointStamp{},
+	}, (*call).patchCron)
+	register(f, route{
 		method: http.MethodDelete, path: key, id: "delete-checkpoint", tag: tag, summary: "Delete a checkpoint and its history",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
 	}, (*call).deleteCheckpoint)
@@ -172,6 +177,12 @@ func (c *call) patchCheckpoint(body *document) error {
 		Patch:         agent.JSON(*body),
 		IfRevision:    c.conditioned(c.optional("if_revision")),
 		IfIncarnation: c.number("if_incarnation"),
+	})
+}
+
+func (c *call) patchCron(specs *document) error {
+	return c.answerCheckpoint(&agent.PatchCron{
+		Key: c.id("key"), Specs: agent.JSON(*specs), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"),
 	})
 }
 

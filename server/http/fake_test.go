@@ -174,6 +174,19 @@ func (f *fake) apply(scope string, op agent.Op, ordinal uint64) (agent.OpResult,
 			return nil, agent.Errorf(agent.CodeInternal, "%v", err)
 		}
 		return f.put(s, &agent.PutCheckpoint{Key: o.Key, State: merged, Metadata: now.Metadata, Version: now.Version, Thread: now.Thread, IfRevision: o.IfRevision}, incarnation)
+	case *agent.PatchCron:
+		now := agent.Checkpoint{State: agent.JSON("{}")}
+		if history := s.checkpoints[o.Key]; len(history) > 0 {
+			now = *history[len(history)-1]
+		}
+		state, changes, refusal := agenttest.CronState(now.State, o)
+		if refusal == nil {
+			refusal = s.timers.Reschedule(o.Key, changes, nil, f.now(), func() uint64 { return incarnation })
+		}
+		if refusal != nil {
+			return nil, refusal
+		}
+		return f.put(s, &agent.PutCheckpoint{Key: o.Key, State: state, Metadata: now.Metadata, Version: now.Version, Thread: now.Thread, IfRevision: o.IfRevision}, incarnation)
 	case *agent.DeleteCheckpoint:
 		_, existed := s.checkpoints[o.Key]
 		delete(s.checkpoints, o.Key)

@@ -28,6 +28,7 @@ type managerBody struct {
 	AttachTTLMS   uint64           `json:"attach_ttl_ms,omitempty" doc:"An attachment lapses after so long without a touch; 60,000 where absent"`
 	Track         bool             `json:"track,omitempty" doc:"Each signal leaves entries in the thread when it begins and ends"`
 	SkipsPersist  []string         `json:"skips_persist,omitempty" doc:"Top-level fields of the state that are not stored"`
+	Schedules     document         `json:"schedules,omitempty" doc:"Recurring jobs of each instance, set when it wakes; they win over those in its checkpoint"`
 	Metadata      document         `json:"metadata,omitempty"`
 	IfRevision    *uint64          `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
 }
@@ -39,6 +40,7 @@ func (b *managerBody) op(name string) (*agent.PutManager, error) {
 		Durability: b.Durability, Storage: b.Storage, Version: b.Version,
 		MailboxMax: int(min(b.MailboxMax, agent.MailboxMost+1)), AwakeMax: int(min(b.AwakeMax, agent.AwakeMost+1)),
 		Track: b.Track, SkipsPersist: b.SkipsPersist, Metadata: agent.JSON(b.Metadata),
+		Schedules: agent.JSON(b.Schedules),
 	}
 	for _, span := range []struct {
 		field string
@@ -69,6 +71,7 @@ type manager struct {
 	AttachTTLMS   int64            `json:"attach_ttl_ms"`
 	Track         bool             `json:"track"`
 	SkipsPersist  []string         `json:"skips_persist,omitempty"`
+	Schedules     document         `json:"schedules,omitempty"`
 	Metadata      document         `json:"metadata"`
 	Incarnation   uint64           `json:"incarnation"`
 	Revision      uint64           `json:"revision"`
@@ -86,6 +89,7 @@ func managerOf(m agent.Manager) manager {
 		IdleTimeoutMS: m.IdleTimeout.Milliseconds(), Durability: m.Durability, Storage: m.Storage, Version: m.Version,
 		MailboxMax: m.Mailbox(), AwakeMax: m.AwakeMax, SignalTTLMS: m.SignalTimeout().Milliseconds(), AttachTTLMS: m.AttachmentTTL().Milliseconds(),
 		Track: m.Track, SkipsPersist: m.SkipsPersist, Metadata: metadata,
+		Schedules:   document(m.Schedules),
 		Incarnation: m.Incarnation, Revision: m.Revision, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 	}
 }

@@ -76,6 +76,18 @@ func (o *patchCheckpointOp) op() (agent.Op, error) {
 	return &agent.PatchCheckpoint{Key: o.Key, Patch: agent.JSON(o.Patch), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation}, nil
 }
 
+type patchCronOp struct {
+	opName
+	Key           string   `json:"key"`
+	Specs         document `json:"specs" doc:"{job: {cron_expression, message, timezone?, missed?, catch_up?}}, or null to cancel"`
+	IfRevision    *uint64  `json:"if_revision,omitempty"`
+	IfIncarnation uint64   `json:"if_incarnation,omitempty"`
+}
+
+func (o *patchCronOp) op() (agent.Op, error) {
+	return &agent.PatchCron{Key: o.Key, Specs: agent.JSON(o.Specs), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation}, nil
+}
+
 type deleteCheckpointOp struct {
 	opName
 	Key           string  `json:"key"`
@@ -210,6 +222,7 @@ var wireOps = map[string]func() wireOp{
 	"put_timer":          func() wireOp { return new(putTimerOp) },
 	"delete_timer":       func() wireOp { return new(deleteTimerOp) },
 	"ack_timer":          func() wireOp { return new(ackTimerOp) },
+	"patch_cron":         func() wireOp { return new(patchCronOp) },
 
 	"save_conversation":   func() wireOp { return new(saveConversationOp) },
 	"set_interrupted":     func() wireOp { return new(setInterruptedOp) },

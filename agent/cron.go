@@ -1,0 +1,305 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// StateCronKey is the member of a state that holds its agent's recurring jobs:
+// the manifest, {job: spec}. PatchCron changes it, job by job.
+const StateCronKey = "__cron_specs__"
+
+// SignalCron is the type of the signal that changes an instance's manifest, in a
+// turn of its own that no handler sees. Its data is what PatchCron.Specs is.
+const SignalCron = StateCronKey
+
+// CronTimerPrefix begins the ids of the timers that an instance's jobs have.
+const CronTimerPrefix = "cron:"
+
+// CronSpec is a recurring job, as a manifest keeps it.
+type CronSpec struct {
+	Job        string
+	Expression string // as Timer.Cron
+	TimeZone   string // by its IANA name; "" means Etc/UTC
+	Message    JSON   // what is sent; see Timer
+	Missed     Missed // "" means MissedSkip
+	CatchUp    uint64 // of MissedCatchUp; 0 means TimerCatchUpDefault
+}
+
+// PatchCron changes single jobs in the manifest of a checkpoint's state, and
+// nothing else of it. Where there is no checkpoint, one is made that holds the
+// manifest alone. Jobs that are stored and are none are dropped on the way; a
+// manifest without jobs is left out. A patch that changes nothing makes no
+// revision.
+//
+// Where the checkpoint is an instance's, its jobs' timers change in the same
+// commit. A job that the instance's manager declares cannot be set: conflict.
+type PatchCron struct {
+	Key           string // of the checkpoint
+	Specs         JSON   // {job: {cron_expression, message, timezone?, missed?, catch_up?}}, or null to cancel; cancelling an unknown one is fine
+	IfRevision    *uint64
+	IfIncarnation uint64
+}
+
+func (*PatchCron) isOp() {}
+
+// cronDoc is a job as a manifest writes it.
+type cronDoc struct {
+	Expression string         `json:"cron_expression"`
+	Message    jsontext.Value `json:"message"`
+	TimeZone   string         `json:"timezone"`
+	Missed     Missed         `json:"missed"`
+	CatchUp    uint64         `json:"catch_up"`
+}
+
+// defaultZone is what a job's zone is where it names none.
+const defaultZone = "Etc/UTC"
+
+// readSpec reads a job. It looks at the shape alone: whether its expression and
+// its zone mean something, the door and whoever wakes the agent judge.
+func readSpec(job string, raw JSON, options ...json.Options) (CronSpec, error) {
+	var doc cronDoc
+	if err := json.Unmarshal(raw, &doc, options...); err != nil {
+		return CronSpec{}, err
+	}
+	spec := CronSpec{
+		Job: job, Expression: doc.Expression, TimeZone: doc.TimeZone, Message: JSON(doc.Message), Missed: doc.Missed, CatchUp: doc.CatchUp,
+	}
+	switch {
+	case len(raw) == 0 || raw[0] != '{':
+		return spec, errors.New("a job is an object")
+	case ValidID("job", job) != nil || len(job) > CronJobBytesMax:
+		return spec, errors.New("no job has such an id")
+	case spec.Expression == "" || len(spec.Expression) > cronTextMax || len(spec.TimeZone) > cronTextMax:
+		return spec, errors.New("its expression is missing, or too long")
+	case isNull(spec.Message):
+		return spec, errors.New("its message is missing")
+	}
+	if spec.TimeZone == "" {
+		spec.TimeZone = defaultZone
+	}
+	return spec, nil
+}
+
+// cronTextMax is far past any expression, and any zone's name.
+const cronTextMax = 1 << 10
+
+// json writes the job as a manifest keeps it.
+func (s *CronSpec) json() JSON {
+	quote := func(text string) []byte {
+		quoted, err := jsontext.AppendQuote(nil, text)
+		if err != nil {
+			return []byte(`""`) // what is no UTF-8 was refused before
+		}
+		return quoted
+	}
+	out := append([]byte(`{"cron_expression":`), quote(s.Expression)...)
+	out = append(append(out, `,"message":`...), s.Message...)
+	out = append(append(out, `,"timezone":`...), quote(s.TimeZone)...)
+	if s.Missed != "" {
+		out = append(append(out, `,"missed":`...), quote(string(s.Missed))...)
+	}
+	if s.CatchUp != 0 {
+		out = strconv.AppendUint(append(out, `,"catch_up":`...), s.CatchUp, 10)
+	}
+	return append(out, '}')
+}
+
+// Timer is the timer that fires the job of an instance. A message of the form
+// {"type": …, "data": {…}} is the signal's type and data; any other is sent as
+// a signal of type timer with {"job", "message"}.
+func (s *CronSpec) Timer(manager, key string) Timer {
+	t := Timer{
+		Manager: manager, Key: key, ID: CronTimerPrefix + s.Job, Cron: s.Expression, TimeZone: s.TimeZone, Missed: s.Missed, CatchUp: s.CatchUp,
+	}
+	if t.Missed == "" {
+		t.Missed = MissedSkip
+	}
+	if t.Missed == MissedCatchUp && t.CatchUp == 0 {
+		t.CatchUp = TimerCatchUpDefault
+	}
+	if t.Type, t.Data = signalIn(s.Message); t.Type != "" {
+		return t
+	}
+	job, _ := jsontext.AppendQuote(nil, s.Job)
+	t.Type = SignalTimer
+	t.Data = append(append(append(append(JSON(`{"job":`), job...), `,"message":`...), s.Message...), '}')
+	return t
+}
+
+// signalIn is the signal that a message is; "" where it is none.
+func signalIn(message JSON) (kind string, data JSON) {
+	var doc struct {
+		Type string         `json:"type"`
+		Data jsontext.Value `json:"data"`
+	}
+	if message[0] != '{' || json.Unmarshal(message, &doc, json.RejectUnknownMembers(true)) != nil {
+		return "", nil
+	}
+	switch {
+	case doc.Data == nil:
+		return doc.Type, emptyObject
+	case doc.Data[0] != '{':
+		return "", nil
+	default:
+		return doc.Type, JSON(doc.Data)
+	}
+}
+
+// CronSpecs reads a manifest, in its order. What is no job in it is dropped. nil
+// is a manifest without jobs.
+func CronSpecs(manifest JSON) (specs []CronSpec, dropped []string) {
+	if len(manifest) == 0 || manifest[0] != '{' {
+		return nil, nil
+	}
+	_ = members(manifest, func(rawName []byte, value JSON) error { // it was read before it was stored
+		job, err := unquote(rawName)
+		if err != nil {
+			return err
+		}
+		if spec, err := readSpec(job, value); err == nil {
+			specs = append(specs, spec)
+		} else {
+			dropped = append(dropped, job)
+		}
+		return nil
+	})
+	return specs, dropped
+}
+
+// CronChange is one member of PatchCron.Specs: a job that is set, or cancelled.
+type CronChange struct {
+	Job string
+	Set *CronSpec // nil cancels
+}
+
+// CronChanges reads what PatchCron.Specs asks for, in its order.
+func CronChanges(specs JSON) (changes []CronChange, err error) {
+	if len(specs) == 0 || specs[0] != '{' {
+		return nil, Invalid("specs", "specs must be a JSON object: {job: spec or null}")
+	}
+	err = members(specs, func(rawName []byte, value JSON) error {
+		job, err := unquote(rawName)
+		if err != nil {
+			return err
+		}
+		change := CronChange{Job: job}
+		if !isNull(value) {
+			spec, err := readSpec(job, value)
+			if err != nil {
+				return Invalid("specs."+job, "job %q: %v", job, err)
+			}
+			change.Set = &spec
+		}
+		changes = append(changes, change)
+		return nil
+	})
+	return changes, err
+}
+
+// PatchManifest makes changes to a manifest, and drops what is no job in it.
+// What stays keeps its place and its bytes. The result is nil where no job is
+// left.
+func PatchManifest(manifest JSON, changes []CronChange) (next JSON, dropped []string, err error) {
+	at := make(map[string]int, len(changes))
+	for i, change := range changes {
+		at[change.Job] = i
+	}
+	met := make([]bool, len(changes))
+	out := []byte{'{'}
+	if len(manifest) > 0 && manifest[0] == '{' {
+		err = members(manifest, func(rawName []byte, value JSON) error {
+			job, err := unquote(rawName)
+			if err != nil {
+				return err
+			}
+			i, touched := at[job]
+			switch {
+			case touched && changes[i].Set == nil:
+			case touched:
+				met[i] = true
+				out = appendMember(out, rawName, changes[i].Set.json())
+			default:
+				if _, malformed := readSpec(job, value); malformed == nil {
+					out = appendMember(out, rawName, value)
+				} else {
+					dropped = append(dropped, job)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for i, change := range changes {
+		if change.Set != nil && !met[i] {
+			name, err := jsontext.AppendQuote(nil, change.Job)
+			if err != nil {
+				return nil, nil, err
+			}
+			out = appendMember(out, name, change.Set.json())
+		}
+	}
+	if len(out) == 1 {
+		return nil, dropped, nil
+	}
+	return append(out, '}'), dropped, nil
+}
+
+// SplitCron takes the manifest out of a state; nil where it has none.
+func SplitCron(state JSON) (rest, manifest JSON, err error) {
+	rest, err = without(state, StateCronKey)
+	if err != nil || len(rest) == len(state) {
+		return rest, nil, err
+	}
+	err = members(state, func(rawName []byte, value JSON) error {
+		name, err := unquote(rawName)
+		if name == StateCronKey {
+			manifest = bytes.Clone(value)
+		}
+		return err
+	})
+	return rest, manifest, err
+}
+
+// JoinCron puts a manifest in place of the state's own: where that was, or else
+// at the end; nil leaves none.
+func JoinCron(state, manifest JSON) (JSON, error) {
+	out, put := append(make([]byte, 0, len(state)+len(manifest)+len(StateCronKey)+4), '{'), manifest == nil
+	err := members(state, func(rawName []byte, value JSON) error {
+		name, err := unquote(rawName)
+		switch {
+		case name != StateCronKey:
+			out = appendMember(out, rawName, value)
+		case manifest != nil:
+			out, put = appendMember(out, rawName, manifest), true
+		}
+		return err
+	})
+	if !put {
+		out = appendMember(out, []byte(`"`+StateCronKey+`"`), manifest)
+	}
+	return append(out, '}'), err
+}
+
+// InstanceOf tells whose checkpoint a key is, where it is an instance's; it is
+// the inverse of InstanceRef.Checkpoint, in a scope.
+func InstanceOf(checkpoint string) (manager, key string, ok bool) {
+	rest, ok := strings.CutPrefix(checkpoint, instancesPrefix)
+	if !ok {
+		return "", "", false
+	}
+	escaped, key, ok := strings.Cut(rest, "/")
+	if !ok || key == "" {
+		return "", "", false
+	}
+	manager, err := url.PathUnescape(escaped)
+	return manager, key, err == nil && instancePrefix(manager)+key == checkpoint
+}

@@ -1,0 +1,111 @@
+package fsm
+
+import (
+	"bytes"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// patchCron changes single jobs in the manifest of a checkpoint's state. Of an
+// instance's checkpoint their timers change too. What an expression means, the
+// door has judged.
+func (c *commit) patchCron(op *agent.PatchCron) (agent.OpResult, error) {
+	changes, err := agent.CronChanges(op.Specs)
+	if err != nil {
+		return nil, err
+	}
+	old, err := c.liveCheckpoint(op.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.enter(kindCheckpointTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+		return nil, err
+	}
+	if err := revisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+		return nil, err
+	}
+	body, row := &logpb.CheckpointBody{State: []byte("{}"), Metadata: []byte("{}")}, &logpb.CheckpointRow{Version: 1}
+	if old != nil {
+		if body, err = c.checkpointBody(op.Key, old); err != nil {
+			return nil, err
+		}
+		row = &logpb.CheckpointRow{Version: old.Version, Lifecycle: old.Lifecycle, Thread: old.Thread, ExpiresAt: old.ExpiresAt}
+	}
+	state, dropped, err := patchedState(body, changes)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.reschedule(op.Key, changes, dropped); err != nil {
+		return nil, err
+	}
+	if bytes.Equal(state, body.State) {
+		return &agent.CheckpointResult{
+			Key: op.Key, Incarnation: old.GetIncarnation(), Revision: old.GetRevision(),
+			CreatedAt: old.GetCreatedAt(), UpdatedAt: old.GetUpdatedAt(), Thread: decodePointer(old.GetThread()),
+		}, nil
+	}
+	body.State = state
+	return c.storeCheckpoint(op.Key, old, row, body)
+}
+
+// patchedState is a state with changes made to its manifest, and the jobs that
+// were dropped from it since they are none.
+func patchedState(body *logpb.CheckpointBody, changes []agent.CronChange) (state agent.JSON, dropped []string, err error) {
+	_, manifest, err := agent.SplitCron(body.State)
+	if err != nil {
+		return nil, nil, agent.Invalid("specs", "%v", err)
+	}
+	next, dropped, err := agent.PatchManifest(manifest, changes)
+	if err != nil {
+		return nil, nil, agent.Invalid("specs", "%v", err)
+	}
+	if specs, _ := agent.CronSpecs(next); len(specs) > agent.CronSpecsMax {
+		return nil, nil, agent.TooLarge("specs", "cron_specs_max", len(specs), agent.CronSpecsMax)
+	}
+	if state, err = agent.JoinCron(body.State, next); err != nil {
+		return nil, nil, agent.Invalid("specs", "%v", err)
+	}
+	if size := len(state) + len(body.Metadata); size > agent.CheckpointBytesMax {
+		return nil, nil, agent.TooLarge("state", "checkpoint_bytes_max", size, agent.CheckpointBytesMax)
+	}
+	return state, dropped, nil
+}
+
+// reschedule gives an instance's jobs their timers. Those that its manager
+// declares are not the manifest's to change.
+func (c *commit) reschedule(checkpoint string, changes []agent.CronChange, dropped []string) error {
+	manager, key, ok := agent.InstanceOf(checkpoint)
+	if !ok {
+		return nil
+	}
+	row, err := c.managerRow(manager)
+	if err != nil {
+		return err
+	}
+	declared := map[string]bool{}
+	specs, _ := agent.CronSpecs(row.GetSettings().GetSchedules())
+	for _, spec := range specs {
+		declared[spec.Job] = true
+	}
+	for _, job := range dropped {
+		changes = append(changes, agent.CronChange{Job: job})
+	}
+	for _, change := range changes {
+		switch {
+		case declared[change.Job] && change.Set != nil:
+			return agent.Errorf(agent.CodeConflict, "manager %q declares job %q for all of its instances: change it there", manager, change.Job)
+		case declared[change.Job]:
+		case change.Set != nil:
+			timer := change.Set.Timer(manager, key)
+			if _, err := c.putTimer(&timer); err != nil {
+				return err
+			}
+		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidID("job", change.Job) == nil: // no other has a timer
+			if _, err := c.deleteTimer(&agent.DeleteTimer{Manager: manager, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
