@@ -35,8 +35,11 @@ const (
 	CodeInternal            Code = "internal"
 	CodeUnknown             Code = "unknown"
 	CodeThawFailed          Code = "thaw_failed"
-	CodeHandlerFailed       Code = "handler_failed" // the turn is surely not applied
-	CodeNotOwner            Code = "not_owner"      // between nodes only: Holder owns the instance, as far as the answering node knows
+	CodeHandlerFailed       Code = "handler_failed"       // the turn is surely not applied
+	CodeMutationInProgress  Code = "mutation_in_progress" // of a pod; Reason is the mutation that runs
+	CodeMutationFailed      Code = "mutation_failed"      // of a pod: the new topology stays, and not all of its nodes are as it says
+	CodeReconcileFailed     Code = "reconcile_failed"     // of a pod: it lives, and not all nodes that were asked for do
+	CodeNotOwner            Code = "not_owner"            // between nodes only: Holder owns the instance, as far as the answering node knows
 )
 
 // Outcome says what an error tells about the write that it answers.

@@ -20,6 +20,7 @@ type Turn struct {
 
 	state   agent.JSON
 	changed bool // the state is another one than before
+	durable bool // it is stored before its reply, whatever its manager says
 	entries []agent.Draft
 	ops     []agent.Op
 	reply   agent.JSON
@@ -88,6 +89,10 @@ func (t *Turn) Patch(patch agent.JSON) error {
 	return t.SetState(state)
 }
 
+// Durable has the turn stored before its reply, where its manager's durability
+// is idle too. A manager that stores nothing refuses it.
+func (t *Turn) Durable() { t.durable = true }
+
 // Append adds entries to the instance's thread.
 func (t *Turn) Append(entries ...agent.Draft) { t.entries = append(t.entries, entries...) }
 
@@ -112,15 +117,17 @@ func (t *Turn) Reply(reply agent.JSON) error {
 // Read answers reads in the instance's scope, such as the last entries of its
 // thread; see agent.Service. Entries that are not stored yet are not there.
 func (t *Turn) Read(ctx context.Context, reads ...agent.Read) ([]agent.Answer, error) {
+	answers, err := t.Reads(ctx, reads...)
+	return answers.Answers, err
+}
+
+// Reads is Read, with the index that its answers are as of.
+func (t *Turn) Reads(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
 	_, service, _ := t.host.config(t.instance.family)
 	if service == nil {
-		return nil, agent.Errorf(agent.CodeInvalid, "nothing of manager %q is stored, so there is nothing to read", t.instance.family.name)
+		return agent.Answers{}, agent.Errorf(agent.CodeInvalid, "nothing of manager %q is stored, so there is nothing to read", t.instance.family.name)
 	}
-	answers, err := service.Read(ctx, agent.Reads{Scope: t.instance.family.scope, Reads: reads})
-	if err != nil {
-		return nil, err
-	}
-	return answers.Answers, nil
+	return service.Read(ctx, agent.Reads{Scope: t.instance.family.scope, Reads: reads})
 }
 
 // wrote tells whether there is anything to store.

@@ -70,9 +70,10 @@ func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request age
 		t.track()
 	}
 	_, service, _ := h.config(i.family)
-	now := manager.Durability == agent.DurabilityTurn || len(t.ops) > 0 || t.signal.Ack != nil
+	must := t.durable || len(t.ops) > 0 || t.signal.Ack != nil
+	now := manager.Durability == agent.DurabilityTurn || must
 	switch {
-	case service == nil && (len(t.ops) > 0 || t.signal.Ack != nil):
+	case service == nil && must:
 		return agent.Reply{}, failed("invalid_change", "nothing of manager %q is stored, so its turns cannot write", manager.Name)
 	case service != nil && now && t.wrote():
 		return h.commitTurn(i, t, request)

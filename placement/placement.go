@@ -14,6 +14,7 @@ package placement
 
 import (
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -32,7 +33,18 @@ const slack = 0.10
 
 // Partition is the partition of an instance's key, from 0 to Partitions-1. It
 // never changes: stored state depends on it.
+//
+// A key of the form at/{manager}/{key}/{name}, each part percent-encoded, is in
+// the partition of that manager's key, whoever keeps it; of one that is of that
+// form itself, in the partition that it names, and so on.
 func Partition(scope, manager, key string) int {
+	for {
+		named, at, ok := home(key)
+		if !ok {
+			break
+		}
+		manager, key = named, at // shorter each time
+	}
 	d := xxhash.New()
 	_, _ = d.WriteString(scope) // a digest takes everything
 	_, _ = d.Write(separator)
@@ -40,6 +52,26 @@ func Partition(scope, manager, key string) int {
 	_, _ = d.Write(separator)
 	_, _ = d.WriteString(key)
 	return int(d.Sum64() % Partitions)
+}
+
+// home is whose partition a key says that it is in; false where it does not.
+func home(key string) (manager, at string, ok bool) {
+	rest, ok := strings.CutPrefix(key, "at/")
+	if !ok {
+		return "", "", false
+	}
+	parts := strings.Split(rest, "/")
+	if len(parts) != 3 {
+		return "", "", false
+	}
+	for i, part := range parts {
+		plain, err := url.PathUnescape(part)
+		if err != nil || plain == "" {
+			return "", "", false
+		}
+		parts[i] = plain
+	}
+	return parts[0], parts[1], true
 }
 
 var separator = []byte{0}
