@@ -155,13 +155,13 @@ func (p *planner) finish(changed bool) (Plan, error) {
 		}
 	}
 	var err error
-	plan.Stop, err = p.before.stopWaves(plan.Removed)
+	plan.Stop, err = p.before.StopWaves(plan.Removed)
 	return plan, err
 }
 
-// stopWaves puts nodes in the order in which they stop: the reverse of that in
+// StopWaves puts nodes in the order in which they stop: the reverse of that in
 // which they start.
-func (t Topology) stopWaves(nodes map[string]Node) ([][]string, error) {
+func (t Topology) StopWaves(nodes map[string]Node) ([][]string, error) {
 	waves, err := t.Waves(slices.Sorted(maps.Keys(nodes)))
 	if err != nil {
 		return nil, err
@@ -183,6 +183,9 @@ func (t Topology) Replace(by Topology) (Topology, error) {
 	next := by.normal()
 	if err := next.Validate(); err != nil {
 		return Topology{}, err
+	}
+	if next.Affinity != t.Affinity {
+		return Topology{}, agent.Invalid("topology.affinity", "affinity is for good: nodes are under other keys without it")
 	}
 	next.Version = t.Version
 	if !t.alike(next) {

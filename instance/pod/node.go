@@ -62,13 +62,70 @@ func (t Topology) NodeRef(pod agent.InstanceRef, node string) (agent.InstanceRef
 	if !there {
 		return agent.InstanceRef{}, unknownNode(node, t)
 	}
-	return n.Ref(pod, node)
+	return t.RefOf(pod, node, n)
 }
 
-// Ref is NodeRef of a node that the topology may have no longer.
-func (n Node) Ref(pod agent.InstanceRef, node string) (agent.InstanceRef, error) {
-	key := strings.Join([]string{"pod", url.PathEscape(pod.Manager), url.PathEscape(pod.Key), url.PathEscape(node)}, "/")
-	return agent.InstanceRef{Scope: pod.Scope, Manager: n.Manager, Key: key}, agent.ValidID("node", key)
+// RefOf is NodeRef of a node that the topology may have no longer.
+func (t Topology) RefOf(pod agent.InstanceRef, node string, n Node) (agent.InstanceRef, error) {
+	prefix := spread
+	if t.Affinity {
+		prefix = together
+	}
+	key := prefix + strings.Join([]string{url.PathEscape(pod.Manager), url.PathEscape(pod.Key), url.PathEscape(node)}, "/")
+	ref := agent.InstanceRef{Scope: pod.Scope, Manager: n.Manager, Key: key}
+	return ref, ref.Validate()
+}
+
+// What keys of nodes begin with.
+const (
+	spread   = "pod/" // a partition of the node's own
+	together = "at/"  // the pod's partition: package placement knows it too
+)
+
+// Holder is the pod that the instance under a key is a node of, and the node's
+// name; false where the key is none of a node's.
+func Holder(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
+	rest, found := strings.CutPrefix(key, spread)
+	if !found {
+		rest, found = strings.CutPrefix(key, together)
+	}
+	parts := strings.Split(rest, "/")
+	if !found || len(parts) != 3 {
+		return agent.InstanceRef{}, "", false
+	}
+	for i, part := range parts {
+		plain, err := url.PathUnescape(part)
+		if err != nil || plain == "" {
+			return agent.InstanceRef{}, "", false
+		}
+		parts[i] = plain
+	}
+	return agent.InstanceRef{Scope: scope, Manager: parts[0], Key: parts[1]}, parts[2], true
+}
+
+// Ancestry is the managers of a pod and of the pods that it is nested in, the
+// outermost first: the pod's key says which.
+func Ancestry(pod agent.InstanceRef) []string {
+	managers := []string{pod.Manager}
+	for at, _, ok := Holder(pod.Scope, pod.Key); ok; at, _, ok = Holder(at.Scope, at.Key) {
+		managers = append(managers, at.Manager)
+	}
+	slices.Reverse(managers)
+	return managers
+}
+
+// CheckNested refuses a topology that has nodes which are pods that hold this
+// one.
+func (t Topology) CheckNested(pod agent.InstanceRef) error {
+	ancestry := Ancestry(pod)
+	for _, name := range t.names() {
+		if n := t.Nodes[name]; n.Kind == KindPod {
+			if err := Recursive(ancestry, n.Manager); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Recursive tells that a nested pod would hold itself: its manager is among

@@ -55,7 +55,7 @@ func TestOneMutationAtATime(t *testing.T) {
 	if running.TopologyVersion != 2 || len(running.Topology.Nodes) != 3 {
 		t.Errorf("PD-11 the new topology is to be stored first, not %+v", running.Topology)
 	}
-	if _, err := running.Begin("m2", nil); agent.CodeOf(err) != pod.CodeMutationInProgress {
+	if _, err := running.Begin("m2", nil); agent.CodeOf(err) != agent.CodeMutationInProgress {
 		t.Errorf("PD-12 a second mutation: %v, want mutation_in_progress", err)
 	}
 
@@ -75,9 +75,13 @@ func TestOneMutationAtATime(t *testing.T) {
 	})
 
 	t.Run("PD-7 a failure keeps the topology and lets the next one in", func(t *testing.T) {
-		failed, report, err := running.Finish("m1", pod.Outcome{Stopped: []string{"eve"}, Failures: map[string]string{"ann": "it hangs"}})
-		if err != nil {
-			t.Fatal(err)
+		on, report, err := running.Advance(pod.Outcome{Stopped: []string{"eve"}})
+		if err != nil || report != nil {
+			t.Fatalf("after the first of two waves: %+v, %v", report, err)
+		}
+		failed, report, err := on.Advance(pod.Outcome{Failures: map[string]pod.Failure{"ann": {Stage: pod.StageStop, Code: agent.CodeHandlerFailed}}})
+		if err != nil || report == nil {
+			t.Fatalf("after the last wave: %+v, %v", report, err)
 		}
 		if report.Status != pod.MutationFailed || report.TopologyVersion != 2 || !slices.Equal(report.Removed, []string{"ann", "eve"}) {
 			t.Errorf("report %+v", report)
@@ -91,7 +95,7 @@ func TestOneMutationAtATime(t *testing.T) {
 		if _, err := failed.Begin("m2", nil); err != nil {
 			t.Errorf("the next mutation: %v", err)
 		}
-		if _, _, err := failed.Finish("m1", pod.Outcome{}); agent.CodeOf(err) != agent.CodeConflict {
+		if _, _, err := failed.Finish("m1"); agent.CodeOf(err) != agent.CodeConflict {
 			t.Errorf("ended twice: %v, want conflict", err)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 
 // Limits of a topology.
 const (
-	NodesMax = 1024 // nodes of one pod
-	LinksMax = 8192 // links of one pod
+	NodesMax = agent.ReadsMax - 2 // nodes of one pod: one request reads it whole, at one index
+	LinksMax = 8 * NodesMax       // links of one pod
 )
 
 // Topology is what a pod consists of. Version counts its structural changes,
@@ -24,6 +24,7 @@ type Topology struct {
 	Nodes    map[string]Node `json:"nodes"` // :: name → node
 	Links    []Link          `json:"links"`
 	Defaults jsontext.Value  `json:"defaults,omitempty"`
+	Affinity bool            `json:"affinity,omitempty"` // nodes live where the pod does; for good
 }
 
 // Node is one node of a pod: an instance, or a pod of its own.
@@ -227,7 +228,9 @@ func (t Topology) validateOwners() error {
 	return nil
 }
 
-// names are the nodes' names in order.
+// Names are the nodes' names in order.
+func (t Topology) Names() []string { return t.names() }
+
 func (t Topology) names() []string {
 	names := make([]string, 0, len(t.Nodes))
 	for name := range t.Nodes {

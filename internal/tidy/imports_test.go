@@ -49,9 +49,9 @@ var mayImport = map[string][]string{
 	// The surface of a node.
 	"router":      {"agent", "placement"},
 	"server/grpc": {"agent", "proto/api", "proto/wire"},
-	"server/http": {"agent", "agent/replay"},
+	"server/http": {"agent", "agent/replay", "instance/pod"},
 	"node": {
-		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm", "instance",
+		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm", "instance", "instance/pod", "instance/pod/foreman",
 		"placement", "router", "server/grpc", "server/http", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -67,17 +67,20 @@ var mayImport = map[string][]string{
 	"agent/turnsnap": {"agent"},
 	"instance":       {"agent", "placement"},
 	"instance/pod":   {"agent"},
-	"agent/replay":   {"agent"},
+	// …at work, and what every way to pods must do.
+	"instance/pod/foreman": {"agent", "instance", "instance/pod"},
+	"instance/pod/podtest": {"agent", "instance", "instance/pod"},
+	"agent/replay":         {"agent"},
 
 	// Conformance suites.
 	"agent/agenttest": {"agent"},
 
 	// Outside a node: these see only the public contract.
-	"client":        {"agent", "proto/api", "proto/wire"},
+	"client":        {"agent", "instance/pod", "proto/api", "proto/wire"},
 	"turn":          {"agent"},           // over any Service
 	"client/stores": {"agent", "client"}, // the interfaces that a program has already
 	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "client", "importer", "proto/snapfile"},
+	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "client", "importer", "instance/pod", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
 	// client libraries, and bench/etcd are modules of their own.
