@@ -154,15 +154,24 @@ func (h *Host) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instanc
 		return agent.Instance{}, err
 	}
 	i, unlock, err := h.standing(ref)
+	var there agent.Instance
 	if err == nil && i != nil {
-		found := h.view(i)
-		unlock()
-		return found, nil
+		there = h.view(i)
 	}
 	unlock()
-	if err != nil {
-		return agent.Instance{}, err
+	if err != nil || i != nil && there.Status != agent.InstanceWaking {
+		return there, err
 	}
+	found, err := h.kept(ctx, ref)
+	if i == nil || err != nil && !isCode(err, agent.CodeNotFound) {
+		return found, err
+	}
+	there.Revision, there.Rev = found.Revision, found.Rev // which it does not know itself before it is awake
+	return there, nil
+}
+
+// kept is an instance as what is stored of it says.
+func (h *Host) kept(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
 	f, err := h.family(ctx, ref.Scope, ref.Manager)
 	if err != nil {
 		return agent.Instance{}, err

@@ -402,3 +402,34 @@ func TestACrashStartsAgainFromTheNewestCheckpoint(t *testing.T) {
 }
 
 var errOops = errors.New("oops")
+
+// One that is being thawed knows nothing of itself yet: what is stored is told.
+func TestALookupOfAWakingInstanceTellsWhatIsStored(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.send(k.host, "a", signal("append", `{"entries":[{},{}]}`))
+		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		thaws, goOn := make(chan struct{}), make(chan struct{})
+		hook(k.store, &k.store.read, func(r agent.Reads) error {
+			if _, ok := r.Reads[0].(*agent.Thaw); ok {
+				close(thaws)
+				<-goOn
+			}
+			return nil
+		})
+		started := make(chan error, 1)
+		go func() {
+			_, err := k.host.Start(k.Context(), ref("a"), agent.StartInstance{})
+			started <- err
+		}()
+		<-thaws
+		if is := k.is("a", agent.InstanceWaking); is.Rev != 2 || is.Revision != 1 {
+			k.Errorf("while it wakes it is at rev %d, revision %d", is.Rev, is.Revision)
+		}
+		close(goOn)
+		if err := <-started; err != nil {
+			k.Fatal(err)
+		}
+	})
+}
