@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"dormouse/agent"
 	"dormouse/client"
 	"dormouse/jepsen/check"
@@ -83,7 +85,9 @@ func (s *targetStage) status(ctx context.Context, addr string) (status agent.Clu
 func (s *targetStage) nodes() []node { return s.found }
 
 func (s *targetStage) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
-	return client.Dial(client.Options{Endpoints: addrs, Fixed: !roam, Scope: scope})
+	return client.Dial(client.Options{
+		Endpoints: addrs, Fixed: !roam, Scope: scope, DialOptions: []grpc.DialOption{countAttempts()},
+	})
 }
 
 func (s *targetStage) plan() any { return s.target }

@@ -93,11 +93,13 @@ const nodesDir = "nodes"
 const bugVariable = "DORMOUSE_PLANTED_BUG"
 
 // settings are those of all nodes. Their logs are cut early and keep little, so
-// that faults meet snapshots, and a node that was away is sent one.
+// that faults meet snapshots, and a node that was away is sent one. Their leases
+// are short, so that what they own goes to others while a fault lasts.
 func settings(o Options) map[string]string {
 	s := map[string]string{
 		"DORMOUSE_RAFT__SNAPSHOT_BYTES": "1048576", "DORMOUSE_RAFT__SNAPSHOT_ENTRIES": "200",
 		"DORMOUSE_RAFT__TRAILING_BYTES": "65536", "DORMOUSE_RAFT__TRAILING_ENTRIES": "20",
+		"DORMOUSE_PLACEMENT__LEASE": "2s",
 	}
 	if o.Bug != "" {
 		s[bugVariable] = o.Bug
@@ -129,7 +131,8 @@ func (s *bedStage) nodes() []node {
 
 func (s *bedStage) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
 	return client.Dial(client.Options{
-		Endpoints: addrs, Fixed: !roam, Scope: scope, DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial)},
+		Endpoints: addrs, Fixed: !roam, Scope: scope,
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial), countAttempts()},
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 )
 
 // How long what an attempt asks of others may take.
@@ -59,6 +60,12 @@ func undone(err error) bool {
 func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer) error {
 	call, cancel := context.WithTimeout(ctx, agent.SignalTimeoutMax+signalSlack)
 	defer cancel()
+	if planted.Is(planted.TimerAckedEarly) {
+		if err := w.commit(ctx, d.Scope, ack); err != nil {
+			return err
+		}
+		ack = nil
+	}
 	ref := agent.InstanceRef{Scope: d.Scope, Manager: d.Manager, Key: d.Key}
 	_, err := w.o.Instances.Signal(call, ref, agent.Signal{Request: Request(d.Scope, &d.Timer), Type: d.Type, Data: d.Data, Ack: ack})
 	if err != nil {

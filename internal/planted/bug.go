@@ -87,6 +87,13 @@ const (
 	ForkIgnoresRev     Bug = "fork-ignores-rev"
 )
 
+// Instances that two nodes answer for, and signals and timers that are not once.
+const (
+	SignalHandledTwice Bug = "signal-handled-twice"
+	LapsedLeaseAnswers Bug = "lapsed-lease-answers"
+	TimerAckedEarly    Bug = "timer-acked-early"
+)
+
 // Outcomes mixed up, in the nodes and in the client.
 const (
 	UnknownAsRefused        Bug = "unknown-as-refused"
@@ -142,6 +149,10 @@ var about = map[Bug]string{
 	StaleLeaseActs:     "a session's calls are let through under any lease that it has had",
 	ReviewDecidedTwice: "a review that was answered can be answered again",
 	ForkIgnoresRev:     "a fork is of all entries, whichever rev was asked for",
+
+	SignalHandledTwice: "a signal that is sent again is handled again",
+	LapsedLeaseAnswers: "a node answers for its instances after its lease has lapsed",
+	TimerAckedEarly:    "a timer's occurrence is acknowledged before its turn",
 
 	UnknownAsRefused:        "an entry whose leader lost its place is called refused",
 	TimeoutAsRefused:        "the client calls a commit refused that it could not settle",

@@ -20,8 +20,9 @@ const (
 // called concurrently.
 type Keys struct {
 	prefix string
-	width  int // keys of a group at any one time
-	calls  int // of one key; at most keyCallsMax
+	width  int  // keys of a group at any one time
+	calls  int  // of one key; at most keyCallsMax
+	shared bool // by all processes, since the judge bears that: there is one group
 
 	mu     sync.Mutex
 	group  map[int]int    // :: process → its group, by the order in which they came
@@ -41,6 +42,13 @@ func NewKeys(prefix string, width, calls int) *Keys {
 	return &Keys{prefix: prefix, width: max(width, 1), calls: min(max(calls, 1), keyCallsMax), group: map[int]int{}}
 }
 
+// NewSharedKeys makes one that all processes share.
+func NewSharedKeys(prefix string, width, calls int) *Keys {
+	k := NewKeys(prefix, width, calls)
+	k.shared = true
+	return k
+}
+
 // Pick is a key for the next call of p: a random one of those that its group
 // has now. It counts as one call of the key.
 func (k *Keys) Pick(p *Process) string {
@@ -49,7 +57,9 @@ func (k *Keys) Pick(p *Process) string {
 	defer k.mu.Unlock()
 	group, known := k.group[p.ID]
 	if !known {
-		group = len(k.group) / (keyProcessesMax - 1)
+		if !k.shared {
+			group = len(k.group) / (keyProcessesMax - 1)
+		}
 		k.group[p.ID] = group
 		if group == len(k.groups) {
 			k.groups = append(k.groups, make([]rotatedKey, k.width))

@@ -55,3 +55,14 @@ func TestADoubtfulKeyIsRetiredEarly(t *testing.T) {
 		t.Errorf("it got %d calls more", more)
 	}
 }
+
+// TestSharedKeysAreOfAll: however many processes there are, they meet.
+func TestSharedKeysAreOfAll(t *testing.T) {
+	keys := workload.NewSharedKeys("k", 2, 1000)
+	for id := range 40 {
+		keys.Pick(&workload.Process{ID: id, Rand: rand.New(rand.NewPCG(uint64(id), 1))})
+	}
+	if all := keys.All(); len(all) != 2 {
+		t.Errorf("40 processes use the keys %v", all)
+	}
+}

@@ -21,6 +21,7 @@ var all = []func() Workload{
 	newSession,
 	newReview,
 	newFork,
+	newInstance,
 }
 
 // New makes the workload of a name, for one run or one judgement.

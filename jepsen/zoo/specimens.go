@@ -27,6 +27,7 @@ const (
 	session   = "session"
 	review    = "review"
 	fork      = "fork"
+	instance  = "instance"
 	lagging   = "slow-net/a-follower-lags"
 
 	installing = "kill/while-taking-a-snapshot-over"
@@ -79,6 +80,10 @@ var specimens = []Specimen{
 	{Bug: planted.StaleLeaseActs, Workloads: []string{session}, Time: some, Seed: 1, Check: session},
 	{Bug: planted.ReviewDecidedTwice, Workloads: []string{review}, Time: short, Seed: 1, Check: review},
 	{Bug: planted.ForkIgnoresRev, Workloads: []string{fork}, Time: short, Seed: 1, Check: fork},
+
+	// Instances and timers.
+	{Bug: planted.SignalHandledTwice, Workloads: []string{instance}, Time: short, Seed: 1, Check: instance},
+	{Bug: planted.LapsedLeaseAnswers, Workloads: []string{instance}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: instance},
 
 	// Outcomes and members.
 	{Bug: planted.UnknownAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-hears-nobody"}, Time: long, Seed: 1, Check: set},

@@ -1,0 +1,25 @@
+package workload
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// attemptsKey is where a context has the counter of a call's attempts.
+type attemptsKey struct{}
+
+// Attempted notes an attempt at the call of a context. Who dials the clients sees
+// to it that each says so: a workload can then tell an answer of the first
+// attempt from one that an earlier attempt may have had.
+func Attempted(ctx context.Context) {
+	if n, ok := ctx.Value(attemptsKey{}).(*atomic.Int64); ok {
+		n.Add(1)
+	}
+}
+
+// counting is ctx for one call of a client's, and how many attempts it has come
+// to: 0 where nobody counts.
+func counting(ctx context.Context) (context.Context, *atomic.Int64) {
+	n := new(atomic.Int64)
+	return context.WithValue(ctx, attemptsKey{}, n), n
+}

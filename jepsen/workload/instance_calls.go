@@ -1,0 +1,114 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"dormouse/agent"
+)
+
+func counterRef(p *Process, key string) agent.InstanceRef {
+	return agent.InstanceRef{Scope: p.Scope, Manager: counterManager, Key: key}
+}
+
+// signalTTL is how long the answer to a signal is kept: a run ends sooner.
+const signalTTL = 10 * time.Minute
+
+// signalOf is the signal that makes a call; one that is sent again is the same.
+func signalOf(p *Process, call, key string, in counterCall) agent.Signal {
+	if call == callGet {
+		return agent.Signal{Type: "get"}
+	}
+	data, err := json.Marshal(map[string]any{
+		"entries": map[string]any{"payload": mark{in.Name}},
+		"patch":   map[string]any{"by": in.Name, "marks": map[string]any{in.Name: 1}},
+	})
+	if err != nil {
+		panic(err) // strings
+	}
+	return agent.Signal{
+		Type: "turn", Data: data, Cast: call == callCast,
+		Request: agent.Request{Client: fmt.Sprintf("%s/%s/%s", p.Scope, key, in.Name), Seq: 1, TTL: signalTTL},
+	}
+}
+
+// signal sends a signal. Its answer is the instance's own, but for a cast.
+func (*instance) signal(ctx context.Context, p *Process, call, key string, in counterCall) (counterSeen, error) {
+	return Call(ctx, p, call, key, call != callGet, in, func(ctx context.Context) (counterSeen, error) {
+		ctx, attempts := counting(ctx)
+		reply, err := p.Client.Instances().Signal(ctx, counterRef(p, key), signalOf(p, call, key, in))
+		if err != nil {
+			return counterSeen{}, err
+		}
+		out := counterSeen{Node: reply.Node, Epoch: reply.Epoch, Rev: reply.Rev, First: attempts.Load() == 1 && !in.Again}
+		if call == callGet {
+			out.State, err = countedIn(reply.Data, "state")
+		}
+		return out, err
+	})
+}
+
+// countedIn is what a counter's state says, or the state in a member of a reply.
+func countedIn(raw agent.JSON, member string) (*counterState, error) {
+	if member != "" {
+		var reply map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &reply); err != nil {
+			return nil, agent.Errorf(agent.CodeInternal, "the reply is %s: %v", raw, err)
+		}
+		raw = agent.JSON(reply[member])
+	}
+	var state struct {
+		By    string         `json:"by"`
+		Marks map[string]int `json:"marks"`
+	}
+	if err := json.Unmarshal(raw, &state); err != nil {
+		return nil, agent.Errorf(agent.CodeInternal, "the state is %s: %v", raw, err)
+	}
+	return &counterState{Count: uint64(len(state.Marks)), By: state.By}, nil
+}
+
+// lookup asks how an instance is, without waking it.
+func (*instance) lookup(ctx context.Context, p *Process, key string) (counterSeen, error) {
+	return Call(ctx, p, callLookup, key, false, counterCall{}, func(ctx context.Context) (counterSeen, error) {
+		found, err := p.Client.Instances().Lookup(ctx, counterRef(p, key))
+		if agent.CodeOf(err) == agent.CodeNotFound {
+			return counterSeen{}, nil
+		}
+		return counterSeen{Node: found.Node, Epoch: found.Epoch, Rev: found.Rev, Awake: found.Status == agent.InstanceAwake}, err
+	})
+}
+
+// act makes a call without an answer that is judged.
+func act(ctx context.Context, p *Process, call, key string, do func(context.Context, agent.Instances, agent.InstanceRef) error) (struct{}, error) {
+	return Call(ctx, p, call, key, true, counterCall{}, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, do(ctx, p.Client.Instances(), counterRef(p, key))
+	})
+}
+
+// read reads what is stored of a counter, at one index.
+func (*instance) read(ctx context.Context, p *Process, key string) (counterSeen, error) {
+	return Call(ctx, p, callRead, key, false, counterCall{}, func(ctx context.Context) (counterSeen, error) {
+		id := counterRef(p, key).Checkpoint()
+		_, found, err := findAll(ctx, p, &agent.GetCheckpoint{Key: id}, &agent.LoadEntries{Thread: id, Limit: agent.EntriesLimitMax})
+		if err != nil {
+			return counterSeen{}, err
+		}
+		out := counterSeen{State: &counterState{}}
+		for _, found := range found {
+			switch found := found.(type) {
+			case *agent.Checkpoint:
+				if out.State, err = countedIn(found.State, ""); err != nil {
+					return counterSeen{}, err
+				}
+			case *agent.Entries:
+				out.Rev = found.Thread.Rev
+				for _, e := range found.Items {
+					out.Names = append(out.Names, nameIn(e.Payload))
+				}
+			}
+		}
+		return out, nil
+	})
+}

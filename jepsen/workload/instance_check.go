@@ -1,0 +1,199 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/model"
+)
+
+// Check puts each counter's thread together from what all calls say of it, holds
+// the state against it, and puts the turns in the order of their owners.
+func (w *instance) Check(ctx context.Context, h *history.History) check.Result {
+	owned := 0
+	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
+		if key == "" {
+			return nil
+		}
+		c := &counter{journal: newJournal(key, f), owners: map[uint64]tenure{}}
+		err := c.judgeAll(ops)
+		owned += len(c.turns)
+		return err
+	})
+	r.Counts["turns put in the order of epochs"] = owned
+	return r
+}
+
+// counter is the judgement of one counter.
+type counter struct {
+	*journal
+	turns  []tenure          // that tell where the thread stood
+	epochs []model.Placed    // Tag is the place in asked
+	asked  []history.Op      // calls that an owner answered
+	owners map[uint64]tenure // :: epoch → the first call that told whose it is
+	states []stateSeen
+}
+
+// tenure is a turn and under which owning it was made: at before, at the latest,
+// it found the thread, and at after it left it.
+type tenure struct {
+	op            history.Op
+	node          string
+	epoch         uint64
+	before, after uint64
+	exact         bool // the epoch is the turn's; otherwise it may have had a lower one
+}
+
+// stateSeen is a state at a rev.
+type stateSeen struct {
+	op    history.Op
+	rev   uint64
+	state counterState
+}
+
+func (c *counter) judgeAll(ops []history.Op) error {
+	ins, outs := make([]counterCall, len(ops)), make([]*counterSeen, len(ops))
+	for i, op := range ops {
+		var err error
+		if ins[i], err = history.Decode[counterCall](op.In); err != nil {
+			return err
+		}
+		switch op.Call {
+		case callIncrement, callCast:
+			c.collect(op, ins[i])
+		case callGet, callLookup, callRead:
+		default:
+			continue
+		}
+		if op.Outcome != history.OK {
+			continue
+		}
+		out, err := history.Decode[counterSeen](op.Out)
+		if err != nil {
+			return err
+		}
+		outs[i] = &out
+	}
+	for i, op := range ops {
+		if outs[i] != nil {
+			c.judgeAnswer(op, ins[i], outs[i])
+		}
+	}
+	c.judge()
+	c.judgeStates()
+	c.judgeEpochs()
+	c.judgeOwners()
+	return nil
+}
+
+// collect notes an increment, or another attempt at one. A cast that is taken
+// may be lost.
+func (c *counter) collect(op history.Op, in counterCall) {
+	outcome := op.Outcome
+	if op.Call == callCast && outcome == history.OK {
+		outcome = history.Unknown
+	}
+	w := c.writers[in.Name]
+	if w == nil {
+		c.write(&written{ops: []history.Op{op}, invoke: op.Invoke, outcome: outcome, entries: []string{in.Name}})
+		return
+	}
+	w.ops = append(w.ops, op)
+	if w.outcome == history.Refused || outcome == history.OK {
+		w.outcome = outcome
+	}
+}
+
+// judgeAnswer notes what one call says of the counter and of its owner.
+func (c *counter) judgeAnswer(op history.Op, in counterCall, out *counterSeen) {
+	if out.Epoch > 0 {
+		c.owned(op, out)
+	}
+	t := tenure{op: op, node: out.Node, epoch: out.Epoch, before: out.Rev, after: out.Rev, exact: true}
+	switch op.Call {
+	case callCast:
+		return
+	case callIncrement:
+		if out.Rev == 0 {
+			c.findings.add("increment that left nothing", c.key, []history.Op{op}, "call %d was answered at rev 0", op.ID)
+			return
+		}
+		t.before, t.exact = out.Rev-1, out.First
+		c.holds(op, t.before, []string{in.Name})
+		if in.Again { // its turn may have been long before
+			c.stood(op, unbounded, t.after)
+			c.turns = append(c.turns, t)
+			return
+		}
+	case callRead:
+		c.holds(op, 0, out.Names)
+	}
+	c.stood(op, t.before, t.after)
+	if out.State != nil {
+		c.states = append(c.states, stateSeen{op, out.Rev, *out.State})
+	}
+	if out.Epoch > 0 && (op.Call != callLookup || out.Awake) { // one that sleeps was read before its owner was looked up
+		c.turns = append(c.turns, t)
+	}
+}
+
+// owned notes who answered a call, under which epoch.
+func (c *counter) owned(op history.Op, out *counterSeen) {
+	at := model.Position{Version: out.Epoch}
+	c.epochs = append(c.epochs, model.Placed{Span: model.Span{Invoke: op.Invoke, Return: op.Return}, Before: at, After: at, Tag: len(c.asked)})
+	c.asked = append(c.asked, op)
+	first, known := c.owners[out.Epoch]
+	if !known {
+		c.owners[out.Epoch] = tenure{op: op, node: out.Node, epoch: out.Epoch}
+		return
+	}
+	if first.node != out.Node {
+		c.findings.add("two owners of one epoch", c.key, []history.Op{first.op, op}, "call %d was answered by %s and call %d by %s, both under epoch %d",
+			first.op.ID, first.node, op.ID, out.Node, out.Epoch)
+	}
+}
+
+// judgeStates: the state counts what the thread has, and names the last of it.
+func (c *counter) judgeStates() {
+	for _, s := range c.states {
+		want := ""
+		if s.rev > 0 && s.rev <= uint64(len(c.slots)) {
+			want = c.slots[s.rev-1].entry
+		}
+		if s.state.Count != s.rev || want != "" && s.state.By != want {
+			c.findings.add("state and thread apart", c.key, []history.Op{s.op}, "call %d found %d increments in the state, the last by %q, and a thread at rev %d, whose last is %q",
+				s.op.ID, s.state.Count, s.state.By, s.rev, want)
+		}
+	}
+}
+
+// judgeEpochs: who answers later answers under no lower epoch.
+func (c *counter) judgeEpochs() {
+	for _, b := range model.GoneBack(c.epochs) {
+		earlier, later := c.asked[b.Earlier.Tag], c.asked[b.Later.Tag]
+		c.findings.add("epoch ran backwards", c.key, []history.Op{earlier, later}, "call %d had returned under epoch %d, and call %d, invoked later, was answered under epoch %d",
+			earlier.ID, b.Earlier.After.Version, later.ID, b.Later.Before.Version)
+	}
+}
+
+// judgeOwners: what a turn leaves is there before any turn of a later owner. A
+// turn whose epoch is not known for sure is no later than it seems.
+func (c *counter) judgeOwners() {
+	slices.SortStableFunc(c.turns, func(a, b tenure) int { return cmp.Compare(a.epoch, b.epoch) })
+	var most, under tenure // that left the thread at the highest rev: of lower epochs, and of this one
+	for _, t := range c.turns {
+		if t.epoch > under.epoch && under.after > most.after {
+			most = under
+		}
+		if t.exact && t.before < most.after {
+			c.findings.add("effect of a stale owner", c.key, []history.Op{t.op, most.op}, "call %d found the counter at %d under epoch %d, and call %d left it at %d under epoch %d, which had ended by then",
+				t.op.ID, t.before, t.epoch, most.op.ID, most.after, most.epoch)
+		}
+		if t.epoch > under.epoch || t.after > under.after {
+			under = t
+		}
+	}
+}
