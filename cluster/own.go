@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +19,7 @@ type OwnKind string
 const (
 	OwnRenew   OwnKind = "renew"   // renew the lease, or begin it
 	OwnEnd     OwnKind = "end"     // end it: the process stops
-	OwnRelease OwnKind = "release" // let a partition go
+	OwnRelease OwnKind = "release" // let partitions go
 	OwnKeep    OwnKind = "keep"    // keep one that drains
 )
 
@@ -28,11 +30,16 @@ type OwnRequest struct {
 	Incarnation string // of its data directory
 	Life        string // of its process
 	TTL         time.Duration
-	Partition   int
-	Epoch       uint64
+	Held        []Held // what to release or keep: all of it, or none
 	Why         string
 	Handlers    []string      // OwnRenew: the process's, in order
 	Host        *agent.Member // OwnRenew, of a host: its member row; nil of a node
+}
+
+// Held is a partition as its owner holds it.
+type Held struct {
+	Partition int
+	Epoch     uint64
 }
 
 // OwnResponse answers: done as of an index, or go elsewhere, or refused by the
@@ -45,20 +52,19 @@ type OwnResponse struct {
 	Detail     string
 }
 
-// ReleasePartition lets a partition go that this node owns under that epoch:
-// where it drains, its next owner has it. It returns nil once that is so as far
-// as this node sees, whoever brought it about. Otherwise the error is unknown:
-// it may yet be so.
-func (g *Group) ReleasePartition(ctx context.Context, n int, epoch uint64) error {
-	return g.insist(ctx, OwnRequest{Kind: OwnRelease, Partition: n, Epoch: epoch}, func(p agent.Partition) bool { return p.Epoch != epoch })
+// ReleasePartitions lets partitions go that this node owns under those epochs and
+// that drain: their next owners have them. It returns nil once none of them
+// drains under its epoch any more as far as this node sees, whoever brought it
+// about. Otherwise the error is unknown: it may yet be so.
+func (g *Group) ReleasePartitions(ctx context.Context, held []Held) error {
+	return g.insist(ctx, OwnRequest{Kind: OwnRelease, Held: held})
 }
 
 // KeepPartition keeps a partition that was to drain, since its owner could not
-// let it go; why is shown. It is let alone for a while then.
-func (g *Group) KeepPartition(ctx context.Context, n int, epoch uint64, why string) error {
-	return g.insist(ctx, OwnRequest{Kind: OwnKeep, Partition: n, Epoch: epoch, Why: clipWhy(why)}, func(p agent.Partition) bool {
-		return p.Epoch != epoch || p.State != agent.PartitionDraining
-	})
+// let it go; why is shown. It is let alone for a while then. It returns as
+// ReleasePartitions does.
+func (g *Group) KeepPartition(ctx context.Context, held Held, why string) error {
+	return g.insist(ctx, OwnRequest{Kind: OwnKeep, Held: []Held{held}, Why: clipWhy(why)})
 }
 
 // clipWhy is as much of a reason as is kept. Neither the log nor a peer can be
@@ -67,16 +73,21 @@ func clipWhy(why string) string {
 	return strings.ToValidUTF8(why[:min(len(why), agent.PlacementWhyBytesMax)], "")
 }
 
-// insist asks until the partition stands as wanted here.
-func (g *Group) insist(ctx context.Context, r OwnRequest, done func(agent.Partition) bool) error {
-	invariant.Check(r.Partition >= 0 && r.Partition < agent.Partitions, "partition %d", r.Partition)
+// insist asks until nothing drains here any more of what is held.
+func (g *Group) insist(ctx context.Context, r OwnRequest) error {
 	table := g.o.Placement.Table
 	if table == nil {
 		return agent.Errorf(agent.CodeInternal, "this node places nothing")
 	}
+	drains := func(h Held) bool {
+		invariant.Check(h.Partition >= 0 && h.Partition < agent.Partitions, "partition %d", h.Partition)
+		p := table.Partition(h.Partition)
+		return p.Epoch == h.Epoch && p.State == agent.PartitionDraining
+	}
 	for retry := renewRetry; ; retry = min(2*retry, time.Second) {
 		changed := table.PartitionsChanged()
-		if done(table.Partition(r.Partition)) {
+		r.Held = slices.DeleteFunc(slices.Clone(r.Held), func(h Held) bool { return !drains(h) })
+		if len(r.Held) == 0 {
 			return nil
 		}
 		if answer := g.own(ctx, r); answer.Index != 0 && g.machine.WaitApplied(ctx, answer.Index) == nil {
@@ -88,7 +99,7 @@ func (g *Group) insist(ctx context.Context, r OwnRequest, done func(agent.Partit
 		case <-changed:
 		case <-ctx.Done():
 			again.Stop()
-			return agent.Errorf(agent.CodeUnknown, "partition %d may yet change hands: %v", r.Partition, context.Cause(ctx))
+			return agent.Errorf(agent.CodeUnknown, "%d partitions may yet change hands: %v", len(r.Held), context.Cause(ctx))
 		}
 		again.Stop()
 	}
@@ -112,7 +123,7 @@ func (g *Group) own(ctx context.Context, r OwnRequest) OwnResponse {
 		return OwnResponse{}
 	}
 	if answer.Refused != "" {
-		g.logger.Warn("the cluster refused what this node asked for itself", "kind", r.Kind, "partition", r.Partition, "why", answer.Detail)
+		g.logger.Warn("the cluster refused what this node asked for itself", "kind", r.Kind, "partitions", len(r.Held), "why", answer.Detail)
 	}
 	return answer
 }
@@ -134,20 +145,10 @@ func (g *Group) HandleOwn(ctx context.Context, r OwnRequest) OwnResponse {
 	case OwnEnd:
 		cmd = table.EncodeEndNodeLease(r.Node, r.Life)
 	case OwnRelease, OwnKeep:
-		action := agent.PartitionRelease
-		if r.Kind == OwnKeep {
-			action = agent.PartitionKeep
-		}
 		if refused := g.notOwner(r); refused != "" {
 			return OwnResponse{Refused: agent.CodeConflict, Detail: refused}
 		}
-		if r.Kind == OwnKeep {
-			g.kept.note(r.Partition)
-			r.Why = clipWhy(r.Why)
-		} else {
-			r.Why = "node " + r.Node + " released it"
-		}
-		cmd = table.EncodeMovePartitions([]agent.PartitionMove{{Partition: r.Partition, Epoch: r.Epoch, Action: action}}, r.Why)
+		cmd = g.encodeHeld(r)
 	default:
 		return OwnResponse{Refused: agent.CodeInvalid, Detail: "unknown kind " + string(r.Kind)}
 	}
@@ -162,16 +163,38 @@ func (g *Group) HandleOwn(ctx context.Context, r OwnRequest) OwnResponse {
 	return elsewhere
 }
 
-// notOwner says why the node has no say in the partition; "" where it has. An
-// epoch is known to all nodes, so it alone is no proof; the log judges it again.
+// notOwner says why the node has no say in a partition that it names; "" where it
+// has in all. An epoch is known to all nodes, so it alone is no proof; the log
+// judges it again.
 func (g *Group) notOwner(r OwnRequest) string {
-	if r.Partition < 0 || r.Partition >= agent.Partitions {
-		return "there is no such partition"
+	if len(r.Held) > agent.Partitions {
+		return "there are not so many partitions"
 	}
-	if p := g.o.Placement.Table.Partition(r.Partition); p.Epoch != r.Epoch || p.Owner != r.Node || p.Incarnation != r.Life {
-		return "it is not this node's at that epoch"
+	for _, h := range r.Held {
+		if h.Partition < 0 || h.Partition >= agent.Partitions {
+			return fmt.Sprintf("there is no partition %d", h.Partition)
+		}
+		if p := g.o.Placement.Table.Partition(h.Partition); p.Epoch != h.Epoch || p.Owner != r.Node || p.Incarnation != r.Life {
+			return fmt.Sprintf("partition %d is not this node's at that epoch", h.Partition)
+		}
 	}
 	return ""
+}
+
+// encodeHeld encodes the moves of what a node releases or keeps.
+func (g *Group) encodeHeld(r OwnRequest) []byte {
+	action, why := agent.PartitionRelease, "node "+r.Node+" released it"
+	if r.Kind == OwnKeep {
+		action, why = agent.PartitionKeep, clipWhy(r.Why)
+	}
+	moves := make([]agent.PartitionMove, len(r.Held))
+	for i, h := range r.Held {
+		moves[i] = agent.PartitionMove{Partition: h.Partition, Epoch: h.Epoch, Action: action}
+		if r.Kind == OwnKeep {
+			g.kept.note(h.Partition)
+		}
+	}
+	return g.o.Placement.Table.EncodeMovePartitions(moves, why)
 }
 
 // commitAt proposes one of the group's own commits, and waits for the index of

@@ -54,10 +54,10 @@ func TestWhyAPartitionStaysIsOfTheLogsKind(t *testing.T) {
 			"cut inside a rune": {"a" + strings.Repeat("ä", agent.PlacementWhyBytesMax), "a" + strings.Repeat("ä", (agent.PlacementWhyBytesMax-1)/2)},
 			"no text at all":    {"\xff\xfe!", "!"},
 		} {
-			if err := n.group.KeepPartition(t.Context(), 3, 7, c.why); err != nil {
+			if err := n.group.KeepPartition(t.Context(), cluster.Held{Partition: 3, Epoch: 7}, c.why); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			asked := cluster.OwnRequest{Kind: cluster.OwnKeep, Node: "n1", Life: table.life, Partition: 3, Epoch: 7, Why: c.why}
+			asked := cluster.OwnRequest{Kind: cluster.OwnKeep, Node: "n1", Life: table.life, Held: []cluster.Held{{Partition: 3, Epoch: 7}}, Why: c.why}
 			mine := <-table.whys
 			if answer := n.group.HandleOwn(t.Context(), asked); answer.Index == 0 {
 				t.Fatalf("%s: %+v", name, answer)

@@ -147,6 +147,19 @@ func (m *Machine) Partitions() []agent.Partition {
 	return all
 }
 
+// PartitionsDraining are those that drain, by number.
+func (m *Machine) PartitionsDraining() (all []agent.Partition) {
+	m.mu.RLock()
+	p := m.placed
+	m.mu.RUnlock()
+	for _, row := range p.table {
+		if row != nil && row.State == agent.PartitionDraining {
+			all = append(all, *row)
+		}
+	}
+	return all
+}
+
 // NodeLeases are the leases that stand as of the newest entry, in node order.
 // The caller must not change the slice.
 func (m *Machine) NodeLeases() []agent.NodeLease {

@@ -9,11 +9,8 @@ import (
 )
 
 // drainPatience is how long the instances of a partition may take to hibernate
-// before its move is given up, and drainRetry when a call about it is made again.
-const (
-	drainPatience = 30 * time.Second
-	drainRetry    = 200 * time.Millisecond
-)
+// before its move is given up.
+const drainPatience = 30 * time.Second
 
 // watchGround follows who owns what.
 func (h *Host) watchGround(ctx context.Context) error {
@@ -22,6 +19,7 @@ func (h *Host) watchGround(ctx context.Context) error {
 		h.reconcile(ctx)
 		select {
 		case <-changed:
+		case <-h.moved:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -29,7 +27,8 @@ func (h *Host) watchGround(ctx context.Context) error {
 }
 
 // reconcile drops the instances of partitions that are not this node's any more,
-// without writing anything, and begins to drain those that are to go.
+// without writing anything, and begins to drain those that are to go. Those of
+// them in which nothing is awake go together.
 func (h *Host) reconcile(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,26 +39,26 @@ func (h *Host) reconcile(ctx context.Context) {
 			}
 		}
 	}
-	for n := range agent.Partitions {
-		p := h.o.Ground.Partition(n)
-		if p.State != agent.PartitionDraining || h.mine(p) != nil || h.drains[n] == p.Epoch {
+	var empty []agent.Partition
+	for _, p := range h.o.Ground.PartitionsDraining() {
+		if h.mine(p) != nil || h.drains[p.ID] == p.Epoch {
 			continue
 		}
-		h.drains[n] = p.Epoch
-		h.workers.Add(1)
-		go h.drain(ctx, p)
+		h.drains[p.ID] = p.Epoch
+		if held := h.held[p.ID]; held == nil || held.epoch != p.Epoch || len(held.instances) == 0 {
+			empty = append(empty, p)
+			continue
+		}
+		h.workers.Go(func() { h.drain(ctx, p) })
+	}
+	if len(empty) > 0 {
+		h.workers.Go(func() { h.release(ctx, empty) })
 	}
 }
 
 // drain hibernates a partition's instances and releases it. One that cannot
 // hibernate stops the move: the partition stays, and people are told why.
 func (h *Host) drain(ctx context.Context, p agent.Partition) {
-	defer h.workers.Done()
-	defer func() {
-		h.mu.Lock()
-		delete(h.drains, p.ID)
-		h.mu.Unlock()
-	}()
 	h.mu.Lock()
 	var all []*instance
 	if held := h.held[p.ID]; held != nil && held.epoch == p.Epoch {
@@ -71,47 +70,30 @@ func (h *Host) drain(ctx context.Context, p agent.Partition) {
 	patience, cancel := context.WithTimeout(ctx, drainPatience)
 	err := h.putToSleep(patience, all, lifecycleShutdown)
 	cancel()
-	if err != nil {
-		why := fmt.Sprintf("the move to %s stopped: %v", owner(agent.Partition{Owner: p.To}), err)
-		h.o.Logger.Warn("a partition's instances could not all hibernate, so it stays", "partition", p.ID, "error", err)
-		h.insist(ctx, p, func() error { return h.o.Ground.KeepPartition(ctx, p.ID, p.Epoch, why) })
+	if err == nil {
+		h.release(ctx, []agent.Partition{p})
 		return
 	}
-	h.insist(ctx, p, func() error { return h.o.Ground.ReleasePartition(ctx, p.ID, p.Epoch) })
+	why := fmt.Sprintf("the move to %s stopped: %v", owner(agent.Partition{Owner: p.To}), err)
+	h.o.Logger.Warn("a partition's instances could not all hibernate, so it stays", "partition", p.ID, "error", err)
+	h.drained(h.o.Ground.KeepPartition(ctx, p, why), p)
 }
 
-// insist calls until it succeeds, or the partition does not drain any more.
-func (h *Host) insist(ctx context.Context, p agent.Partition, call func() error) {
-	for {
-		now := h.o.Ground.Partition(p.ID)
-		if h.mine(now) != nil || now.Epoch != p.Epoch || now.State != agent.PartitionDraining {
-			return
-		}
-		err := call()
-		if err == nil {
-			h.awaitChange(ctx, p)
-			return
-		}
-		h.o.Logger.Debug("a partition's move goes on later", "partition", p.ID, "error", err)
-		if !sleep(ctx, drainRetry) {
-			return
-		}
-	}
+// release gives up partitions in which nothing is awake.
+func (h *Host) release(ctx context.Context, all []agent.Partition) {
+	h.drained(h.o.Ground.ReleasePartitions(ctx, all), all...)
 }
 
-// awaitChange waits until this node has applied what became of a drain, so that
-// it is not begun anew.
-func (h *Host) awaitChange(ctx context.Context, p agent.Partition) {
-	for {
-		changed := h.o.Ground.PartitionsChanged()
-		now := h.o.Ground.Partition(p.ID)
-		if h.mine(now) != nil || now.Epoch != p.Epoch || now.State != agent.PartitionDraining {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
+// drained ends the drain of partitions. Where it is not known what became of
+// them, this host does not go on to ask: its time is over.
+func (h *Host) drained(err error, all ...agent.Partition) {
+	if err != nil {
+		h.o.Logger.Info("partitions were not moved", "partitions", len(all), "error", err)
 	}
+	h.mu.Lock()
+	for _, p := range all {
+		delete(h.drains, p.ID)
+	}
+	h.mu.Unlock()
+	poke(h.moved) // one of them may drain again already, at the same epoch
 }

@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -142,26 +143,49 @@ func (g *ground) LeaseUntil() time.Time {
 	return time.Now().Add(5 * time.Second)
 }
 
-func (g *ground) ReleasePartition(_ context.Context, n int, epoch uint64) error {
-	g.mu.Lock()
-	p := g.parts[n]
-	g.mu.Unlock()
-	if p.Epoch != epoch || p.State != agent.PartitionDraining {
-		return agent.Errorf(agent.CodeFenced, "partition %d does not drain at epoch %d", n, epoch)
+func (g *ground) PartitionsDraining() (all []agent.Partition) {
+	for n := range agent.Partitions {
+		if p := g.Partition(n); p.State == agent.PartitionDraining {
+			all = append(all, p)
+		}
 	}
-	g.give(n, p.To)
-	return nil
+	return all
 }
 
-func (g *ground) KeepPartition(_ context.Context, n int, epoch uint64, why string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	p := g.parts[n]
-	if p.Epoch != epoch || p.State != agent.PartitionDraining {
-		return agent.Errorf(agent.CodeFenced, "partition %d does not drain at epoch %d", n, epoch)
+func (g *ground) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
+	for _, p := range all {
+		if now := g.partition(p.ID); now.Epoch == p.Epoch && now.State == agent.PartitionDraining {
+			g.give(p.ID, now.To)
+		}
 	}
-	p.State, p.To, p.Why = agent.PartitionOwned, "", why
-	g.kept = append(g.kept, why)
-	g.set(p)
-	return nil
+	return g.drained(ctx, all...)
+}
+
+func (g *ground) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
+	g.mu.Lock()
+	if now := g.parts[p.ID]; now.Epoch == p.Epoch && now.State == agent.PartitionDraining {
+		now.State, now.To, now.Why = agent.PartitionOwned, "", why
+		g.kept = append(g.kept, why)
+		g.set(now)
+	}
+	g.mu.Unlock()
+	return g.drained(ctx, p)
+}
+
+// drained waits until the node sees none of the partitions drain at its epoch.
+func (g *ground) drained(ctx context.Context, all ...agent.Partition) error {
+	for {
+		changed := g.PartitionsChanged()
+		if !slices.ContainsFunc(all, func(p agent.Partition) bool {
+			now := g.Partition(p.ID)
+			return now.Epoch == p.Epoch && now.State == agent.PartitionDraining
+		}) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

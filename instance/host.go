@@ -16,18 +16,20 @@ import (
 )
 
 // Ground tells who owns what, as this node has applied it. Its methods may be
-// called concurrently, and the first three are cheap.
+// called concurrently; those without a context cost next to nothing.
 type Ground interface {
 	Partition(n int) agent.Partition
+	PartitionsDraining() []agent.Partition
 	PartitionsChanged() <-chan struct{} // closed at the next change of any partition
 	LeaseUntil() time.Time              // this node may serve until then, by the monotonic clock
 
-	// ReleasePartition gives up a partition that drains.
-	ReleasePartition(ctx context.Context, n int, epoch uint64) error
+	// ReleasePartitions gives up partitions that drain. It goes on until none of
+	// them drains at its epoch any more, as far as this node sees, or ctx ends.
+	ReleasePartitions(ctx context.Context, all []agent.Partition) error
 
 	// KeepPartition ends a drain that cannot be finished, for the reason given:
-	// the partition stays with this node.
-	KeepPartition(ctx context.Context, n int, epoch uint64, why string) error
+	// the partition stays with this node. It returns as ReleasePartitions does.
+	KeepPartition(ctx context.Context, p agent.Partition, why string) error
 }
 
 // Options is what a Host is made of.
@@ -77,6 +79,7 @@ type Host struct {
 	saving   int // hibernations under way that nobody waits for
 
 	relet  chan struct{} // of one: leased is new
+	moved  chan struct{} // of one: drains are over
 	sooner chan struct{} // of one: due has a new first
 }
 
@@ -102,7 +105,7 @@ func New(o Options) (*Host, error) {
 	return &Host{
 		o: o, began: time.Now(), name: "host-" + strings.ToLower(rand.Text()),
 		families: map[familyID]*family{}, held: map[int]*holding{}, drains: map[int]uint64{},
-		relet: make(chan struct{}, 1), sooner: make(chan struct{}, 1),
+		relet: make(chan struct{}, 1), moved: make(chan struct{}, 1), sooner: make(chan struct{}, 1),
 	}, nil
 }
 

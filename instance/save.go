@@ -189,9 +189,10 @@ func (h *Host) putToSleep(ctx context.Context, all []*instance, why lifecycle) e
 	return nil
 }
 
-// sleepOne hibernates an instance after what is in its mailbox.
+// sleepOne hibernates an instance after what is in its mailbox. Where ctx ends
+// first, the error is what failed until then, rather than that it ended.
 func (h *Host) sleepOne(ctx context.Context, i *instance, why lifecycle) error {
-	for {
+	for last := error(nil); ; {
 		l := newLetter()
 		l.sleep, l.stop = why, true
 		h.mu.Lock()
@@ -204,9 +205,13 @@ func (h *Host) sleepOne(ctx context.Context, i *instance, why lifecycle) error {
 			return nil
 		}
 		err := h.await(ctx, i, l).err
+		if err != nil && ctx.Err() != nil && last != nil {
+			return last
+		}
 		if err == nil || !agent.Retryable(err) {
 			return err
 		}
+		last = err
 		if !sleep(ctx, failRetry) {
 			return err
 		}

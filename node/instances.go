@@ -30,14 +30,18 @@ type ground struct {
 // LeaseUntil implements instance.Ground.
 func (g ground) LeaseUntil() time.Time { return g.group.LeaseUntil() }
 
-// ReleasePartition implements instance.Ground.
-func (g ground) ReleasePartition(ctx context.Context, n int, epoch uint64) error {
-	return g.group.ReleasePartition(ctx, n, epoch)
+// ReleasePartitions implements instance.Ground.
+func (g ground) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
+	held := make([]cluster.Held, len(all))
+	for i, p := range all {
+		held[i] = cluster.Held{Partition: p.ID, Epoch: p.Epoch}
+	}
+	return g.group.ReleasePartitions(ctx, held)
 }
 
 // KeepPartition implements instance.Ground.
-func (g ground) KeepPartition(ctx context.Context, n int, epoch uint64, why string) error {
-	return g.group.KeepPartition(ctx, n, epoch, why)
+func (g ground) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
+	return g.group.KeepPartition(ctx, cluster.Held{Partition: p.ID, Epoch: p.Epoch}, why)
 }
 
 // keeper keeps this node's instances, routes calls on all, and fires timers

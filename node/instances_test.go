@@ -24,7 +24,7 @@ type street struct {
 // owned by nodes that are up.
 func openStreet(t *testing.T, size, keys int) *street {
 	t.Helper()
-	s := &street{town: simTown(t, size), sent: map[string]uint64{}}
+	s := &street{town: placedTown(t, size), sent: map[string]uint64{}}
 	for i := range keys {
 		s.keys = append(s.keys, fmt.Sprint("k", i))
 	}
@@ -215,7 +215,7 @@ func (p patient) Handle(ctx context.Context, _ *instance.Turn) error {
 // partitions up nonetheless: nobody waits for its lease to lapse.
 func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &street{town: simTown(t, 3)}
+		s := &street{town: placedTown(t, 3)}
 		stopping := s.follower().name
 		s.sleep(stopping)
 		begun := make(chan struct{})

@@ -95,8 +95,7 @@ func someOf(w *town, owner string, seen *resident) agent.Partition {
 
 func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) })
-		w := emptyTown(t)
+		w := placedTown(t, 0)
 		r := w.start("n1")
 		for r.Ready() != nil {
 			time.Sleep(time.Millisecond)
@@ -115,7 +114,7 @@ func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
 // CL-2, CL-4, CL-10.
 func TestPartitionsFollowTheMembersSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		before := w.awake["n1"].Machine().Partitions()
 		w.start("n4")
@@ -161,7 +160,7 @@ func without(names []string, name string) []string {
 // and whatever it still writes under its epoch is refused.
 func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		cut := w.awake[w.follower().name]
 		theirs := someOf(w, cut.name, cut)
@@ -201,7 +200,7 @@ func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 // are; nothing moves for that.
 func TestGossipThatLiesMovesNothingSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		before := w.leader().Machine().Partitions()
 		for i := range 3 { // each for the others, the leader too
@@ -227,7 +226,7 @@ func TestGossipThatLiesMovesNothingSim(t *testing.T) {
 // CL-1, CL-7: whatever comes and goes, nobody owns what another one owns.
 func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := placedTown(t, 3)
 		seen := make([]uint64, agent.Partitions)
 		watch := func(d time.Duration) {
 			for began := time.Now(); time.Since(began) < d; time.Sleep(100 * time.Millisecond) {
@@ -263,7 +262,7 @@ func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
 
 func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		ask := func(q agent.PlacementQuery) agent.Placement {
 			q.Manager, q.Key, q.Events = "chat", "user-1", 5
@@ -305,7 +304,7 @@ func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 // that gossip has for dead keeps what it has for as long as its lease stands.
 func TestAForecastIsWhatTheLeaderDoesSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		dead := "n3"
 		if w.leader().name == dead {

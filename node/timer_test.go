@@ -62,7 +62,7 @@ func turns(t *testing.T, r *resident, key string) uint64 {
 // in all.
 func TestEachOccurrenceHasOneTurnSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := placedTown(t, 3)
 		first := setTimers(t, w.leader())
 		for range 3 {
 			time.Sleep(time.Duration(rand.IntN(8000)) * time.Millisecond)

@@ -28,6 +28,7 @@ type town struct {
 	talk   *gossiptest.Network
 	dir    string
 	timing string
+	lease  time.Duration // of nodes on what they own; 0: they own nothing
 	disks  map[string]storage.FS
 	awake  map[string]*resident
 
@@ -51,16 +52,32 @@ func simTown(tb testing.TB, size int) *town {
 	return newTown(tb, size)
 }
 
+// placedTown is a simTown whose nodes own partitions, and keep instances. What
+// does not ask who owns what goes without: it costs more than all the rest.
+func placedTown(tb testing.TB, size int) *town {
+	tb.Helper()
+	w := simTown(tb, 0)
+	w.lease = config.Default().Placement.Lease
+	w.found(size)
+	return w
+}
+
 // newTown makes a town of size nodes and waits until all serve. Its nodes are
 // stopped when the test ends.
 func newTown(tb testing.TB, size int) *town {
 	tb.Helper()
 	w := emptyTown(tb)
+	w.found(size)
+	return w
+}
+
+// found starts the first size nodes, and waits until all serve.
+func (w *town) found(size int) {
+	w.t.Helper()
 	for i := range size {
 		w.start(name(i))
 	}
 	w.settle(size)
-	return w
 }
 
 // settle waits until the first size nodes serve, and all of them vote.
@@ -127,7 +144,7 @@ func (w *town) config(name string) config.Config {
 	c.Gossip.Addr = "127.0.1." + name[1:] + ":7603"
 	c.Gossip.Advertise = c.Gossip.Addr
 	c.Storage.CacheBytes = 1 << 20
-	c.Cluster.Timing = w.timing
+	c.Cluster.Timing, c.Placement.Lease = w.timing, w.lease
 	c.Cluster.Bootstrap = name == "n1"
 	if name != "n1" {
 		c.Cluster.Join = []string{"n1:raft"}

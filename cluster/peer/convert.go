@@ -89,17 +89,25 @@ func fromStatus(err error) error {
 }
 
 func ownRequestToProto(r cluster.OwnRequest) *peerpb.OwnRequest {
-	return &peerpb.OwnRequest{
+	p := &peerpb.OwnRequest{
 		Kind: string(r.Kind), Node: r.Node, Incarnation: r.Incarnation, Life: r.Life, TtlMs: uint64(r.TTL.Milliseconds()),
-		Partition: uint32(r.Partition), Epoch: r.Epoch, Why: r.Why, Handlers: r.Handlers, Host: hostToProto(r.Host),
+		Why: r.Why, Handlers: r.Handlers, Host: hostToProto(r.Host),
 	}
+	for _, h := range r.Held {
+		p.Held = append(p.Held, &peerpb.HeldPartition{Partition: uint32(h.Partition), Epoch: h.Epoch})
+	}
+	return p
 }
 
-func ownRequestFromProto(r *peerpb.OwnRequest) cluster.OwnRequest {
-	return cluster.OwnRequest{
-		Kind: cluster.OwnKind(r.Kind), Node: r.Node, Incarnation: r.Incarnation, Life: r.Life, TTL: time.Duration(r.TtlMs) * time.Millisecond,
-		Partition: int(r.Partition), Epoch: r.Epoch, Why: r.Why, Handlers: r.Handlers, Host: hostFromProto(r.Host),
+func ownRequestFromProto(p *peerpb.OwnRequest) cluster.OwnRequest {
+	r := cluster.OwnRequest{
+		Kind: cluster.OwnKind(p.Kind), Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: time.Duration(p.TtlMs) * time.Millisecond,
+		Why: p.Why, Handlers: p.Handlers, Host: hostFromProto(p.Host),
 	}
+	for _, h := range p.Held {
+		r.Held = append(r.Held, cluster.Held{Partition: int(h.Partition), Epoch: h.Epoch})
+	}
+	return r
 }
 
 func ownResponseToProto(r cluster.OwnResponse) *peerpb.OwnResponse {

@@ -636,8 +636,7 @@ type OwnRequest struct {
 	Incarnation   string                 `protobuf:"bytes,3,opt,name=incarnation" json:"incarnation,omitempty"`
 	Life          string                 `protobuf:"bytes,4,opt,name=life" json:"life,omitempty"` // which process asks
 	TtlMs         uint64                 `protobuf:"varint,5,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"`
-	Partition     uint32                 `protobuf:"varint,6,opt,name=partition" json:"partition,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,7,opt,name=epoch" json:"epoch,omitempty"`
+	Held          []*HeldPartition       `protobuf:"bytes,6,rep,name=held" json:"held,omitempty"` // to release or to keep
 	Why           string                 `protobuf:"bytes,8,opt,name=why" json:"why,omitempty"`
 	Host          *Host                  `protobuf:"bytes,210,opt,name=host" json:"host,omitempty"`         // renew, of a host
 	Handlers      []string               `protobuf:"bytes,211,rep,name=handlers" json:"handlers,omitempty"` // renew: name@version
@@ -710,18 +709,11 @@ func (x *OwnRequest) GetTtlMs() uint64 {
 	return 0
 }
 
-func (x *OwnRequest) GetPartition() uint32 {
+func (x *OwnRequest) GetHeld() []*HeldPartition {
 	if x != nil {
-		return x.Partition
+		return x.Held
 	}
-	return 0
-}
-
-func (x *OwnRequest) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
+	return nil
 }
 
 func (x *OwnRequest) GetWhy() string {
@@ -745,6 +737,58 @@ func (x *OwnRequest) GetHandlers() []string {
 	return nil
 }
 
+type HeldPartition struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Partition     uint32                 `protobuf:"varint,1,opt,name=partition" json:"partition,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,2,opt,name=epoch" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HeldPartition) Reset() {
+	*x = HeldPartition{}
+	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HeldPartition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HeldPartition) ProtoMessage() {}
+
+func (x *HeldPartition) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HeldPartition.ProtoReflect.Descriptor instead.
+func (*HeldPartition) Descriptor() ([]byte, []int) {
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *HeldPartition) GetPartition() uint32 {
+	if x != nil {
+		return x.Partition
+	}
+	return 0
+}
+
+func (x *HeldPartition) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
 type OwnResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leader        string                 `protobuf:"bytes,1,opt,name=leader" json:"leader,omitempty"` // where not done here: ask this one
@@ -758,7 +802,7 @@ type OwnResponse struct {
 
 func (x *OwnResponse) Reset() {
 	*x = OwnResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	mi := &file_proto_peer_peer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -770,7 +814,7 @@ func (x *OwnResponse) String() string {
 func (*OwnResponse) ProtoMessage() {}
 
 func (x *OwnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	mi := &file_proto_peer_peer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -783,7 +827,7 @@ func (x *OwnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OwnResponse.ProtoReflect.Descriptor instead.
 func (*OwnResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{9}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *OwnResponse) GetLeader() string {
@@ -883,19 +927,21 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\vleader_addr\x18\x02 \x01(\tR\n" +
 	"leaderAddr\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\bR\x04done\x12\x18\n" +
-	"\arefused\x18\x04 \x01(\tR\arefused\"\x98\x02\n" +
+	"\arefused\x18\x04 \x01(\tR\arefused\"\x99\x02\n" +
 	"\n" +
 	"OwnRequest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12 \n" +
 	"\vincarnation\x18\x03 \x01(\tR\vincarnation\x12\x12\n" +
 	"\x04life\x18\x04 \x01(\tR\x04life\x12\x15\n" +
-	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\x12\x1c\n" +
-	"\tpartition\x18\x06 \x01(\rR\tpartition\x12\x14\n" +
-	"\x05epoch\x18\a \x01(\x04R\x05epoch\x12\x10\n" +
+	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\x123\n" +
+	"\x04held\x18\x06 \x03(\v2\x1f.dormouse.peer.v1.HeldPartitionR\x04held\x12\x10\n" +
 	"\x03why\x18\b \x01(\tR\x03why\x122\n" +
 	"\x04host\x18\xd2\x01 \x01(\v2\x16.dormouse.peer.v1.HostB\x05\xaa\x01\x02\b\x01R\x04host\x12\x1b\n" +
-	"\bhandlers\x18\xd3\x01 \x03(\tR\bhandlers\"\x8e\x01\n" +
+	"\bhandlers\x18\xd3\x01 \x03(\tR\bhandlers\"C\n" +
+	"\rHeldPartition\x12\x1c\n" +
+	"\tpartition\x18\x01 \x01(\rR\tpartition\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\x8e\x01\n" +
 	"\vOwnResponse\x12\x16\n" +
 	"\x06leader\x18\x01 \x01(\tR\x06leader\x12\x1f\n" +
 	"\vleader_addr\x18\x02 \x01(\tR\n" +
@@ -923,7 +969,7 @@ func file_proto_peer_peer_proto_rawDescGZIP() []byte {
 	return file_proto_peer_peer_proto_rawDescData
 }
 
-var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_proto_peer_peer_proto_goTypes = []any{
 	(*BarrierRequest)(nil),  // 0: dormouse.peer.v1.BarrierRequest
 	(*BarrierResponse)(nil), // 1: dormouse.peer.v1.BarrierResponse
@@ -934,30 +980,32 @@ var file_proto_peer_peer_proto_goTypes = []any{
 	(*ChangeRequest)(nil),   // 6: dormouse.peer.v1.ChangeRequest
 	(*ChangeResponse)(nil),  // 7: dormouse.peer.v1.ChangeResponse
 	(*OwnRequest)(nil),      // 8: dormouse.peer.v1.OwnRequest
-	(*OwnResponse)(nil),     // 9: dormouse.peer.v1.OwnResponse
-	(*Host)(nil),            // 10: dormouse.peer.v1.Host
-	(*TableRequest)(nil),    // 11: dormouse.peer.v1.TableRequest
-	(*TableUpdate)(nil),     // 12: dormouse.peer.v1.TableUpdate
+	(*HeldPartition)(nil),   // 9: dormouse.peer.v1.HeldPartition
+	(*OwnResponse)(nil),     // 10: dormouse.peer.v1.OwnResponse
+	(*Host)(nil),            // 11: dormouse.peer.v1.Host
+	(*TableRequest)(nil),    // 12: dormouse.peer.v1.TableRequest
+	(*TableUpdate)(nil),     // 13: dormouse.peer.v1.TableUpdate
 }
 var file_proto_peer_peer_proto_depIdxs = []int32{
-	10, // 0: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
-	0,  // 1: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
-	2,  // 2: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
-	4,  // 3: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
-	6,  // 4: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
-	8,  // 5: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
-	11, // 6: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
-	1,  // 7: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
-	3,  // 8: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
-	5,  // 9: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
-	7,  // 10: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
-	9,  // 11: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
-	12, // 12: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
-	7,  // [7:13] is the sub-list for method output_type
-	1,  // [1:7] is the sub-list for method input_type
-	1,  // [1:1] is the sub-list for extension type_name
-	1,  // [1:1] is the sub-list for extension extendee
-	0,  // [0:1] is the sub-list for field type_name
+	9,  // 0: dormouse.peer.v1.OwnRequest.held:type_name -> dormouse.peer.v1.HeldPartition
+	11, // 1: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
+	0,  // 2: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
+	2,  // 3: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
+	4,  // 4: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
+	6,  // 5: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
+	8,  // 6: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
+	12, // 7: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
+	1,  // 8: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
+	3,  // 9: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
+	5,  // 10: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
+	7,  // 11: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
+	10, // 12: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
+	13, // 13: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
+	8,  // [8:14] is the sub-list for method output_type
+	2,  // [2:8] is the sub-list for method input_type
+	2,  // [2:2] is the sub-list for extension type_name
+	2,  // [2:2] is the sub-list for extension extendee
+	0,  // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_proto_peer_peer_proto_init() }
@@ -972,7 +1020,7 @@ func file_proto_peer_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_peer_peer_proto_rawDesc), len(file_proto_peer_peer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
