@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -62,6 +63,14 @@ type StartInstance struct {
 type Attach struct {
 	Attachment string        // names who; attaching twice under one name is one attachment. "" means one that is made up
 	TTL        time.Duration // the attachment lapses unless touched for so long; 0 means the manager's
+}
+
+// Name gives the attachment a name that is made of random text, where it has
+// none.
+func (a *Attach) Name(random string) {
+	if a.Attachment == "" {
+		a.Attachment = "att_" + strings.ToLower(random)
+	}
 }
 
 // Attached answers an Attach.

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"crypto/rand"
-	"strings"
 
 	"google.golang.org/grpc"
 
@@ -71,9 +70,7 @@ func (i instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
 
 // Attach implements agent.Instances.
 func (i instances) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
-	if attach.Attachment == "" { // named here, so that it is one however often it is tried
-		attach.Attachment = "att_" + strings.ToLower(rand.Text())
-	}
+	attach.Name(rand.Text()) // here, so that it is one however often it is tried
 	if err := attach.Validate(); err != nil {
 		return agent.Attached{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"dormouse/agent"
@@ -22,9 +21,7 @@ type attachment struct {
 
 // attach adds an attachment, or arms one anew. mu is held.
 func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
-	if a.Attachment == "" {
-		a.Attachment = "attachment_" + strings.ToLower(rand.Text())
-	}
+	a.Name(rand.Text())
 	if a.TTL == 0 {
 		a.TTL = i.family.manager.AttachmentTTL()
 	}
@@ -40,6 +37,7 @@ func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 	default:
 		i.attachments = append(i.attachments, made)
 	}
+	h.recount(i)
 	i.family.resting.remove(i)
 	h.use(i)
 	return agent.Attached{
@@ -69,7 +67,10 @@ func (i *instance) lapse(now time.Duration) {
 	}
 }
 
-func (h *Host) lapseNow(i *instance) { i.lapse(h.now()) }
+func (h *Host) lapseNow(i *instance) {
+	i.lapse(h.now())
+	h.recount(i)
+}
 
 // detach ends an attachment, if it is there. mu is held.
 func (h *Host) detach(i *instance, name string) {
@@ -78,6 +79,7 @@ func (h *Host) detach(i *instance, name string) {
 		if len(i.attachments) == 0 {
 			i.attachments = nil
 		}
+		h.recount(i)
 		h.use(i)
 		h.rest(i)
 	}

@@ -16,8 +16,14 @@ const managerFresh = time.Second
 // familyID names a manager.
 type familyID struct{ scope, name string }
 
-// family is the instances of one manager on this node. It stays for good, as
-// the counts do: there are as many as managers.
+// familyIdle is after how long without a call a family that has no instances may
+// be let go, and familiesMin how many are never looked through for such.
+const (
+	familyIdle  = 10 * time.Minute
+	familiesMin = 64
+)
+
+// family is the instances of one manager on this node.
 type family struct {
 	scope, name string
 
@@ -28,13 +34,10 @@ type family struct {
 	readAt    time.Duration
 	instances map[string]*instance // :: key
 	resting   resting              // those that could sleep
-	counts    counts
+	tally     tally
 	skips     agent.JSON    // a merge patch that takes out what is not stored; nil where all is
 	elsewhere agent.Service // Options.Storage's answer; nil means the cluster
 }
-
-// counts are of what happened since the node started.
-type counts struct{ signals, wakes, hibernated, failed, crashed uint64 }
 
 // family is the manager's family, with its row as it stood at most managerFresh
 // ago. A manager that is not there is not_found.
@@ -87,11 +90,7 @@ func (h *Host) learn(f *family, answers agent.Answers) (*family, error) {
 		}
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no manager %q in scope %q: put it first", f.name, f.scope)
 	}
-	if other := h.families[familyID{f.scope, f.name}]; other != nil {
-		f = other
-	} else {
-		h.families[familyID{f.scope, f.name}] = f
-	}
+	f = h.standingFor(f)
 	f.readAt = h.now()
 	old := f.manager
 	if f.known && (m.Incarnation < old.Incarnation || m.Incarnation == old.Incarnation && m.Revision <= old.Revision) {
@@ -106,6 +105,33 @@ func (h *Host) learn(f *family, answers agent.Answers) (*family, error) {
 		h.arm(i)
 	}
 	return f, nil
+}
+
+// standingFor is the family that stands for a manager now, where f did: two of
+// them would be two instances of a key. mu is held.
+func (h *Host) standingFor(f *family) *family {
+	id := familyID{f.scope, f.name}
+	if other := h.families[id]; other != nil {
+		return other
+	}
+	if len(h.families) >= max(h.sweepAt, familiesMin) {
+		h.sweepFamilies()
+	}
+	h.families[id] = f
+	return f
+}
+
+// sweepFamilies lets those go that are idle. It looks again once there are twice
+// as many as stay, so that there never are many more than are in use. mu is
+// held.
+func (h *Host) sweepFamilies() {
+	now := h.now()
+	for id, f := range h.families {
+		if len(f.instances) == 0 && now-f.readAt >= familyIdle {
+			delete(h.families, id)
+		}
+	}
+	h.sweepAt = 2 * len(h.families)
 }
 
 // skipPatch is the merge patch that removes fields.

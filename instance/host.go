@@ -75,8 +75,10 @@ type Host struct {
 	held     map[int]*holding     // :: partition, those that have instances
 	drains   map[int]uint64       // :: partition → epoch, those being drained
 	due      dueQueue
-	awake    int // instances in memory
-	saving   int // hibernations under way that nobody waits for
+	tally    tally // of all families, those of before too
+	sweepAt  int   // so many families are looked through for those that are idle
+	awake    int   // instances in memory
+	saving   int   // hibernations under way that nobody waits for
 
 	relet  chan struct{} // of one: leased is new
 	moved  chan struct{} // of one: drains are over

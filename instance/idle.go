@@ -134,6 +134,7 @@ func (h *Host) expire() time.Duration {
 			return i.place.at - now
 		}
 		i.lapse(now)
+		h.recount(i)
 		switch at := i.dueAt(); {
 		case at == 0:
 			h.due.remove(i)
@@ -154,7 +155,7 @@ func (h *Host) expire() time.Duration {
 // it. What is all stored sleeps at once. mu is held.
 func (h *Host) letSleep(i *instance, why lifecycle) bool {
 	if !i.dirty() || i.family.manager.Storage == agent.KeepNone {
-		i.family.counts.hibernated++
+		h.count(i.family, func(t *tally) { t.hibernated++ })
 		h.remove(i, errAsleep)
 		return true
 	}
@@ -165,6 +166,7 @@ func (h *Host) letSleep(i *instance, why lifecycle) bool {
 	l := newLetter()
 	l.sleep, l.unasked = why, true
 	i.leaving, i.wanted = true, false
+	h.recount(i)
 	h.due.remove(i)
 	h.put(i, l)
 	return true

@@ -29,6 +29,7 @@ type instance struct {
 	attachments []attachment
 	usedAt      time.Duration // the host's time of the last signal, start, touch or detach
 	place       duePlace
+	seen        seen
 	rests       rest
 	cancel      context.CancelCauseFunc // ends what is being worked at
 
@@ -121,6 +122,7 @@ func (h *Host) find(f *family, key string, p agent.Partition) (*instance, error)
 	held.instances[i] = struct{}{}
 	f.instances[key] = i
 	h.awake++
+	h.recount(i)
 	return i, nil
 }
 
@@ -144,6 +146,7 @@ func (h *Host) drop(i *instance, why error) {
 // remove takes an instance out of all tables. mu is held.
 func (h *Host) remove(i *instance, why error) {
 	i.gone = why
+	h.recount(i)
 	i.family.resting.remove(i)
 	h.due.remove(i)
 	if i.family.instances[i.key] == i {

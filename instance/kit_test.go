@@ -63,10 +63,13 @@ func (k *kit) open(node string, change func(*instance.Options)) (*instance.Host,
 			return
 		}
 		stopped = true
+		synctest.Wait()
+		counted(k.T, h)
 		cancel()
 		if err := <-done; err != nil {
 			k.Errorf("host %s: %v", node, err)
 		}
+		counted(k.T, h)
 	}
 	k.Cleanup(stop)
 	synctest.Wait() // Run has begun

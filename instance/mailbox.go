@@ -59,6 +59,7 @@ func (h *Host) post(ctx context.Context, ref agent.InstanceRef, l *letter, wake 
 	if err != nil {
 		return nil, err
 	}
+	f = h.standingFor(f)
 	i := f.instances[ref.Key]
 	if i == nil && !wake {
 		return nil, notAwake(ref)
@@ -139,9 +140,11 @@ func (h *Host) next(i *instance) *letter {
 			i.mailbox = nil
 		}
 		l.begun, i.stopping = true, l.stop
+		h.recount(i)
 		return l
 	}
 	i.working = false
+	h.recount(i)
 	h.arm(i)
 	h.rest(i)
 	return nil
@@ -152,5 +155,6 @@ func (h *Host) settled(i *instance, l *letter) {
 	if l.unasked {
 		i.leaving = false
 		h.saving--
+		h.recount(i)
 	}
 }

@@ -130,7 +130,7 @@ func (h *Host) sleepLetter(i *instance, l *letter) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err != nil {
-		i.family.counts.failed++
+		h.count(i.family, func(t *tally) { t.failed++ })
 		if l.unasked {
 			idle := i.family.manager.IdleTimeout
 			i.usedAt = h.now() + min(idle, failRetry) - idle
@@ -144,10 +144,11 @@ func (h *Host) sleepLetter(i *instance, l *letter) error {
 	case l.unasked && (i.wanted || len(i.mailbox) > 0 || len(i.attachments) > 0):
 		return nil
 	}
-	i.family.counts.hibernated++
+	h.count(i.family, func(t *tally) { t.hibernated++ })
 	i.attachments = nil
 	i.body = body{rare: i.ownRequests()}
 	i.status = agent.InstanceDormant
+	h.recount(i)
 	if len(i.mailbox) == 0 {
 		h.remove(i, errAsleep)
 	}

@@ -7,17 +7,98 @@ import (
 	"dormouse/agent"
 )
 
+// tally counts instances, a manager's or all, as they change: asking for it costs
+// the same however many there are. Host.mu guards it.
+type tally struct {
+	waking, awake, draining, attachments int
+
+	signals, wakes, hibernated, failed, crashed uint64 // since it was begun
+}
+
+// seen is how an instance is counted; its zero value is not at all.
+type seen struct {
+	as          status
+	attachments int16
+}
+
+// status is an InstanceStatus, in less room.
+type status uint8
+
+const (
+	statusNone status = iota
+	statusWaking
+	statusAwake
+	statusDraining
+)
+
+// shown is how an instance is to be counted. mu is held.
+func (i *instance) shown() seen {
+	switch {
+	case i.gone != nil:
+		return seen{}
+	case i.status != agent.InstanceAwake:
+		return seen{as: statusWaking}
+	case i.stopping || i.leaving:
+		return seen{as: statusDraining, attachments: int16(len(i.attachments))}
+	default:
+		return seen{as: statusAwake, attachments: int16(len(i.attachments))}
+	}
+}
+
+// recount counts an instance as it is by now. Whoever changes what shown looks
+// at calls it. mu is held.
+func (h *Host) recount(i *instance) {
+	now := i.shown()
+	if now == i.seen {
+		return
+	}
+	for _, t := range []*tally{&h.tally, &i.family.tally} {
+		t.add(i.seen, -1)
+		t.add(now, 1)
+	}
+	i.seen = now
+}
+
+func (t *tally) add(s seen, n int) {
+	switch s.as {
+	case statusNone:
+	case statusWaking:
+		t.waking += n
+	case statusAwake:
+		t.awake += n
+	case statusDraining:
+		t.draining += n
+	}
+	t.attachments += n * int(s.attachments)
+}
+
+// count counts something that came to pass. mu is held.
+func (h *Host) count(f *family, one func(*tally)) {
+	one(&h.tally)
+	one(&f.tally)
+}
+
+func (t *tally) stats(node string) agent.NodeStats {
+	return agent.NodeStats{
+		Node: node, Awake: t.awake, Waking: t.waking, Draining: t.draining, Attachments: t.attachments,
+		Signals: t.signals, Wakes: t.wakes, Hibernated: t.hibernated, Failed: t.failed, Crashed: t.crashed,
+	}
+}
+
 // Stats implements agent.Instances, of this node alone. An empty manager means
-// all managers of all scopes, without keys.
+// all managers of all scopes, without keys. Those of one manager begin anew
+// where it has had no instance here for familyIdle.
 func (h *Host) Stats(_ context.Context, scope, manager string) (agent.ManagerStats, error) {
 	if scope == "" {
 		scope = agent.DefaultScope
 	}
-	n := agent.NodeStats{Node: h.o.Node}
 	h.mu.Lock()
-	for id, f := range h.families {
-		if manager == "" || id == (familyID{scope, manager}) {
-			f.count(&n, manager != "")
+	n := h.tally.stats(h.o.Node)
+	if manager != "" {
+		n = agent.NodeStats{Node: h.o.Node}
+		if f := h.families[familyID{scope, manager}]; f != nil {
+			n = f.tally.stats(h.o.Node)
+			n.Keys = f.awake()
 		}
 	}
 	h.mu.Unlock()
@@ -28,27 +109,13 @@ func (h *Host) Stats(_ context.Context, scope, manager string) (agent.ManagerSta
 	return agent.ManagerStats{Manager: manager, Nodes: []agent.NodeStats{n}}, nil
 }
 
-// count adds a family's numbers. Host.mu is held.
-func (f *family) count(n *agent.NodeStats, keys bool) {
+// awake is the keys of those that are awake. mu is held.
+func (f *family) awake() []string {
+	keys := make([]string, 0, len(f.instances))
 	for key, i := range f.instances {
-		switch {
-		case i.status != agent.InstanceAwake:
-			n.Waking++
-			continue
-		case i.stopping || i.leaving:
-			n.Draining++
-		default:
-			n.Awake++
-		}
-		n.Attachments += len(i.attachments)
-		if keys {
-			n.Keys = append(n.Keys, key)
+		if i.status == agent.InstanceAwake {
+			keys = append(keys, key)
 		}
 	}
-	c := f.counts
-	n.Signals += c.signals
-	n.Wakes += c.wakes
-	n.Hibernated += c.hibernated
-	n.Failed += c.failed
-	n.Crashed += c.crashed
+	return keys
 }

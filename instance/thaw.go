@@ -122,7 +122,8 @@ func (h *Host) awaken(i *instance, manager agent.Manager, version int, found sto
 	i.stored = found
 	if i.status != agent.InstanceAwake {
 		i.status, i.source = agent.InstanceAwake, source
-		i.family.counts.wakes++
+		h.count(i.family, func(t *tally) { t.wakes++ })
+		h.recount(i)
 	}
 	h.use(i)
 	return nil

@@ -56,7 +56,7 @@ func (h *Host) attempt(i *instance, manager agent.Manager, s agent.Signal, reque
 		return agent.Reply{}, err
 	}
 	h.mu.Lock()
-	i.family.counts.signals++
+	h.count(i.family, func(t *tally) { t.signals++ })
 	h.mu.Unlock()
 	if i.body.rare != nil {
 		i.body.rare.crashes = 0

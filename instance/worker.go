@@ -10,7 +10,8 @@ import (
 // work works off an instance's mailbox, and ends when it is empty.
 func (h *Host) work(i *instance) {
 	defer h.workers.Done()
-	for h.cool(i) {
+	for {
+		h.cool(i)
 		l := h.next(i)
 		if l == nil {
 			return
@@ -23,22 +24,21 @@ func (h *Host) work(i *instance) {
 	}
 }
 
-// cool waits until an instance that crashed may start again. It is always true.
-func (h *Host) cool(i *instance) bool {
+// cool waits until an instance that crashed may start again, or is gone.
+func (h *Host) cool(i *instance) {
 	if i.body.rare == nil {
-		return true
+		return
 	}
 	wait := i.body.rare.resume - h.now()
 	if wait <= 0 {
-		return true
+		return
 	}
 	ctx, cancel, err := h.context(i, wait)
 	if err != nil {
-		return true // next finds out
+		return // next finds out
 	}
 	defer cancel()
 	<-ctx.Done()
-	return true
 }
 
 // handle does what a letter asks for.
@@ -98,7 +98,7 @@ func (h *Host) crashed(i *instance) {
 	r.crashes++
 	r.resume = h.now() + wait
 	h.mu.Lock()
-	i.family.counts.crashed++
+	h.count(i.family, func(t *tally) { t.crashed++ })
 	h.mu.Unlock()
 	h.o.Logger.Warn("an instance's handler crashed", "instance", i.String(), "in_a_row", r.crashes, "wait", wait)
 }
@@ -108,6 +108,7 @@ func (h *Host) crashed(i *instance) {
 func (h *Host) forget(i *instance) {
 	h.mu.Lock()
 	i.status = agent.InstanceWaking
+	h.recount(i)
 	h.mu.Unlock()
 	initial, kept := i.body.initial, i.body.rare
 	i.body = body{initial: initial}

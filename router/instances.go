@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -157,9 +156,7 @@ func (r *Instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error 
 // Attach implements agent.Instances. An attachment without a name gets one
 // here, so that it is one attachment however often it is tried.
 func (r *Instances) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
-	if attach.Attachment == "" {
-		attach.Attachment = "att_" + strings.ToLower(rand.Text())
-	}
+	attach.Name(rand.Text())
 	return route(ctx, r, ref, func(at agent.Instances) (agent.Attached, error) { return at.Attach(ctx, ref, attach) })
 }
 
