@@ -18,12 +18,15 @@ type Changed struct {
 	Ordinal uint64
 	Time    int64 // of the log at Index, Unix ms
 
-	Kind     ChangeKind
-	Agent    string // of a memory: whose it is
-	Key      string // its id, key or name; "" of a memory where all that the agent remembered is gone at once
-	Revision uint64 // after the change: a thread's rev, a claim's epoch; 0 of a review or a scope, and where Deleted
-	Deleted  bool   // it is gone
-	Status   string // of a session and of a review
+	Kind         ChangeKind
+	Agent        string // of a memory: whose it is
+	Conversation string // of a message: the one that it is in
+	Manager      string // of a timer: whose instance it is of
+	Instance     string // of a timer: the instance's key
+	Key          string // its id, key or name; "" of a memory where all that the agent remembered is gone at once
+	Revision     uint64 // after the change: a thread's rev, a claim's epoch, a timer's generation; 0 of a review or a scope, and where Deleted
+	Deleted      bool   // it is gone
+	Status       string // of a session and of a review; TimerParked of a timer that is
 }
 
 // ChangeKind names what has changed: as the paths of API.md do.
@@ -39,15 +42,28 @@ const (
 	ChangedSession    ChangeKind = "sessions"
 	ChangedReview     ChangeKind = "reviews"
 	ChangedScope      ChangeKind = "scopes"
+
+	ChangedConversation ChangeKind = "conversations" // its row: whatever is done to it or said in it
+	ChangedMessage      ChangeKind = "messages"
+	ChangedManager      ChangeKind = "managers"
+	ChangedTimer        ChangeKind = "timers"
 )
 
-// Path is kind/key, and memory/agent/key of a memory: what a feed's prefix is
-// compared with.
+// TimerParked is the status that a change of a timer has which nobody could
+// fire: it waits until it is put anew.
+const TimerParked = "parked"
+
+// Path is kind/key, but memory/agent/key of a memory, messages/conversation/key
+// of a message, and timers/manager/instance/key of a timer: what a feed's prefix
+// is compared with.
 func (c *Changed) Path() string {
-	if c.Agent != "" {
-		return string(c.Kind) + "/" + c.Agent + "/" + c.Key
+	path := string(c.Kind) + "/"
+	for _, within := range [...]string{c.Agent, c.Conversation, c.Manager, c.Instance} {
+		if within != "" {
+			path += within + "/"
+		}
 	}
-	return string(c.Kind) + "/" + c.Key
+	return path + c.Key
 }
 
 // Place is index.ordinal, for people and for HTTP.

@@ -11,20 +11,20 @@ import (
 
 // batch is one log entry while it is applied.
 type batch struct {
-	machine   *Machine
-	progress  progress // with this entry in it
-	rows      *overlay
-	minted    uint64 // incarnations handed out in this entry
-	scopes    map[string]scopeState
-	clients   map[string]*clientState // :: row key → the client
-	recording bool                    // changes are, since all nodes can
-	due       due
-	opening   opening
-	roster    *roster // nil while it is the machine's
-	placed    placed
-	moved     bool       // placed has changed, other than by renewals
-	changes   []recorded // in order
-	touched   []string   // the rows of threads and claims that watchers may wait for, and scopes
+	machine  *Machine
+	progress progress // with this entry in it
+	rows     *overlay
+	minted   uint64 // incarnations handed out in this entry
+	scopes   map[string]scopeState
+	clients  map[string]*clientState // :: row key → the client
+	level    uint32                  // the feature level that the entry is applied at
+	due      due
+	opening  opening
+	roster   *roster // nil while it is the machine's
+	placed   placed
+	moved    bool       // placed has changed, other than by renewals
+	changes  []recorded // in order
+	touched  []string   // the rows of threads and claims that watchers may wait for, and scopes
 }
 
 // mintedMax is how many incarnations one entry can hand out: they are
@@ -35,15 +35,15 @@ const mintedMax = 1<<16 - 1
 // how far the engine is. An error means that this replica must stop.
 func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decided, error) {
 	b := &batch{
-		machine:   m,
-		progress:  m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
-		rows:      newOverlay(m.gen.engine, m.hot, len(p.Commits)),
-		scopes:    map[string]scopeState{},
-		clients:   map[string]*clientState{},
-		due:       m.due,
-		opening:   m.opening,
-		placed:    m.placed,
-		recording: m.level >= changesLevel,
+		machine:  m,
+		progress: m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
+		rows:     newOverlay(m.gen.engine, m.hot, len(p.Commits)),
+		scopes:   map[string]scopeState{},
+		clients:  map[string]*clientState{},
+		due:      m.due,
+		opening:  m.opening,
+		placed:   m.placed,
+		level:    m.level,
 	}
 	if index <= m.progress.index {
 		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.index)

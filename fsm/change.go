@@ -28,6 +28,10 @@ const (
 // that would not must not apply the same entries.
 const changesLevel = 2
 
+// conversationsLevel is the one from which on conversations, messages, managers
+// and timers are told too.
+const conversationsLevel = 3
+
 // feedsKey holds the index up to which a feed without a row knows nothing: it
 // was not recorded, or has been forgotten.
 const feedsKey = kindSystem + "feeds"
@@ -57,8 +61,15 @@ func (c *commit) removed(kind agent.ChangeKind, key string) {
 }
 
 func (c *commit) tell(change *logpb.Change) {
-	if c.recording {
+	if c.level >= changesLevel {
 		c.changes = append(c.changes, recorded{scope: c.scope, change: change})
+	}
+}
+
+// tellLate is tell for the kinds that were not told from the beginning.
+func (c *commit) tellLate(change *logpb.Change) {
+	if c.level >= conversationsLevel {
+		c.tell(change)
 	}
 }
 

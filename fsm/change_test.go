@@ -23,9 +23,12 @@ func recording(tb testing.TB) *subject {
 	return r
 }
 
-func (r *subject) record() {
+func (r *subject) record() { r.raise(fsm.FeatureLevelMax) }
+
+// raise raises the cluster's feature level.
+func (r *subject) raise(level uint32) {
 	r.tb.Helper()
-	if d := r.feed([][]byte{r.machine.EncodeFeatureLevel(fsm.FeatureLevelMax)}); d[0].Err != nil {
+	if d := r.feed([][]byte{r.machine.EncodeFeatureLevel(level)}); d[0].Err != nil {
 		r.tb.Fatal(d[0].Err)
 	}
 }
@@ -75,6 +78,10 @@ func sayChange(c agent.Changed) string {
 func TestEveryWriteIsTold(t *testing.T) {
 	r := recording(t)
 	session := func(ops ...agent.Op) []agent.Op { return ops }
+	of := func(id string) agent.ConversationRef { return agent.ConversationRef{ID: id} }
+	timer := func(id string, in time.Duration) agent.Op {
+		return &agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "k", ID: id, Next: r.wall + in.Milliseconds()}}
+	}
 	for _, c := range []struct {
 		name string
 		ops  []agent.Op
@@ -96,6 +103,31 @@ func TestEveryWriteIsTold(t *testing.T) {
 		{"…as it is written", []agent.Op{&agent.PutValue{Key: "v"}}, time.Second, "values/v gone\nvalues/v at 1"},
 		{"a claim", []agent.Op{&agent.TakeClaim{Claim: "cl", Holder: "h", TTL: time.Second}}, 0, "claims/cl"},
 		{"a claim lapses", nil, time.Second, "claims/cl gone"},
+		{
+			"a conversation",
+			[]agent.Op{&agent.SaveConversation{ConversationRef: of("d"), Lifecycle: agent.LifecycleCompletion, State: agent.JSON(`{"version":1,"state":{}}`)}},
+			0, "conversations/d at 1",
+		},
+		{"what is said to it", []agent.Op{&agent.PendMessage{ConversationRef: of("d"), Message: agent.JSON(`{}`)}}, 0, "conversations/d at 1"},
+		{"that it waits", []agent.Op{&agent.SetInterrupted{ConversationRef: of("d"), Interrupted: true}}, 0, "conversations/d at 1"},
+		{
+			"messages", []agent.Op{&agent.SaveMessages{ConversationRef: of("d"), Messages: []agent.MessageDraft{
+				{ID: "x", Role: agent.RoleUser, Type: "text"}, {ID: "y", Role: agent.RoleTool, Type: "call"},
+			}}}, 0, "messages/d/x at 1\nmessages/d/y at 1\nconversations/d at 1",
+		},
+		{
+			"a message's status",
+			[]agent.Op{&agent.UpdateMessage{ConversationRef: of("d"), Message: "y", Status: agent.ToolCompleted}},
+			0,
+			"messages/d/y at 2\nconversations/d at 1",
+		},
+		{"no message's status", []agent.Op{&agent.UpdateMessage{ConversationRef: of("d"), Message: "z", Status: agent.ToolCompleted}}, 0, ""},
+		{"a conversation goes", []agent.Op{&agent.DeleteConversation{ConversationRef: of("d")}}, 0, "conversations/d gone"},
+		{"a manager", []agent.Op{&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}}}, 0, "managers/m at 1"},
+		{"a manager goes", []agent.Op{&agent.DeleteManager{Name: "m"}}, 0, "managers/m gone"},
+		{"a timer", []agent.Op{timer("t", time.Second)}, 0, "timers/m/k/t"},
+		{"a timer falls due", nil, time.Second, ""}, // which nobody sees
+		{"a timer goes", []agent.Op{&agent.DeleteTimer{Manager: "m", Key: "k", ID: "t"}}, 0, "timers/m/k/t gone"},
 		{"a policy", []agent.Op{&agent.PutScope{}}, 0, "scopes/default"},
 		{"a session", session(&agent.PutSession{Session: "s", AgentID: "a", Thread: "st"}), 0, "sessions/s at 1 new"},
 		{
@@ -311,6 +343,54 @@ func TestOldEntriesAreNotTold(t *testing.T) {
 	}
 	if again.hash() != r.hash() {
 		t.Error("replayed, the log gives another state")
+	}
+}
+
+// What was not told from the beginning is told from its own level on.
+func TestALaterKindIsToldFromItsLevelOn(t *testing.T) {
+	r := newSubject(t)
+	r.raise(fsm.ChangesLevel)
+	put := &agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}}
+	for _, op := range []agent.Op{
+		put, &agent.DeleteManager{Name: "m"},
+		&agent.SaveMessages{ConversationRef: agent.ConversationRef{ID: "c"}, Messages: []agent.MessageDraft{{ID: "x", Role: agent.RoleUser, Type: "text"}}},
+		&agent.DeleteConversation{ConversationRef: agent.ConversationRef{ID: "c"}},
+		&agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "k", ID: "t", Next: r.wall + 1}},
+	} {
+		if _, err := r.try(op); err != nil {
+			t.Fatal(err)
+		}
+		if told := r.told(r.index); told != "" {
+			t.Errorf("%T at level %d: told %q", op, fsm.ChangesLevel, told)
+		}
+	}
+	r.raise(fsm.ConversationsLevel)
+	do[*agent.ManagerResult](r, put)
+	if told := r.told(r.index); told != "managers/m at 1" {
+		t.Errorf("at level %d: told %q", fsm.ConversationsLevel, told)
+	}
+}
+
+// Acknowledging and failing an occurrence are changes of its timer.
+func TestOccurrencesOfTimersAreTold(t *testing.T) {
+	r := recording(t)
+	begin := r.index + 1
+	put := do[*agent.TimerResult](r, &agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "k", ID: "t", Next: r.wall + 1}}).Timer
+	of := func(op agent.Op) { do[*agent.TimerResult](r, op) }
+	of(&agent.AckTimer{Manager: "m", Key: "k", ID: "t", Generation: put.Generation, Instant: put.Next, Next: put.Next + 1})
+	for range agent.TimerAttemptsMax {
+		of(&agent.FailTimer{Manager: "m", Key: "k", ID: "t", Generation: put.Generation, Instant: put.Next + 1, NotBefore: r.wall + 1, Error: "no"})
+	}
+	of(&agent.AckTimer{Manager: "m", Key: "k", ID: "t", Generation: put.Generation, Instant: put.Next + 1})
+	changes := r.page(agent.DefaultScope, begin, 0, "timers/m/k/", 100).Changes
+	if len(changes) != agent.TimerAttemptsMax+3 {
+		t.Fatalf("%+v", changes)
+	}
+	for i, c := range changes {
+		last, parked := i == len(changes)-1, i == len(changes)-2
+		if c.Deleted != last || (c.Status == agent.TimerParked) != parked || !last && c.Revision != put.Generation {
+			t.Errorf("change %d: %+v", i, c)
+		}
 	}
 }
 

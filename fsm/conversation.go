@@ -119,6 +119,7 @@ func (w *conversation) store() error {
 	case !w.row.Interrupted && w.interrupted:
 		w.rows.remove(index)
 	}
+	w.tellLate(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Revision: w.row.Revision})
 	return nil
 }
 
@@ -215,6 +216,7 @@ func (c *commit) deleteConversation(op *agent.DeleteConversation) (agent.OpResul
 		}
 	}
 	c.grow(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
+	c.tellLate(&logpb.Change{Kind: string(agent.ChangedConversation), Key: op.ID, Deleted: true}) // and its messages with it
 	return &agent.DeleteResult{Existed: true, Incarnation: row.Incarnation},
 		c.bury(kindConversationTombstone, op.ID, row.Incarnation, op.Seal)
 }

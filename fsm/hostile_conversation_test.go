@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"dormouse/fsm"
 	logpb "dormouse/proto/log"
 )
 
@@ -14,6 +15,16 @@ func (h hostile) ref() *logpb.ConversationRef {
 		return nil
 	}
 	return &logpb.ConversationRef{Id: h.id(), Agent: h.id(), Owner: h.id(), IfIncarnation: rapid.SampledFrom([]uint64{0, 0, 0, 1<<16 + 1}).Draw(h.T, "incarnation")}
+}
+
+// level is a command that raises the feature level.
+func (h hostile) level() []byte {
+	level := rapid.Uint32Range(1, fsm.FeatureLevelMax).Draw(h.T, "level")
+	raw, err := proto.Marshal(&logpb.Commit{Scope: "s", Ops: []*logpb.Op{{Op: &logpb.Op_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}}}})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return raw
 }
 
 // states are such that some are fine.
@@ -78,6 +89,9 @@ func TestWhateverIsSaidOfConversationsIsDecidedAlikeByAll(t *testing.T) {
 				}
 				entries[i] = append(entries[i], raw)
 			}
+		}
+		if rapid.Bool().Draw(rt, "raised") { // what is told, and found
+			entries = append([][][]byte{{h.level()}}, entries...)
 		}
 		hash, stopped := applyAnything(t, entries)
 		if again, stoppedAgain := applyAnything(t, entries); again != hash || stopped != stoppedAgain {

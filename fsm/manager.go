@@ -58,6 +58,7 @@ func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
 		return nil, err
 	}
 	c.rows.set(idKey(kindManager, c.scope, name), raw)
+	c.tellLate(&logpb.Change{Kind: string(agent.ChangedManager), Key: name, Revision: row.Revision})
 	return &agent.ManagerResult{Manager: *managerOf(name, row)}, nil
 }
 
@@ -74,5 +75,6 @@ func (c *commit) deleteManager(op *agent.DeleteManager) (agent.OpResult, error) 
 	}
 	c.rows.remove(idKey(kindManager, c.scope, op.Name))
 	c.grow(-1, -int64(old.Size))
+	c.tellLate(&logpb.Change{Kind: string(agent.ChangedManager), Key: op.Name, Deleted: true})
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation}, nil
 }

@@ -148,6 +148,9 @@ func (w *conversation) storeMessage(seq uint64, row *logpb.MessageRow, before ui
 	more := int64(messageBytes(row)) - int64(before)
 	w.grow(0, more)
 	w.row.MessageBytes = saturate(w.row.MessageBytes, more)
+	w.tellLate(&logpb.Change{
+		Kind: string(agent.ChangedMessage), Conversation: w.id, Key: messageOf(w.row.Incarnation, seq, row).ID, Revision: row.Revision,
+	})
 	return nil
 }
 

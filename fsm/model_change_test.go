@@ -33,6 +33,9 @@ func (m *model) picture() map[string]standing {
 	for both, v := range m.memories {
 		all["memory/"+both] = standing{revision: v.Revision}
 	}
+	for name, v := range m.managers {
+		all["managers/"+name] = standing{revision: v.Revision}
+	}
 	for name, c := range m.claims {
 		all["claims/"+name] = standing{revision: c.epoch}
 	}

@@ -65,10 +65,10 @@ func (v *View) eachChange(scope string, from uint64, visit func(index uint64, ro
 		if raw == nil {
 			break // Close tells why
 		}
-		row := &logpb.ChangeRow{}
-		if err := proto.Unmarshal(raw, row); err != nil {
+		row, err := decodeChangeRow(raw)
+		if err != nil {
 			_ = cursor.Close()
-			return fmt.Errorf("decode the changes of entry %d in scope %q: %w", indexOf(key), scope, err)
+			return fmt.Errorf("entry %d in scope %q: %w", indexOf(key), scope, err)
 		}
 		more = visit(indexOf(key), row)
 	}
@@ -100,7 +100,7 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 		}
 		change.Index, change.Ordinal, change.Time = index, ordinal, row.TimeMs
 		p.Changes = append(p.Changes, change)
-		p.bytes += len(change.Agent) + len(change.Key)
+		p.bytes += len(change.Path())
 	}
 	p.Next, p.Skip = index+1, 0
 	p.seen += len(row.Changes)
@@ -108,9 +108,18 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 	return !p.full
 }
 
+func decodeChangeRow(raw []byte) (*logpb.ChangeRow, error) {
+	row := &logpb.ChangeRow{}
+	if err := proto.Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode changes: %w", err)
+	}
+	return row, nil
+}
+
 func decodeChange(p *logpb.Change) agent.Changed {
 	return agent.Changed{
 		Kind: agent.ChangeKind(p.GetKind()), Agent: p.GetAgent(), Key: p.GetKey(),
+		Conversation: p.GetConversation(), Manager: p.GetManager(), Instance: p.GetInstance(),
 		Revision: p.GetRevision(), Deleted: p.GetDeleted(), Status: p.GetStatus(),
 	}
 }

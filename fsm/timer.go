@@ -119,6 +119,13 @@ func (t *timer) drop() {
 	t.rows.remove(t.keyOf(kindTimer))
 	t.rows.remove(t.keyOf(kindTimerData))
 	t.grow(-1, -int64(t.row.Size))
+	t.tell(&logpb.Change{Deleted: true})
+}
+
+// tell says what has become of the timer.
+func (t *timer) tell(change *logpb.Change) {
+	change.Kind, change.Manager, change.Instance, change.Key = string(agent.ChangedTimer), t.name.manager, t.name.key, t.name.id
+	t.tellLate(change)
 }
 
 // pendingTimer is a timer of which just that occurrence is pending.
@@ -173,8 +180,22 @@ func (c *commit) failTimer(op *agent.FailTimer) (agent.OpResult, error) {
 	return t.store()
 }
 
-// store puts the timer where it is to wait, and writes its row.
+// store puts the timer where it is to wait, writes its row, and tells so.
 func (t *timer) store() (agent.OpResult, error) {
+	t.place()
+	if err := t.write(); err != nil {
+		return nil, err
+	}
+	change := &logpb.Change{Revision: t.row.Generation}
+	if t.row.Parked {
+		change.Status = agent.TimerParked
+	}
+	t.tell(change)
+	return &agent.TimerResult{Timer: timerOf(t.name, t.row, nil)}, nil
+}
+
+// place puts the timer where it is to wait.
+func (t *timer) place() {
 	if at := max(t.row.Next, t.row.NotBefore); !t.row.Parked {
 		if at <= t.progress.wall {
 			t.row.Due = true
@@ -185,10 +206,6 @@ func (t *timer) store() (agent.OpResult, error) {
 			t.expireAt(at, t.keyOf(kindTimer))
 		}
 	}
-	if err := t.write(); err != nil {
-		return nil, err
-	}
-	return &agent.TimerResult{Timer: timerOf(t.name, t.row, nil)}, nil
 }
 
 func (t *timer) write() error {
@@ -217,6 +234,6 @@ func (c *commit) dueTimer(row string, when int64) error {
 		return err
 	}
 	t.row.Queued = 0
-	_, err = t.store()
-	return err
+	t.place()
+	return t.write()
 }

@@ -192,6 +192,33 @@ var changeClaims = []claim{
 			[]string{"values/a 1", "values/a 2", "values/a gone", "values/b 1"})
 	}},
 
+	{"conversations_and_their_messages_are_told", func(k *kit) {
+		begin := k.recording()
+		k.saveState("c", 0, agent.LifecycleCompletion, blob("hello"))
+		k.commit(&agent.PendMessage{ConversationRef: dialogue("c"), Message: agent.JSON(`{"text":"and"}`)})
+		k.show(agent.MessageDraft{ID: "m", Role: agent.RoleUser, Type: "text"})
+		k.commit(&agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "m", Content: agent.JSON(`{"text":"hi"}`)})
+		k.commit(&agent.DeleteConversation{ConversationRef: dialogue("c")})
+		seen := k.told(agent.Watch{From: begin + 1, Prefix: "messages/c/"}, untilTold(2))
+		k.equal("messages", k.say(seen), []string{"messages/c/m 1", "messages/c/m 2"})
+		k.equal("conversation", seen[0].Conversation, "c")
+		k.equal("conversations", k.say(k.told(agent.Watch{From: begin + 1, Prefix: "conversations/"}, untilTold(5))),
+			[]string{"conversations/c 1", "conversations/c 1", "conversations/c 1", "conversations/c 1", "conversations/c gone"})
+	}},
+
+	{"managers_and_timers_are_told", func(k *kit) {
+		begin := k.recording()
+		k.commit(&agent.PutManager{Manager: keeper()})
+		set := apply[*agent.TimerResult](k, alarm("t")).Timer
+		k.commit(&agent.DeleteTimer{Manager: "m", Key: "k", ID: "t"}, &agent.DeleteManager{Name: keeper().Name})
+		name := keeper().Name
+		seen := k.told(agent.Watch{From: begin + 1, Prefix: "timers/m/k/"}, untilTold(2))
+		k.equal("timers", k.say(seen), []string{fmt.Sprint("timers/m/k/t ", set.Generation), "timers/m/k/t gone"})
+		k.equal("timer", []string{seen[0].Manager, seen[0].Instance, seen[0].Key}, []string{"m", "k", "t"})
+		k.equal("managers", k.say(k.told(agent.Watch{From: begin + 1, Prefix: "managers/"}, untilTold(2))),
+			[]string{"managers/" + name + " 1", "managers/" + name + " gone"})
+	}},
+
 	{"what_an_erased_agent_remembered_is_told_as_one", func(k *kit) {
 		begin := k.recording()
 		k.commit(&agent.WriteMemory{Agent: "a", ID: "x", Content: "tea"}, &agent.WriteMemory{Agent: "a", ID: "y", Content: "coffee"})

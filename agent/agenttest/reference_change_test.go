@@ -2,6 +2,8 @@ package agenttest_test
 
 import (
 	"context"
+	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -41,8 +43,28 @@ func (s *scope) picture() map[string]agent.Changed {
 	for id, v := range s.sessions.Reviews {
 		add(agent.Changed{Kind: agent.ChangedReview, Key: id, Status: string(v.Status)})
 	}
+	for id, c := range s.dialogues {
+		add(agent.Changed{Kind: agent.ChangedConversation, Key: id, Revision: c.Revision, Time: fingerprint(c.ConversationRow)})
+		for _, m := range c.Messages {
+			add(agent.Changed{Kind: agent.ChangedMessage, Conversation: id, Key: m.ID, Revision: m.Revision})
+		}
+	}
+	for name, m := range s.managers {
+		add(agent.Changed{Kind: agent.ChangedManager, Key: name, Revision: m.Revision})
+	}
+	for n, t := range s.timers {
+		c := agent.Changed{Kind: agent.ChangedTimer, Manager: n.Manager, Instance: n.Key, Key: n.ID, Revision: t.Generation, Time: fingerprint(t)}
+		if t.Parked {
+			c.Status = agent.TimerParked
+		}
+		add(c)
+	}
 	return all
 }
+
+// fingerprint stands for all that there is to a thing which changes under one
+// revision.
+func fingerprint(thing any) int64 { return int64(crc32.ChecksumIEEE(fmt.Append(nil, thing))) }
 
 // tell records how the picture of a scope differs from the one before an op.
 // What an erased agent remembered is gone as one.
@@ -61,7 +83,9 @@ func (r *reference) tell(op agent.Op, pending []agent.Changed, before, now map[s
 			continue
 		}
 		if !there {
-			c = before[path]
+			if c = before[path]; c.Kind == agent.ChangedMessage {
+				continue // with its conversation
+			}
 			c.Revision, c.Status, c.Deleted = 0, "", true
 			if erased && c.Kind == agent.ChangedMemory && c.Agent == erase.Agent {
 				if c.Key = ""; len(pending) > 0 && pending[len(pending)-1].Path() == c.Path() {

@@ -56,6 +56,8 @@ func newConsole() *console {
 		{Index: 57, Ordinal: 2, Time: 1_800_000_000_057, Kind: agent.ChangedReview, Key: "r1", Status: "pending"},
 		{Index: 60, Time: 1_800_000_000_060, Kind: agent.ChangedClaim, Key: "session:s1", Revision: 65537},
 		{Index: 61, Time: 1_800_000_000_061, Kind: agent.ChangedMemory, Agent: "anna", Key: "m1", Deleted: true},
+		{Index: 62, Time: 1_800_000_000_062, Kind: agent.ChangedMessage, Conversation: "c1", Key: "m2", Revision: 3},
+		{Index: 63, Time: 1_800_000_000_063, Kind: agent.ChangedTimer, Manager: "notes", Instance: "anna", Key: "nightly", Revision: 65538, Status: agent.TimerParked},
 	}
 	return &console{store: s, env: map[string]string{}}
 }

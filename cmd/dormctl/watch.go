@@ -14,8 +14,9 @@ func (a *app) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "watch [PREFIX]", Short: "Show every change of the scope as it comes, until interrupted", Args: between(0, 1, "PREFIX"),
 		Long: `watch shows what changes in the scope, one change a line: when, its place in the log, what has changed, and its
-revision (a thread's rev, a claim's epoch) or that it is gone. PREFIX leaves out what does not begin so:
-threads/, threads/t1, sessions/, reviews/, memory/AGENT/, values/, checkpoints/, claims/.
+revision (a thread's rev, a claim's epoch, a timer's generation) or that it is gone. PREFIX leaves out what does not begin so:
+threads/, threads/t1, sessions/, reviews/, memory/AGENT/, values/, checkpoints/, claims/, conversations/,
+messages/CONVERSATION/, managers/, timers/MANAGER/KEY/.
 
 It begins with what comes next, or goes on after a place: --from 57.3 after that change, --from 57 after all of
 that index. It ends where changes since then are kept no more, or the scope was deleted.`,
@@ -60,6 +61,8 @@ func changeLine(c *agent.Changed) string {
 		line += "  gone"
 	case c.Kind == agent.ChangedThread:
 		line += fmt.Sprintf("  rev %d", c.Revision)
+	case c.Kind == agent.ChangedTimer:
+		line += fmt.Sprintf("  generation %d", c.Revision)
 	case c.Kind == agent.ChangedClaim:
 		line += fmt.Sprintf("  epoch %d", c.Revision)
 	case c.Revision != 0:
@@ -72,22 +75,26 @@ func changeLine(c *agent.Changed) string {
 }
 
 type changeDoc struct {
-	Index    uint64 `json:"index"`
-	Ordinal  uint64 `json:"ordinal"`
-	Time     int64  `json:"time"`
-	Kind     string `json:"kind"`
-	Agent    string `json:"agent,omitzero"`
-	Key      string `json:"key"`
-	Rev      uint64 `json:"rev,omitzero"`
-	Epoch    uint64 `json:"epoch,omitzero"`
-	Revision uint64 `json:"revision,omitzero"`
-	Deleted  bool   `json:"deleted,omitzero"`
-	Status   string `json:"status,omitzero"`
+	Index        uint64 `json:"index"`
+	Ordinal      uint64 `json:"ordinal"`
+	Time         int64  `json:"time"`
+	Kind         string `json:"kind"`
+	Agent        string `json:"agent,omitzero"`
+	Conversation string `json:"conversation,omitzero"`
+	Manager      string `json:"manager,omitzero"`
+	Instance     string `json:"instance,omitzero"`
+	Key          string `json:"key"`
+	Rev          uint64 `json:"rev,omitzero"`
+	Epoch        uint64 `json:"epoch,omitzero"`
+	Revision     uint64 `json:"revision,omitzero"`
+	Deleted      bool   `json:"deleted,omitzero"`
+	Status       string `json:"status,omitzero"`
 }
 
 func changeOf(c *agent.Changed) changeDoc {
 	doc := changeDoc{
 		Index: c.Index, Ordinal: c.Ordinal, Time: c.Time, Kind: string(c.Kind), Agent: c.Agent, Key: c.Key,
+		Conversation: c.Conversation, Manager: c.Manager, Instance: c.Instance,
 		Deleted: c.Deleted, Status: c.Status,
 	}
 	switch c.Kind {

@@ -34,6 +34,9 @@ type Change struct {
 	Revision      uint64                 `protobuf:"varint,7,opt,name=revision" json:"revision,omitempty"`
 	Deleted       bool                   `protobuf:"varint,8,opt,name=deleted" json:"deleted,omitempty"`
 	Status        string                 `protobuf:"bytes,9,opt,name=status" json:"status,omitempty"`
+	Conversation  string                 `protobuf:"bytes,160,opt,name=conversation" json:"conversation,omitempty"` // of a message
+	Manager       string                 `protobuf:"bytes,161,opt,name=manager" json:"manager,omitempty"`           // of a timer, with instance
+	Instance      string                 `protobuf:"bytes,162,opt,name=instance" json:"instance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -131,6 +134,27 @@ func (x *Change) GetStatus() string {
 	return ""
 }
 
+func (x *Change) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
+func (x *Change) GetManager() string {
+	if x != nil {
+		return x.Manager
+	}
+	return ""
+}
+
+func (x *Change) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
 // Changes are what comes next in the feed, which may be nothing.
 type Changes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -188,7 +212,7 @@ var File_proto_api_change_proto protoreflect.FileDescriptor
 
 const file_proto_api_change_proto_rawDesc = "" +
 	"\n" +
-	"\x16proto/api/change.proto\x12\x0fdormouse.api.v1\"\xd6\x01\n" +
+	"\x16proto/api/change.proto\x12\x0fdormouse.api.v1\"\xb3\x02\n" +
 	"\x06Change\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\x04R\aordinal\x12\x12\n" +
@@ -198,7 +222,10 @@ const file_proto_api_change_proto_rawDesc = "" +
 	"\x03key\x18\x06 \x01(\tR\x03key\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12\x18\n" +
 	"\adeleted\x18\b \x01(\bR\adeleted\x12\x16\n" +
-	"\x06status\x18\t \x01(\tR\x06status\"R\n" +
+	"\x06status\x18\t \x01(\tR\x06status\x12#\n" +
+	"\fconversation\x18\xa0\x01 \x01(\tR\fconversation\x12\x19\n" +
+	"\amanager\x18\xa1\x01 \x01(\tR\amanager\x12\x1b\n" +
+	"\binstance\x18\xa2\x01 \x01(\tR\binstance\"R\n" +
 	"\aChanges\x12-\n" +
 	"\x05items\x18\x01 \x03(\v2\x17.dormouse.api.v1.ChangeR\x05items\x12\x18\n" +
 	"\athrough\x18\x02 \x01(\x04R\athroughB\x1fZ\x18dormouse/proto/api;apipb\x92\x03\x02\b\x02b\beditionsp\xe8\a"

@@ -143,6 +143,9 @@ type Change struct {
 	Revision      uint64                 `protobuf:"varint,4,opt,name=revision" json:"revision,omitempty"`
 	Deleted       bool                   `protobuf:"varint,5,opt,name=deleted" json:"deleted,omitempty"`
 	Status        string                 `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
+	Conversation  string                 `protobuf:"bytes,160,opt,name=conversation" json:"conversation,omitempty"` // of a message
+	Manager       string                 `protobuf:"bytes,161,opt,name=manager" json:"manager,omitempty"`           // of a timer, with instance
+	Instance      string                 `protobuf:"bytes,162,opt,name=instance" json:"instance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -215,6 +218,27 @@ func (x *Change) GetDeleted() bool {
 func (x *Change) GetStatus() string {
 	if x != nil {
 		return x.Status
+	}
+	return ""
+}
+
+func (x *Change) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
+func (x *Change) GetManager() string {
+	if x != nil {
+		return x.Manager
+	}
+	return ""
+}
+
+func (x *Change) GetInstance() string {
+	if x != nil {
+		return x.Instance
 	}
 	return ""
 }
@@ -300,14 +324,17 @@ const file_proto_log_change_proto_rawDesc = "" +
 	"\achanges\x18\x03 \x03(\v2\x17.dormouse.log.v1.ChangeR\achanges\">\n" +
 	"\rChangeRowHead\x12\x17\n" +
 	"\atime_ms\x18\x01 \x01(\x03R\x06timeMs\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x04R\x05count\"\x92\x01\n" +
+	"\x05count\x18\x02 \x01(\x04R\x05count\"\xef\x01\n" +
 	"\x06Change\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x10\n" +
 	"\x03key\x18\x03 \x01(\tR\x03key\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x18\n" +
 	"\adeleted\x18\x05 \x01(\bR\adeleted\x12\x16\n" +
-	"\x06status\x18\x06 \x01(\tR\x06status\"d\n" +
+	"\x06status\x18\x06 \x01(\tR\x06status\x12#\n" +
+	"\fconversation\x18\xa0\x01 \x01(\tR\fconversation\x12\x19\n" +
+	"\amanager\x18\xa1\x01 \x01(\tR\amanager\x12\x1b\n" +
+	"\binstance\x18\xa2\x01 \x01(\tR\binstance\"d\n" +
 	"\aFeedRow\x12\x14\n" +
 	"\x05floor\x18\x01 \x01(\x04R\x05floor\x12\x12\n" +
 	"\x04kept\x18\x02 \x01(\x04R\x04kept\x12\x12\n" +

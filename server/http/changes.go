@@ -12,22 +12,26 @@ import (
 // change is one change of a scope. Of its revisions it has the one that its
 // kind has.
 type change struct {
-	Index    uint64  `json:"index"`
-	Ordinal  uint64  `json:"ordinal"`
-	Time     int64   `json:"time"`
-	Kind     string  `json:"kind"`
-	Agent    string  `json:"agent,omitzero"`
-	Key      string  `json:"key"`
-	Rev      *uint64 `json:"rev,omitempty"`
-	Epoch    *uint64 `json:"epoch,omitempty"`
-	Revision *uint64 `json:"revision,omitempty"`
-	Deleted  bool    `json:"deleted,omitzero"`
-	Status   string  `json:"status,omitzero"`
+	Index        uint64  `json:"index"`
+	Ordinal      uint64  `json:"ordinal"`
+	Time         int64   `json:"time"`
+	Kind         string  `json:"kind"`
+	Agent        string  `json:"agent,omitzero"`
+	Conversation string  `json:"conversation,omitzero"`
+	Manager      string  `json:"manager,omitzero"`
+	Instance     string  `json:"instance,omitzero"`
+	Key          string  `json:"key"`
+	Rev          *uint64 `json:"rev,omitempty"`
+	Epoch        *uint64 `json:"epoch,omitempty"`
+	Revision     *uint64 `json:"revision,omitempty"`
+	Deleted      bool    `json:"deleted,omitzero"`
+	Status       string  `json:"status,omitzero"`
 }
 
 func changeOf(c *agent.Changed) change {
 	out := change{
 		Index: c.Index, Ordinal: c.Ordinal, Time: c.Time, Kind: string(c.Kind), Agent: c.Agent, Key: c.Key,
+		Conversation: c.Conversation, Manager: c.Manager, Instance: c.Instance,
 		Deleted: c.Deleted, Status: c.Status,
 	}
 	switch {

@@ -37,6 +37,8 @@ func TestTheFeedSendsChanges(t *testing.T) {
 			{Index: 59, Time: 10, Kind: agent.ChangedReview, Key: "r", Status: "pending"},
 			{Index: 59, Ordinal: 1, Time: 10, Kind: agent.ChangedSession, Key: "s", Revision: 4, Status: "waiting"},
 			{Index: 60, Time: 11, Kind: agent.ChangedValue, Key: "v", Deleted: true},
+			{Index: 60, Ordinal: 1, Time: 11, Kind: agent.ChangedMessage, Conversation: "c", Key: "m", Revision: 2},
+			{Index: 60, Ordinal: 2, Time: 11, Kind: agent.ChangedTimer, Manager: "m", Instance: "i", Key: "t", Revision: 3, Status: "parked"},
 		}},
 		agent.Event{Kind: agent.EventCompacted, Floor: 70},
 	)
@@ -64,6 +66,14 @@ data: {"index":59,"ordinal":1,"time":10,"kind":"sessions","key":"s","revision":4
 id: 60.0
 event: change
 data: {"index":60,"ordinal":0,"time":11,"kind":"values","key":"v","deleted":true}
+
+id: 60.1
+event: change
+data: {"index":60,"ordinal":1,"time":11,"kind":"messages","conversation":"c","key":"m","revision":2}
+
+id: 60.2
+event: change
+data: {"index":60,"ordinal":2,"time":11,"kind":"timers","manager":"m","instance":"i","key":"t","revision":3,"status":"parked"}
 
 id: 60
 

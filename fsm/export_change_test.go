@@ -1,0 +1,27 @@
+package fsm
+
+import (
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// Feature levels that tests raise a cluster to.
+const (
+	ChangesLevel       = changesLevel
+	ConversationsLevel = conversationsLevel
+)
+
+// DecodeChange is a change as a reader of the feed sees it, its place apart.
+func DecodeChange(p *logpb.Change) agent.Changed { return decodeChange(p) }
+
+// PageOfRow is what a page of the feed has of the row of entry index, past skip
+// changes.
+func PageOfRow(raw []byte, index, skip uint64, prefix string, limit int) (ChangesPage, error) {
+	row, err := decodeChangeRow(raw)
+	if err != nil {
+		return ChangesPage{}, err
+	}
+	page := &changesPage{ChangesPage: ChangesPage{Next: index, Skip: skip}, prefix: prefix, limit: limit}
+	page.add(index, row)
+	return page.ChangesPage, nil
+}
