@@ -23,6 +23,7 @@ type Turn struct {
 	durable bool // it is stored before its reply, whatever its manager says
 	entries []agent.Draft
 	ops     []agent.Op
+	cron    *agent.PatchCron // of a signal that changes the manifest
 	reply   agent.JSON
 	answer  func(rev, revision uint64) agent.JSON // instead of reply, once these are known
 }
@@ -66,6 +67,9 @@ func (t *Turn) SetState(state agent.JSON) error {
 	compact, err := agent.CompactObject("state", state)
 	if err != nil {
 		return err
+	}
+	if compact, _, err = agent.SplitCron(compact); err != nil { // that is not the handler's
+		return agent.Invalid("state", "%v", err)
 	}
 	if len(compact) > agent.CheckpointBytesMax {
 		return agent.TooLarge("state", "checkpoint_bytes_max", len(compact), agent.CheckpointBytesMax)
@@ -132,7 +136,7 @@ func (t *Turn) Reads(ctx context.Context, reads ...agent.Read) (agent.Answers, e
 
 // wrote tells whether there is anything to store.
 func (t *Turn) wrote() bool {
-	return t.changed || len(t.entries) > 0 || len(t.ops) > 0 || t.signal.Ack != nil
+	return t.changed || len(t.entries) > 0 || len(t.ops) > 0 || t.cron != nil || t.signal.Ack != nil
 }
 
 // settle fixes the reply, once it is known what the turn comes to.

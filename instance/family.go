@@ -97,7 +97,7 @@ func (h *Host) learn(f *family, answers agent.Answers) (*family, error) {
 		return f, nil
 	}
 	f.manager, f.known = *m, true
-	if m.Handler != old.Handler || m.Version != old.Version || m.Storage != old.Storage {
+	if m.Handler != old.Handler || m.Version != old.Version || m.Storage != old.Storage || string(m.Schedules) != string(old.Schedules) {
 		f.version++
 	}
 	f.skips = skipPatch(m.SkipsPersist)

@@ -70,6 +70,7 @@ type rare struct {
 	recent  []recent      // answers that are not on record, the last ones
 	crashes int           // in a row
 	resume  time.Duration // the host's time before which it does not start again
+	cron    agent.JSON    // the manifest of its recurring jobs; nil where it has none
 }
 
 // more is the instance's rare part, made where there is none.

@@ -29,6 +29,10 @@ func (i *instance) checkpoint(skips, state agent.JSON, rev uint64, why lifecycle
 			return nil, agent.Errorf(agent.CodeInternal, "%v", err)
 		}
 	}
+	state, err := i.withCron(state)
+	if err != nil {
+		return nil, err
+	}
 	key, revision := i.ref().Checkpoint(), i.stored.revision
 	return &agent.PutCheckpoint{
 		Key: key, Version: i.body.stateAt, State: state, Thread: &agent.Pointer{Thread: key, Rev: rev}, Metadata: i.body.metadata,
@@ -93,8 +97,16 @@ func (h *Host) storing(i *instance, entries []agent.Draft, state agent.JSON, why
 	return append(ops, put), nil
 }
 
-// saved notes what a commit has stored.
+// saved notes that a commit has stored all that was not stored yet.
 func (h *Host) saved(i *instance, result agent.Result) {
+	h.wrote(i, result)
+	if r := i.body.rare; r != nil {
+		r.dirty, r.pending, r.bytes = false, nil, 0
+	}
+}
+
+// wrote notes what the store has since a commit.
+func (h *Host) wrote(i *instance, result agent.Result) {
 	next := i.stored
 	next.index = result.Index
 	id := i.ref().Checkpoint()
@@ -113,9 +125,6 @@ func (h *Host) saved(i *instance, result agent.Result) {
 	h.mu.Lock()
 	i.stored = next
 	h.mu.Unlock()
-	if r := i.body.rare; r != nil {
-		r.dirty, r.pending, r.bytes = false, nil, 0
-	}
 }
 
 // sleepLetter hibernates the instance as a letter says. It stays awake where it

@@ -25,16 +25,9 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 		return manager, woke, h.fresh(i, manager, version, nil, start)
 	}
 	err = h.within(i, deadline, func(ctx context.Context) error {
-		key := i.ref().Checkpoint()
-		none := uint64(0)
-		answers, err := service.Read(ctx, agent.Reads{Scope: i.family.scope, Reads: []agent.Read{
-			&agent.Thaw{Key: key, Tail: &none}, &agent.GetThread{Thread: key},
-		}})
+		answers, timers, err := h.readToWake(ctx, i, service)
 		if err != nil {
-			return unavailable(ctx, err)
-		}
-		if len(answers.Answers) != 2 {
-			return agent.Errorf(agent.CodeInternal, "two reads have %d answers", len(answers.Answers))
+			return err
 		}
 		found := stored{index: answers.Index}
 		if thread, ok := answers.Answers[1].Found.(*agent.Thread); ok {
@@ -44,12 +37,18 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 		}
 		thawed, ok := answers.Answers[0].Found.(*agent.Thawed)
 		if ok {
-			return h.thaw(i, manager, version, found, thawed)
+			err = h.thaw(i, manager, version, found, thawed)
+		} else if e := answers.Answers[0].Err; e == nil || e.Code != agent.CodeNotFound {
+			err = thawFailed(i, e)
+		} else {
+			err = h.fresh(i, manager, version, &found, start)
 		}
-		if e := answers.Answers[0].Err; e == nil || e.Code != agent.CodeNotFound {
-			return thawFailed(i, e)
+		if err == nil && service == h.o.Service {
+			if err = h.schedule(i, manager, timers); err != nil {
+				h.forget(i)
+			}
 		}
-		return h.fresh(i, manager, version, &found, start)
+		return err
 	})
 	return manager, woke, err
 }
@@ -60,12 +59,14 @@ func (h *Host) thaw(i *instance, manager agent.Manager, version int, found store
 	if p := c.Thread; p != nil && p.Thread != i.ref().Checkpoint() {
 		return refuseThaw(i, "thread_mismatch", "its checkpoint points to thread %q", p.Thread)
 	}
-	state := c.State
+	state, err := i.takeCron(c.State)
+	if err != nil {
+		return err
+	}
 	switch {
 	case c.Version > manager.Version:
 		return refuseThaw(i, "version", "its state has version %d, its manager's handler knows %d", c.Version, manager.Version)
 	case c.Version < manager.Version:
-		var err error
 		if state, err = h.migrate(i, manager, c.Version, state); err != nil {
 			return err
 		}
@@ -89,9 +90,14 @@ func (h *Host) fresh(i *instance, manager agent.Manager, version int, found *sto
 		state = i.body.initial
 	}
 	given := string(state) != "{}"
+	begun := state
+	state, err := i.takeCron(state)
+	if err != nil {
+		return err
+	}
 	if found == nil {
 		if given {
-			i.body.initial = state
+			i.body.initial = begun
 		}
 		return h.awaken(i, manager, version, stored{}, state, agent.SourceFresh)
 	}

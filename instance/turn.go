@@ -49,7 +49,12 @@ func (h *Host) attempt(i *instance, manager agent.Manager, s agent.Signal, reque
 	}
 	defer cancel()
 	t := newTurn(h, i, s, manager.Handler.Kind)
-	if err := h.call(ctx, i, manager, t); err != nil {
+	if s.Type == agent.SignalCron {
+		err = h.cronTurn(t)
+	} else {
+		err = h.call(ctx, i, manager, t)
+	}
+	if err != nil {
 		return agent.Reply{}, err
 	}
 	if err := t.foreign(); err != nil {
@@ -70,7 +75,7 @@ func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request age
 		t.track()
 	}
 	_, service, _ := h.config(i.family)
-	must := t.durable || len(t.ops) > 0 || t.signal.Ack != nil
+	must := t.durable || len(t.ops) > 0 || t.cron != nil || t.signal.Ack != nil
 	now := manager.Durability == agent.DurabilityTurn || must
 	switch {
 	case service == nil && must:
@@ -103,6 +108,13 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	}
 	own := len(ops)
 	t.settle(i.stored.rev+uint64(len(entries)), i.stored.revision+uint64(min(own, 1)))
+	if t.cron != nil {
+		if own == 0 {
+			t.cron.IfRevision, t.cron.IfIncarnation = &i.stored.revision, i.stored.incarnation
+		}
+		ops = append(ops, t.cron)
+		own++
+	}
 	if t.signal.Ack != nil { // before the handler's ops, which may put that timer anew
 		ops = append(ops, t.signal.Ack)
 	}
@@ -123,6 +135,7 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	}
 	i.body.state = t.state
 	h.saved(i, result)
+	i.patched(t.cron)
 	return h.replied(i, t, true), nil
 }
 

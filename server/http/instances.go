@@ -123,6 +123,13 @@ func (f *front) routeInstances() {
 		effect: scoped, once: true, bodyNeeded: true, answers: signalReply{},
 	}, (*call).signalInstance)
 	register(f, route{
+		method: http.MethodPatch, path: one + "/cron", id: "patch-instance-cron", tag: tag,
+		summary: "Set or cancel single recurring jobs of an instance; wakes it",
+		effect:  scoped, once: true, bodyNeeded: true, answers: signalReply{},
+	}, func(c *call, specs *document) error {
+		return c.signalInstance(&signalBody{Type: agent.SignalCron, Data: *specs})
+	})
+	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/stats", id: "manager-stats", tag: tag, summary: "Count a manager's instances over all nodes",
 		effect: scoped, answers: managerStats{},
 	}, (*call).managerStats)

@@ -1,0 +1,172 @@
+package instance_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+)
+
+const daily = `{"cron_expression":"@daily","message":{"type":"timer","data":{"n":1}},"timezone":"Etc/UTC"}`
+
+// manifest is what the checkpoint of instance a holds.
+func (k *kit) manifest() string {
+	k.Helper()
+	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.GetCheckpoint{Key: ref("a").Checkpoint()}}})
+	if err != nil {
+		k.Fatal(err)
+	}
+	c, ok := answers.Answers[0].Found.(*agent.Checkpoint)
+	if !ok {
+		return "no checkpoint"
+	}
+	return string(c.State)
+}
+
+// jobs are the ids and plans of instance a's jobs' timers.
+func (k *kit) jobs() string {
+	k.Helper()
+	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.ListTimers{Manager: "m", Key: "a", Page: agent.Page{Prefix: agent.CronTimerPrefix}}}})
+	if err != nil {
+		k.Fatal(err)
+	}
+	var all []string
+	for _, t := range answers.Answers[0].Found.(*agent.TimerList).Items {
+		all = append(all, t.ID+" "+t.Cron)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (k *kit) want(what, got, want string) {
+	k.Helper()
+	if got != want {
+		k.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
+// C-1, C-12: a job outlives sleep and turns, and is not the handler's to see or
+// to write.
+func TestAJobOutlivesSleepSim(t *testing.T) {
+	for _, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
+		t.Run(string(durability), func(t *testing.T) {
+			sim(t, nil, func(k *kit) {
+				k.put(agent.Manager{Name: "m", Durability: durability})
+				k.send(k.host, "a", signal("patch", `{"x":1}`))
+				k.send(k.host, "a", requested(signal(agent.SignalCron, `{"j":`+daily+`}`), "c", 1))
+				k.want("stored with all that was not", k.manifest(), `{"x":1,"__cron_specs__":{"j":`+daily+`}}`)
+				again := k.send(k.host, "a", requested(signal(agent.SignalCron, `{"j":`+daily+`}`), "c", 1))
+				if again.Revision == 0 || !again.Durable {
+					k.Errorf("sent again: %+v", again)
+				}
+				k.want("the handler's state", k.state(k.host, "a"), `{"x":1}`)
+				k.send(k.host, "a", signal("patch", `{"x":2,"__cron_specs__":null}`))
+				k.send(k.host, "a", signal("patch", `{"__cron_specs__":{"mine":1}}`))
+				if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+					k.Fatal(err)
+				}
+				k.want("stored", k.manifest(), `{"x":2,"__cron_specs__":{"j":`+daily+`}}`)
+				k.want("thawed", k.state(k.host, "a"), `{"x":2}`)
+				k.want("timers", k.jobs(), "cron:j @daily")
+				k.send(k.host, "a", signal(agent.SignalCron, `{"j":null,"other":null}`))
+				k.send(k.host, "a", signal("patch", `{"x":3}`))
+				if err := k.host.Hibernate(k.Context(), ref("a")); err != nil {
+					k.Fatal(err)
+				}
+				k.want("cancelled", k.manifest(), `{"x":3}`)
+				k.want("timers", k.jobs(), "")
+			})
+		})
+	}
+}
+
+// C-13: the first job before anything is stored stores the instance whole.
+func TestTheFirstJobStoresTheInstanceSim(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
+		if _, err := k.host.Start(k.Context(), ref("a"), agent.StartInstance{InitialState: agent.JSON(`{"x":1}`)}); err != nil {
+			k.Fatal(err)
+		}
+		k.want("before", k.manifest(), "no checkpoint")
+		k.send(k.host, "a", signal(agent.SignalCron, `{"j":`+daily+`}`))
+		k.want("after", k.manifest(), `{"x":1,"__cron_specs__":{"j":`+daily+`}}`)
+	})
+}
+
+// C-1, C-7: what a checkpoint came with, as of an import, is set when the
+// instance wakes; what is no job, or cannot be played, is scrubbed.
+func TestJobsAreSetAnewOnWakingSim(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.write(&agent.PutCheckpoint{Key: ref("a").Checkpoint(), State: agent.JSON(
+			`{"x":1,"__cron_specs__":{"j":` + daily + `,"bad":7,"never":{"cron_expression":"0 0 31 2 *","message":1},"mars":{"cron_expression":"@daily","message":1,"timezone":"Mars"}}}`)},
+			&agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "a", ID: "cron:old", Cron: "@daily"}},
+			&agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "a", ID: "own", Cron: "@daily"}})
+		k.want("the handler's state", k.state(k.host, "a"), `{"x":1}`)
+		k.want("stored", k.manifest(), `{"x":1,"__cron_specs__":{"j":`+daily+`}}`)
+		k.want("timers", k.jobs(), "cron:j @daily")
+		first := k.timer("cron:j").Generation
+		if k.timer("own") == nil {
+			k.Error("a timer that is no job's is gone")
+		}
+		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		k.send(k.host, "a", signal("patch", `{"x":2}`))
+		if got := k.timer("cron:j").Generation; got != first {
+			k.Error("a timer that was as it should be was put anew")
+		}
+	})
+}
+
+// C-14: what the manager declares wins over what is stored, wherever the
+// instance wakes, and goes when it is declared no more.
+func TestADeclaredJobWinsSim(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.send(k.host, "a", signal(agent.SignalCron, `{"j":`+daily+`,"own":`+daily+`}`))
+		k.put(agent.Manager{Name: "m", Schedules: agent.JSON(`{"j":{"cron_expression":"@hourly","message":0}}`)})
+		k.send(k.host, "a", signal("patch", `{"x":1}`)) // wakes it anew, under another manager
+		k.want("stored", k.manifest(), `{"x":1,"__cron_specs__":{"own":`+daily+`}}`)
+		k.want("timers", k.jobs(), "cron:j @hourly, cron:own @daily")
+		_, err := k.host.Signal(k.Context(), ref("a"), signal(agent.SignalCron, `{"j":`+daily+`}`))
+		if agent.CodeOf(err) != agent.CodeConflict {
+			k.Errorf("a declared job was set: %v", err)
+		}
+		k.put(agent.Manager{Name: "m"})
+		time.Sleep(time.Second)
+		k.send(k.host, "a", signal("patch", `{"x":2}`))
+		k.want("timers", k.jobs(), "cron:own @daily")
+	})
+}
+
+// C-3, C-9: a job that is refused leaves the instance as it was.
+func TestAJobThatIsRefusedChangesNothingSim(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.send(k.host, "a", signal(agent.SignalCron, `{"j":`+daily+`}`))
+		for field, specs := range map[string]string{
+			"specs.j.cron_expression": `{"j":{"cron_expression":"61 * * * *","message":1}}`,
+			"specs.j.message":         `{"j":{"cron_expression":"@daily"}}`,
+			"specs.j":                 `{"j":1}`,
+		} {
+			_, err := k.host.Signal(k.Context(), ref("a"), signal(agent.SignalCron, specs))
+			var e *agent.Error
+			if !errors.As(err, &e) || e.Code != agent.CodeInvalid || e.Field != field {
+				k.Errorf("%s: %v", specs, err)
+			}
+		}
+		k.send(k.host, "a", signal("patch", `{"x":1}`))
+		k.want("stored", k.manifest(), `{"x":1,"__cron_specs__":{"j":`+daily+`}}`)
+		k.put(agent.Manager{Name: "m", Storage: agent.KeepNone})
+		if _, err := k.host.Signal(k.Context(), ref("a"), signal(agent.SignalCron, `{"j":null}`)); agent.CodeOf(err) != agent.CodeInvalid {
+			k.Errorf("of what is not stored: %v", err)
+		}
+	})
+}
+
+// write commits from outside.
+func (k *kit) write(ops ...agent.Op) {
+	k.Helper()
+	if _, err := k.node.Commit(k.Context(), agent.Commit{Ops: ops}); err != nil {
+		k.Fatal(err)
+	}
+}
