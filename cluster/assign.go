@@ -97,7 +97,7 @@ func (g *Group) assignOnce(ctx context.Context) (planned bool) {
 }
 
 // MayOwn are the members that have a lease, and so may own partitions, but for
-// one; "" leaves nobody out. One that seems dead, or has come only now, is
+// one; "" leaves nobody out. Nor may one that is being removed. One that seems dead, or has come only now, is
 // closed: it may flap. Where all of them are such, none is held back for being
 // young. Those with fewer Go handlers than others are left out. Of the leader it
 // is what it plans for.
@@ -113,7 +113,7 @@ func (g *Group) MayOwn(without string) []placement.Node {
 	open := 0
 	for _, l := range g.o.Placement.Table.NodeLeases() {
 		m, known := members[l.Node]
-		if !known || m.Incarnation != l.Incarnation || l.Node == without {
+		if !known || m.Incarnation != l.Incarnation || l.Node == without || g.leaves(l.Node) {
 			continue
 		}
 		n := placement.Node{Name: m.ID, Zone: m.Zone, Weight: m.Weight}

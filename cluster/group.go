@@ -43,6 +43,7 @@ type Group struct {
 	followed *followed
 	lease    holding
 	kept     kept
+	leaving  atomic.Pointer[string] // the node that is being emptied here, to be removed; set by who changes the membership
 	foreign  foreign
 	keep     Compaction
 	stuck    atomic.Bool // this node leads though its disk is nearly full: nobody took over

@@ -91,6 +91,7 @@ func (g *Group) dismiss(ctx context.Context, node string) (refused string, err e
 	if refused, err = g.stepAside(ctx, node); refused != "" || err != nil {
 		return refused, err
 	}
+	defer g.vacate(ctx, node)()
 	// The row first: once it is gone, the leader's duties finish the rest even
 	// if this leader does not live to.
 	if known {

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/cluster"
 	"dormouse/instance"
 	"dormouse/placement"
 )
@@ -148,6 +150,40 @@ func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
 			t.Errorf("an instance that never was: %v", err)
 		}
 	})
+}
+
+// A node that leaves is emptied first: once it has left, others own all that was
+// its, and nobody waited for its lease.
+func TestANodeThatLeavesIsEmptiedFirstSim(t *testing.T) {
+	for _, leads := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := openStreet(t, 3, 24)
+			s.even("n1", "n2", "n3")
+			goes, stays := s.follower().name, s.leader().name
+			if leads {
+				goes, stays = stays, goes
+			}
+			for _, key := range s.keys {
+				s.signal(stays, key)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			if _, err := s.awake[stays].Operator().Change(ctx, agent.ChangeLeave, goes); err != nil {
+				t.Fatal(err)
+			}
+			if got := shares(s.leader()); got[goes] != 0 || got[""] != 0 {
+				t.Errorf("once %s has left, partitions are owned by %v", goes, got)
+			}
+			if err := <-s.awake[goes].done; !errors.Is(err, cluster.ErrRemoved) {
+				t.Errorf("%s stopped: %v", goes, err)
+			}
+			delete(s.awake, goes)
+			for _, key := range s.keys {
+				s.signal(stays, key)
+			}
+			s.whole(stays)
+		})
+	}
 }
 
 // A document's turn sets and cancels its timers in its own commit; each fires

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"dormouse/cluster"
 	apipb "dormouse/proto/api"
 	peerpb "dormouse/proto/peer"
 )
@@ -49,6 +50,10 @@ func TestAStrangerMayOnlyAskAndJoin(t *testing.T) {
 				t.Errorf("%s may not ask to join: %v", c.name, err)
 			}
 			_, barrier := peers.Barrier(t.Context(), &peerpb.BarrierRequest{})
+			_, own := peers.Own(t.Context(), &peerpb.OwnRequest{Kind: string(cluster.OwnEnd), Node: "n1", Incarnation: "x", Life: "x"})
+			if code := status.Code(own); code != codes.PermissionDenied {
+				t.Errorf("%s ended the lease of n1: %v", c.name, own)
+			}
 			_, change := peers.Change(t.Context(), &peerpb.ChangeRequest{Kind: "transfer", Node: "no-such-node"})
 			_, commit := store.Commit(t.Context(), &apipb.CommitRequest{})
 			exchange, err := store.Exchange(t.Context())

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"dormouse/cluster"
 	peerpb "dormouse/proto/peer"
@@ -42,8 +44,14 @@ func (s server) Join(ctx context.Context, r *peerpb.JoinRequest) (*peerpb.JoinRe
 	return joinResponseToProto(s.node.HandleJoin(ctx, joinRequestFromProto(r))), nil
 }
 
+// Own takes nobody's word for another node: who asks is who shook hands.
 func (s server) Own(ctx context.Context, r *peerpb.OwnRequest) (*peerpb.OwnResponse, error) {
-	return ownResponseToProto(s.node.HandleOwn(ctx, ownRequestFromProto(r))), nil
+	asked := ownRequestFromProto(r)
+	caller, _ := callerOf(ctx)
+	if caller.Node != asked.Node || caller.Incarnation != asked.Incarnation || asked.Host != nil && asked.Host.ID != caller.Node {
+		return nil, status.Errorf(codes.PermissionDenied, "node %q asks in the name of node %q", caller.Node, asked.Node)
+	}
+	return ownResponseToProto(s.node.HandleOwn(ctx, asked)), nil
 }
 
 func (s server) Change(ctx context.Context, r *peerpb.ChangeRequest) (*peerpb.ChangeResponse, error) {

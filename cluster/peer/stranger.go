@@ -52,13 +52,20 @@ func allow(ctx context.Context, method string) error {
 	if forStrangers[method] {
 		return nil
 	}
-	p, _ := grpcpeer.FromContext(ctx)
-	if p != nil {
-		if caller, ok := p.AuthInfo.(member); ok && caller.ClusterID != "" {
-			return nil
-		}
+	if caller, ok := callerOf(ctx); ok && caller.ClusterID != "" {
+		return nil
 	}
 	return status.Error(codes.PermissionDenied, "only members of this cluster may call this: join it first")
+}
+
+// callerOf is who is at the other end of a call.
+func callerOf(ctx context.Context) (cluster.Identity, bool) {
+	p, ok := grpcpeer.FromContext(ctx)
+	if !ok {
+		return cluster.Identity{}, false
+	}
+	caller, ok := p.AuthInfo.(member)
+	return caller.Identity, ok
 }
 
 // member is who is at the other end, as the handshake has settled it.
