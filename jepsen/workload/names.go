@@ -22,6 +22,7 @@ var all = []func() Workload{
 	newReview,
 	newFork,
 	newInstance,
+	newTimer,
 }
 
 // New makes the workload of a name, for one run or one judgement.

@@ -84,6 +84,7 @@ var specimens = []Specimen{
 	// Instances and timers.
 	{Bug: planted.SignalHandledTwice, Workloads: []string{instance}, Time: short, Seed: 1, Check: instance},
 	{Bug: planted.LapsedLeaseAnswers, Workloads: []string{instance}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: instance},
+	{Bug: planted.TimerAckedEarly, Workloads: []string{"timer"}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: "timer"},
 
 	// Outcomes and members.
 	{Bug: planted.UnknownAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-hears-nobody"}, Time: long, Seed: 1, Check: set},

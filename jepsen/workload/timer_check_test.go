@@ -1,0 +1,193 @@
+package workload
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+const anAlarm = alarmPrefix + "1"
+
+func TestTimerFindsEachWrong(t *testing.T) {
+	sets := func(at int, name string, due int64) history.Op {
+		return ok(1, at, at+10, callSet, anAlarm, timerCall{Name: name, At: due}, timersSeen{})
+	}
+	every := ok(1, 10, 20, callSet, anAlarm, timerCall{Name: "e", Every: true}, timersSeen{})
+	cancels := func(at int, name string, existed bool) history.Op {
+		return ok(2, at, at+10, callCancel, anAlarm, timerCall{Name: name}, timersSeen{Existed: existed})
+	}
+	fired := func(names ...string) (seen timersSeen) {
+		for _, name := range names {
+			seen.Fired = append(seen.Fired, timerFired{Name: name, At: 6000})
+		}
+		return seen
+	}
+	pends := func(seen timersSeen, p timerSeen) timersSeen {
+		seen.Pending = append(seen.Pending, p)
+		return seen
+	}
+	read := func(call string, seen timersSeen) history.Op {
+		return ok(3, 90, 100, call, anAlarm, timerCall{}, seen)
+	}
+	seconds := timerSeen{Name: "e", Every: true, Set: 2500, Next: 5000} // 3000 and 4000 are over
+	shifted := []history.Event{{Kind: history.EventFault, Name: "clock", Step: 1}}
+	cases := []struct {
+		name, rule string
+		calls      script
+		events     []history.Event
+	}{
+		{"fired", "", script{sets(10, "a", 5000), read(callFinal, fired("a"))}, nil},
+		{"cancelled", "", script{sets(10, "a", 5000), cancels(30, "a", true), cancels(50, "a", false), read(callFinal, fired())}, nil},
+		{"cancelled too late", "", script{sets(10, "a", 5000), cancels(30, "a", false), read(callFinal, fired("a"))}, nil},
+		{"perhaps cancelled", "", script{sets(10, "a", 5000), unknown(cancels(30, "a", true)), cancels(50, "a", false), read(callFinal, fired())}, nil},
+		{"perhaps set", "", script{unknown(sets(10, "a", 5000)), unknown(sets(10, "b", 5000)), read(callFinal, fired("a"))}, nil},
+		{"every second", "", script{every, read(callFinal, pends(fired("e", "e"), seconds))}, nil},
+		{"every second, before it was reckoned", "", script{every, read(callFinal, pends(fired(), timerSeen{Name: "e", Every: true, Set: 2500}))}, nil},
+		{"every second, and the clock jumped", "", script{every, read(callFinal, pends(fired("e"), seconds))}, shifted},
+		{"never fired", "occurrence lost", script{sets(10, "a", 5000), read(callFinal, fired())}, nil},
+		{"never fired, and pends", "occurrence lost", script{sets(10, "a", 5000), read(callFinal, pends(fired(), timerSeen{Name: "a", Next: 5000}))}, nil},
+		{"gone, and nobody cancelled it", "occurrence lost", script{sets(10, "a", 5000), cancels(30, "a", false), read(callFinal, fired())}, nil},
+		{"fired twice", "fired twice", script{sets(10, "a", 5000), read(callRead, fired("a", "a"))}, nil},
+		{"fired, and to fire again", "fired and not acknowledged", script{sets(10, "a", 5000), read(callRead, pends(fired("a"), timerSeen{Name: "a", Next: 5000}))}, nil},
+		{"fired early", "fired early", script{sets(10, "a", 7000), read(callRead, fired("a"))}, nil},
+		{"cancelled and fired", "cancelled but fired", script{sets(10, "a", 5000), cancels(30, "a", true), read(callRead, fired("a"))}, nil},
+		{"cancelled by two", "cancelled twice", script{sets(10, "a", 5000), cancels(30, "a", true), cancels(50, "a", true)}, nil},
+		{"refused and fired", "refused but fired", script{refused(sets(10, "a", 5000), "overloaded"), read(callRead, fired("a"))}, nil},
+		{"fired from nowhere", "fired from nowhere", script{sets(10, "a", 5000), read(callRead, fired("x"))}, nil},
+		{"a timer from nowhere", "timer from nowhere", script{sets(10, "a", 5000), read(callRead, pends(fired("a"), timerSeen{Name: "x"}))}, nil},
+		{"a second twice", "fired twice", script{every, read(callRead, pends(fired("e", "e", "e"), seconds))}, shifted},
+		{"a second lost", "occurrence lost", script{every, read(callRead, pends(fired("e"), seconds))}, nil},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := judged(t, newTimer(), c.calls.history(c.events...))
+			expect(t, r, c.rule)
+		})
+	}
+	givesUp(t, newTimer(), cases[0].calls.history())
+	unread := script{sets(10, "a", 5000), read(callRead, pends(fired(), timerSeen{Name: "a", Next: 5000}))}
+	if r := judged(t, newTimer(), unread.history()); r.Verdict != check.Unknown || len(r.Findings) > 0 {
+		t.Errorf("without a last read it is %s: %v", r.Verdict, details(r))
+	}
+}
+
+// timerStore is a sound store of one instance's timers.
+type timerStore struct {
+	r       *rand.Rand
+	now     int64
+	pending map[string]*timerSeen
+	fired   []timerFired
+}
+
+func (s *timerStore) do(call string, in any) any {
+	s.now += s.r.Int64N(40)
+	if call == callFinal || s.r.IntN(3) == 0 {
+		s.fire()
+	}
+	switch c := in.(timerCall); {
+	case call == callSet && s.r.IntN(20) == 0:
+		return nil
+	case call == callSet:
+		s.pending[c.Name] = &timerSeen{Name: c.Name, Every: c.Every, Next: c.At, Set: s.now}
+		if c.Every {
+			s.pending[c.Name].Next = (s.now/1000 + 1) * 1000
+		}
+	case call == callCancel:
+		_, existed := s.pending[c.Name]
+		delete(s.pending, c.Name)
+		return timersSeen{Existed: existed}
+	}
+	seen := timersSeen{Fired: slices.Clone(s.fired)}
+	for _, name := range slices.Sorted(maps.Keys(s.pending)) {
+		seen.Pending = append(seen.Pending, *s.pending[name])
+	}
+	return seen
+}
+
+// fire fires what is due, in time or late.
+func (s *timerStore) fire() {
+	for _, name := range slices.Sorted(maps.Keys(s.pending)) {
+		for t := s.pending[name]; t != nil && t.Next <= s.now; t = s.pending[name] {
+			s.fired = append(s.fired, timerFired{Name: name, At: s.now})
+			if t.Next += 1000; !t.Every {
+				delete(s.pending, name)
+			}
+		}
+	}
+}
+
+func timerHistory(seed uint64, processes, calls int) *history.History {
+	s := &timerStore{r: rand.New(rand.NewPCG(seed, 19)), now: 1_700_000_000_500, pending: map[string]*timerSeen{}}
+	n := 0
+	var set []string
+	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
+	run.begin = func(int) (string, any) {
+		n++
+		switch draw := s.r.IntN(20); {
+		case draw < 8:
+			set = append(set, fmt.Sprint("t", n))
+			return callSet, timerCall{Name: set[len(set)-1], At: s.now + s.r.Int64N(500)}
+		case draw == 8:
+			return callSet, timerCall{Name: fmt.Sprint("e", n), Every: true}
+		case draw < 13 && len(set) > 0:
+			return callCancel, timerCall{Name: set[len(set)-1-s.r.IntN(min(len(set), alarmsNewest))]}
+		default:
+			return callRead, timerCall{}
+		}
+	}
+	h := run.history(anAlarm)
+	end := script(h.Ops).end()
+	s.now += time.Hour.Milliseconds()
+	last := ok(99, end, end+1, callFinal, anAlarm, timerCall{}, s.do(callFinal, timerCall{}))
+	return append(script(h.Ops), last).history()
+}
+
+func TestTimerPassesSoundRuns(t *testing.T) {
+	run := func(seed uint64) *history.History { return timerHistory(seed, 1+int(seed%9), 300) }
+	tellsApart(t, newTimer, run, 20, spoilTimer)
+}
+
+// spoilTimer takes an occurrence out of the last read, or repeats one, and says
+// which.
+func spoilTimer(r *rand.Rand, h *history.History) string {
+	acknowledged := map[string]bool{}
+	for _, op := range h.Ops {
+		if in, err := history.Decode[timerCall](op.In); err == nil && op.Call == callSet && op.Outcome == history.OK {
+			acknowledged[in.Name] = true
+		}
+		if in, err := history.Decode[timerCall](op.In); err == nil && op.Call == callCancel {
+			delete(acknowledged, in.Name)
+		}
+	}
+	op := &h.Ops[len(h.Ops)-1]
+	seen, err := history.Decode[timersSeen](op.Out)
+	if err != nil {
+		panic(err)
+	}
+	for _, at := range r.Perm(len(seen.Fired)) {
+		e := seen.Fired[at]
+		if e.Name[0] != 't' || !acknowledged[e.Name] {
+			continue
+		}
+		if r.IntN(2) == 0 {
+			seen.Fired = append(seen.Fired, e)
+			op.Out = raw(seen)
+			return "an occurrence twice"
+		}
+		seen.Fired = slices.Delete(seen.Fired, at, at+1)
+		op.Out = raw(seen)
+		return "an occurrence less"
+	}
+	return ""
+}
+
+func BenchmarkTimerCheck(b *testing.B) {
+	run := func(seed uint64) *history.History { return timerHistory(seed, 9, 200) }
+	scales(b, newTimer(), ofKeys(10, named(alarmPrefix), run))
+}
