@@ -387,5 +387,11 @@ func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Place
 	if err := q.Validate(); err != nil {
 		return agent.Placement{}, err
 	}
+	if q.Manager == "" {
+		return agent.Placement{
+			Index: 7, Nodes: []agent.PlacedNode{{Node: "n1", Weight: 100, Leased: true, Owned: 4000, Draining: 1}}, Free: 96,
+			Moving: []agent.Partition{{ID: 5, Owner: "n1", To: "n2", Why: "n2 joined"}},
+		}, nil
+	}
 	return agent.Placement{Index: 7, Partition: &agent.Partition{ID: 42, Owner: "n1", Epoch: 9, State: agent.PartitionOwned, Why: q.Key}}, nil
 }

@@ -84,7 +84,7 @@ type nodeStats struct {
 }
 
 type managerStats struct {
-	Manager string      `json:"manager"`
+	Manager string      `json:"manager" doc:"Empty for all"`
 	Nodes   []nodeStats `json:"nodes" nullable:"false"`
 }
 
@@ -132,7 +132,11 @@ func (f *front) routeInstances() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/stats", id: "manager-stats", tag: tag, summary: "Count a manager's instances over all nodes",
 		effect: scoped, answers: managerStats{},
-	}, (*call).managerStats)
+	}, func(c *call, _ *none) error { return c.stats(c.scope, c.id("manager")) })
+	register(f, route{
+		method: http.MethodGet, path: "/v1/cluster/instances", id: "count-instances", tag: "cluster",
+		summary: "Count the instances of all managers of all scopes, node by node", answers: managerStats{},
+	}, func(c *call, _ *none) error { return c.stats("", "") })
 }
 
 // onInstance names the instance that a call is about, and who answers for it.
@@ -268,12 +272,12 @@ func (c *call) signalInstance(body *signalBody) error {
 	}})
 }
 
-func (c *call) managerStats(*none) error {
+func (c *call) stats(scope, manager string) error {
 	host, err := c.instances()
 	if err != nil {
 		return err
 	}
-	stats, err := host.Stats(c.r.Context(), c.scope, c.id("manager"))
+	stats, err := host.Stats(c.r.Context(), scope, manager)
 	if err != nil {
 		return readOutcome(err)
 	}

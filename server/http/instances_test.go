@@ -197,6 +197,14 @@ func TestStatsNameTheNodes(t *testing.T) {
 	}
 }
 
+func TestAllInstancesAreCountedTogether(t *testing.T) {
+	k, _ := instances(t)
+	got := k.call("GET", "/v1/cluster/instances", "").ok(200)
+	if first := got["nodes"].([]any)[0].(map[string]any); got["manager"] != "" || first["awake"] != 3.0 {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestManagersAreKept(t *testing.T) {
 	k := newKit(t)
 	body := `{"handler":{"kind":"http","url":"https://a.example/h","key":"k1"},"idle_timeout_ms":1000,"durability":"idle","skips_persist":["c"],"metadata":{"n":18446744073709551615}}`

@@ -34,12 +34,60 @@ type placementAnswer struct {
 	Forecast   *placementForecast   `json:"forecast,omitempty" doc:"Where with or without was given"`
 }
 
+// placedNode is a member's share of the partitions.
+type placedNode struct {
+	Node     string   `json:"node"`
+	Zone     string   `json:"zone,omitempty"`
+	Weight   int      `json:"weight"`
+	Leased   bool     `json:"leased" doc:"It has a lease, and so may own partitions"`
+	Owned    int      `json:"owned" doc:"Partitions; draining ones too"`
+	Draining int      `json:"draining" doc:"…of which are to go"`
+	Coming   int      `json:"coming" doc:"Partitions that drain for it"`
+	Host     bool     `json:"host,omitzero" doc:"It keeps instances and no data"`
+	Handlers []string `json:"handlers,omitempty" doc:"The Go handlers that are registered there"`
+}
+
+// movingPartition is a partition on its way from one node to another.
+type movingPartition struct {
+	Partition int    `json:"partition"`
+	From      string `json:"from"`
+	To        string `json:"to,omitempty"`
+	Why       string `json:"why"`
+}
+
+// placementShares is who owns how much.
+type placementShares struct {
+	Nodes  []placedNode      `json:"nodes" nullable:"false"`
+	Free   int               `json:"free" doc:"Partitions that nobody owns"`
+	Moving []movingPartition `json:"moving" nullable:"false" doc:"Moves under way"`
+}
+
 func (f *front) routePlacement() {
+	register(f, route{
+		method: http.MethodGet, path: "/v1/placement", id: "get-placement", tag: "cluster",
+		summary: "Each node's share of the partitions, and the moves under way, as this node sees it", answers: placementShares{},
+	}, (*call).placement)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/placement/{manager}/{key}", id: "explain-placement", tag: "cluster",
 		summary: "Where the instance of a key lives, and why, as this node sees it",
 		effect:  scoped, query: []string{"with", "without"}, answers: placementAnswer{},
 	}, (*call).explainPlacement)
+}
+
+func (c *call) placement(*none) error {
+	found, err := c.front.operator.Placement(c.r.Context(), agent.PlacementQuery{})
+	if err != nil {
+		return readOutcome(err)
+	}
+	c.at(found.Index)
+	out := placementShares{Nodes: make([]placedNode, len(found.Nodes)), Free: found.Free, Moving: make([]movingPartition, len(found.Moving))}
+	for i, n := range found.Nodes {
+		out.Nodes[i] = placedNode(n)
+	}
+	for i, p := range found.Moving {
+		out.Moving[i] = movingPartition{Partition: p.ID, From: p.Owner, To: p.To, Why: p.Why}
+	}
+	return c.answer(reply{body: out})
 }
 
 func (c *call) explainPlacement(*none) error {

@@ -13,3 +13,12 @@ func TestPlacementOfAKeyIsExplained(t *testing.T) {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
 }
+
+func TestPlacementTellsOfSharesAndMoves(t *testing.T) {
+	got := newKit(t).call("GET", "/v1/placement", "")
+	want := `{"nodes":[{"node":"n1","weight":100,"leased":true,"owned":4000,"draining":1,"coming":0}],"free":96,` +
+		`"moving":[{"partition":5,"from":"n1","to":"n2","why":"n2 joined"}]}`
+	if got.Code != 200 || got.Body.String() != want || got.Header().Get("Dormouse-Index") != "7" {
+		t.Errorf("%d %s at %s; want %s", got.Code, got.Body, got.Header().Get("Dormouse-Index"), want)
+	}
+}
