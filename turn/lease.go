@@ -22,17 +22,22 @@ const (
 	retryEvery = 12
 )
 
-// keep renews the lease until ctx ends, or the lease is lost. The
-// ttl counts from before each call, by the monotonic clock, so it is never
-// thought to stand longer than it does.
+// keep renews the lease until ctx ends, or the lease is lost; before its time
+// where it hears that another holds it. The ttl counts from before each call, by
+// the monotonic clock, so it is never thought to stand longer than it does.
 func (t *Turn) keep(ctx context.Context) {
 	defer close(t.kept)
-	for wait := t.ttl / renewEvery; ; {
-		timer := time.NewTimer(min(wait, t.left()))
+	for next := time.Now().Add(t.ttl / renewEvery); ; {
+		timer := time.NewTimer(min(time.Until(next), t.left()))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
+		case epoch := <-t.heard:
+			timer.Stop()
+			if epoch == t.lease.Epoch {
+				continue // its own beginning
+			}
 		case <-timer.C:
 		}
 		if t.left() <= 0 {
@@ -42,12 +47,12 @@ func (t *Turn) keep(ctx context.Context) {
 		err := t.renew(ctx)
 		switch {
 		case err == nil:
-			wait = t.ttl / renewEvery
+			next = time.Now().Add(t.ttl / renewEvery)
 		case leaseEnded(err):
 			t.gone(err)
 			return
 		default:
-			wait = t.ttl / retryEvery
+			next = time.Now().Add(t.ttl / retryEvery)
 		}
 	}
 }

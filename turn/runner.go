@@ -18,6 +18,7 @@ type Runner struct {
 	Owner   string        // who runs turns here, for people; each turn adds a word of its own to it
 	TTL     time.Duration // of leases; 0 means agent.ClaimTTLDefault
 	Pause   Policy        // where turns pause by themselves; "" means PauseNever
+	Ear     *Ear          // of the same scope: turns hear at once that they were interrupted; nil means with the next renewal
 }
 
 // Func is what a turn does. It must not keep the Turn.
@@ -82,6 +83,9 @@ func (r Runner) ttl() time.Duration {
 func (r Runner) run(ctx context.Context, session string, f Func, begin func(owner string) agent.Op) (row agent.SessionRow, err error) {
 	t := r.newTurn(session)
 	defer t.release()
+	heard, leave := r.Ear.listen(session)
+	t.heard = heard
+	defer leave()
 	if err := t.begin(ctx, begin(t.name)); err != nil {
 		return agent.SessionRow{}, fmt.Errorf("begin a turn of session %s: %w", session, err)
 	}
@@ -90,6 +94,7 @@ func (r Runner) run(ctx context.Context, session string, f Func, begin func(owne
 		if v := recover(); v != nil {
 			failure = panicked(v)
 		}
+		leave() // that its own end ends the lease is no news
 		row, err = t.end(failure)
 	}()
 	failure = f(t)

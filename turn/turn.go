@@ -26,6 +26,8 @@ type Turn struct {
 	halt context.CancelFunc // ends the renewals; nil before the turn has begun
 	kept chan struct{}      // closed by keep, when it ends
 
+	heard <-chan uint64 // under which epoch the lease is held now, 0 for none; see Ear
+
 	commits sync.Mutex // held while a commit is unsettled
 	seq     uint64     // of the newest commit; guarded by commits
 

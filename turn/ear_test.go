@@ -1,0 +1,128 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/turn"
+)
+
+// watching counts the watches that are open, and that ever were.
+type watching struct {
+	agent.Service
+	open, ever atomic.Int32
+}
+
+func (w *watching) Watch(ctx context.Context, watch agent.Watch) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		w.open.Add(1)
+		w.ever.Add(1)
+		defer w.open.Add(-1)
+		w.Service.Watch(ctx, watch)(yield)
+	}
+}
+
+// hearing gives the kit's runner an ear, and tells of its watches.
+func (k *kit) hearing() *watching {
+	k.Helper()
+	w := &watching{Service: k.service}
+	k.runner.Ear = turn.NewEar(w, "")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		k.runner.Ear.Run(ctx)
+	}()
+	k.Cleanup(func() { // before the node's own
+		cancel()
+		<-done
+	})
+	return w
+}
+
+func TestAnInterruptedTurnHearsOfItAtOnce(t *testing.T) {
+	for name, interrupt := range map[string]func(k *kit){
+		"interrupted": func(k *kit) {
+			if _, err := k.runner.Turn(k.Context(), "i", request("r2"), func(*turn.Turn) error { return nil }); err != nil {
+				k.Error(err)
+			}
+		},
+		"cancelled": func(k *kit) { k.commit(&agent.CancelSession{Session: "i"}) },
+		"deleted":   func(k *kit) { k.commit(&agent.DeleteSession{Session: "i"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim(t, func(k *kit) {
+				k.hearing()
+				k.commit(&agent.PutSession{Session: "i", AgentID: "a", Busy: agent.BusyInterrupt})
+				_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
+					time.Sleep(ttl / 10) // virtual: the watch has begun
+					interrupt(k)
+					since := time.Now()
+					<-t.Context().Done()
+					if took := time.Since(since); took > time.Second {
+						k.Errorf("it heard of it after %v", took)
+					}
+					return context.Cause(t.Context())
+				})
+				if !errors.Is(err, turn.ErrLost) {
+					k.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// One watch does for all turns, and a turn's own claim is no news: it is
+// renewed no more often than without an ear.
+func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
+	sim(t, func(k *kit) {
+		w := k.hearing()
+		sent := &wire{Service: k.service}
+		k.runner.Service = sent
+		k.commit(&agent.PutSession{Session: "other", AgentID: "a"})
+		time.Sleep(time.Minute)
+		if n := w.ever.Load(); n != 0 {
+			k.Fatalf("%d watches before any turn", n)
+		}
+		run := func() {
+			_, err := k.runner.Turn(k.Context(), "s", request("r"), func(*turn.Turn) error {
+				_, err := k.runner.Turn(k.Context(), "other", request("r"), func(*turn.Turn) error {
+					time.Sleep(ttl / 10)
+					return nil
+				})
+				return err
+			})
+			if err != nil {
+				k.Error(err)
+			}
+		}
+		run()
+		time.Sleep(time.Second)
+		run()
+		if open, ever := w.open.Load(), w.ever.Load(); open != 1 || ever != 1 {
+			k.Errorf("after four turns %d watches are open, of %d", open, ever)
+		}
+		for _, c := range sent.sent {
+			for _, op := range c.Ops {
+				if _, ok := op.(*agent.RenewSession); ok {
+					k.Errorf("renewed before its time: %+v", op)
+				}
+			}
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := w.open.Load(); n != 0 {
+			k.Errorf("%d watches are open with nobody to hear", n)
+		}
+		run()
+		if n := w.ever.Load(); n != 2 {
+			k.Errorf("%d watches: a turn that comes later is to be heard for too", n)
+		}
+	})
+}
