@@ -10,8 +10,9 @@ import (
 // the threads that these point to, what it remembers, its sessions with their
 // requests, snapshots, leases and reviews, and the threads and checkpoints that
 // the sessions name. What another agent's checkpoint uses too stays, and is
-// counted as kept; what a fork shares stays with the fork. Values belong to no
-// agent and stay.
+// counted as kept; what a fork shares stays with the fork. Values and claims
+// that callers took belong to no agent and stay, as do conversations, which name
+// an agent but have an owner of their own: DeleteConversation is for these.
 //
 // It holds at once: from this commit on nothing of checkpoint, history, their
 // threads, memories, sessions, reviews and leases can be read or written any

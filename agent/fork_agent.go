@@ -9,7 +9,8 @@ package agent
 // shares the thread's entries with its source, which cannot be compacted past
 // them while the fork stands; all else is copied, so nothing that happens to
 // the source afterwards, an EraseAgent neither, changes the fork. Neither the
-// source's ttl nor the session's queue and reviews go along.
+// source's ttl nor the session's queue and reviews go along, nor do conversations:
+// hosts find these by ids of their own, and people have seen them as the source's.
 type ForkAgent struct {
 	Agent         string // the checkpoint's key, and whose memories they are
 	NewAgent      string
