@@ -94,6 +94,7 @@ func (g *Group) openOn() (err error) {
 	if g.stream, err = newStream(&g.o, g.id, g.logger.Named("stream")); err != nil {
 		return err
 	}
+	g.stream.removed = g.machine.Removed
 	g.stream.gone = g.leftBehind
 	g.stream.foreign = g.foreign.note
 	started := new(atomic.Pointer[raft.Raft]) // raft dials before NewRaft has returned

@@ -64,7 +64,7 @@ func (g *Group) ReleasePartitions(ctx context.Context, held []Held) error {
 // let it go; why is shown. It is let alone for a while then. It returns as
 // ReleasePartitions does.
 func (g *Group) KeepPartition(ctx context.Context, held Held, why string) error {
-	return g.insist(ctx, OwnRequest{Kind: OwnKeep, Held: []Held{held}, Why: clipWhy(why)})
+	return g.insist(ctx, OwnRequest{Kind: OwnKeep, Held: []Held{held}, Why: why})
 }
 
 // clipWhy is as much of a reason as is kept. Neither the log nor a peer can be
@@ -73,12 +73,28 @@ func clipWhy(why string) string {
 	return strings.ToValidUTF8(why[:min(len(why), agent.PlacementWhyBytesMax)], "")
 }
 
-// insist asks until nothing drains here any more of what is held.
 func (g *Group) insist(ctx context.Context, r OwnRequest) error {
 	table := g.o.Placement.Table
 	if table == nil {
 		return agent.Errorf(agent.CodeInternal, "this node places nothing")
 	}
+	return Insist(ctx, table, r, func(ctx context.Context, r OwnRequest) bool {
+		answer := g.own(ctx, r)
+		return answer.Index != 0 && g.machine.WaitApplied(ctx, answer.Index) == nil
+	})
+}
+
+// Owners is who owns what, as this process knows it.
+type Owners interface {
+	Partition(n int) agent.Partition
+	PartitionsChanged() <-chan struct{} // closed at the next change of any of them
+}
+
+// Insist asks until nothing drains any more of what is held, as far as this
+// process knows. ask asks once, and tells whether that was done and is known
+// here. An error is unknown: it may yet be so.
+func Insist(ctx context.Context, table Owners, r OwnRequest, ask func(context.Context, OwnRequest) bool) error {
+	r.Why = clipWhy(r.Why)
 	drains := func(h Held) bool {
 		invariant.Check(h.Partition >= 0 && h.Partition < agent.Partitions, "partition %d", h.Partition)
 		p := table.Partition(h.Partition)
@@ -90,7 +106,7 @@ func (g *Group) insist(ctx context.Context, r OwnRequest) error {
 		if len(r.Held) == 0 {
 			return nil
 		}
-		if answer := g.own(ctx, r); answer.Index != 0 && g.machine.WaitApplied(ctx, answer.Index) == nil {
+		if ask(ctx, r) {
 			return nil
 		}
 		again := time.NewTimer(retry)

@@ -26,7 +26,7 @@ func (d *drainer) NodeLeases() []agent.NodeLease      { return nil }
 func (d *drainer) PartitionsChanged() <-chan struct{} { return nil }
 
 func (d *drainer) EncodeRenewNodeLease(agent.NodeLease, *agent.Member) []byte { return d.encode() }
-func (d *drainer) EncodeEndNodeLease(string, string) []byte { return d.encode() }
+func (d *drainer) EncodeEndNodeLease(string, string) []byte                   { return d.encode() }
 
 func (d *drainer) EncodeMovePartitions(_ []agent.PartitionMove, why string) []byte {
 	d.whys <- why

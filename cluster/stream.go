@@ -103,7 +103,7 @@ func newStream(o *Options, id *identity, logger hclog.Logger) (*stream, error) {
 	}
 	s := &stream{
 		id: id, network: o.Network, listener: listener, addr: listener.Addr(), logger: logger,
-		removed:  o.Machine.Removed,
+		removed:  func(string) bool { return false },
 		expect:   func(string) string { return "" },
 		gone:     func() {},
 		foreign:  func(string, string) {},

@@ -102,7 +102,7 @@ func ownRequestToProto(r cluster.OwnRequest) *peerpb.OwnRequest {
 func ownRequestFromProto(p *peerpb.OwnRequest) cluster.OwnRequest {
 	r := cluster.OwnRequest{
 		Kind: cluster.OwnKind(p.Kind), Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: time.Duration(p.TtlMs) * time.Millisecond,
-		Why: p.Why, Handlers: p.Handlers, Host: hostFromProto(p.Host),
+		Why: p.Why, Handlers: p.Handlers, Host: hostFromProto(p),
 	}
 	for _, h := range p.Held {
 		r.Held = append(r.Held, cluster.Held{Partition: int(h.Partition), Epoch: h.Epoch})

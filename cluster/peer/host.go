@@ -14,11 +14,13 @@ func hostToProto(row *agent.Member) *peerpb.Host {
 	}
 }
 
-func hostFromProto(p *peerpb.Host) *agent.Member {
+// hostFromProto is the row of the host that asks.
+func hostFromProto(r *peerpb.OwnRequest) *agent.Member {
+	p := r.Host
 	if p == nil {
 		return nil
 	}
 	return &agent.Member{
-		RaftAddr: p.Addr, Version: p.Version, FeatureLevelMax: p.FeatureLevelMax, Zone: p.Zone, Weight: int(p.Weight), Host: true,
+		ID: r.Node, Incarnation: r.Incarnation, RaftAddr: p.Addr, Version: p.Version, FeatureLevelMax: p.FeatureLevelMax, Zone: p.Zone, Weight: int(p.Weight), Host: true,
 	}
 }

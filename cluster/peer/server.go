@@ -17,6 +17,7 @@ type Node interface {
 	HandleJoin(ctx context.Context, r cluster.JoinRequest) cluster.JoinResponse
 	HandleChange(ctx context.Context, kind, node string) cluster.ChangeResponse
 	HandleOwn(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse
+	FollowTable(ctx context.Context, asked <-chan uint64, send func(cluster.TableUpdate) error) error
 	Barrier(ctx context.Context) (uint64, error)
 }
 

@@ -1,0 +1,106 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+	peerpb "dormouse/proto/peer"
+)
+
+// Table implements peerpb.PeerServer.
+func (s server) Table(stream grpc.BidiStreamingServer[peerpb.TableRequest, peerpb.TableUpdate]) error {
+	ctx, cancel := context.WithCancelCause(stream.Context())
+	asked := make(chan uint64)
+	go func() { // ends with the call, whose stream it reads
+		for {
+			r, err := stream.Recv()
+			if err != nil {
+				cancel(err)
+				return
+			}
+			select {
+			case asked <- r.Index:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	err := s.node.FollowTable(ctx, asked, func(u cluster.TableUpdate) error { return stream.Send(updateToProto(u)) })
+	cancel(nil)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return toStatus(err)
+}
+
+// TableStream is who owns what, as one node tells it. Next and Ask may be called
+// concurrently, each by one goroutine.
+type TableStream struct {
+	stream grpc.BidiStreamingClient[peerpb.TableRequest, peerpb.TableUpdate]
+}
+
+// Table asks the node at addr who owns what. The stream ends with ctx.
+func (p *Pool) Table(ctx context.Context, addr string) (*TableStream, error) {
+	l, err := p.link(addr)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := l.peer.Table(ctx)
+	if err != nil {
+		return nil, fromStatus(err)
+	}
+	return &TableStream{stream}, nil
+}
+
+// Ask has the node answer once its table is as of index.
+func (s *TableStream) Ask(index uint64) error {
+	return s.stream.Send(&peerpb.TableRequest{Index: index})
+}
+
+// Next waits for the next update.
+func (s *TableStream) Next() (cluster.TableUpdate, error) {
+	u, err := s.stream.Recv()
+	if err != nil {
+		return cluster.TableUpdate{}, fromStatus(err)
+	}
+	return updateFromProto(u)
+}
+
+func updateToProto(u cluster.TableUpdate) *peerpb.TableUpdate {
+	out := &peerpb.TableUpdate{Index: u.Index, LeaderAddr: u.LeaderAddr}
+	for _, m := range u.Members {
+		out.Members = append(out.Members, &peerpb.TableMember{Id: m.ID, Addr: m.RaftAddr, GrpcAddr: m.GRPCAddr, Host: m.Host})
+	}
+	for _, p := range u.Partitions {
+		out.Partitions = append(out.Partitions, &peerpb.TablePartition{
+			Id: uint32(p.ID), Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
+		})
+	}
+	return out
+}
+
+func updateFromProto(u *peerpb.TableUpdate) (cluster.TableUpdate, error) {
+	out := cluster.TableUpdate{Index: u.Index, LeaderAddr: u.LeaderAddr}
+	for _, m := range u.Members {
+		out.Members = append(out.Members, agent.Member{ID: m.Id, RaftAddr: m.Addr, GRPCAddr: m.GrpcAddr, Host: m.Host})
+	}
+	for _, row := range u.Partitions {
+		if row.Id >= agent.Partitions {
+			return out, agent.Errorf(agent.CodeCorrupt, "the peer tells of a partition %d; there are %d", row.Id, agent.Partitions)
+		}
+		p := agent.Partition{ID: int(row.Id), Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch, To: row.To, State: agent.PartitionOwned}
+		switch {
+		case row.Owner == "":
+			p.State = agent.PartitionFree
+		case row.Draining:
+			p.State = agent.PartitionDraining
+		}
+		out.Partitions = append(out.Partitions, p)
+	}
+	return out, nil
+}
