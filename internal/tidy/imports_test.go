@@ -59,9 +59,13 @@ var mayImport = map[string][]string{
 	// A real node for tests, and a client of it.
 	"node/nodetest": {"client", "cluster", "cluster/clustertest", "cluster/gossip/gossiptest", "config", "instance", "node"},
 
+	// A part in a cluster for programs that are no node of it.
+	"host": {"agent", "client", "cluster", "cluster/peer", "instance", "router", "server/grpc"},
+
 	// Programs that show how Dormouse is used inside of others.
 	"examples/companion": {"agent", "instance"},
 	"examples/embedded":  {"agent", "config", "examples/companion", "node"},
+	"examples/host":      {"agent", "config", "examples/companion", "host", "instance", "node"},
 
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},
@@ -126,7 +130,7 @@ var home = map[string][]string{
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
 	"gonum.org/v1/plot":                       {"bench/report", "jepsen/report"},
-	"google.golang.org/grpc":                  {"client", "cluster/peer", "jepsen", "node", "node/nodetest", "proto/api", "proto/peer", "server/grpc"},
+	"google.golang.org/grpc":                  {"client", "cluster/peer", "host", "jepsen", "node", "node/nodetest", "proto/api", "proto/peer", "server/grpc"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -1,0 +1,118 @@
+// Command host joins a cluster as a host: a member without a vote and without
+// the data, which keeps the live instances whose Go handler it has.
+//
+//	go run ./examples/host
+//
+// The cluster is a node without handlers in the same process, unless -join says
+// where one is.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/agent"
+	"dormouse/config"
+	"dormouse/examples/companion"
+	"dormouse/host"
+	"dormouse/instance"
+	"dormouse/node"
+)
+
+func main() {
+	join := flag.String("join", "", "the peer address (raft.addr) of a node; by default one is started")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := run(ctx, *join, func(line string, args ...any) { fmt.Printf(line+"\n", args...) }); err != nil {
+		fmt.Fprintln(os.Stderr, "host:", err)
+		os.Exit(1)
+	}
+}
+
+// teller prints a line.
+type teller func(line string, args ...any)
+
+// run joins the cluster at an address, or one that it starts.
+func run(ctx context.Context, join string, say teller) error {
+	if join != "" {
+		return visit(ctx, join, say)
+	}
+	c := config.Default()
+	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "node", true, true, true
+	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	n, err := node.Open(node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		return err
+	}
+	life, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(life) }()
+	say("a node runs in this process, and has no handler")
+	_, grpcAddr := n.Addrs()
+	err = visit(ctx, n.Group().Addr(), say, grpcAddr)
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// visit is a host's life: it joins, keeps instances, and leaves. endpoints are
+// the nodes' gRPC addresses; without any they are those that the nodes advertise.
+func visit(ctx context.Context, join string, say teller, endpoints ...string) error {
+	o := host.Options{
+		Name: "pantry", Join: []string{join}, LeaseTTL: time.Second,
+		Instance: instance.Options{Handlers: companion.Handlers(companion.Fake)},
+	}
+	o.Client.Endpoints, o.Client.Fixed = endpoints, endpoints != nil
+	h, err := host.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	life, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(life) }()
+	err = talk(ctx, h, say)
+	stop() // hibernates what is awake, gives up what the host owns, and leaves
+	err = errors.Join(err, <-ended)
+	say("the host has left")
+	return err
+}
+
+// talk has a conversation with a companion that lives on the host.
+func talk(ctx context.Context, h *host.Host, say teller) error {
+	if _, err := h.Service().Commit(ctx, agent.Commit{Ops: []agent.Op{companion.Manager()}}); err != nil {
+		return err
+	}
+	if err := settle(ctx, h); err != nil {
+		return err
+	}
+	say("a host has joined, and owns %d partitions: nobody else has its handler", len(h.Owned()))
+	for i, question := range []string{"tea", "milk"} {
+		request := agent.Request{Client: "example/ada", Seq: uint64(i) + 1, Low: uint64(i) + 1}
+		said, reply, err := companion.Ask(ctx, h.Instances(), "ada", request, question)
+		if err != nil {
+			return err
+		}
+		say("ada on %s at rev %d: %s", reply.Node, reply.Rev, said)
+	}
+	return nil
+}
+
+// settle waits until the host owns all partitions.
+func settle(ctx context.Context, h *host.Host) error {
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for len(h.Owned()) < agent.Partitions {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the host owns %d partitions only", len(h.Owned()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	rpc "google.golang.org/grpc"
+
+	"dormouse/agent"
+	"dormouse/client"
+	"dormouse/cluster"
+	"dormouse/cluster/peer"
+	"dormouse/instance"
+	"dormouse/router"
+	"dormouse/server/grpc"
+)
+
+const (
+	// findRetry paces the search for a node that answers.
+	findRetry = 100 * time.Millisecond
+	// sleepMax is how long a host that stops gives its instances to hibernate.
+	sleepMax = 10 * time.Second
+)
+
+// Host is a program's part in a cluster. Open makes it, Run runs it and closes
+// it. Other methods may be called concurrently.
+type Host struct {
+	o        Options
+	handlers []string // as its lease names them
+
+	line  *cluster.Line
+	pool  *peer.Pool
+	table *table
+	lease lease
+
+	client    *client.Client
+	instances *instance.Host
+	router    *router.Instances
+	server    *rpc.Server
+}
+
+// Open finds the cluster, and returns once a node has told who is in it, or ctx
+// ends. The host joins with Run. On an error nothing is left open.
+func Open(ctx context.Context, o Options) (*Host, error) {
+	o, err := o.filled()
+	if err != nil {
+		return nil, fmt.Errorf("open a host: %w", err)
+	}
+	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable()}
+	h.lease.first = make(chan struct{})
+	if h.line, err = cluster.OpenLine(o.Name, o.Network, o.Listen, o.Advertise, o.Logger.Named("line")); err != nil {
+		return nil, fmt.Errorf("open a host: %w", err)
+	}
+	h.pool = peer.NewPool(h.line.Dial)
+	if err = h.find(ctx); err == nil {
+		err = h.build()
+	}
+	if err != nil {
+		h.close()
+		return nil, fmt.Errorf("open host %s: %w", o.Name, err)
+	}
+	return h, nil
+}
+
+// find learns which cluster this is, and who its nodes are.
+func (h *Host) find(ctx context.Context) error {
+	for at := 0; ; at++ {
+		err := h.findAt(ctx, h.o.Join[at%len(h.o.Join)])
+		if err == nil || errors.Is(err, cluster.ErrHandshake) {
+			return err
+		}
+		if pause(ctx, findRetry); ctx.Err() != nil {
+			return fmt.Errorf("no node of %v answers: %w", h.o.Join, err)
+		}
+	}
+}
+
+func (h *Host) findAt(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, askMax)
+	defer cancel()
+	status, err := h.pool.Status(ctx, addr)
+	switch {
+	case err != nil:
+		return err
+	case status.ClusterID == "":
+		return agent.Errorf(agent.CodeUnavailable, "node %s belongs to no cluster yet", status.Node)
+	}
+	if err := h.line.Adopt(status.ClusterID); err != nil {
+		return err
+	}
+	stream, err := h.pool.Table(ctx, addr)
+	if err != nil {
+		return err
+	}
+	if err := stream.Ask(1); err != nil {
+		return err
+	}
+	u, err := stream.Next()
+	if err == nil {
+		h.table.take(u)
+	}
+	return err
+}
+
+// build makes what keeps instances, on top of what was found.
+func (h *Host) build() error {
+	c := h.o.Client
+	for _, m := range h.table.Members() {
+		if len(h.o.Client.Endpoints) == 0 && m.GRPCAddr != "" {
+			c.Endpoints = append(c.Endpoints, m.GRPCAddr)
+		}
+	}
+	var err error
+	if h.client, err = client.Dial(c); err != nil {
+		return err
+	}
+	o := h.o.Instance
+	o.Node, o.Incarnation, o.Logger = h.o.Name, h.line.Life(), h.o.Logger.Named("instances")
+	o.Service, o.Ground = service{h.client, h.table}, h.Ground()
+	if h.instances, err = instance.New(o); err != nil {
+		return err
+	}
+	h.router = router.NewInstances(h.o.Name, h.instances, h.table, h.pool)
+	h.server = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
+	grpc.RegisterPeerInstances(h.server, h.instances)
+	return nil
+}
+
+// Ready is closed once the host is a member, and may own partitions.
+func (h *Host) Ready() <-chan struct{} { return h.lease.first }
+
+// Service is the contract, through the client library. It serves from Open on.
+func (h *Host) Service() agent.Submitter { return h.client }
+
+// Instances are all live instances, wherever they are.
+func (h *Host) Instances() agent.Instances { return h.router }
+
+// Ground is who owns what as this host knows it, and until when it may serve.
+func (h *Host) Ground() instance.Ground { return ground{h.table, h} }
+
+// Owned are the partitions that this host answers for now; none where its lease
+// does not stand.
+func (h *Host) Owned() []agent.Partition {
+	if !time.Now().Before(h.lease.get()) {
+		return nil
+	}
+	return h.table.where(func(p agent.Partition) bool { return p.Owner == h.o.Name && p.Incarnation == h.line.Life() })
+}
+
+// Addr is where nodes and other hosts reach this one.
+func (h *Host) Addr() string { return h.line.Addr() }
+
+// Run joins the cluster and serves until ctx ends; then it stores what is awake,
+// gives up what it owns and leaves. The error says why the cluster will not have
+// this host, or what failed. Call it once.
+func (h *Host) Run(ctx context.Context) error {
+	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
+	life, end := context.WithCancel(failed)
+	defer end()
+	leasing, quit := context.WithCancel(life)
+	defer quit()
+	quiet := make(chan struct{}) // closed once the lease is renewed no more
+	parts.Go(func() error { return h.line.Run(life) })
+	parts.Go(func() error {
+		err := h.server.Serve(h.line.Listener())
+		if errors.Is(err, rpc.ErrServerStopped) || errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		return err
+	})
+	parts.Go(func() error { return h.follow(life) })
+	parts.Go(func() error {
+		defer close(quiet)
+		return h.keepLease(leasing)
+	})
+	parts.Go(func() error { return h.instances.Run(life) })
+	select {
+	case <-ctx.Done():
+	case <-failed.Done():
+	}
+	h.sleep(failed)
+	quit() // a renewal that came after the end would begin the lease anew
+	<-quiet
+	h.endLease()
+	end()
+	h.close()
+	return parts.Wait()
+}
+
+// sleep stores what is awake, within sleepMax.
+func (h *Host) sleep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sleepMax)
+	defer cancel()
+	if err := h.instances.Shutdown(ctx); err != nil {
+		h.o.Logger.Warn("not every instance was stored before this host left", "error", err)
+	}
+}
+
+// close closes what has been opened. The server stops last: it accepts until the
+// line is closed.
+func (h *Host) close() {
+	if h.client != nil {
+		_ = h.client.Close()
+	}
+	_ = h.line.Close()
+	h.pool.Close()
+	if h.server != nil {
+		h.server.Stop()
+	}
+}

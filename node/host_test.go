@@ -1,0 +1,334 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+
+	"dormouse/agent"
+	"dormouse/client"
+	"dormouse/cluster"
+	"dormouse/cluster/peer"
+	"dormouse/host"
+	"dormouse/instance"
+)
+
+// guest is a host that runs in a town.
+type guest struct {
+	*host.Host
+	stop context.CancelFunc
+	done chan error // of one: what Run returned
+}
+
+// tally is a Go handler that notes each signal in its thread.
+type tally struct{}
+
+func (tally) Handle(_ context.Context, t *instance.Turn) error {
+	t.Append(agent.Draft{Kind: "count", Payload: t.Data()})
+	return nil
+}
+
+func tallies(name string, version uint64) map[string]instance.GoHandler {
+	return map[string]instance.GoHandler{name: {New: func(agent.InstanceRef) instance.Handler { return tally{} }, Version: version}}
+}
+
+// invite starts a host that runs Go handlers.
+func (w *town) invite(name string, handlers map[string]instance.GoHandler) *guest {
+	w.t.Helper()
+	return w.inviteAt(name, name+":peer", handlers)
+}
+
+// inviteAt starts a host at an address, which need not be that of its name.
+func (w *town) inviteAt(name, at string, handlers map[string]instance.GoHandler) *guest {
+	w.t.Helper()
+	machine, _, _ := strings.Cut(at, ":")
+	links := w.links.Host(machine)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	h, err := host.Open(ctx, host.Options{
+		Name: name, Join: []string{"n1:raft", "n2:raft"}, Listen: at, Network: links,
+		Instance: instance.Options{Handlers: handlers},
+		Client: client.Options{DialOptions: []grpc.DialOption{
+			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return links.Dial(ctx, addr) }),
+		}},
+	})
+	if err != nil {
+		w.t.Fatalf("invite %s: %v", name, err)
+	}
+	g := &guest{Host: h, done: make(chan error, 1)}
+	ctx, g.stop = context.WithCancel(context.Background())
+	go func() { g.done <- g.Run(ctx) }()
+	w.t.Cleanup(g.stop)
+	return g
+}
+
+// cutOff cuts a host off from all others.
+func (w *town) cutOff(name string) {
+	others := []string{"h1", "h2", "h3"}
+	for i := range 9 {
+		others = append(others, node9(i))
+	}
+	w.links.Isolate(name, others...)
+}
+
+// inn is a town with a manager of a Go handler, and what was signalled to it.
+type inn struct {
+	*town
+	sent map[string]uint64 // :: key → signals that were acknowledged
+}
+
+func openInn(t *testing.T, size int) *inn {
+	t.Helper()
+	w := &inn{placedTown(t, size), map[string]uint64{}}
+	put := &agent.PutManager{Manager: agent.Manager{Name: "tallies", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "tally"}}}
+	if _, err := w.awake["n1"].Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// signal sends a key's next signal until somebody answers, and tells which
+// node it was.
+func (w *inn) signal(through agent.Instances, key string) string {
+	w.t.Helper()
+	n := w.sent[key] + 1
+	signal := agent.Signal{Request: agent.Request{Client: "client-" + key, Seq: n, Low: n}, Type: "count", Data: agent.JSON(fmt.Sprintf(`{"n":%d}`, n))}
+	for range 20 {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		reply, err := through.Signal(ctx, agent.InstanceRef{Manager: "tallies", Key: key}, signal)
+		cancel()
+		if err == nil {
+			if w.sent[key] = n; reply.Rev != n {
+				w.t.Fatalf("signal %d of %s: at rev %d", n, key, reply.Rev)
+			}
+			return reply.Node
+		}
+		if code := agent.CodeOf(err); code != agent.CodeUnknown && code != agent.CodeUnavailable {
+			w.t.Fatalf("signal %d of %s: %v", n, key, err)
+		}
+	}
+	w.t.Fatalf("signal %d of %s was not answered", n, key)
+	return ""
+}
+
+// whole checks that each thread has each signal once, in order.
+func (w *inn) whole() {
+	w.t.Helper()
+	for key, sent := range w.sent {
+		thread := agent.InstanceRef{Manager: "tallies", Key: key}.Checkpoint()
+		answers, err := w.leader().Service().Read(context.Background(), agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: thread}}})
+		if err != nil || answers.Answers[0].Err != nil {
+			w.t.Fatalf("%s: %v, %v", key, err, answers.Answers)
+		}
+		items := answers.Answers[0].Found.(*agent.Entries).Items
+		if uint64(len(items)) != sent {
+			w.t.Errorf("%s has %d entries, %d were acknowledged", key, len(items), sent)
+		}
+		for i, e := range items {
+			if want := fmt.Sprintf(`{"n":%d}`, i+1); string(e.Payload) != want {
+				w.t.Errorf("entry %d of %s is %s", i, key, e.Payload)
+			}
+		}
+	}
+}
+
+// A host joins, owns what nodes without its handler cannot keep, and answers
+// whoever asks wherever; when it leaves in order, the nodes have it all again.
+func TestAHostKeepsInstancesAndLeavesInOrderSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openInn(t, 3)
+		h1 := w.invite("h1", tallies("tally", 1))
+		<-h1.Ready()
+		w.await("the host to own everything", func() bool { return len(h1.Owned()) == agent.Partitions })
+		for i := range 12 {
+			key := fmt.Sprint("k", i)
+			for _, through := range []agent.Instances{w.awake["n1"].Instances(), h1.Instances(), w.awake["n3"].Instances()} {
+				if node := w.signal(through, key); node != "h1" {
+					t.Fatalf("%s lives on %s", key, node)
+				}
+			}
+		}
+		if status, err := w.awake["n2"].Operator().Status(t.Context()); err != nil || len(status.Members) != 4 || !status.Members[0].Host || status.Members[0].Status != "alive" {
+			t.Errorf("the members: %+v, %v", status.Members, err)
+		}
+		if voters := votersOf(w.awake["n1"]); len(voters) != 3 {
+			t.Errorf("the voters are %v", voters)
+		}
+		w.whole()
+
+		h1.stop()
+		if err := <-h1.done; err != nil {
+			t.Errorf("it stopped with: %v", err)
+		}
+		w.even("n1", "n2", "n3")
+		if members := w.awake["n1"].Machine().Members(); len(members) != 3 {
+			t.Errorf("it left, and the members are %+v", members)
+		}
+		_, err := w.awake["n1"].Instances().Signal(t.Context(), agent.InstanceRef{Manager: "tallies", Key: "k1"}, agent.Signal{Type: "count"})
+		var refused *agent.Error
+		if !errors.As(err, &refused) || refused.Code != agent.CodeHandlerFailed || refused.Reason != "not_registered" {
+			t.Errorf("without a host: %v", err)
+		}
+		w.whole()
+		w.agree()
+	})
+}
+
+// CL-4: a host that dies is no member after its lease, and its instances wake
+// on the other host, with nothing lost and nothing twice. Another process of its
+// name is a member again.
+func TestInstancesLiveOnWithoutTheirHostSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openInn(t, 3)
+		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
+		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
+		homes := map[string]int{}
+		for i := range 24 {
+			homes[w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i))]++
+		}
+		if len(homes) != 2 {
+			t.Errorf("the instances live on %v", homes)
+		}
+
+		w.cutOff("h1")
+		w.links.Crash("h1")
+		h1.stop()
+		died := time.Now()
+		for i := range 24 {
+			if node := w.signal(h2.Instances(), fmt.Sprint("k", i)); node != "h2" && time.Since(died) > rehomedMax {
+				t.Errorf("%d lives on %s", i, node)
+			}
+		}
+		if took := time.Since(died); took > rehomedMax {
+			t.Errorf("its instances woke after %v", took)
+		}
+		t.Logf("the dead one stopped with: %v", <-h1.done)
+		w.heal()
+		w.await("the dead host to be no member", func() bool { return len(w.awake["n2"].Machine().Members()) == 4 })
+
+		again := w.invite("h1", tallies("tally", 1))
+		<-again.Ready()
+		w.await("it to own a half again", func() bool { return len(again.Owned()) > 1800 })
+		for i := range 24 {
+			w.signal(again.Instances(), fmt.Sprint("k", i))
+		}
+		w.whole()
+		for _, g := range []*guest{again, h2} {
+			g.stop()
+			if err := <-g.done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// CL-6: a host that is cut off answers nothing by the time that another owns
+// what it owned, and its writes are fenced.
+func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openInn(t, 3)
+		h1 := w.invite("h1", tallies("tally", 1))
+		h2 := w.invite("h2", tallies("tally", 1))
+		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
+		var of int
+		for of = range agent.Partitions {
+			if h1.Ground().Partition(of).Owner == "h1" {
+				break
+			}
+		}
+		old := h1.Ground().Partition(of)
+		w.cutOff("h1")
+		for cut := time.Now(); h2.Ground().Partition(of).Owner != "h2"; time.Sleep(5 * time.Millisecond) {
+			if time.Since(cut) > rehomedMax {
+				t.Fatal("nobody owns what the host owned")
+			}
+		}
+		if left := time.Until(h1.Ground().LeaseUntil()); left > 0 {
+			t.Errorf("another owns partition %d, and the host answers for it for another %v", of, left)
+		}
+		_, err := w.awake["n1"].Service().Commit(t.Context(), agent.Commit{
+			Fence: &agent.Fence{Claim: agent.PartitionClaim(of), Epoch: old.Epoch}, Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}},
+		})
+		if agent.CodeOf(err) != agent.CodeFenced {
+			t.Errorf("its write: %v", err)
+		}
+		w.heal()
+		w.await("it to own a half again", func() bool { return len(h1.Owned()) > 1800 })
+		if p := h1.Ground().Partition(of); p.Owner == "h1" && p.Epoch <= old.Epoch {
+			t.Errorf("%+v, after %+v", p, old)
+		}
+		w.signal(h1.Instances(), "k1")
+		w.whole()
+		for _, g := range []*guest{h1, h2} {
+			g.stop()
+			if err := <-g.done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A host that has another's name, or handlers that do not go with the others',
+// is refused, and told why.
+func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openInn(t, 3)
+		h1 := w.invite("h1", tallies("tally", 1))
+		<-h1.Ready()
+		refused := func(what string, g *guest) {
+			t.Helper()
+			if err := <-g.done; !errors.Is(err, cluster.ErrRefused) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		refused("other handlers", w.invite("h2", tallies("other", 1)))
+		refused("another version", w.invite("h3", tallies("tally", 2)))
+		refused("a node's name", w.inviteAt("n2", "h2:peer", tallies("tally", 1)))
+		began := time.Now()
+		refused("a live host's name", w.inviteAt("h1", "h2:peer", tallies("tally", 1)))
+		if waited := time.Since(began); waited < townLease {
+			t.Errorf("it waited %v for the name, whose lease may have been about to lapse", waited)
+		}
+		members := len(w.awake["n1"].Machine().Members())
+		if members != 4 || time.Now().After(h1.Ground().LeaseUntil()) {
+			t.Errorf("there are %d members, and the host's lease ends %v", members, h1.Ground().LeaseUntil())
+		}
+
+		// Nor may it speak for another, whose life everybody knows.
+		leader := w.leader()
+		lease := leader.Machine().NodeLeases()[0] // in node order
+		line, err := cluster.OpenLine("h9", w.links.Host("h3"), "h3:other", "", hclog.NewNullLogger())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := line.Adopt(leader.Group().ClusterID()); err != nil {
+			t.Fatal(err)
+		}
+		pool := peer.NewPool(line.Dial)
+		_, err = pool.Own(t.Context(), leader.Group().Addr(), cluster.OwnRequest{
+			Kind: cluster.OwnEnd, Node: lease.Node, Incarnation: lease.Incarnation, Life: lease.Life,
+		})
+		if err == nil || !strings.Contains(err.Error(), "in the name of") || lease.Node != "h1" {
+			t.Errorf("another ends the lease of %s: %v", lease.Node, err)
+		}
+		pool.Close()
+		if err := line.Close(); err != nil {
+			t.Error(err)
+		}
+		if len(h1.Owned()) == 0 {
+			t.Error("the host owns nothing any more")
+		}
+		h1.stop()
+		if err := <-h1.done; err != nil {
+			t.Error(err)
+		}
+	})
+}
