@@ -62,7 +62,8 @@ type AckTimer struct {
 }
 
 // FailTimer records an attempt at the pending occurrence that failed, and when
-// the next may be made; with the TimerAttemptsMax-th the timer is parked.
+// the next may be made; with the TimerAttemptsMax-th the timer is parked. One
+// that waits for its manager is not counted.
 // Another pending occurrence than that is refused as AckTimer's is.
 type FailTimer struct {
 	Manager, Key, ID string
@@ -70,6 +71,7 @@ type FailTimer struct {
 	Instant          int64
 	NotBefore        int64 // Unix ms
 	Error            string
+	Waits            bool // there is no such manager: the timer fires once somebody has put it
 }
 
 func (*PutTimer) isOp()    {}

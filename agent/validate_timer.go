@@ -36,8 +36,10 @@ func validTimerName(manager, key, id string) error {
 // putTimer judges a plan, and fills in what it leaves to its defaults. What is
 // the store's to say is cleared.
 func (t *tally) putTimer(o *Timer) error {
+	ref := InstanceRef{Manager: o.Manager, Key: o.Key} // one that there can be
 	if err := firstOf(
 		t.timerName(o.Manager, o.Key, o.ID),
+		ref.Validate(),
 		validText("type", "kind_bytes_max", o.Type, KindBytesMax),
 		settle("data", &o.Data),
 		o.validPlan(),

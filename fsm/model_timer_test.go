@@ -1,6 +1,7 @@
 package fsm_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,86 +9,61 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
+	"dormouse/agent/agenttest"
 	"dormouse/fsm"
 )
 
-// timerModel is the timers of a scope once more, as plainly as it can be said:
-// which are due is not kept, but told from the time.
+// timerModel is agenttest's, and which timers are due: that is not kept, but
+// told from the time.
 type timerModel struct {
 	now    int64
 	newest uint64
-	timers map[string]agent.Timer // :: manager/key/id
+	timers agenttest.TimerModel
+}
+
+func (m *timerModel) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code) {
+	result, refusal, ok := m.timers.Apply(op, m.now, func() uint64 {
+		made, ok := got.(*agent.TimerResult)
+		switch {
+		case !ok: // of a commit that is refused: nobody knows it
+			return 0
+		case made.Timer.Generation <= m.newest:
+			panic("a generation was used before")
+		}
+		m.newest = made.Timer.Generation
+		return m.newest
+	})
+	switch {
+	case !ok:
+		panic(fmt.Sprintf("%T", op))
+	case refusal != nil:
+		return nil, refusal.Code
+	default:
+		return result, ""
+	}
 }
 
 func timerPath(manager, key, id string) string { return manager + "/" + key + "/" + id }
 
-func (m *timerModel) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code) {
-	switch op := op.(type) {
-	case *agent.PutTimer:
-		path := timerPath(op.Timer.Manager, op.Timer.Key, op.Timer.ID)
-		t := op.Timer
-		t.CreatedAt, t.UpdatedAt = m.now, m.now
-		if old, found := m.timers[path]; found {
-			t.CreatedAt = old.CreatedAt
-		}
-		if got, ok := got.(*agent.TimerResult); ok {
-			if t.Generation = got.Timer.Generation; t.Generation <= m.newest {
-				panic("a generation was used before")
-			}
-			m.newest = t.Generation
-		}
-		m.timers[path] = t
-		return m.result(t), ""
-	case *agent.DeleteTimer:
-		path := timerPath(op.Manager, op.Key, op.ID)
-		old, found := m.timers[path]
-		delete(m.timers, path)
-		return &agent.DeleteResult{Existed: found, Incarnation: old.Generation}, ""
-	case *agent.AckTimer:
-		path := timerPath(op.Manager, op.Key, op.ID)
-		t, found := m.timers[path]
-		if !found || t.Generation != op.Generation || t.Next != op.Instant {
-			return nil, agent.CodeConflict
-		}
-		if op.Next == 0 {
-			delete(m.timers, path)
-			return &agent.TimerResult{}, ""
-		}
-		t.Next, t.NotBefore, t.Attempts, t.Parked, t.LastError = op.Next, 0, 0, false, ""
-		m.timers[path] = t
-		return m.result(t), ""
-	case *agent.FailTimer:
-		path := timerPath(op.Manager, op.Key, op.ID)
-		t, found := m.timers[path]
-		if !found || t.Generation != op.Generation || t.Next != op.Instant {
-			return nil, agent.CodeConflict
-		}
-		t.Attempts++
-		t.NotBefore, t.LastError, t.Parked = op.NotBefore, op.Error, t.Attempts >= agent.TimerAttemptsMax
-		m.timers[path] = t
-		return m.result(t), ""
-	}
-	panic(fmt.Sprintf("%T", op))
-}
-
-func (m *timerModel) result(t agent.Timer) agent.OpResult {
-	t.Data = nil
-	return &agent.TimerResult{Timer: t}
+// names are the timers' in the order of their rows.
+func (m *timerModel) names() []agenttest.TimerName {
+	return slices.SortedFunc(maps.Keys(m.timers), func(a, b agenttest.TimerName) int {
+		return cmp.Compare(timerPath(a.Manager, a.Key, a.ID), timerPath(b.Manager, b.Key, b.ID))
+	})
 }
 
 // due lists the paths of the timers that are to be fired or reckoned.
 func (m *timerModel) due() (paths []string) {
-	for path, t := range m.timers {
-		if !t.Parked && max(t.Next, t.NotBefore) <= m.now {
-			paths = append(paths, path)
+	for _, n := range m.names() {
+		if t := m.timers[n]; !t.Parked && max(t.Next, t.NotBefore) <= m.now {
+			paths = append(paths, timerPath(n.Manager, n.Key, n.ID))
 		}
 	}
-	slices.Sort(paths)
 	return paths
 }
 
@@ -95,7 +71,7 @@ func (m *timerModel) due() (paths []string) {
 func (m *timerModel) draw(t *rapid.T) agent.Op {
 	manager, key := rapid.SampledFrom([]string{"m", "n"}).Draw(t, "manager"), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "key")
 	id := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "id")
-	old := m.timers[timerPath(manager, key, id)]
+	old := m.timers[agenttest.TimerName{Manager: manager, Key: key, ID: id}]
 	generation, instant := max(old.Generation, 1), old.Next
 	if rapid.IntRange(0, 5).Draw(t, "off") == 0 {
 		generation, instant = generation+uint64(rapid.IntRange(0, 1).Draw(t, "generation")), max(instant, 1)+1
@@ -111,7 +87,10 @@ func (m *timerModel) draw(t *rapid.T) agent.Op {
 		}
 		return &agent.AckTimer{Manager: manager, Key: key, ID: id, Generation: generation, Instant: instant, Next: next}
 	case 3, 4, 5:
-		return &agent.FailTimer{Manager: manager, Key: key, ID: id, Generation: generation, Instant: instant, NotBefore: soon("retry"), Error: "it broke"}
+		return &agent.FailTimer{
+			Manager: manager, Key: key, ID: id, Generation: generation, Instant: instant, NotBefore: soon("retry"), Error: "it broke",
+			Waits: rapid.IntRange(0, 2).Draw(t, "waits") == 0,
+		}
 	case 6, 7:
 		return &agent.PutTimer{Timer: agent.Timer{Manager: manager, Key: key, ID: id, Cron: "@daily", Data: agent.JSON(`{"n":1}`)}}
 	default:
@@ -123,7 +102,7 @@ func TestTimersAreAsTheModelSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newSubject(t)
 		defer r.close()
-		m := &timerModel{timers: map[string]agent.Timer{}}
+		m := &timerModel{timers: agenttest.TimerModel{}}
 		for range rapid.IntRange(1, 60).Draw(rt, "entries") {
 			r.after(time.Duration(rapid.IntRange(0, 2500).Draw(rt, "ms")) * time.Millisecond)
 			m.now = r.wall
@@ -144,7 +123,7 @@ func TestTimersAreAsTheModelSays(t *testing.T) {
 // commit applies some ops to both.
 func (m *timerModel) commit(t *rapid.T, r *subject, ops []agent.Op) {
 	got := r.batch(agent.Commit{Ops: ops})[0]
-	before, newest := maps.Clone(m.timers), m.newest
+	before, newest := m.timers.Clone(), m.newest
 	var want []agent.OpResult
 	for i, op := range ops {
 		var had agent.OpResult
@@ -164,7 +143,7 @@ func (m *timerModel) commit(t *rapid.T, r *subject, ops []agent.Op) {
 	if got.Err != nil {
 		t.Fatalf("%+v: %v", ops, got.Err)
 	}
-	if diff := cmp.Diff(want, got.Result.Results, cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(want, got.Result.Results, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("(-model +machine):\n%s", diff)
 	}
 }
@@ -173,13 +152,13 @@ func (m *timerModel) commit(t *rapid.T, r *subject, ops []agent.Op) {
 func (m *timerModel) same(t *rapid.T, r *subject) {
 	var bytes uint64
 	var all []agent.Timer
-	for _, path := range slices.Sorted(maps.Keys(m.timers)) {
-		timer := m.timers[path]
+	for _, n := range m.names() {
+		timer := m.timers[n]
 		all = append(all, timer)
 		bytes += uint64(len(timer.Cron) + len(timer.Type) + len(timer.Data))
 		got := read[*agent.Timer](r, &agent.GetTimer{Manager: timer.Manager, Key: timer.Key, ID: timer.ID})
-		if diff := cmp.Diff(&timer, got); diff != "" {
-			t.Fatalf("%s (-model +machine):\n%s", path, diff)
+		if diff := gocmp.Diff(&timer, got); diff != "" {
+			t.Fatalf("%+v (-model +machine):\n%s", n, diff)
 		}
 	}
 	for _, q := range []agent.ListTimers{{Manager: "m"}, {Manager: "n"}, {Manager: "m", Key: "a"}, {Manager: "m", Page: agent.Page{Prefix: "b"}}} {
@@ -195,11 +174,11 @@ func (m *timerModel) same(t *rapid.T, r *subject) {
 		want := slices.DeleteFunc(slices.Clone(all), func(v agent.Timer) bool {
 			return v.Manager != q.Manager || q.Key != "" && v.Key != q.Key || !strings.HasPrefix(v.Key, q.Prefix)
 		})
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("%+v (-model +machine):\n%s", q, diff)
 		}
 	}
-	if diff := cmp.Diff(m.due(), duePaths(t, r), cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(m.due(), duePaths(t, r), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("due at %d (-model +machine):\n%s", m.now, diff)
 	}
 	if len(m.timers) > 0 {

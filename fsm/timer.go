@@ -174,7 +174,9 @@ func (c *commit) failTimer(op *agent.FailTimer) (agent.OpResult, error) {
 		return nil, err
 	}
 	t.unplace()
-	t.row.Attempts++
+	if !op.Waits {
+		t.row.Attempts++
+	}
 	t.row.NotBefore, t.row.LastError = op.NotBefore, op.Error
 	t.row.Parked = t.row.Attempts >= agent.TimerAttemptsMax
 	return t.store()

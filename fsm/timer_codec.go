@@ -23,7 +23,7 @@ func encodeTimerOp(op agent.Op) (*logpb.Op, error) {
 		}}}, nil
 	case *agent.FailTimer:
 		return &logpb.Op{Op: &logpb.Op_FailTimer{FailTimer: &logpb.FailTimer{
-			Manager: o.Manager, Key: o.Key, Id: o.ID, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error,
+			Manager: o.Manager, Key: o.Key, Id: o.ID, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error, Waits: o.Waits,
 		}}}, nil
 	default:
 		return nil, fmt.Errorf("op of type %T has no place in the log", op)
@@ -46,7 +46,7 @@ func decodeTimerOp(op *logpb.Op) (agent.Op, error) {
 	case *logpb.Op_FailTimer:
 		o := p.FailTimer
 		return &agent.FailTimer{
-			Manager: o.Manager, Key: o.Key, ID: o.Id, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error,
+			Manager: o.Manager, Key: o.Key, ID: o.Id, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error, Waits: o.Waits,
 		}, nil
 	default:
 		return nil, fmt.Errorf("op of type %T is unknown", p)

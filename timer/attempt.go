@@ -38,11 +38,34 @@ func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen 
 	if pends, asked := w.pends(ctx, d); asked != nil || !pends {
 		return asked
 	}
-	now := wall + time.Since(seen).Milliseconds()
-	return w.commit(ctx, d.Scope, &agent.FailTimer{
-		Manager: d.Manager, Key: d.Key, ID: d.ID, Generation: d.Generation, Instant: d.Next,
-		NotBefore: now + retryAfter(d.Attempts).Milliseconds(), Error: cut(err.Error()),
-	})
+	fail := &agent.FailTimer{
+		Manager: d.Manager, Key: d.Key, ID: d.ID, Generation: d.Generation, Instant: d.Next, Error: cut(err.Error()),
+	}
+	wait := retryAfter(d.Attempts)
+	if agent.CodeOf(err) == agent.CodeNotFound {
+		lacks, asked := w.lacksManager(ctx, d)
+		if asked != nil {
+			return asked
+		}
+		if fail.Waits = lacks; lacks {
+			wait = agent.TimerRetryMost
+		}
+	}
+	fail.NotBefore = wall + (time.Since(seen) + wait).Milliseconds()
+	return w.commit(ctx, d.Scope, fail)
+}
+
+// lacksManager tells whether a timer's manager is not there: a handler may say
+// not_found too.
+func (w *Waker) lacksManager(ctx context.Context, d *agent.DueTimer) (bool, error) {
+	call, cancel := context.WithTimeout(ctx, commitLimit)
+	defer cancel()
+	answers, err := w.o.Service.Read(call, agent.Reads{Scope: d.Scope, Reads: []agent.Read{&agent.GetManager{Name: d.Manager}}})
+	if err != nil {
+		return false, err
+	}
+	e := answers.Answers[0].Err
+	return e != nil && e.Code == agent.CodeNotFound, nil
 }
 
 // undone tells an error after which the same attempt is to be made again: it

@@ -26,6 +26,8 @@ type world struct {
 	handle func(ctx context.Context, n int, s agent.Signal) error
 	// page is told before timers are read from a place on.
 	page func(from string)
+	// unmanaged: there is no manager; guarded by mu.
+	unmanaged bool
 
 	mu      sync.Mutex
 	timers  agenttest.TimerModel
@@ -181,6 +183,12 @@ func (w *world) Commit(_ context.Context, c agent.Commit) (agent.Result, error) 
 func (w *world) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if q, ok := r.Reads[0].(*agent.GetManager); ok {
+		if w.unmanaged {
+			return agent.Answers{Answers: []agent.Answer{{Err: agent.Errorf(agent.CodeNotFound, "there is no manager %q", q.Name)}}}, nil
+		}
+		return agent.Answers{Answers: []agent.Answer{{Found: &agent.Manager{Name: q.Name}}}}, nil
+	}
 	found, refusal, _ := w.timers.Find(r.Reads[0])
 	return agent.Answers{Answers: []agent.Answer{{Found: found, Err: refusal}}}, nil
 }

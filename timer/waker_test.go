@@ -201,3 +201,39 @@ func TestANodeThatDoesNotLeadFiresNothing(t *testing.T) {
 		}
 	})
 }
+
+// Whoever is to have it may come later: the timer is not parked for that, and
+// tells what it waits for.
+func TestATimerOfAnUnknownManagerWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.unmanaged = true
+		w.handle = func(_ context.Context, _ int, s agent.Signal) error {
+			missing := false
+			w.sees(func() { missing = w.unmanaged })
+			if missing {
+				return agent.Errorf(agent.CodeNotFound, "there is no manager")
+			}
+			return w.apply(s.Ack)
+		}
+		w.put(nil, "k")
+		time.Sleep(3 * time.Hour)
+		w.sees(func() {
+			for _, v := range w.timers {
+				if v.Parked || v.Attempts != 0 || v.LastError == "" {
+					t.Errorf("it is %+v", v)
+				}
+			}
+			if n := len(w.signals); n < 36 || n > 37 {
+				t.Errorf("it was tried %d times in 3 h", n)
+			}
+			w.unmanaged = false
+		})
+		time.Sleep(agent.TimerRetryMost)
+		w.sees(func() {
+			if len(w.timers) != 0 {
+				t.Errorf("it did not fire: %+v", w.timers)
+			}
+		})
+	})
+}

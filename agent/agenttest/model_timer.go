@@ -50,7 +50,9 @@ func (m TimerModel) Apply(op agent.Op, now int64, born func() uint64) (result ag
 		if refusal != nil {
 			return nil, refusal, true
 		}
-		t.Attempts++
+		if !o.Waits {
+			t.Attempts++
+		}
 		t.NotBefore, t.LastError, t.Parked = o.NotBefore, o.Error, t.Attempts >= agent.TimerAttemptsMax
 		m[name] = t
 		return timerResult(t), nil, true

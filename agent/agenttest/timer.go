@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"fmt"
+	"strings"
 
 	"dormouse/agent"
 )
@@ -124,6 +125,26 @@ var timerClaims = []claim{
 		if got := apply[*agent.TimerResult](k, alarm("t")).Timer; got.Parked || got.Attempts != 0 {
 			k.Fatalf("put anew it is %+v", got)
 		}
+	}},
+
+	{"a_timer_that_waits_for_its_manager_is_not_parked", func(k *kit) {
+		t := apply[*agent.TimerResult](k, alarm("t")).Timer
+		for range agent.TimerAttemptsMax + 1 {
+			fail := &agent.FailTimer{Manager: "m", Key: "k", ID: "t", Generation: t.Generation, Instant: t.Next, NotBefore: farAway, Error: "nobody there", Waits: true}
+			t = apply[*agent.TimerResult](k, fail).Timer
+		}
+		if got := *find[*agent.Timer](k, timerAt("t")); got.Parked || got.LastError != "nobody there" || got.Attempts != 0 {
+			k.Fatalf("it is %+v", got)
+		}
+	}},
+
+	{"a_timer_is_of_an_instance_that_there_can_be", func(k *kit) {
+		long := alarm("t")
+		long.Timer.Manager = strings.Repeat("x", agent.ManagerNameBytesMax+1)
+		k.refuseAtDoor(agent.CodeTooLarge, 0, "manager", long)
+		long = alarm("t")
+		long.Timer.Key = strings.Repeat("x", agent.IDBytesMax)
+		k.refuseAtDoor(agent.CodeTooLarge, 0, "key", long)
 	}},
 
 	{"timers_are_listed_page_by_page", func(k *kit) {

@@ -127,7 +127,7 @@ func timerState(t *agent.Timer) string {
 	switch {
 	case t.Parked:
 		return "parked: " + t.LastError
-	case t.Attempts > 0:
+	case t.LastError != "":
 		return "failed: " + t.LastError
 	default:
 		return "waits"

@@ -250,6 +250,7 @@ type FailTimer struct {
 	Instant       int64                  `protobuf:"varint,5,opt,name=instant" json:"instant,omitempty"`
 	NotBefore     int64                  `protobuf:"varint,6,opt,name=not_before,json=notBefore" json:"not_before,omitempty"`
 	Error         string                 `protobuf:"bytes,7,opt,name=error" json:"error,omitempty"`
+	Waits         bool                   `protobuf:"varint,190,opt,name=waits" json:"waits,omitempty"` // its manager is not there: the attempt is not counted
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -331,6 +332,13 @@ func (x *FailTimer) GetError() string {
 		return x.Error
 	}
 	return ""
+}
+
+func (x *FailTimer) GetWaits() bool {
+	if x != nil {
+		return x.Waits
+	}
+	return false
 }
 
 type PatchCron struct {
@@ -711,7 +719,7 @@ const file_proto_log_timer_proto_rawDesc = "" +
 	"generation\x18\x04 \x01(\x04R\n" +
 	"generation\x12\x18\n" +
 	"\ainstant\x18\x05 \x01(\x03R\ainstant\x12\x12\n" +
-	"\x04next\x18\x06 \x01(\x03R\x04next\"\xb6\x01\n" +
+	"\x04next\x18\x06 \x01(\x03R\x04next\"\xcd\x01\n" +
 	"\tFailTimer\x12\x18\n" +
 	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
@@ -722,7 +730,8 @@ const file_proto_log_timer_proto_rawDesc = "" +
 	"\ainstant\x18\x05 \x01(\x03R\ainstant\x12\x1d\n" +
 	"\n" +
 	"not_before\x18\x06 \x01(\x03R\tnotBefore\x12\x14\n" +
-	"\x05error\x18\a \x01(\tR\x05error\"\x82\x01\n" +
+	"\x05error\x18\a \x01(\tR\x05error\x12\x15\n" +
+	"\x05waits\x18\xbe\x01 \x01(\bR\x05waits\"\x82\x01\n" +
 	"\tPatchCron\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05specs\x18\x02 \x01(\fR\x05specs\x12&\n" +

@@ -19,7 +19,7 @@ func timerOpToProto(out *apipb.Op, op agent.Op) {
 		out.Op = &apipb.Op_AckTimer{AckTimer: AckTimerToProto(o)}
 	case *agent.FailTimer:
 		out.Op = &apipb.Op_FailTimer{FailTimer: &apipb.FailTimer{
-			Manager: o.Manager, Key: o.Key, Id: o.ID, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error,
+			Manager: o.Manager, Key: o.Key, Id: o.ID, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error, Waits: o.Waits,
 		}}
 	case *agent.PatchCron:
 		out.Op = &apipb.Op_PatchCron{PatchCron: &apipb.PatchCron{
@@ -48,7 +48,7 @@ func timerOpFromProto(op *apipb.Op) (agent.Op, error) {
 	case *apipb.Op_FailTimer:
 		if p := o.FailTimer; p != nil {
 			return &agent.FailTimer{
-				Manager: p.Manager, Key: p.Key, ID: p.Id, Generation: p.Generation, Instant: p.Instant, NotBefore: p.NotBefore, Error: p.Error,
+				Manager: p.Manager, Key: p.Key, ID: p.Id, Generation: p.Generation, Instant: p.Instant, NotBefore: p.NotBefore, Error: p.Error, Waits: p.Waits,
 			}, nil
 		}
 	case *apipb.Op_PatchCron:
