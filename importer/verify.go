@@ -161,16 +161,21 @@ func (s stored) compareThread(d *Differences, j job, n int) {
 		if i >= n {
 			continue
 		}
-		want := j.conversation.Messages[i]
-		if !equal(e.Payload, want.Payload) {
-			d.add("%s: entry %d is not the file's: %s", j.name, i, firstDifference(e.Payload, want.Payload))
-		}
-		if e.Kind != want.Kind {
-			d.add("%s: entry %d is a %s, the file's a %s", j.name, i, e.Kind, want.Kind)
-		}
+		compareMessage(d, j, i, e)
 	}
 	if head != s.thread.Head {
 		d.add("%s: the thread's head is %s, its entries' %s", j.name, s.thread.Head, head)
+	}
+}
+
+// compareMessage adds where an entry is not the ith message of j.
+func compareMessage(d *Differences, j job, i int, e agent.Entry) {
+	want := j.conversation.Messages[i]
+	if !equal(e.Payload, want.Payload) {
+		d.add("%s: entry %d is not the file's: %s", j.name, i, firstDifference(e.Payload, want.Payload))
+	}
+	if e.Kind != want.Kind {
+		d.add("%s: entry %d is a %s, the file's a %s", j.name, i, e.Kind, want.Kind)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 
 func (a *app) importCommand() *cobra.Command {
 	var o importer.Options
-	var verify, raw, sessions bool
+	var verify, raw, sessions, instances bool
+	var idle time.Duration
 	work := sessionImport{}
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: exactly("FILE"),
@@ -41,10 +42,16 @@ The turns are claimed, checkpointed and committed by --workers processes that
 compete for them. At the end all is compared with the file; "dormctl sessions
 replay ID" reads like the conversation.
 
+--instances makes a live instance of each conversation, of the manager
+"conversations": while its user is there it is attached, and each message is a
+signal; between turns the user is away for longer than --idle, so that it
+hibernates; at the end a timer wakes it once more.
+
 --raw reads (or verifies) what "dormctl export" wrote instead.`,
 		Example: `  dormctl import transcripts.jsonl
   dormctl import transcripts.jsonl --copies 20 --rate 500
   dormctl import transcripts.jsonl --sessions --workers 8
+  dormctl import transcripts.jsonl --instances --idle 1s
   dormctl import transcripts.jsonl --verify --endpoints 127.0.0.1:7601,127.0.0.1:7611`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Copies < 1 || o.Parallel < 1 || o.Rate < 0 {
@@ -56,8 +63,12 @@ replay ID" reads like the conversation.
 				return usagef("import writes under no claim: leave --fence out")
 			case raw && cmd.Flags().Changed("copies"):
 				return usagef("--copies is for transcripts, not for --raw")
-			case raw && sessions:
-				return usagef("--sessions is for transcripts, not for --raw")
+			case raw && (sessions || instances):
+				return usagef("--sessions and --instances are for transcripts, not for --raw")
+			case sessions && instances:
+				return usagef("give --sessions or --instances, not both")
+			case idle < 0:
+				return usagef("--idle must not be negative")
 			case raw:
 				return a.importRaw(cmd.Context(), args[0], verify, o.GiveUp)
 			}
@@ -68,6 +79,9 @@ replay ID" reads like the conversation.
 			list, err := readTranscripts(args[0])
 			if err != nil {
 				return err
+			}
+			if instances {
+				return a.importLive(cmd.Context(), list, importer.InstanceOptions{Options: o, Idle: idle}, verify)
 			}
 			return a.importList(cmd.Context(), list, work, sessions, verify)
 		},
@@ -80,6 +94,8 @@ replay ID" reads like the conversation.
 	flags.BoolVar(&verify, "verify", false, "import nothing, but compare what is stored with the file through each endpoint")
 	flags.BoolVar(&raw, "raw", false, "FILE is an export")
 	flags.BoolVar(&sessions, "sessions", false, "make sessions of the conversations, and run their turns")
+	flags.BoolVar(&instances, "instances", false, "make live instances of the conversations, driven by signals")
+	flags.DurationVar(&idle, "idle", 0, "after which an instance hibernates; half of a user's absence between turns (default 500ms)")
 	flags.IntVar(&work.workers, "workers", 8, "processes that compete for the turns of --sessions")
 	flags.DurationVar(&work.ttl, "ttl", 5*time.Second, "of the workers' leases: a turn whose worker is gone is taken over after it")
 	flags.IntVar(&work.worker, "worker", 0, "be the worker of that number")

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dormouse/agent"
+	"dormouse/importer"
+)
+
+// importLive makes live instances of conversations, or compares them.
+func (a *app) importLive(ctx context.Context, list []importer.Conversation, o importer.InstanceOptions, verify bool) error {
+	if verify {
+		return a.verifyInstances(ctx, list, o.Options)
+	}
+	return a.stream(ctx, func(ctx context.Context, s store) error {
+		bar := a.newProgress("importing", importer.Messages(list)*o.Copies, "messages")
+		o.Progress = bar.add
+		done, err := importer.ImportInstances(ctx, s, s.Instances(), list, o)
+		bar.end()
+		if err != nil {
+			return interrupted(ctx, err, "run the same command again to go on where it ended")
+		}
+		stats, err := s.Instances().Stats(ctx, o.Scope, importer.InstancesManager)
+		if err != nil {
+			return err
+		}
+		return errors.Join(a.printInstances(done, stats), differ(done.Differences, "what is stored differs from the file, and was left as it is"))
+	})
+}
+
+// importedInstances is what an import came to.
+type importedInstances struct {
+	Conversations int     `json:"conversations"`
+	Messages      int     `json:"messages"`
+	Already       int     `json:"already"`
+	Seconds       float64 `json:"seconds"`
+	Speed         float64 `json:"messages_per_second"`
+	Retries       int64   `json:"retries"`
+	Wakes         uint64  `json:"wakes"`      // of the nodes as they run now
+	Hibernated    uint64  `json:"hibernated"` // likewise
+	Differences   int     `json:"differences"`
+}
+
+func (a *app) printInstances(done importer.Summary, stats agent.ManagerStats) error {
+	seconds := done.Elapsed.Seconds()
+	doc := importedInstances{
+		Conversations: done.Conversations, Messages: done.Messages, Already: done.Already, Seconds: seconds,
+		Speed: float64(done.Messages) / max(seconds, 1e-3), Retries: done.Retries, Differences: done.Differences.Count,
+	}
+	for _, n := range stats.Nodes {
+		doc.Wakes += n.Wakes
+		doc.Hibernated += n.Hibernated
+	}
+	var g grid
+	g.add("conversations", number(doc.Conversations))
+	g.add("messages", number(doc.Messages))
+	g.add("already there", number(doc.Already))
+	g.add("seconds", fmt.Sprintf("%.1f", doc.Seconds))
+	g.add("messages/s", fmt.Sprintf("%.0f", doc.Speed))
+	g.add("retries", number(doc.Retries))
+	g.add("wakes", number(doc.Wakes))
+	g.add("hibernations", number(doc.Hibernated))
+	g.add("differences", number(doc.Differences))
+	return a.print(doc, g)
+}
+
+func (a *app) verifyInstances(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+	total := importer.Messages(list) * o.Copies
+	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+		o.Progress = progress
+		report, err := importer.VerifyInstances(ctx, s, list, o)
+		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err
+	})
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"dormouse/importer"
+	"dormouse/node/nodetest"
+)
+
+func TestTranscriptsBecomeLiveInstances(t *testing.T) {
+	const file = "../../importer/testdata/transcripts.jsonl"
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
+	out, errs, code := onNode(t, n, "import", file, "--instances", "--idle", "10ms", "-o", "json")
+	var done importedInstances
+	if err := json.Unmarshal([]byte(out), &done); err != nil || code != exitOK {
+		t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
+	}
+	list, err := readTranscripts(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Conversations != len(list) || done.Messages != importer.Messages(list) || done.Differences != 0 || int(done.Wakes) <= len(list) || done.Hibernated == 0 {
+		t.Errorf("it did %+v", done)
+	}
+	if out, errs, code := onNode(t, n, "import", file, "--instances", "--verify"); code != exitOK || !strings.Contains(out, "n1") {
+		t.Errorf("verify: exit %d: %s%s", code, out, errs)
+	}
+	for _, wrong := range [][]string{{"--raw"}, {"--sessions"}, {"--idle", "-1s"}} {
+		if _, _, code := onNode(t, n, append([]string{"import", file, "--instances"}, wrong...)...); code != exitUsage {
+			t.Errorf("with %v: exit %d", wrong, code)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"dormouse/agent"
+)
+
+// InstancesManager is the manager of the instances that conversations become.
+const InstancesManager = "conversations"
+
+// InstanceOptions say how conversations become live instances.
+type InstanceOptions struct {
+	Options
+	Idle time.Duration // an instance hibernates after it, and a user is away for twice as long between turns; 0 means 500 ms
+}
+
+const (
+	idleDefault = 500 * time.Millisecond
+	userTTL     = 30 * time.Second // of a user's attachment
+	followAfter = time.Second      // after the last message
+	followRest  = 200 * time.Millisecond
+	followID    = "follow-up"
+)
+
+// ImportInstances makes a live instance of each conversation. While its user is
+// there it is attached, and each message is a signal; between turns it is left
+// alone until it hibernates; at the end a timer wakes it once more. What is in
+// already is compared, and left alone where it differs.
+func ImportInstances(ctx context.Context, s agent.Service, at agent.Instances, list []Conversation, o InstanceOptions) (Summary, error) {
+	o.Options = o.filled()
+	if o.Idle == 0 {
+		o.Idle = idleDefault
+	}
+	began := time.Now()
+	var counted counters
+	var total tally
+	err := newSession(s, o.Scope, o.GiveUp, &counted).commit(ctx, &agent.PutManager{Manager: agent.Manager{
+		Name: InstancesManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: o.Idle,
+	}})
+	if err != nil {
+		return Summary{}, fmt.Errorf("put manager %s: %w", InstancesManager, err)
+	}
+	var limiter *rate.Limiter
+	if o.Rate > 0 {
+		limiter = rate.NewLimiter(rate.Limit(o.Rate), 1)
+	}
+	err = each(ctx, list, o.Options, func(ctx context.Context, jobs <-chan job) error {
+		u := &user{session: newSession(s, o.Scope, o.GiveUp, &counted), at: at, idle: o.Idle, limiter: limiter, progress: o.Progress, total: &total}
+		for j := range jobs {
+			if err := u.converse(ctx, j); err != nil {
+				return fmt.Errorf("instance %s (line %d): %w", j.name, j.conversation.Line, err)
+			}
+		}
+		return nil
+	})
+	return Summary{
+		Conversations: int(total.conversations.Load()), Messages: int(total.messages.Load()), Already: int(total.already.Load()),
+		Retries: counted.retries.Load(), Elapsed: time.Since(began), Differences: total.differences,
+	}, err
+}
+
+// user has one conversation after the other. It belongs to one goroutine.
+type user struct {
+	session  *session
+	at       agent.Instances
+	idle     time.Duration
+	limiter  *rate.Limiter // nil means as fast as it goes
+	progress func(int)
+	total    *tally
+}
+
+func (s *session) ref(j job) agent.InstanceRef {
+	return agent.InstanceRef{Scope: s.scope, Manager: InstancesManager, Key: j.name}
+}
+
+// converse brings one conversation in, from where its thread ends.
+func (u *user) converse(ctx context.Context, j job) error {
+	there, err := loadStored(ctx, u.session, u.session.ref(j).Checkpoint())
+	if err != nil {
+		return err
+	}
+	rev, messages := len(there.entries), len(j.conversation.Messages)
+	var d Differences
+	there.compareMessages(&d, j)
+	if d.Count > 0 {
+		u.total.mu.Lock()
+		u.total.differences.join(d)
+		u.total.mu.Unlock()
+		return nil
+	}
+	u.total.already.Add(int64(min(rev, messages)))
+	u.progress(min(rev, messages))
+	for _, turn := range j.conversation.turns() {
+		if turn.to <= rev {
+			continue
+		}
+		if err := u.turn(ctx, j, max(turn.from, rev), turn.to); err != nil {
+			return err
+		}
+		if !rest(ctx, 2*u.idle) { // the user is away, and it sleeps
+			return context.Cause(ctx)
+		}
+	}
+	if rev <= messages {
+		if err := u.followUp(ctx, j, uint64(messages)+1); err != nil {
+			return fmt.Errorf("the timer: %w", err)
+		}
+	}
+	u.total.conversations.Add(1)
+	return nil
+}
+
+// turn sends messages while the user is there. An attachment ends with its node;
+// then the user, who is there still, attaches again with the next turn.
+func (u *user) turn(ctx context.Context, j job, from, to int) error {
+	ref := u.session.ref(j)
+	attach := agent.Attach{Attachment: "user", TTL: userTTL}
+	err := u.session.retry(ctx, func(ctx context.Context) error { _, err := u.at.Attach(ctx, ref, attach); return err })
+	if err != nil {
+		return fmt.Errorf("attach: %w", err)
+	}
+	for i := from; i < to; i++ {
+		if u.limiter != nil {
+			if err := u.limiter.Wait(ctx); err != nil {
+				return err
+			}
+		}
+		signal := messageSignal(ref, j, i)
+		err = u.session.retry(ctx, func(ctx context.Context) error { _, err := u.at.Signal(ctx, ref, signal); return err })
+		if err != nil {
+			return fmt.Errorf("message %d: %w", i, err)
+		}
+		u.total.messages.Add(1)
+		u.progress(1)
+	}
+	return u.session.retry(ctx, func(ctx context.Context) error { return u.at.Detach(ctx, ref, attach.Attachment) })
+}
+
+// messageSignal is the same signal whoever sends the message, and however often.
+func messageSignal(ref agent.InstanceRef, j job, i int) agent.Signal {
+	m := j.conversation.Messages[i]
+	return agent.Signal{
+		Type: "turn", Request: agent.Request{Client: "import/" + ref.Checkpoint(), Seq: uint64(i + 1)},
+		Data: fmt.Appendf(nil, `{"entries":{"id":"message-%d","kind":%q,"payload":%s},"patch":{"messages":%d}}`, i, m.Kind, m.Payload, i+1),
+	}
+}
+
+// followUp sets the timer, unless an import before this one has, and waits until
+// it has fired.
+func (u *user) followUp(ctx context.Context, j job, rev uint64) error {
+	ref := u.session.ref(j)
+	answers, err := u.session.read(ctx, &agent.GetTimer{Manager: ref.Manager, Key: ref.Key, ID: followID}, &agent.GetThread{Thread: ref.Checkpoint()})
+	if err != nil {
+		return err
+	}
+	thread, err := foundIn[*agent.Thread](answers, 1)
+	if err != nil {
+		return err
+	}
+	if _, err = foundIn[*agent.Timer](answers, 0); errors.Is(err, agent.ErrNotFound) && thread.Rev < rev {
+		err = u.session.commit(ctx, &agent.PutTimer{Timer: agent.Timer{
+			Manager: ref.Manager, Key: ref.Key, ID: followID, Next: time.Now().Add(followAfter).UnixMilli(), Data: agent.JSON(`{"follow_up":true}`),
+		}})
+	}
+	for last := time.Now().Add(u.session.giveUp); err == nil && thread.Rev < rev; {
+		switch {
+		case time.Now().After(last):
+			return agent.Errorf(agent.CodeUnavailable, "it has not fired for %v", u.session.giveUp)
+		case !rest(ctx, followRest):
+			return context.Cause(ctx)
+		}
+		if answers, err = u.session.read(ctx, &agent.GetThread{Thread: ref.Checkpoint()}); err == nil {
+			thread, err = foundIn[*agent.Thread](answers, 0)
+		}
+	}
+	return err
+}

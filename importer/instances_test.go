@@ -1,0 +1,55 @@
+package importer_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/importer"
+	"dormouse/node/nodetest"
+)
+
+func TestConversationsBecomeInstances(t *testing.T) {
+	n := nodetest.Start(t)
+	list, err := importer.ReadTranscripts(strings.NewReader(`{"id":"a","messages":[{"role":"user","content":"h\u00e9"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}
+{"id":"b","messages":[{"role":"user","content":"d"}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	o := importer.InstanceOptions{Options: importer.Options{Parallel: 1, Copies: 2, Progress: func(n int) { told += n }}, Idle: 10 * time.Millisecond}
+	done, err := importer.ImportInstances(t.Context(), n.Client, n.Instances(), list, o)
+	if err != nil || done.Conversations != 4 || done.Messages != 8 || told != 8 || done.Differences.Count != 0 {
+		t.Fatalf("%+v, told of %d, %v", done, told, err)
+	}
+	verify := func() importer.Report {
+		report, err := importer.VerifyInstances(t.Context(), n.Client, list, importer.Options{Copies: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	if r := verify(); r.Differences.Count != 0 || r.Conversations != 4 || r.Entries != 12 {
+		t.Errorf("%+v", r)
+	}
+	// Again, nothing is sent.
+	again, err := importer.ImportInstances(t.Context(), n.Client, n.Instances(), list, o)
+	if err != nil || again.Messages != 0 || again.Already != 8 || verify().Differences.Count != 0 {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	// One turn more, or another message, is a difference.
+	ref := agent.InstanceRef{Manager: importer.InstancesManager, Key: "b"}
+	if _, err := n.Instances().Signal(t.Context(), ref, agent.Signal{Type: "append", Data: agent.JSON(`{"entries":{"payload":{}}}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if r := verify(); r.Differences.Count == 0 || !strings.Contains(r.Differences.First[0], "b: entry 2") {
+		t.Errorf("a turn too many goes unnoticed: %+v", r)
+	}
+	list[0].Messages[1].Payload = agent.JSON(`{"role":"assistant","content":"x"}`)
+	other, err := importer.ImportInstances(t.Context(), n.Client, n.Instances(), list, o)
+	if err != nil || other.Differences.Count == 0 {
+		t.Errorf("another message goes unnoticed: %+v, %v", other, err)
+	}
+}

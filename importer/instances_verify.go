@@ -1,0 +1,54 @@
+package importer
+
+import (
+	"context"
+	"strconv"
+
+	"dormouse/agent"
+)
+
+// VerifyInstances compares what is stored of every instance with its
+// conversation: each message is there once, in order, byte for byte, then what
+// the timer left, once, and each of them was one turn.
+func VerifyInstances(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
+	return verifyEach(ctx, s, list, o, func(ctx context.Context, session *session, j job, d *Differences) (int, map[string]bool, error) {
+		there, err := loadStored(ctx, session, session.ref(j).Checkpoint())
+		if err != nil {
+			return 0, nil, err
+		}
+		there.compareInstance(d, j)
+		return len(there.entries), there.nodes, nil
+	})
+}
+
+// compareInstance adds where what is stored is not the whole conversation.
+func (s stored) compareInstance(d *Differences, j job) {
+	if s.thread == nil || s.checkpoint == nil {
+		d.add("%s: there is no such instance", j.name)
+		return
+	}
+	s.compareMessages(d, j)
+	turns := uint64(len(j.conversation.Messages)) + 1
+	if s.thread.Rev != turns {
+		d.add("%s: the thread is at rev %d, the file and the timer at %d", j.name, s.thread.Rev, turns)
+	}
+	if c := s.checkpoint; c.Revision != turns || c.Thread == nil || c.Thread.Rev != turns {
+		d.add("%s: the checkpoint was written %d times, for %d turns, and points to %+v", j.name, c.Revision, turns, c.Thread)
+	}
+	if want := agent.JSON(`{"messages":` + strconv.Itoa(len(j.conversation.Messages)) + `}`); !equal(s.checkpoint.State, want) {
+		d.add("%s: the state is not the file's: %s", j.name, firstDifference(s.checkpoint.State, want))
+	}
+}
+
+// compareMessages adds where the entries that are there are not those that come
+// first.
+func (s stored) compareMessages(d *Differences, j job) {
+	for i, e := range s.entries {
+		switch messages := len(j.conversation.Messages); {
+		case i < messages:
+			compareMessage(d, j, i, e)
+		case i > messages || e.Kind != agent.KindSignalIn:
+			d.add("%s: entry %d, a %s, is neither the file's nor the timer's", j.name, i, e.Kind)
+		}
+	}
+}
