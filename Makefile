@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
-.PHONY: bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills jepsen-smoke jepsen-selftest jepsen-full
+.PHONY: bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ import-under-kills: build ## the main job: import while nodes are killed, then v
 
 import-sessions-under-kills: build ## the main job of sessions: workers compete for turns while nodes are killed
 	scripts/import_sessions_under_kills.sh
+
+import-instances-under-kills: build ## the main job of instances: conversations live, while a node is killed and a fourth joins
+	scripts/import_instances_under_kills.sh
 
 jepsen-smoke: build ## six short runs of the harness under faults (under 6 min; as root, or with fewer faults)
 	bin/dormjepsen smoke --binary bin/dormoused

@@ -32,7 +32,8 @@ func (s stored) compareInstance(d *Differences, j job) {
 	if s.thread.Rev != turns {
 		d.add("%s: the thread is at rev %d, the file and the timer at %d", j.name, s.thread.Rev, turns)
 	}
-	if c := s.checkpoint; c.Revision != turns || c.Thread == nil || c.Thread.Rev != turns {
+	// One that fell asleep before its first message was stored once more.
+	if c := s.checkpoint; c.Revision < turns || c.Revision > turns+1 || c.Thread == nil || c.Thread.Rev != turns {
 		d.add("%s: the checkpoint was written %d times, for %d turns, and points to %+v", j.name, c.Revision, turns, c.Thread)
 	}
 	if want := agent.JSON(`{"messages":` + strconv.Itoa(len(j.conversation.Messages)) + `}`); !equal(s.checkpoint.State, want) {

@@ -3,7 +3,7 @@
 # 10(n-1) for HTTP, and the three after it). Every process that is started is
 # ended by its pid.
 
-pids=("" "" "" "") # by number of the node, from 1
+pids=("" "" "" "" "") # by number of the node, from 1; a script may start a fourth
 
 http_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1)))"; }
 grpc_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 1))"; }
@@ -29,8 +29,8 @@ running() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null; }
 # stop_nodes asks every node to stop, and ends at once what has not after 30 s.
 stop_nodes() {
   local n deadline=$((SECONDS + 30))
-  for n in 1 2 3; do running "${pids[n]}" && kill -TERM "${pids[n]}" 2>/dev/null; done
-  for n in 1 2 3; do
+  for n in 1 2 3 4; do running "${pids[n]}" && kill -TERM "${pids[n]}" 2>/dev/null; done
+  for n in 1 2 3 4; do
     while running "${pids[n]}" && [ $SECONDS -lt $deadline ]; do sleep 0.1; done
     running "${pids[n]}" && kill -KILL "${pids[n]}" 2>/dev/null
     [ -n "${pids[n]}" ] && wait "${pids[n]}" 2>/dev/null
@@ -43,13 +43,13 @@ stop_nodes() {
 status_of() { "$bin/dormctl" --endpoints "$(grpc_of "$1")" --timeout 2s status 2>/dev/null || true; }
 
 # leader_of N: the number of the leader that node n knows, or nothing.
-leader_of() { status_of "$1" | sed -n 's/^leader  *n\([123]\)$/\1/p'; }
+leader_of() { status_of "$1" | sed -n 's/^leader  *n\([1-4]\)$/\1/p'; }
 
 # applied_of N: the applied index of node n and its chain, as "INDEX (chain X)".
 applied_of() { status_of "$1" | sed -n 's/^applied index  *//p'; }
 
 # voters_of N: how many voters node n counts.
-voters_of() { status_of "$1" | awk '$2 == "leader" || $2 == "voter"' | grep -c '^n[123] ' || true; }
+voters_of() { status_of "$1" | awk '$2 == "leader" || $2 == "voter"' | grep -c '^n[1-4] ' || true; }
 
 # within SECONDS WHAT COMMAND…: waits until the command succeeds.
 within() {
