@@ -15,14 +15,7 @@ import (
 	"dormouse/importer"
 )
 
-func (a *app) importCommand() *cobra.Command {
-	var o importer.Options
-	var verify, raw, sessions, instances bool
-	var idle time.Duration
-	work := sessionImport{}
-	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: exactly("FILE"),
-		Long: `import makes an agent of each conversation in FILE, which holds one a line:
+const importLong = `import makes an agent of each conversation in FILE, which holds one a line:
 
   {"id": "…", "agent"?, "user"?, "reward"?, "messages": [{"role": "…", …}, …]}
 
@@ -47,7 +40,16 @@ replay ID" reads like the conversation.
 signal; between turns the user is away for longer than --idle, so that it
 hibernates; at the end a timer wakes it once more.
 
---raw reads (or verifies) what "dormctl export" wrote instead.`,
+--raw reads (or verifies) what "dormctl export" wrote instead.`
+
+func (a *app) importCommand() *cobra.Command {
+	var o importer.Options
+	var verify, raw, sessions, instances bool
+	var idle time.Duration
+	work := sessionImport{}
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: exactly("FILE"),
+		Long: importLong,
 		Example: `  dormctl import transcripts.jsonl
   dormctl import transcripts.jsonl --copies 20 --rate 500
   dormctl import transcripts.jsonl --sessions --workers 8
