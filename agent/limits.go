@@ -14,6 +14,7 @@ const (
 	CommitEntriesMax    = 1024     // entries in one commit, over all of its ops
 	CommitOpsMax        = 1024     // ops in one commit
 	CommitBytesMax      = 8 << 20  // one encoded commit
+	CommitRowsBytesMax  = 64 << 20 // what a commit writes in the end: a fork or a move is a few bytes, and copies much
 	ReadsMax            = 128      // reads in one request
 	ReadKindsMax        = 64       // kinds that one load names
 	ListLimitDefault    = 100      // rows a list gives where no limit is named

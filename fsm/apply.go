@@ -31,6 +31,15 @@ type batch struct {
 // index<<16 + ordinal.
 const mintedMax = 1<<16 - 1
 
+// mintsMax is how many of them an op takes: the fork of an agent has a
+// checkpoint, a thread, a session and memories.
+const mintsMax = 4
+
+// entryRowsBytesMax is how much an entry may have written for another commit to
+// run in it: the engine takes its rows as one batch. Past it a commit is
+// overloaded, and comes with a later entry.
+const entryRowsBytesMax = 64 << 20
+
 // applyBatch applies one log entry: all of it in one engine batch, which says
 // how far the engine is. An error means that this replica must stop.
 func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decided, error) {
@@ -124,6 +133,7 @@ func (b *batch) commit() error {
 // mint is an incarnation that was never used before.
 func (b *batch) mint() uint64 {
 	b.minted++
+	invariant.Check(b.minted <= mintedMax, "entry %d mints more than %d", b.progress.index, mintedMax)
 	if planted.Is(planted.MapOrder) {
 		b.minted += inMapOrder()
 	}
@@ -161,9 +171,10 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 }
 
 func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
-	if b.minted+uint64(len(p.Ops)) > mintedMax {
-		return nil, agent.Errorf(agent.CodeOverloaded, "more than %d ops share a log entry", mintedMax)
+	if b.minted+mintsMax*uint64(len(p.Ops)) > mintedMax || b.rows.bytes > entryRowsBytesMax {
+		return nil, agent.Errorf(agent.CodeOverloaded, "too much shares a log entry: try again")
 	}
+	began := b.rows.bytes
 	if err := b.fenced(p.Scope, p.Fence); err != nil {
 		return nil, err
 	}
@@ -181,6 +192,11 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 			return nil, err
 		}
 		results[i] = result
+		if n := b.rows.bytes - began; n > agent.CommitRowsBytesMax {
+			e := agent.TooLarge("ops", "commit_rows_bytes_max", n, agent.CommitRowsBytesMax)
+			e.Op = i
+			return nil, e
+		}
 	}
 	if err := c.closeScope(); err != nil {
 		return nil, err

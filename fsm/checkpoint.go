@@ -181,15 +181,31 @@ func (c *commit) keepHistory(key string, old, row *logpb.CheckpointRow) error {
 	}
 	c.rows.set(historyKey, raw)
 	for keep := c.record.history() - 1; uint64(len(row.Kept)) > keep; row.Kept = row.Kept[1:] {
-		c.dropRevision(key, row.Incarnation, row.Revision-uint64(len(row.Kept)))
+		if err := c.dropRevision(key, row.Incarnation, row.Revision-uint64(len(row.Kept))); err != nil {
+			return err
+		}
 		c.grow(0, -int64(row.Kept[0]))
 	}
 	return nil
 }
 
-func (c *commit) dropRevision(key string, incarnation, revision uint64) {
-	c.rows.remove(revisionKey(kindCheckpointHistory, c.scope, key, incarnation, revision))
+// dropRevision lets go of an older revision, with its place in the queue.
+func (c *commit) dropRevision(key string, incarnation, revision uint64) error {
+	history := revisionKey(kindCheckpointHistory, c.scope, key, incarnation, revision)
+	if c.record.Policy.HistoryAgeMS > 0 { // else there is next to none, and a put reads no row more
+		raw, err := c.rows.get(history)
+		if err != nil {
+			return err
+		}
+		old, err := decodeCheckpointRow(key, raw)
+		if err != nil {
+			return err
+		}
+		c.unexpire(old.ForgetAt, history)
+	}
+	c.rows.remove(history)
 	c.rows.remove(revisionKey(kindCheckpointBody, c.scope, key, incarnation, revision))
+	return nil
 }
 
 func (c *commit) deleteCheckpoint(op *agent.DeleteCheckpoint) (agent.OpResult, error) {
@@ -223,7 +239,9 @@ func (c *commit) dropCheckpoint(key string, row *logpb.CheckpointRow) error {
 		size += kept
 	}
 	for back := range uint64(len(row.Kept)) + 1 {
-		c.dropRevision(key, row.Incarnation, row.Revision-back)
+		if err := c.dropRevision(key, row.Incarnation, row.Revision-back); err != nil {
+			return err
+		}
 	}
 	c.pin(key, row.Thread, nil)
 	c.removed(agent.ChangedCheckpoint, key)

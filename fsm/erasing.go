@@ -52,9 +52,14 @@ func leaseGone(rows rowReader, scope, claim string, wall int64) (bool, error) {
 	return isGone(rows, scope, session, wall)
 }
 
-// clearGone clears away a session that an op came upon and that is gone.
+// clearGone clears away a session that an op or the sweep came upon and that is
+// gone. Where its agent was erased, the receipt tells of it, expired or not.
 func (c *commit) clearGone(s *session) error {
-	if expired(s.row.ExpiresAt, c.progress.wall) {
+	raw, err := c.rows.get(idKey(kindErasing, c.scope, s.row.Agent))
+	if err != nil {
+		return err
+	}
+	if s.row.Incarnation >= decodeNumber(raw) {
 		return c.dropSession(s)
 	}
 	e, err := c.openErasure(s.row.Agent)
@@ -124,19 +129,20 @@ func (e *erasing) store() error {
 	return nil
 }
 
-// dueErasure goes on with an erasure, or forgets a receipt.
-func (c *commit) dueErasure(name string, when int64) error {
+// dueErasure goes on with an erasure, or forgets a receipt. What it costs is all
+// that an entry sweeps: one step of one erasure is as much as one op of it does.
+func (c *commit) dueErasure(name string, when int64) (cost int, err error) {
 	row, err := c.erasureRow(name)
 	if err != nil || row == nil || row.DueAt != when {
-		return err
+		return 0, err
 	}
 	if row.CompletedAt != 0 {
 		c.rows.remove(idKey(kindErasure, c.scope, name))
-		return nil
+		return 0, nil
 	}
 	e := &erasing{commit: c, agent: name, row: row}
 	if err := e.sessions(); err != nil {
-		return err
+		return 0, err
 	}
-	return e.store()
+	return sweepMax, e.store()
 }

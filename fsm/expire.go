@@ -169,6 +169,7 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	if err := c.openScope(); err != nil {
 		return 0, err
 	}
+	var cost int
 	var err error
 	switch kind {
 	case kindValue:
@@ -182,7 +183,7 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	case kindSession:
 		err = c.expireSession(id, int64(when))
 	case kindErasure:
-		err = c.dueErasure(id, int64(when))
+		cost, err = c.dueErasure(id, int64(when))
 	case kindMemory:
 		err = c.expireMemory(id, int64(when))
 	case kindReview:
@@ -203,7 +204,7 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	if c.record.changed {
 		c.scopes[scope] = c.record
 	}
-	return 0, nil
+	return cost, nil
 }
 
 // splitDueRow takes the name of a row apart that expires. The id of a memory's

@@ -79,9 +79,31 @@ func (c *commit) forkSource(op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 		return nil, err
 	}
 	if raw == nil || expired(then.ForgetAt, c.progress.wall) {
-		return nil, notKept(op.Agent, op.Revision, now.Revision-uint64(len(now.Kept)), now.Revision)
+		oldest, err := c.oldestKept(op.Agent, now)
+		if err != nil {
+			return nil, err
+		}
+		return nil, notKept(op.Agent, op.Revision, oldest, now.Revision)
 	}
 	return then, nil
+}
+
+// oldestKept is the oldest revision of a checkpoint whose age has not come yet.
+func (c *commit) oldestKept(key string, now *logpb.CheckpointRow) (uint64, error) {
+	for n := uint64(len(now.Kept)); n > 0; n-- {
+		raw, err := c.rows.get(revisionKey(kindCheckpointHistory, c.scope, key, now.Incarnation, now.Revision-n))
+		if err != nil {
+			return 0, err
+		}
+		row, err := decodeCheckpointRow(key, raw)
+		if err != nil {
+			return 0, err
+		}
+		if !expired(row.GetForgetAt(), c.progress.wall) {
+			return now.Revision - n, nil
+		}
+	}
+	return now.Revision, nil
 }
 
 // vacant refuses a fork onto what is there already.
@@ -273,5 +295,5 @@ func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
 		row.Session = op.NewSession
 	}
 	c.grow(1, int64(row.Size))
-	return to.store(row, body)
+	return to.storeOne(row, body)
 }

@@ -168,6 +168,14 @@ func (w *memoryWork) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
 
 // store writes a memory's rows, and what its agent remembers as a whole.
 func (w *memoryWork) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
+	if err := w.storeOne(row, body); err != nil {
+		return err
+	}
+	return w.storeAgent()
+}
+
+// storeOne is store without what the agent remembers as a whole.
+func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 	rawRow, err := deterministic.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode memory %q: %w", w.id, err)
@@ -183,7 +191,7 @@ func (w *memoryWork) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 	w.rows.set(memorySessionKey(w.scope, w.agent, row.Session, row.Order), []byte(w.id))
 	w.expireAt(row.ExpiresAt, w.key(kindMemory))
 	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Revision: row.Revision})
-	return w.storeAgent()
+	return nil
 }
 
 // unlist takes the memory as it stands out of all orders, and out of what its

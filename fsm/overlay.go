@@ -23,6 +23,7 @@ type overlay struct {
 	ranges []deletedRange // in order
 	undo   []undo         // since the commit began
 	clock  int            // grows with each change
+	bytes  int            // of all rows that were written, those of refused commits too
 }
 
 // change is a row's newest value. nil is a deleted row.
@@ -104,6 +105,7 @@ func (o *overlay) put(key string, value []byte) {
 	before, had := o.rows[key]
 	o.undo = append(o.undo, undo{key: key, before: before, had: had})
 	o.clock++
+	o.bytes += len(key) + len(value)
 	o.rows[key] = change{value: value, at: o.clock}
 }
 

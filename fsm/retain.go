@@ -24,8 +24,8 @@ func (c *commit) aging(key string, old *logpb.CheckpointRow, ageMS uint64) ([]by
 }
 
 // forgetRevision lets go of a revision whose age has come, and of those before
-// it. One that went before leaves its place in the queue behind; row is the
-// checkpoint's key, a NUL, and its incarnation and revision.
+// it. One that went under a policy without an age leaves its place in the queue
+// behind; row is the checkpoint's key, a NUL, and its incarnation and revision.
 func (c *commit) forgetRevision(row string) error {
 	key, numbers, _ := strings.Cut(row, separator)
 	if len(numbers) != 2*8 {
@@ -36,8 +36,13 @@ func (c *commit) forgetRevision(row string) error {
 	if err != nil || now == nil || now.Incarnation != incarnation {
 		return err
 	}
+	if oldest := now.Revision - uint64(len(now.Kept)); oldest > revision {
+		return nil
+	}
 	for n := uint64(len(now.Kept)); n > 0 && now.Revision-n <= revision; n-- {
-		c.dropRevision(key, incarnation, now.Revision-n)
+		if err := c.dropRevision(key, incarnation, now.Revision-n); err != nil {
+			return err
+		}
 		c.grow(0, -int64(now.Kept[0]))
 		now.Kept = now.Kept[1:]
 	}

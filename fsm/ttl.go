@@ -58,5 +58,5 @@ func (c *commit) expireSession(id string, when int64) error {
 	if err != nil || s == nil || s.row.ExpiresAt != when {
 		return err
 	}
-	return c.dropSession(s)
+	return c.clearGone(s)
 }

@@ -1,0 +1,132 @@
+package fsm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+)
+
+// queueRows is the kind of rows that say when others go.
+const queueRows = "\x13"
+
+// A fork is a few bytes in the log, and copies much.
+func TestACommitWritesSoMuchAndNotMore(t *testing.T) {
+	r := newSubject(t)
+	state := agent.JSON(`{"x":"` + strings.Repeat("x", 1<<20-8) + `"}`)
+	do[*agent.CheckpointResult](r, &agent.PutCheckpoint{Key: "a", State: state})
+	forks := func(from, n int) (ops []agent.Op) {
+		for i := range n {
+			ops = append(ops, &agent.ForkAgent{Agent: "a", NewAgent: fmt.Sprintf("b%d", from+i)})
+		}
+		return ops
+	}
+	const fit = agent.CommitRowsBytesMax>>20 - 1 // each is its state and a little
+	if e := r.refusal(agent.CodeTooLarge, forks(0, fit+1)...); e.Limit != "commit_rows_bytes_max=67108864" || e.Op != fit {
+		t.Fatalf("refused with %+v", e)
+	}
+	r.missing(agent.CodeNotFound, &agent.GetCheckpoint{Key: "b0"})
+	// Nor does an entry, however many commits are in it.
+	commit := agent.Commit{Ops: forks(0, fit)}
+	last := agent.Commit{Ops: forks(2*fit, 1)}
+	decided := r.batch(commit, agent.Commit{Ops: forks(fit, fit)}, last)
+	if decided[0].Err != nil || decided[1].Err != nil {
+		t.Fatalf("%v, %v", decided[0].Err, decided[1].Err)
+	}
+	if e := decided[2].Err; e == nil || e.Code != agent.CodeOverloaded || !agent.Retryable(e) {
+		t.Fatalf("the commit after them: %v", e)
+	}
+	do[*agent.ForkedAgent](r, last.Ops...)
+}
+
+// The places of older revisions in the queue go with them, else a checkpoint
+// that is written often leaves one for each write until the age is over.
+func TestRevisionsThatGoByNumberLeaveNothingBehind(t *testing.T) {
+	r := newSubject(t)
+	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{History: 3, HistoryAgeMS: 3_600_000}})
+	put := func(times int) int {
+		for range times {
+			do[*agent.CheckpointResult](r, &agent.PutCheckpoint{Key: "k", State: agent.JSON(`{"x":1}`)})
+		}
+		return r.rows(queueRows)
+	}
+	if few, many := put(5), put(20); few != many {
+		t.Fatalf("%d rows after 5 writes, %d after 25", few, many)
+	}
+	do[*agent.DeleteResult](r, &agent.DeleteCheckpoint{Key: "k"})
+	if n := r.rows(queueRows); n != 1 { // the tombstone's
+		t.Fatalf("%d rows are in the queue", n)
+	}
+}
+
+func TestAForkIsToldWhichRevisionsAreKept(t *testing.T) {
+	r := newSubject(t)
+	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{History: 10, HistoryAgeMS: 1000}})
+	put := func() { do[*agent.CheckpointResult](r, &agent.PutCheckpoint{Key: "a", State: agent.JSON(`{"x":1}`)}) }
+	put()
+	put()
+	r.after(500 * time.Millisecond)
+	put()
+	put()
+	r.after(500 * time.Millisecond) // revision 1 is over now, and not swept yet
+	e := r.refusal(agent.CodeNotFound, &agent.ForkAgent{Agent: "a", NewAgent: "b", Revision: 1})
+	if e.Floor != 2 || e.Revision != 4 {
+		t.Fatalf("refused with %+v", e)
+	}
+}
+
+// A session whose ttl ends while its agent is being erased is in the receipt.
+func TestAReceiptTellsOfSessionsThatExpireMeanwhile(t *testing.T) {
+	r := newSubject(t)
+	const sessions = 150
+	r.whole("a")
+	r.sessionsOf("a", sessions)
+	for i := range sessions {
+		do[*agent.SessionResult](r, &agent.SetTTL{Session: fmt.Sprintf("a-%04d", i), TTL: time.Second})
+	}
+	if erased := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"}); erased.Complete() {
+		t.Fatalf("erased at once: %+v", erased)
+	}
+	r.after(time.Second)
+	for entries := 0; read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}).CompletedAt == 0; entries++ {
+		if entries > sessions {
+			t.Fatal("it never ends")
+		}
+		r.pass()
+	}
+	if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}); got.Sessions != sessions || got.Reviews != sessions {
+		t.Fatalf("the receipt says %+v", got)
+	}
+}
+
+// The erasures of many agents take their turns.
+func TestAnEntryGoesOnWithOneErasure(t *testing.T) {
+	r := newSubject(t)
+	var erase []agent.Op
+	for _, name := range []string{"a", "b", "c"} {
+		r.sessionsOf(name, 150)
+		erase = append(erase, &agent.EraseAgent{Agent: name})
+	}
+	do[*agent.Erasure](r, erase...)
+	for entries := 0; ; entries++ {
+		before := r.leftovers()
+		r.pass()
+		gone := before - r.leftovers()
+		if gone > 2*agent.EraseRowsMax {
+			t.Fatalf("an entry removed %d rows", gone)
+		}
+		if gone == 0 {
+			break
+		}
+		if entries > 450 {
+			t.Fatal("it never ends")
+		}
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: name}); !got.Complete() || got.Sessions != 150 {
+			t.Fatalf("the receipt of %s says %+v", name, got)
+		}
+	}
+}
