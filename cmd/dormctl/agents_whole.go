@@ -88,8 +88,9 @@ func (a *app) agentsErase() *cobra.Command {
 		Long: `erase removes an agent's checkpoint with all revisions, their threads, what it
 remembers, and its sessions with their reviews, leases, threads and checkpoints.
 What another agent's checkpoint uses too stays, as do forks, values, claims that
-callers took, and conversations. It cannot be taken back, so it asks first, on a terminal; elsewhere it needs --yes. --receipt shows
-the receipt of an agent that was erased before, and erases nothing.`,
+callers took, and conversations. It cannot be taken back, so it asks first, on a
+terminal; elsewhere it needs --yes. --receipt shows the receipt of an agent that
+was erased before, and erases nothing.`,
 		Example: `  dormctl agents erase agent-1 --seal 24h`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Agent, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
