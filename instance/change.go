@@ -58,6 +58,10 @@ func (t *Turn) Rev() uint64 { return t.rev }
 // Revision is the checkpoint's before the turn; 0 where there is none yet.
 func (t *Turn) Revision() uint64 { return t.revision }
 
+// Life tells this awakening of the instance from all others, on whatever node. A
+// turn that is not applied does not end it.
+func (t *Turn) Life() string { return t.host.lifeOf(t.instance) }
+
 // State is the instance's state, as the handler has set it so far. It must not
 // be written to.
 func (t *Turn) State() agent.JSON { return t.state }

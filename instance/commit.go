@@ -24,12 +24,19 @@ const ownTTL = time.Hour
 // request is a request id of the host's own. One that was settled before it need
 // not be remembered.
 func (h *Host) request(i *instance) agent.Request {
+	client := h.lifeOf(i)
+	r := i.more()
+	r.seq++
+	return agent.Request{Client: client, Seq: r.seq, Low: r.seq, TTL: ownTTL}
+}
+
+// lifeOf names an instance's awakening; the host's own requests go by it.
+func (h *Host) lifeOf(i *instance) string {
 	r := i.more()
 	if r.client == "" {
 		r.client = fmt.Sprintf("%s/%d", h.name, h.lives.Add(1))
 	}
-	r.seq++
-	return agent.Request{Client: r.client, Seq: r.seq, Low: r.seq, TTL: ownTTL}
+	return r.client
 }
 
 // settle commits under the instance's fence. A commit whose outcome is unknown

@@ -93,7 +93,7 @@ func (kept) Close() error { return nil }
 // then stderr behind "2> ", then the exit code if it is not 0. "% fail CODE"
 // makes the next commit's answer that error, after it has applied; "% pass SPAN"
 // lets time go by. A script that begins with "% real" is played on a real node,
-// in virtual time; numbers of five digits and more, times and UUIDs differ each
+// in virtual time; numbers of five digits and more, indexes, times and UUIDs differ each
 // time, and are written as #. Run with -rewrite to write down what does come out.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/scripts/*.txt")
@@ -128,7 +128,7 @@ func TestScripts(t *testing.T) {
 }
 
 // changing is what a real node says otherwise each time.
-var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{5,}\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{5,}\b|\bindex +\d+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
 
 // play runs a script and returns it with what came out.
 func play(t *testing.T, c *console, script string) string {

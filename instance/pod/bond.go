@@ -12,12 +12,13 @@ import (
 // own have kept their owners.
 type Bond struct {
 	Owner string `json:"owner,omitempty"`
-	Life  uint64 `json:"life,omitempty"` // of the pod, where no node is the owner
+	Life  string `json:"life,omitempty"` // of the pod, where no node is the owner
 }
 
-// Revive is the slot of a pod that has woken, in its next life.
-func (s Slot) Revive() Slot {
-	s.Life++
+// Revive is the slot of a pod in a life, which may be another one than it was
+// stored in.
+func (s Slot) Revive(life string) Slot {
+	s.Life = life
 	return s
 }
 
@@ -97,7 +98,7 @@ type InstanceStatus = agent.InstanceStatus
 // the instances that there are: node → instance. awake tells that the pod is.
 func (s Slot) Snapshots(pod agent.InstanceRef, awake bool, there map[string]agent.Instance) ([]Snapshot, error) {
 	if !awake {
-		s = s.Revive() // what hung under it hangs under nobody
+		s = s.Revive("") // what hung under it hangs under nobody
 	}
 	runs := func(node string) bool {
 		i, ok := there[node]

@@ -48,7 +48,7 @@ func TestANodeWhoseKeyIsTooLongIsRefused(t *testing.T) {
 func TestBonds(t *testing.T) {
 	at := agent.InstanceRef{Manager: "teams", Key: "a"}
 	awake := func(string) bool { return true }
-	slot := pod.NewSlot(parse(t, team)).Revive()
+	slot := pod.NewSlot(parse(t, team)).Revive("x")
 	for _, node := range []string{"boss", "ann", "eve"} {
 		slot = slot.Bind(node, true)
 	}
@@ -65,7 +65,7 @@ func TestBonds(t *testing.T) {
 		boss, ann, eve string
 	}{
 		"as started":             {slot, awake, "under ", "under boss", "under ann"},
-		"in the pod's next life": {slot.Revive(), awake, "nowhere", "under boss", "under ann"},
+		"in the pod's next life": {slot.Revive("y"), awake, "nowhere", "under boss", "under ann"},
 		"after ann came back":    {slot.Bind("ann", true), awake, "under ", "under boss", "nowhere"},
 		"while ann sleeps":       {slot, func(n string) bool { return n != "ann" }, "under ", "under boss", "nowhere"},
 		"without boss":           {slot.Unbind("boss"), awake, "nowhere", "nowhere", "under ann"},

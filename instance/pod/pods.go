@@ -105,6 +105,10 @@ func (p Pods) Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON,
 	if err := p.known(ctx, &ref); err != nil {
 		return Report{}, err
 	}
+	ops, err := agent.Compact(ops)
+	if err != nil {
+		return Report{}, agent.Invalid("ops", "ops: %v", err)
+	}
 	var begun Progress
 	if err := p.ask(ctx, ref, SignalMutate, request, Mutate{Ops: []byte(ops)}, &begun); err != nil {
 		return Report{}, err

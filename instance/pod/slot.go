@@ -21,7 +21,7 @@ type Slot struct {
 	Mutation        Mutation       `json:"mutation"`
 	Metadata        jsontext.Value `json:"metadata,omitempty"`
 
-	Life  uint64          `json:"life,omitempty"`  // counts the pod's awakenings that took up work: see Revive
+	Life  string          `json:"life,omitempty"`  // names the pod's awakening that stored it
 	Bound map[string]Bond `json:"bound,omitempty"` // :: node → whom it hangs under
 }
 

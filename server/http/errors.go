@@ -46,6 +46,9 @@ var meanings = map[agent.Code]meaning{
 	agent.CodeTooLarge:            {http.StatusRequestEntityTooLarge, "It is over a limit", withLimit},
 	agent.CodeThawFailed:          {http.StatusConflict, "The instance does not wake from what is stored; nothing was started", withReason},
 	agent.CodeHandlerFailed:       {http.StatusBadGateway, "The signal's handler failed; nothing of its turn was applied", withReason},
+	agent.CodeMutationInProgress:  {http.StatusConflict, "Another mutation of the pod is running", withReason},
+	agent.CodeMutationFailed:      {http.StatusConflict, "The new topology is stored, and not all nodes are as it says", withReason},
+	agent.CodeReconcileFailed:     {http.StatusConflict, "The pod lives, and not all nodes could be done as asked", withReason},
 	agent.CodeNotOwner:            {http.StatusServiceUnavailable, "The instance is moving; nothing was handled", nil},
 	agent.CodeOverloaded:          {http.StatusTooManyRequests, "A queue or a quota is full; nothing was applied", withRetry},
 	agent.CodeUnavailable:         {http.StatusServiceUnavailable, "The node cannot serve this now; nothing was applied", nil},
@@ -63,22 +66,23 @@ type problem struct {
 	Detail string     `json:"detail"`
 	Code   agent.Code `json:"code" doc:"For programs; the other members depend on it"`
 
-	Op           *int    `json:"op,omitempty" doc:"Of /v1/commits: which op was refused, from 0"`
-	Field        string  `json:"field,omitempty" doc:"invalid, too_large: the parameter or member at fault"`
-	Limit        string  `json:"limit,omitempty" doc:"too_large: the limit and its value"`
-	Rev          *uint64 `json:"rev,omitempty" doc:"conflict and thread codes: the stored thread's rev"`
-	Head         *string `json:"head,omitempty" doc:"conflict and thread codes: the stored thread's head"`
-	Thread       *string `json:"thread,omitempty" doc:"missing_thread, thread_mismatch: the pointer's thread"`
-	Revision     *uint64 `json:"revision,omitempty" doc:"revision_mismatch and stale revisions: the stored one, 0 where there is none"`
-	Seq          *uint64 `json:"seq,omitempty" doc:"duplicate_entry: where the id stands"`
-	Incarnation  *uint64 `json:"incarnation,omitempty" doc:"deleted: the incarnation that is gone or current"`
-	Floor        *uint64 `json:"floor,omitempty" doc:"compacted: the first seq that is still there"`
-	Epoch        *uint64 `json:"epoch,omitempty" doc:"fenced, already_claimed and codes of leases: the epoch that the claim is held under; 0 where nobody holds it"`
-	Holder       *string `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed and codes of leases: who holds the claim, \"\" where nobody does; review_already_decided: who decided"`
-	ExpiresAt    *int64  `json:"expires_at,omitempty" doc:"already_claimed and codes of leases: when it lapses, Unix ms; approval_expired: when the review did"`
-	State        *string `json:"state,omitzero" nullable:"false" doc:"Codes of sessions and reviews: the status that it has"`
-	Reason       *string `json:"reason,omitzero" nullable:"false" doc:"thaw_failed, handler_failed: why, in a word"`
-	RetryAfterMS *int64  `json:"retry_after_ms,omitempty" doc:"overloaded: when to come back"`
+	Op           *int     `json:"op,omitempty" doc:"Of /v1/commits: which op was refused, from 0"`
+	Field        string   `json:"field,omitempty" doc:"invalid, too_large: the parameter or member at fault"`
+	Limit        string   `json:"limit,omitempty" doc:"too_large: the limit and its value"`
+	Rev          *uint64  `json:"rev,omitempty" doc:"conflict and thread codes: the stored thread's rev"`
+	Head         *string  `json:"head,omitempty" doc:"conflict and thread codes: the stored thread's head"`
+	Thread       *string  `json:"thread,omitempty" doc:"missing_thread, thread_mismatch: the pointer's thread"`
+	Revision     *uint64  `json:"revision,omitempty" doc:"revision_mismatch and stale revisions: the stored one, 0 where there is none"`
+	Seq          *uint64  `json:"seq,omitempty" doc:"duplicate_entry: where the id stands"`
+	Incarnation  *uint64  `json:"incarnation,omitempty" doc:"deleted: the incarnation that is gone or current"`
+	Floor        *uint64  `json:"floor,omitempty" doc:"compacted: the first seq that is still there"`
+	Epoch        *uint64  `json:"epoch,omitempty" doc:"fenced, already_claimed and codes of leases: the epoch that the claim is held under; 0 where nobody holds it"`
+	Holder       *string  `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed and codes of leases: who holds the claim, \"\" where nobody does; review_already_decided: who decided"`
+	ExpiresAt    *int64   `json:"expires_at,omitempty" doc:"already_claimed and codes of leases: when it lapses, Unix ms; approval_expired: when the review did"`
+	State        *string  `json:"state,omitzero" nullable:"false" doc:"Codes of sessions and reviews: the status that it has"`
+	Reason       *string  `json:"reason,omitzero" nullable:"false" doc:"thaw_failed, handler_failed: why, in a word; mutation_in_progress: the mutation's id; mutation_failed, reconcile_failed: the code of the first failure"`
+	Report       anyValue `json:"report,omitzero" doc:"mutation_failed, reconcile_failed: what was done, and the failures node by node"`
+	RetryAfterMS *int64   `json:"retry_after_ms,omitempty" doc:"overloaded: when to come back"`
 }
 
 func withField(p *problem, e *agent.Error)       { p.Field = wireField(e.Field) }
@@ -195,6 +199,10 @@ func (f *front) refuseOp(w *writer, err error, numbered bool) {
 	var method *methodError
 	if errors.As(err, &method) {
 		w.Header().Set("Allow", method.allow)
+	}
+	var failed *reportError
+	if errors.As(err, &failed) {
+		p.Report = anyValue{document(failed.report)}
 	}
 	if p.RetryAfterMS != nil {
 		seconds := max(1, (*p.RetryAfterMS+999)/1000)

@@ -40,6 +40,8 @@ var contract = []string{
 	"POST /v1/managers/{manager}/instances/{key}/touch", "POST /v1/managers/{manager}/instances/{key}/signals",
 	"POST /v1/managers/{manager}/instances/{key}/hibernate",
 	"PUT /v1/managers/{manager}/instances/{key}/timers/{timer}", "DELETE /v1/managers/{manager}/instances/{key}/timers/{timer}",
+	"POST /v1/pods/{manager}/{key}", "GET /v1/pods/{manager}/{key}/nodes", "POST /v1/pods/{manager}/{key}/nodes/{name}/ensure",
+	"POST /v1/pods/{manager}/{key}/reconcile", "POST /v1/pods/{manager}/{key}/mutate",
 	"GET /v1/cluster", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup", "GET /v1/placement/{manager}/{key}",
 	"GET /v1/scopes", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}", "GET /v1/changes",
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
@@ -49,6 +51,7 @@ var contract = []string{
 var added = []string{
 	"PATCH /v1/checkpoints/{key}/cron", "PATCH /v1/managers/{manager}/instances/{key}/cron",
 	"GET /v1/placement", "GET /v1/cluster/instances",
+	"GET /v1/pods/{manager}/{key}", "GET /v1/pods/{manager}/{key}/nodes/{name}", "POST /v1/pods/{manager}/{key}/hibernate", "POST /v1/pods/{manager}/{key}/fork",
 	"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}", "DELETE /v1/managers/{manager}",
 	"GET /v1/managers/{manager}/instances/{key}/timers/{timer}", "GET /v1/managers/{manager}/instances/{key}/timers", "GET /v1/managers/{manager}/timers",
 }

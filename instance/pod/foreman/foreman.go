@@ -43,7 +43,6 @@ func Handler(instances func() agent.Instances) instance.GoHandler {
 type foreman struct {
 	pod       agent.InstanceRef
 	instances func() agent.Instances
-	revived   bool // the slot is in this awakening's life
 }
 
 // Handle implements instance.Handler.
@@ -59,7 +58,7 @@ func (f *foreman) Handle(ctx context.Context, t *instance.Turn) error {
 	if err != nil {
 		return err
 	}
-	w := &work{foreman: f, turn: t, slot: slot}
+	w := &work{foreman: f, turn: t, slot: slot.Revive(t.Life())} // what hung under the pod before it woke is nobody's
 	switch t.Type() {
 	case pod.SignalReconcile:
 		return w.reconcile(ctx)
@@ -134,16 +133,8 @@ type work struct {
 	slot pod.Slot
 }
 
-// revive has the nodes that hung under the pod before it woke be nobody's.
-func (w *work) revive() {
-	if !w.revived {
-		w.slot = w.slot.Revive()
-	}
-}
-
 // store has the slot be what the turn leaves.
 func (w *work) store() error {
-	w.revived = true // where the turn is not applied there is another foreman
 	state, err := w.slot.In(w.turn.State())
 	if err != nil {
 		return err
@@ -166,7 +157,6 @@ func (w *work) reconcile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.revive()
 	report := pod.Reconciled{Requested: asked.Nodes, Waves: waves, Nodes: map[string]pod.Outcomes{}, Failures: map[string]pod.Failure{}}
 	for n, wave := range waves {
 		if len(report.Failures) > 0 {

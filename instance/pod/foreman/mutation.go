@@ -26,7 +26,6 @@ func (w *work) mutate() error {
 	if err != nil {
 		return err
 	}
-	w.revive()
 	slot, err := w.slot.Begin(id, ops)
 	if err != nil {
 		return err
@@ -85,7 +84,6 @@ func (w *work) step(ctx context.Context, byTimer bool) error {
 	if err != nil {
 		return err
 	}
-	w.revive()
 	outcome, err := w.do(ctx, next)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package foreman
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -44,6 +45,10 @@ const detailMax = 256
 
 func failure(stage pod.Stage, err error) pod.Failure {
 	detail := err.Error()
+	var own *agent.Error
+	if errors.As(err, &own) {
+		detail = own.Detail
+	}
 	if len(detail) > detailMax {
 		detail = detail[:detailMax] + "…"
 	}

@@ -15,7 +15,6 @@ func (w *work) rest(ctx context.Context) error {
 	if err := read(w.turn, &asked); err != nil {
 		return err
 	}
-	w.revive()
 	rested := pod.Rested{Nodes: map[string]pod.Stored{}, Failures: map[string]pod.Failure{}}
 	if m, running := w.slot.Resume(); running {
 		if !asked.Teardown {
@@ -140,7 +139,7 @@ func (w *work) copy(m member) error {
 			return err
 		}
 		if there {
-			slot.Mutation, slot.Bound, slot.Life = pod.Mutation{Status: pod.MutationIdle}, nil, 0
+			slot.Mutation, slot.Bound, slot.Life = pod.Mutation{Status: pod.MutationIdle}, nil, ""
 			if state, err = slot.In(state); err != nil {
 				return err
 			}

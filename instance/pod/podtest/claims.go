@@ -89,6 +89,14 @@ var claims = []claim{
 		k.equal("sources", report.Nodes["ann"].Source+" "+report.Nodes["eve"].Source, "started adopted")
 	}},
 
+	{"PD-5 a call that is refused takes no node from its pod", func(k *kit) {
+		k.get(team("a"), crew)
+		_, err := k.pods.Mutate(k.Context(), team("a"), agent.JSON(`[{"remove_node":{"name":"zoe"}}]`), agent.Request{})
+		k.refused(err, agent.CodeNotFound, "zoe")
+		k.mutate(team("a"), `[{"remove_node":{"name":"eve"}}]`)
+		k.stands(team("a"), "ann=stopped bob=stopped boss=adopted store=adopted")
+	}},
+
 	{"PD-6 get fails with a report where nodes do, and the pod lives", func(k *kit) {
 		const topology = `{"name":"t","nodes":{
 			"good":{"manager":"agents","activation":"eager"}, "bad":{"manager":"picky","activation":"eager","initial_state":{"broken":true}},

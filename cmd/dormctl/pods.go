@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+	"dormouse/instance/pod"
+)
+
+func (a *app) podsCommand() *cobra.Command {
+	cmd := group("pods", "Groups of instances: their topology, and how their nodes stand", a.podsGet(), a.podsShow(), a.podsNodes(), a.podsEnsure(),
+		a.podsReconcile(), a.podsMutate(), a.podsHibernate(), a.podsFork())
+	cmd.Long = `A pod is an instance that names others, its nodes: who owns whom and who depends on
+whom. Getting it starts its eager nodes in waves; a mutation changes its topology,
+which is stored before anything is started or stopped. A pod's manager has the
+handler go pod.`
+	return cmd
+}
+
+// onPod makes a call on the pod that a command names.
+func (a *app) onPod(cmd *cobra.Command, args []string, call func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error) error {
+	return a.with(cmd, func(ctx context.Context, s store) error {
+		return call(ctx, pod.Pods{Instances: s.Instances(), Service: s}, agent.InstanceRef{Scope: a.scope, Manager: args[0], Key: args[1]})
+	})
+}
+
+func (a *app) podsGet() *cobra.Command {
+	var topology, initial string
+	cmd := &cobra.Command{
+		Use: "get MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: exactly("MANAGER", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			raw, err := a.optionalObject("--topology", topology)
+			if err != nil {
+				return err
+			}
+			state, err := a.optionalObject("--initial-state", initial)
+			if err != nil {
+				return err
+			}
+			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+				got, err := pods.Get(ctx, ref, pod.Open{Topology: []byte(raw), InitialState: []byte(state)})
+				return a.printReconciled(got.Report, err)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&topology, "topology", "", "of a new pod: a JSON object, @FILE or - for stdin; its manager's metadata may have one")
+	cmd.Flags().StringVar(&initial, "initial-state", "", "of a new pod: a JSON object, @FILE or - for stdin")
+	return cmd
+}
+
+func (a *app) podsEnsure() *cobra.Command {
+	var initial string
+	cmd := &cobra.Command{
+		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after all that it needs", Args: exactly("MANAGER", "KEY", "NODE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			state, err := a.optionalObject("--initial-state", initial)
+			if err != nil {
+				return err
+			}
+			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+				_, report, err := pods.Ensure(ctx, ref, args[2], state)
+				return a.printReconciled(report, err)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&initial, "initial-state", "", "what that node alone begins with where it is fresh: a JSON object, @FILE or - for stdin")
+	return cmd
+}
+
+func (a *app) podsReconcile() *cobra.Command {
+	return &cobra.Command{
+		Use: "reconcile MANAGER KEY [NODE...]", Short: "Start nodes, the eager ones where none is named, and adopt those that are awake",
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+				report, err := pods.Reconcile(ctx, ref, args[2:]...)
+				return a.printReconciled(report, err)
+			})
+		},
+	}
+}
+
+func (a *app) podsNodes() *cobra.Command {
+	return &cobra.Command{
+		Use: "nodes MANAGER KEY", Short: "Show how a pod's nodes stand; wakes none", Args: exactly("MANAGER", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+				shots, err := pods.Nodes(ctx, ref)
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"name", "status", "kind", "activation", "owner", "manager", "key", "node"}}
+				for _, s := range shots {
+					g.add(s.Name, string(s.Status), string(s.Kind), string(s.Activation), orDash(s.Owner), s.Manager, s.Key, orDash(s.Node))
+				}
+				return a.print(shots, g)
+			})
+		},
+	}
+}
+
+func (a *app) podsShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show MANAGER KEY", Short: "Show a pod as it is stored; does not wake it", Args: exactly("MANAGER", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+				view, err := pods.Look(ctx, ref)
+				if err != nil {
+					return err
+				}
+				m := view.Slot.Mutation
+				var g grid
+				g.add("pod", ref.Manager+" "+ref.Key)
+				g.add("status", string(view.Status))
+				g.add("topology", view.Slot.Topology.Name+", version "+number(view.Slot.TopologyVersion))
+				g.add("nodes", strings.Join(view.Slot.Topology.Names(), " "))
+				g.add("mutation", strings.TrimSpace(string(m.Status)+" "+m.ID))
+				return a.print(struct {
+					Manager string   `json:"manager"`
+					Key     string   `json:"key"`
+					Status  string   `json:"status"`
+					Slot    pod.Slot `json:"pod"`
+				}{ref.Manager, ref.Key, string(view.Status), view.Slot}, g)
+			})
+		},
+	}
+}
+
+func (a *app) podsMutate() *cobra.Command {
+	return &cobra.Command{
+		Use: "mutate MANAGER KEY OPS", Short: "Change a pod's topology", Args: exactly("MANAGER", "KEY", "OPS"),
+		Long: `mutate changes a pod's topology, which is stored first; then nodes are stopped and
+started for it. OPS is a JSON array of {"add_node":{"name","node":{"manager",…},
+"owner"?,"depends_on"?}} and {"remove_node":{"name"}}, @FILE or - for stdin. Where
+the command ends before the mutation does, the pod goes on with it by itself.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ops, err := a.bytesArg("OPS", args[2])
+			if err != nil {
+				return err
+			}
+			request := a.podRequest()
+			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+				report, err := pods.Mutate(ctx, ref, agent.JSON(ops), request)
+				switch agent.CodeOf(err) {
+				case "", agent.CodeMutationFailed:
+				default:
+					return &commitError{request: request, err: err}
+				}
+				var g grid
+				g.add("mutation", report.MutationID)
+				g.add("status", string(report.Status))
+				g.add("version", number(report.TopologyVersion))
+				for _, list := range []struct {
+					what  string
+					names []string
+				}{{"added", report.Added}, {"removed", report.Removed}, {"started", report.Started}, {"stopped", report.Stopped}} {
+					g.add(list.what, orDash(strings.Join(list.names, " ")))
+				}
+				if printing := a.print(report, g); printing != nil {
+					return printing
+				}
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) podsHibernate() *cobra.Command {
+	return &cobra.Command{
+		Use: "hibernate MANAGER KEY", Short: "Stop all nodes and the pod, and show what is stored, at one index", Args: exactly("MANAGER", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+				rested, err := pods.Hibernate(ctx, ref)
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"manager", "key", "revision", "rev"}, note: "as of index " + number(rested.Index)}
+				for _, key := range slices.Sorted(maps.Keys(rested.Nodes)) {
+					n := rested.Nodes[key]
+					g.add(n.Manager, key, number(n.Revision), number(n.Rev))
+				}
+				return a.print(rested, g)
+			})
+		},
+	}
+}
+
+func (a *app) podsFork() *cobra.Command {
+	return &cobra.Command{
+		Use: "fork MANAGER KEY NEWKEY", Short: "Make another pod of what is stored of this one and its nodes", Args: exactly("MANAGER", "KEY", "NEWKEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			request := a.podRequest()
+			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+				forked, err := pods.Fork(ctx, ref, args[2], request)
+				if err != nil {
+					return &commitError{request: request, err: err}
+				}
+				var g grid
+				g.add("pod", args[0]+" "+forked.Key)
+				g.add("nodes", strconv.Itoa(forked.Nodes))
+				g.add("as of index", number(forked.Index))
+				return a.print(forked, g)
+			})
+		},
+	}
+}
+
+// podRequest is the request id of a call that is made once.
+func (a *app) podRequest() agent.Request {
+	id := a.requestID
+	if id == "" {
+		id = uuid.NewString()
+	}
+	return agent.Request{Client: id, Seq: 1}
+}
+
+// printReconciled prints a report, that of a failure too, which stays the
+// command's.
+func (a *app) printReconciled(r pod.Reconciled, err error) error {
+	if err != nil && agent.CodeOf(err) != agent.CodeReconcileFailed {
+		return err
+	}
+	g := grid{head: []string{"wave", "node", "is", "under"}}
+	for n, wave := range r.Waves {
+		for _, name := range wave {
+			is, under := "pending", ""
+			if done, ok := r.Nodes[name]; ok {
+				is, under = string(done.Source), done.Owner
+			} else if f, ok := r.Failures[name]; ok {
+				is = fmt.Sprintf("failed at %s: %s", f.Stage, f.Code)
+			}
+			g.add(strconv.Itoa(n+1), name, is, orDash(under))
+		}
+	}
+	if printing := a.print(r, g); printing != nil {
+		return printing
+	}
+	return err
+}
