@@ -15,6 +15,7 @@ import (
 	"dormouse/cluster"
 	"dormouse/cluster/peer"
 	"dormouse/instance"
+	"dormouse/instance/pod/foreman"
 	"dormouse/router"
 	"dormouse/server/grpc"
 )
@@ -120,6 +121,7 @@ func (h *Host) build() error {
 	}
 	o := h.o.Instance
 	o.Node, o.Incarnation, o.Logger = h.o.Name, h.line.Life(), h.o.Logger.Named("instances")
+	o.Handlers = foreman.Beside(o.Handlers, h.Instances)
 	o.Service, o.Ground = service{h.client, h.table}, h.Ground()
 	if h.instances, err = instance.New(o); err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"dormouse/cluster/peer"
 	"dormouse/host"
 	"dormouse/instance"
+	"dormouse/instance/pod"
 )
 
 // guest is a host that runs in a town.
@@ -119,6 +120,21 @@ func (w *inn) signal(through agent.Instances, key string) string {
 	return ""
 }
 
+// pod opens a pod, with one node, wherever it lives.
+func (w *inn) pod() {
+	w.t.Helper()
+	put := &agent.PutManager{Manager: agent.Manager{Name: "teams", Handler: agent.Handler{Kind: agent.HandlerGo, Name: pod.HandlerName}}}
+	if _, err := w.leader().Service().Commit(context.Background(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
+		w.t.Fatal(err)
+	}
+	const topology = `{"name":"t","nodes":{"one":{"manager":"tallies","activation":"eager"}}}`
+	ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "teams", Key: "one"}
+	got, err := w.leader().pods().Get(context.Background(), ref, pod.Open{Topology: []byte(topology)})
+	if err != nil || len(got.Report.Failures) > 0 {
+		w.t.Fatalf("the pod: %+v, %v", got, err)
+	}
+}
+
 // whole checks that each thread has each signal once, in order.
 func (w *inn) whole() {
 	w.t.Helper()
@@ -148,6 +164,7 @@ func TestAHostKeepsInstancesAndLeavesInOrderSim(t *testing.T) {
 		h1 := w.invite("h1", tallies("tally", 1))
 		<-h1.Ready()
 		w.await("the host to own everything", func() bool { return len(h1.Owned()) == agent.Partitions })
+		w.pod()
 		for i := range 12 {
 			key := fmt.Sprint("k", i)
 			for _, through := range []agent.Instances{w.awake["n1"].Instances(), h1.Instances(), w.awake["n3"].Instances()} {

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"dormouse/cluster"
 	"dormouse/fsm"
 	"dormouse/instance"
-	"dormouse/instance/pod"
 	"dormouse/instance/pod/foreman"
 	"dormouse/router"
 	"dormouse/server/grpc"
@@ -63,11 +61,9 @@ func (n *Node) openInstances() error {
 		return fault("instances.keys", err, codeConfig)
 	}
 	k := &keeper{ended: make(chan struct{})}
-	handlers := map[string]instance.GoHandler{pod.HandlerName: foreman.Handler(func() agent.Instances { return k.router })}
-	maps.Copy(handlers, n.o.Handlers) // a program may have pods of its own
 	k.host, err = instance.New(instance.Options{
 		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ground: ground{n.machine, n.group},
-		Handlers: handlers, Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
+		Handlers: foreman.Beside(n.o.Handlers, n.Instances), Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
 		AwakeMax: c.Instances.AwakeMax, Logger: n.logger.Named("instances"),
 	})
 	if err != nil {

@@ -251,11 +251,12 @@ func (p patient) Handle(ctx context.Context, _ *instance.Turn) error {
 // partitions up nonetheless: nobody waits for its lease to lapse.
 func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &street{town: placedTown(t, 3)}
-		stopping := s.follower().name
-		s.sleep(stopping)
+		s := &street{town: placedTown(t, 0)}
 		begun := make(chan struct{})
 		s.handlers = map[string]instance.GoHandler{"patient": {New: func(agent.InstanceRef) instance.Handler { return patient{begun} }}}
+		s.found(3)
+		stopping := s.follower().name
+		s.sleep(stopping)
 		c := s.config(stopping)
 		c.Node.StopTimeout = 40 * time.Second
 		s.startWith(stopping, c)

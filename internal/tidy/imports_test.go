@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"node/nodetest": {"client", "cluster", "cluster/clustertest", "cluster/gossip/gossiptest", "config", "instance", "node"},
 
 	// A part in a cluster for programs that are no node of it.
-	"host": {"agent", "client", "cluster", "cluster/peer", "instance", "router", "server/grpc"},
+	"host": {"agent", "client", "cluster", "cluster/peer", "instance", "instance/pod/foreman", "router", "server/grpc"},
 
 	// Programs that show how Dormouse is used inside of others.
 	"examples/companion": {"agent", "instance"},

@@ -17,6 +17,7 @@ package foreman
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -37,6 +38,13 @@ func Handler(instances func() agent.Instances) instance.GoHandler {
 	return instance.GoHandler{New: func(ref agent.InstanceRef) instance.Handler {
 		return &foreman{pod: ref, instances: instances}
 	}}
+}
+
+// Beside is a program's handlers with that of pods, unless it has pods of its own.
+func Beside(handlers map[string]instance.GoHandler, instances func() agent.Instances) map[string]instance.GoHandler {
+	all := map[string]instance.GoHandler{pod.HandlerName: Handler(instances)}
+	maps.Copy(all, handlers)
+	return all
 }
 
 // foreman handles the signals of one pod that is awake.
