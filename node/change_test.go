@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
+	"dormouse/store"
 )
 
 // A feed that is followed by a client goes on through the loss of whichever node
@@ -123,6 +124,22 @@ func TestAFeedTellsOfALapseInTimeSim(t *testing.T) {
 				break
 			}
 			cancel()
+		}
+	})
+}
+
+// A feed of what comes begins where changes are recorded: one that was asked for
+// just before that is asked for again, since it has lost nothing yet.
+func TestAFeedFromNowOnIsNeverCompactedSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 1)
+		m := w.awake["n1"].Machine()
+		w.await("changes to be recorded", func() bool { return m.FeatureLevel() > 1 })
+		before := func(context.Context) (uint64, error) { return 1, nil }
+		for event, err := range store.New(store.Options{Machine: m}).WatchFrom(t.Context(), before, agent.Watch{Changes: true}) {
+			if agent.CodeOf(err) != agent.CodeUnavailable {
+				t.Errorf("it begins with %+v, %v", event, err)
+			}
 		}
 	})
 }

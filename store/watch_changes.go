@@ -44,6 +44,10 @@ func (f *feed) page(yield func(agent.Event, error) bool) bool {
 		case f.next <= page.Gone:
 			yield(agent.Event{Kind: agent.EventDeleted}, nil)
 			return false
+		case f.next < page.Floor && f.watch.From == 0 && !f.open:
+			// It began to be recorded, or more is now, between the barrier and here.
+			yield(agent.Event{}, agent.Errorf(agent.CodeUnavailable, "changes are recorded from index %d on, just now: try again", page.Floor))
+			return false
 		case f.next < page.Floor:
 			yield(agent.Event{Kind: agent.EventCompacted, Floor: page.Floor}, nil)
 			return false

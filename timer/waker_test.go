@@ -229,7 +229,7 @@ func TestATimerOfAnUnknownManagerWaitsForIt(t *testing.T) {
 			}
 			w.unmanaged = false
 		})
-		time.Sleep(agent.TimerRetryMost)
+		time.Sleep(agent.TimerRetryMost + time.Second)
 		w.sees(func() {
 			if len(w.timers) != 0 {
 				t.Errorf("it did not fire: %+v", w.timers)
