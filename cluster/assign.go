@@ -8,6 +8,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/placement"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -63,7 +65,7 @@ func (g *Group) assign(ctx context.Context) error {
 		moved, led := table.PartitionsChanged(), g.LeaderChanged()
 		planned := g.IsLeader() && g.assignOnce(ctx)
 		if planned {
-			pause(ctx, assignGap)
+			pause.For(ctx, assignGap)
 		}
 		again := time.NewTimer(assignEvery)
 		select {

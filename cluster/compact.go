@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"dormouse/internal/pause"
 )
 
 // Compaction says when the log is cut, and how much of it stays for followers
@@ -35,13 +37,13 @@ const (
 
 // compact takes snapshots and thereby cuts the log, until ctx ends.
 func (g *Group) compact(ctx context.Context) error {
-	for pause(ctx, compactEvery); ctx.Err() == nil; pause(ctx, compactEvery) {
+	for pause.For(ctx, compactEvery); ctx.Err() == nil; pause.For(ctx, compactEvery) {
 		if !g.snapshotDue() {
 			continue
 		}
 		if err := g.cutLog(ctx); err != nil && ctx.Err() == nil {
 			g.logger.Warn("could not take a snapshot; trying again later", "error", err)
-			pause(ctx, compactRetry)
+			pause.For(ctx, compactRetry)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/raft"
+
+	"dormouse/internal/pause"
 )
 
 // askRetry paces rounds of questions to other nodes; it doubles up to askRetryMax.
@@ -57,7 +59,7 @@ func (g *Group) nobodyElse(ctx context.Context) bool {
 			return true
 		}
 		g.logger.Info("not founding a cluster until every join address has answered", "waiting-for", open)
-		pause(ctx, retry)
+		pause.For(ctx, retry)
 	}
 	return false
 }

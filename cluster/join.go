@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+
+	"dormouse/internal/pause"
 )
 
 var (
@@ -91,7 +93,7 @@ func (g *Group) stay(ctx context.Context, cluster string) error {
 		if g.wasRemoved() {
 			return ErrRemoved
 		}
-		pause(ctx, removedEvery)
+		pause.For(ctx, removedEvery)
 		// The log does not tell a node that it was removed if it was not the
 		// leader's to replicate to any more, and one without a vote never asks
 		// for others'. Its answer is in the handshake, or in the refusal.

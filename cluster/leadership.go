@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"dormouse/internal/pause"
 )
 
 // openRetry paces attempts to open a term while the node still leads.
@@ -84,7 +86,7 @@ func (l *leadership) serve(ctx context.Context) error {
 		l.cancel = cancel
 		l.mu.Unlock()
 		for term.Err() == nil && !l.open(term, wins) {
-			pause(term, openRetry)
+			pause.For(term, openRetry)
 		}
 		if term.Err() == nil {
 			l.duties(term)
@@ -131,15 +133,5 @@ func wait(ctx context.Context, f raft.Future) error {
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	}
-}
-
-// pause sleeps, but not past ctx.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
 	}
 }

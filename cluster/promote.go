@@ -12,6 +12,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/planted"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -106,7 +108,7 @@ func (g *Group) duties(ctx context.Context) {
 			g.reconcile(ctx)
 			g.endChange()
 		}
-		pause(ctx, dutyEvery)
+		pause.For(ctx, dutyEvery)
 	}
 }
 

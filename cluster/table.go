@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+
+	"dormouse/internal/pause"
 )
 
 // tableGap is the least time between two updates of a table that nobody asked
@@ -36,7 +38,7 @@ func (g *Group) FollowTable(ctx context.Context, asked <-chan uint64, send func(
 				return err
 			}
 		case <-moved:
-			pause(ctx, tableGap)
+			pause.For(ctx, tableGap)
 		case <-led:
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -18,6 +18,8 @@ import (
 	"dormouse/instance/pod/foreman"
 	"dormouse/router"
 	"dormouse/server/grpc"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -74,7 +76,7 @@ func (h *Host) find(ctx context.Context) error {
 		if err == nil || errors.Is(err, cluster.ErrHandshake) {
 			return err
 		}
-		if pause(ctx, findRetry); ctx.Err() != nil {
+		if pause.For(ctx, findRetry); ctx.Err() != nil {
 			return fmt.Errorf("no node of %v answers: %w", h.o.Join, err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster"
 	"dormouse/internal/version"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -76,7 +78,7 @@ func (h *Host) keepLease(ctx context.Context) error {
 		default:
 			return fmt.Errorf("%w: %s", cluster.ErrRefused, refused.Detail)
 		}
-		pause(ctx, next)
+		pause.For(ctx, next)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster"
 	"dormouse/cluster/peer"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -161,7 +163,7 @@ func (h *Host) follow(ctx context.Context) error {
 		addr := addrs[at%len(addrs)]
 		err := h.followAt(ctx, addr)
 		h.o.Logger.Debug("a node tells no more of who owns what", "addr", addr, "error", err)
-		pause(ctx, streamRetry)
+		pause.For(ctx, streamRetry)
 	}
 	return nil
 }
@@ -222,15 +224,5 @@ func (t *table) ask(ctx context.Context, stream *peer.TableStream) {
 		case <-ctx.Done():
 		}
 		slow.Stop()
-	}
-}
-
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }

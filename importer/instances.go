@@ -9,6 +9,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"dormouse/agent"
+
+	"dormouse/internal/pause"
 )
 
 // InstancesManager is the manager of the instances that conversations become.
@@ -103,7 +105,7 @@ func (u *user) converse(ctx context.Context, j job) error {
 		if err := u.turn(ctx, j, max(turn.from, rev), turn.to); err != nil {
 			return err
 		}
-		if !rest(ctx, 2*u.idle) { // the user is away, and it sleeps
+		if !pause.For(ctx, 2*u.idle) { // the user is away, and it sleeps
 			return context.Cause(ctx)
 		}
 	}
@@ -172,7 +174,7 @@ func (u *user) followUp(ctx context.Context, j job, rev uint64) error {
 		switch {
 		case time.Now().After(last):
 			return agent.Errorf(agent.CodeUnavailable, "it has not fired for %v", u.session.giveUp)
-		case !rest(ctx, followRest):
+		case !pause.For(ctx, followRest):
 			return context.Cause(ctx)
 		}
 		if answers, err = u.session.read(ctx, &agent.GetThread{Thread: ref.Checkpoint()}); err == nil {

@@ -12,6 +12,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/turn"
+
+	"dormouse/internal/pause"
 )
 
 // WorkOptions say how one worker runs the turns of sessions.
@@ -95,20 +97,11 @@ func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptio
 			moved = time.Now()
 		case time.Since(moved) > o.GiveUp:
 			return w.did, agent.Errorf(agent.CodeUnavailable, "no turn could be run for %v", o.GiveUp)
-		case !rest(ctx, workRest):
+		case !pause.For(ctx, workRest):
 			return w.did, context.Cause(ctx)
 		}
 	}
 	return w.did, nil
-}
-
-func rest(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // worker runs one turn after the other. It belongs to one goroutine.

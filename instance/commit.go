@@ -9,6 +9,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/planted"
+
+	"dormouse/internal/pause"
 )
 
 // Waits between attempts to settle a commit.
@@ -74,7 +76,7 @@ func (h *Host) settle(i *instance, service agent.Service, c agent.Commit) (agent
 		if !undecided {
 			return agent.Result{}, err
 		}
-		if !sleep(life, wait) {
+		if !pause.For(life, wait) {
 			return agent.Result{}, agent.Errorf(agent.CodeUnknown, "not settled before the node stopped: %v", err)
 		}
 	}

@@ -144,8 +144,17 @@ func (g *ground) LeaseUntil() time.Time {
 }
 
 func (g *ground) PartitionsDraining() (all []agent.Partition) {
-	for n := range agent.Partitions {
-		if p := g.Partition(n); p.State == agent.PartitionDraining {
+	g.seen.Lock()
+	parts := g.frozen
+	g.seen.Unlock()
+	if parts == nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		parts = g.parts
+	}
+	for n, p := range parts {
+		if p.State == agent.PartitionDraining {
+			p.ID = n
 			all = append(all, p)
 		}
 	}

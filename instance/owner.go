@@ -7,6 +7,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/planted"
+
+	"dormouse/internal/pause"
 )
 
 // drainRetryMS is when to come back to a partition that drains.
@@ -169,21 +171,9 @@ func (h *Host) watchLease(ctx context.Context) error {
 			}
 			continue
 		}
-		if !sleep(ctx, left) {
+		if !pause.For(ctx, left) {
 			return ctx.Err()
 		}
-	}
-}
-
-// sleep waits, and tells whether ctx still stands.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }
 

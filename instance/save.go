@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+
+	"dormouse/internal/pause"
 )
 
 // lifecycle says why a checkpoint was saved.
@@ -222,7 +224,7 @@ func (h *Host) sleepOne(ctx context.Context, i *instance, why lifecycle) error {
 			return err
 		}
 		last = err
-		if !sleep(ctx, failRetry) {
+		if !pause.For(ctx, failRetry) {
 			return err
 		}
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+
+	"dormouse/internal/pause"
 )
 
 // Webhooks is what this node's HTTP handlers may be. A request is POSTed with
@@ -100,7 +102,7 @@ func (h *Host) webhook(ctx context.Context, i *instance, manager agent.Manager, 
 		if err == nil {
 			return t.obey(reply)
 		}
-		if !again || try == webhookTries || !sleep(ctx, wait) {
+		if !again || try == webhookTries || !pause.For(ctx, wait) {
 			return hookFailed(ctx, manager, err)
 		}
 	}

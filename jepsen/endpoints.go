@@ -14,6 +14,8 @@ import (
 	"dormouse/client"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
+
+	"dormouse/internal/pause"
 )
 
 // Target is a cluster that somebody else started and looks after. Nothing is
@@ -119,12 +121,12 @@ func (s *targetStage) disturb(ctx context.Context, record *history.Recorder, tel
 		return nil
 	}
 	began := time.Now()
-	for step := 1; time.Since(began)+hookCalm+hookFor < s.long && pause(ctx, hookCalm); step++ {
+	for step := 1; time.Since(began)+hookCalm+hookFor < s.long && pause.For(ctx, hookCalm); step++ {
 		event := history.Event{Kind: history.EventFault, Name: "hook", Step: step, Detail: s.target.HookFault}
 		record.Event(event)
 		tell("fault: " + s.target.HookFault)
 		err := hook(ctx, s.target.HookFault)
-		pause(ctx, hookFor)
+		pause.For(ctx, hookFor)
 		err = errors.Join(err, hook(context.WithoutCancel(ctx), s.target.HookHeal))
 		event.Kind, event.Detail = history.EventHeal, s.target.HookHeal
 		record.Event(event)

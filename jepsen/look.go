@@ -7,6 +7,8 @@ import (
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -21,7 +23,7 @@ func (r *run) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookMax)
 	defer cancel()
 	for step := 1; ; step++ {
-		if r.lookOnce(ctx, step) || !pause(ctx, lookEvery) {
+		if r.lookOnce(ctx, step) || !pause.For(ctx, lookEvery) {
 			return
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"dormouse/agent"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -26,7 +28,7 @@ func (p *pulse) beat(ctx context.Context) {
 	key := fmt.Sprintf("pulse-%d", p.ID)
 	for n := 0; ; n++ {
 		p.once(ctx, key, []byte(fmt.Sprint(n)))
-		if !pause(ctx, pulseEvery) {
+		if !pause.For(ctx, pulseEvery) {
 			return
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/report"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -117,7 +119,7 @@ func (r *run) phases(ctx context.Context) error {
 	r.phase(check.PhaseFinal)
 	r.finale(ctx, cast)
 	r.look(ctx)
-	pause(ctx, restFor)
+	pause.For(ctx, restFor)
 	return nil
 }
 
@@ -137,11 +139,11 @@ func (r *run) disturb(ctx context.Context) {
 func (r *run) recover(ctx context.Context) {
 	from := r.record.Now()
 	for deadline := from + check.RecoveryMax; r.record.Now() < deadline && r.tally.lastPulse() < from; {
-		if !pause(ctx, 50*time.Millisecond) {
+		if !pause.For(ctx, 50*time.Millisecond) {
 			return
 		}
 	}
-	pause(ctx, settleFor)
+	pause.For(ctx, settleFor)
 }
 
 // finale makes the final reads of each workload.
@@ -211,16 +213,4 @@ func (r *run) exited(host, detail string) {
 // tell tells people what goes on, and when.
 func (r *run) tell(text string) {
 	r.options.Progress(fmt.Sprintf("%6.1fs %s", r.record.Now().Seconds(), text))
-}
-
-// pause waits, or tells that ctx has ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

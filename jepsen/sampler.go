@@ -9,6 +9,8 @@ import (
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
+
+	"dormouse/internal/pause"
 )
 
 const (
@@ -44,7 +46,7 @@ type watcher struct {
 func (w *watcher) watch(ctx context.Context) {
 	defer w.wait.Wait()
 	told := time.Now()
-	for pause(ctx, sampleEvery) {
+	for pause.For(ctx, sampleEvery) {
 		for _, n := range w.run.stage.nodes() {
 			if w.begin(n.name) {
 				w.wait.Go(func() { w.ask(ctx, n) })

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+
+	"dormouse/internal/pause"
 )
 
 // requestTTL is how long a turn's request ids stand: longer than any attempt
@@ -44,24 +46,12 @@ func (t *Turn) settle(ctx context.Context, fence *agent.Fence, ops ...agent.Op) 
 		if !undecided && !agent.Retryable(err) {
 			return agent.Result{}, err
 		}
-		if !sleep(ctx, wait) {
+		if !pause.For(ctx, wait) {
 			if undecided { // an attempt that was refused speaks for itself alone
 				return agent.Result{}, agent.Errorf(agent.CodeUnknown, "not settled in time; it may yet apply: %v", err)
 			}
 			return agent.Result{}, err
 		}
-	}
-}
-
-// sleep waits, and tells whether ctx still stands.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }
 

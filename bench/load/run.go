@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"dormouse/internal/pause"
 )
 
 // CallersMax is how many callers there may be.
@@ -114,12 +116,12 @@ func (r *run) play(ctx context.Context, callers []*caller) (time.Duration, error
 		})
 	}
 	r.tell("warming up")
-	pause(ctx, r.o.Warmup)
+	pause.For(ctx, r.o.Warmup)
 	r.tell("measuring")
 	r.window(true)
 	r.phase.Store(measuring)
 	began := time.Now()
-	pause(ctx, r.o.Duration)
+	pause.For(ctx, r.o.Duration)
 	r.phase.Store(over)
 	took := time.Since(began)
 	r.window(false)
@@ -161,16 +163,6 @@ func (r *run) window(opens bool) {
 func (r *run) tell(what string) {
 	if r.o.Progress != nil {
 		r.o.Progress(what)
-	}
-}
-
-// pause waits for d or the end of ctx.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"dormouse/internal/pause"
 )
 
 // How long a census rests: censusRest at least, and censusShare times as long
@@ -28,6 +30,6 @@ func (c *census) run(ctx context.Context, s store) {
 		if count, err := countStored(ctx, s); err == nil {
 			c.last.Store(&count)
 		}
-		pause(ctx, max(censusRest, censusShare*time.Since(began)))
+		pause.For(ctx, max(censusRest, censusShare*time.Since(began)))
 	}
 }

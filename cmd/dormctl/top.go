@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+
+	"dormouse/internal/pause"
 )
 
 // topEveryMin bounds how often top asks the nodes.
@@ -71,7 +73,7 @@ func (a *app) topOnce(ctx context.Context, s store, every time.Duration) error {
 	if err != nil {
 		return err
 	}
-	pause(ctx, every)
+	pause.For(ctx, every)
 	now, err := a.look(ctx, s)
 	if err != nil {
 		return err
@@ -122,17 +124,9 @@ func (a *app) topLive(ctx context.Context, s store, every time.Duration) error {
 		if err != nil {
 			return err
 		}
-		pause(ctx, every)
+		pause.For(ctx, every)
 	}
 	return nil
-}
-
-// pause waits, unless ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // storedPrefix begins the keys of the checkpoints that instances have.

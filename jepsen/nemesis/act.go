@@ -148,18 +148,6 @@ func (a *act) background(ctx context.Context, do func(ctx context.Context)) (sto
 	}
 }
 
-// pause waits, or tells that ctx has ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // list names hosts for people.
 func list(hosts []*testbed.Host) string {
 	names := make([]string, len(hosts))

@@ -6,6 +6,8 @@ import (
 
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/testbed/disk"
+
+	"dormouse/internal/pause"
 )
 
 var failing = fault{
@@ -92,7 +94,7 @@ const settleMax = 3 * time.Second
 func (a *act) settle(ctx context.Context, h *testbed.Host, expect ending) {
 	ctx, cancel := context.WithTimeout(ctx, settleMax)
 	defer cancel()
-	for expect == endsItself && h.Running() && pause(ctx, 20*time.Millisecond) {
+	for expect == endsItself && h.Running() && pause.For(ctx, 20*time.Millisecond) {
 	}
 	if h.Running() {
 		a.note("%s runs on", h.Name()) // it may have written nothing meanwhile

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"dormouse/jepsen/testbed"
+
+	"dormouse/internal/pause"
 )
 
 var killing = fault{
@@ -52,9 +54,9 @@ func killAgain(ctx context.Context, a *act) (undo, error) {
 	a.begins("%s", h.Name())
 	var broken error
 	stop := a.background(ctx, func(ctx context.Context) {
-		for pause(ctx, between(a.draw, 50*time.Millisecond, 1500*time.Millisecond)) && broken == nil {
+		for pause.For(ctx, between(a.draw, 50*time.Millisecond, 1500*time.Millisecond)) && broken == nil {
 			broken = a.kill(h)
-			if pause(ctx, between(a.draw, 0, 500*time.Millisecond)) && broken == nil {
+			if pause.For(ctx, between(a.draw, 0, 500*time.Millisecond)) && broken == nil {
 				broken = h.Start(ctx) // "may exit" still holds: the next kill is near
 			}
 		}
@@ -80,7 +82,7 @@ func killInSnapshot(ctx context.Context, a *act) (undo, error) {
 	stop := a.background(ctx, func(ctx context.Context) {
 		writing := a.background(ctx, a.flood(bulky))
 		a.snapshotOf(ctx, h)
-		pause(ctx, between(a.draw, 0, 100*time.Millisecond))
+		pause.For(ctx, between(a.draw, 0, 100*time.Millisecond))
 		broken = a.kill(h)
 		writing()
 	})
@@ -102,7 +104,7 @@ func (a *act) snapshotOf(ctx context.Context, h *testbed.Host) {
 		case err == nil:
 			before, known = s.Snapshots, true
 		}
-		if !pause(ctx, 10*time.Millisecond) {
+		if !pause.For(ctx, 10*time.Millisecond) {
 			a.note("%s took no snapshot in time", h.Name())
 			return
 		}
@@ -131,7 +133,7 @@ func killInInstall(ctx context.Context, a *act) (undo, error) {
 				return
 			}
 			broken = h.Start(ctx)
-			pause(ctx, between(a.draw, 200*time.Millisecond, 1500*time.Millisecond))
+			pause.For(ctx, between(a.draw, 200*time.Millisecond, 1500*time.Millisecond))
 			broken = errors.Join(broken, a.kill(h))
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"dormouse/agent"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/testbed/disk"
+
+	"dormouse/internal/pause"
 )
 
 var changing = fault{
@@ -62,7 +64,7 @@ func (a *act) dismissed(ctx context.Context, h *testbed.Host) error {
 	ctx, cancel := context.WithTimeout(ctx, dismissedMax)
 	defer cancel()
 	for h.Running() {
-		if !pause(ctx, 50*time.Millisecond) {
+		if !pause.For(ctx, 50*time.Millisecond) {
 			return errors.Join(fmt.Errorf("%s was removed, and runs on", h.Name()), a.kill(h))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"dormouse/jepsen/testbed"
+
+	"dormouse/internal/pause"
 )
 
 var pausing = fault{
@@ -60,9 +62,9 @@ func pauseLeaders(ctx context.Context, a *act) (undo, error) {
 				return
 			}
 			broken = h.Pause()
-			pause(ctx, between(a.draw, 500*time.Millisecond, 3*time.Second))
+			pause.For(ctx, between(a.draw, 500*time.Millisecond, 3*time.Second))
 			broken = errors.Join(broken, h.Resume())
-			pause(ctx, between(a.draw, 0, 500*time.Millisecond))
+			pause.For(ctx, between(a.draw, 0, 500*time.Millisecond))
 		}
 	})
 	return func(ctx context.Context) error {

@@ -10,6 +10,8 @@ import (
 
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/testbed"
+
+	"dormouse/internal/pause"
 )
 
 // healMax bounds one undo: a node that joins anew is caught up in it.
@@ -57,7 +59,7 @@ func lacks(bed *testbed.Bed, name string) error {
 // as long as that leaves it its shortest time.
 func (f *field) lane(ctx context.Context, began time.Time, steps []Step) {
 	for _, s := range steps {
-		if !pause(ctx, s.At-time.Since(began)) {
+		if !pause.For(ctx, s.At-time.Since(began)) {
 			return
 		}
 		kind, err := find(s.Fault)

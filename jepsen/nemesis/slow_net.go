@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"dormouse/jepsen/testbed"
+
+	"dormouse/internal/pause"
 )
 
 var slowing = fault{
@@ -87,7 +89,7 @@ func slowThenCut(ctx context.Context, a *act) (undo, error) {
 	a.begins("%s hears the others %v late, and after a while nobody hears it", h.Name(), l.Delay)
 	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
 	stop := a.background(ctx, func(ctx context.Context) {
-		if pause(ctx, a.millis(2000, 4000)) {
+		if pause.For(ctx, a.millis(2000, 4000)) {
 			a.lay([]string{h.Name()}, a.others(h), testbed.RaftPorts, testbed.Link{Cut: true})
 		}
 	})

@@ -10,6 +10,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/jepsen/testbed"
+
+	"dormouse/internal/pause"
 )
 
 // readyMax bounds the wait for a node that was started. Where another fault
@@ -87,7 +89,7 @@ func (f *field) votes(ctx context.Context, h *testbed.Host) error {
 		if why == nil {
 			return nil
 		}
-		if !pause(ctx, 200*time.Millisecond) {
+		if !pause.For(ctx, 200*time.Millisecond) {
 			return fmt.Errorf("%s does not vote again: %w", h.Name(), why)
 		}
 	}

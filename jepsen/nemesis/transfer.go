@@ -7,6 +7,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/jepsen/check"
+
+	"dormouse/internal/pause"
 )
 
 var transferring = fault{
@@ -23,7 +25,7 @@ func transferStorm(ctx context.Context, a *act) (undo, error) {
 	a.begins("every 0.1 to 2 s")
 	made, refused := 0, 0
 	stop := a.background(ctx, func(ctx context.Context) {
-		for pause(ctx, between(a.draw, 100*time.Millisecond, 2*time.Second)) {
+		for pause.For(ctx, between(a.draw, 100*time.Millisecond, 2*time.Second)) {
 			to := ""
 			if a.draw.IntN(4) > 0 {
 				to = a.any().Node()
