@@ -149,7 +149,7 @@ func timerHistory(seed uint64, processes, calls int) *history.History {
 }
 
 func TestTimerPassesSoundRuns(t *testing.T) {
-	run := func(seed uint64) *history.History { return timerHistory(seed, 1+int(seed%9), 300) }
+	run := func(seed uint64) *history.History { return timerHistory(seed, 1+int(seed%9), 100) }
 	tellsApart(t, newTimer, run, 20, spoilTimer)
 }
 

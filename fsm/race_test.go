@@ -1,0 +1,13 @@
+//go:build race
+
+package fsm_test
+
+import "flag"
+
+// Under the race detector a model's test costs ten times as much, and tells
+// nothing of races that a few draws do not.
+func init() {
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		panic(err)
+	}
+}
