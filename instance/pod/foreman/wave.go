@@ -3,6 +3,7 @@ package foreman
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -43,6 +44,8 @@ func (v *wave) note(node string, source pod.Source, stage pod.Stage, err error) 
 // detailMax bounds what is kept of a failure.
 const detailMax = 256
 
+// failure is what is kept of an error. It is cut to whole characters: a slot that
+// is not UTF-8 is stored nowhere, and its mutation would never end.
 func failure(stage pod.Stage, err error) pod.Failure {
 	detail := err.Error()
 	var own *agent.Error
@@ -52,7 +55,7 @@ func failure(stage pod.Stage, err error) pod.Failure {
 	if len(detail) > detailMax {
 		detail = detail[:detailMax] + "…"
 	}
-	return pod.Failure{Stage: stage, Code: agent.CodeOf(err), Detail: detail}
+	return pod.Failure{Stage: stage, Code: agent.CodeOf(err), Detail: strings.ToValidUTF8(detail, "")}
 }
 
 // each does something to all of a wave's nodes. What ends the turn ends it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"dormouse/agent"
 	"dormouse/instance/pod"
@@ -267,6 +268,20 @@ var claims = []claim{
 		}
 		k.equal("the second report", []any{again.MutationID, again.TopologyVersion, again.Started}, []any{first.MutationID, first.TopologyVersion, first.Started})
 		k.equal("the version", k.look(team("a")).Slot.TopologyVersion, 3)
+	}},
+
+	{"a mutation ends wherever the failures of its nodes are cut", func(k *kit) {
+		k.get(team("a"), crew)
+		long := strings.Repeat("é", 300) // two bytes each: one of the two is cut within one
+		report, err := k.pods.Mutate(k.Context(), team("a"), agent.JSON(`[
+			{"add_node":{"name":"even","node":{"manager":"picky","activation":"eager","initial_state":{"broken":true,"why":"`+long+`"}}}},
+			{"add_node":{"name":"odds","node":{"manager":"picky","activation":"eager","initial_state":{"broken":true,"why":"-`+long+`"}}}}]`), agent.Request{})
+		k.refused(err, agent.CodeMutationFailed, "2 nodes failed")
+		for _, node := range []string{"even", "odds"} {
+			if said := report.Failures[node].Detail; !utf8.ValidString(said) || !strings.HasSuffix(said, "éé…") {
+				k.Errorf("%s: %q", node, said)
+			}
+		}
 	}},
 
 	{"a topology with a circle, two owners or a missing node is refused, and nothing is made", func(k *kit) {

@@ -34,13 +34,13 @@ func Handlers() map[string]instance.GoHandler {
 	return map[string]instance.GoHandler{"podtest": {New: func(agent.InstanceRef) instance.Handler { return picky{} }}}
 }
 
-// picky does not wake where its state says so.
+// picky does not wake where its state says so, and tells that state.
 type picky struct{ instance.Handler }
 
 // Restore implements instance.Restorer.
 func (picky) Restore(state agent.JSON) error {
 	if strings.Contains(string(state), `"broken":true`) {
-		return errors.New("it is broken")
+		return fmt.Errorf("it is broken: %s", state)
 	}
 	return nil
 }
