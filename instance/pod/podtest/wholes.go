@@ -1,0 +1,114 @@
+package podtest
+
+import (
+	"dormouse/agent"
+	"dormouse/instance/pod"
+)
+
+// wholes are claims of a pod with its nodes and theirs.
+var wholes = []claim{
+	{"a pod within a pod has nodes of its own, and is torn down whole", nested},
+
+	{"nodes with affinity are in their pod's partition, nested ones too", func(k *kit) {
+		k.commitIn(agent.DefaultScope, &agent.PutManager{Manager: agent.Manager{
+			Name: "near", Handler: agent.Handler{Kind: agent.HandlerGo, Name: pod.HandlerName},
+			Metadata: agent.JSON(`{"topology":{"name":"near","affinity":true,"nodes":{"deep":{"manager":"agents","activation":"eager"}}}}`),
+		}})
+		k.get(team("a/b"), `{"name":"t","affinity":true,"nodes":{"x":{"manager":"agents","activation":"eager"},
+			"y":{"manager":"agents","activation":"eager"},"in":{"kind":"pod","manager":"near","activation":"eager"}}}`)
+		at := func(ref agent.InstanceRef) int {
+			i, err := k.pods.Instances.Lookup(k.Context(), ref)
+			if err != nil {
+				k.Fatal(err)
+			}
+			return i.Partition
+		}
+		want := at(team("a/b"))
+		for _, node := range []string{"x", "y", "in"} {
+			k.equal("the partition of "+node, at(k.node(team("a/b"), node)), want)
+		}
+		k.equal("the partition of deep", at(k.node(k.node(team("a/b"), "in"), "deep")), want)
+	}},
+
+	{"a pod hibernates whole and tells what is stored at one index", func(k *kit) {
+		k.get(team("a"), crew)
+		if _, _, err := k.pods.Ensure(k.Context(), team("a"), "eve", nil); err != nil {
+			k.Fatal(err)
+		}
+		eve := k.node(team("a"), "eve")
+		k.append(eve, 3)
+		rested, err := k.pods.Hibernate(k.Context(), team("a"))
+		if err != nil {
+			k.Fatal(err)
+		}
+		k.equal("stopped", rested.Stopped, "[eve ann bob boss store]")
+		k.equal("nodes that have something stored", len(rested.Nodes), 4)
+		k.equal("eve", rested.Nodes[eve.Key].Rev, 3)
+		k.stands(team("a"), "ann=stopped bob=stopped boss=stopped eve=stopped store=stopped")
+		k.equal("the pod", k.look(team("a")).Status, agent.InstanceDormant)
+		k.get(team("a"), "")
+		k.stands(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped store=adopted")
+	}},
+
+	{"a fork of a pod is the whole of it and goes its own way", forked},
+}
+
+// nested is a squad within a team.
+func nested(k *kit) {
+	k.get(team("a"), `{"name":"t","nodes":{"squad":{"kind":"pod","manager":"squads","activation":"eager"},
+		"odd":{"kind":"pod","manager":"agents"}}}`)
+	squad := k.node(team("a"), "squad")
+	k.stands(team("a"), "odd=stopped squad=adopted")
+	k.stands(squad, "cook=stopped scout=adopted")
+	scout := k.node(squad, "scout")
+	_, _, err := k.pods.Ensure(k.Context(), team("a"), "odd", nil)
+	k.refused(err, agent.CodeReconcileFailed, "keeps no pods")
+
+	report := k.mutate(team("a"), `[{"remove_node":{"name":"squad"}}]`)
+	k.equal("stopped", report.Stopped, "[squad]")
+	for _, ref := range []agent.InstanceRef{squad, scout} {
+		i, err := k.pods.Instances.Lookup(k.Context(), ref)
+		if err != nil || i.Status != agent.InstanceDormant {
+			k.Errorf("%s is %s, %v", ref.Key, i.Status, err)
+		}
+	}
+}
+
+// forked is a team with a squad, forked.
+func forked(k *kit) {
+	k.get(team("a"), `{"name":"t","nodes":{"squad":{"kind":"pod","manager":"squads","activation":"eager"},
+		"boss":{"manager":"agents","activation":"eager","initial_state":{"rank":1}},"idler":{"manager":"agents"}}}`)
+	scout := k.node(k.node(team("a"), "squad"), "scout")
+	k.append(scout, 3)
+	made, err := k.pods.Fork(k.Context(), team("a"), "b", agent.Request{})
+	if err != nil {
+		k.Fatal(err)
+	}
+	k.equal("nodes that had anything stored", made.Nodes, 3) // squad, scout, boss
+	k.append(scout, 2)
+	k.stands(team("b"), "boss=stopped idler=stopped squad=stopped")
+	k.get(team("b"), "")
+	k.stands(team("b"), "boss=adopted idler=stopped squad=adopted")
+	copied := k.node(k.node(team("b"), "squad"), "scout")
+	i, err := k.pods.Instances.Lookup(k.Context(), copied)
+	if err != nil || i.Rev != 3 || i.Status != agent.InstanceAwake {
+		k.Errorf("the fork's scout: %+v, %v", i, err)
+	}
+	k.equal("the fork's boss", k.state(k.node(team("b"), "boss")), `{"rank":1}`)
+	k.mutate(team("b"), `[{"remove_node":{"name":"boss"}}]`)
+	k.stands(team("a"), "boss=adopted idler=stopped squad=adopted")
+	_, err = k.pods.Fork(k.Context(), team("a"), "b", agent.Request{})
+	k.refused(err, agent.CodeAlreadyExists, "")
+	_, err = k.pods.Fork(k.Context(), team("a"), "a", agent.Request{})
+	k.refused(err, agent.CodeInvalid, "itself")
+}
+
+// append appends entries to a document's thread.
+func (k *kit) append(ref agent.InstanceRef, entries int) {
+	k.Helper()
+	for range entries {
+		if _, err := k.pods.Instances.Signal(k.Context(), ref, agent.Signal{Type: "append", Data: agent.JSON(`{"entries":[{"kind":"note"}]}`)}); err != nil {
+			k.Fatal(err)
+		}
+	}
+}
