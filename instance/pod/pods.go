@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/internal/pause"
 )
 
 // Pods makes the calls on pods, over any instances and the service that they are
@@ -137,11 +138,9 @@ func (p Pods) drive(ctx context.Context, ref agent.InstanceRef, at Progress) (Re
 		case !agent.Retryable(err) && agent.OutcomeOf(err) != agent.Undecided:
 			return Report{MutationID: step.MutationID}, err
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, stepRetry) {
 			return Report{MutationID: step.MutationID}, agent.Errorf(agent.CodeUnknown,
 				"mutation %s is stored, and the pod goes on with it by itself; the call ended at step %d: %v", step.MutationID, step.Step, err)
-		case <-time.After(stepRetry):
 		}
 	}
 	return *at.Report, nil

@@ -166,12 +166,12 @@ func (w *work) reconcile(ctx context.Context) error {
 		return err
 	}
 	report := pod.Reconciled{Requested: asked.Nodes, Waves: waves, Nodes: map[string]pod.Outcomes{}, Failures: map[string]pod.Failure{}}
-	for n, wave := range waves {
+	for _, wave := range waves {
 		if len(report.Failures) > 0 {
 			report.Pending = append(report.Pending, wave...)
 			continue
 		}
-		done, err := w.raise(ctx, waves[n], func(node string) agent.JSON {
+		done, err := w.raise(ctx, wave, func(node string) agent.JSON {
 			if asked.InitialState != nil && node == asked.Nodes[0] {
 				return agent.JSON(asked.InitialState)
 			}
