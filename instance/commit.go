@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
-
 	"dormouse/internal/pause"
+	"dormouse/internal/planted"
 )
 
 // Waits between attempts to settle a commit.

@@ -6,9 +6,8 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
-
 	"dormouse/internal/pause"
+	"dormouse/internal/planted"
 )
 
 // drainRetryMS is when to come back to a partition that drains.

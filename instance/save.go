@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-
 	"dormouse/internal/pause"
 )
 

@@ -19,7 +19,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
-
 	"dormouse/internal/pause"
 )
 
