@@ -116,17 +116,23 @@ func (a *app) submit(ctx context.Context, s agent.Service, c agent.Commit) (agen
 		return agent.Result{}, err
 	}
 	if c.Request.Client == "" {
-		id := a.requestID
-		if id == "" {
-			id = uuid.NewString()
-		}
-		c.Request = agent.Request{Client: id, Seq: 1}
+		c.Request = a.request()
 	}
 	result, err := s.Commit(ctx, c)
 	if err != nil {
 		return agent.Result{}, &commitError{request: c.Request, err: err}
 	}
 	return result, nil
+}
+
+// request is the id of a call that is made once: the one that was given, or a
+// new one.
+func (a *app) request() agent.Request {
+	id := a.requestID
+	if id == "" {
+		id = uuid.NewString()
+	}
+	return agent.Request{Client: id, Seq: 1}
 }
 
 // commitError is a commit that did not return a result, and the request that

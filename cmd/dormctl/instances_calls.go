@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
@@ -41,10 +40,7 @@ the handler's answer. DATA is a JSON object, @FILE or - for stdin. The document
 handler takes append, patch, turn and get. Sent again under the same
 --request-id a signal gets its first answer, and nothing is done twice.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			signal := agent.Signal{Type: args[2], Cast: cast, Request: agent.Request{Client: a.requestID, Seq: 1}}
-			if signal.Request.Client == "" {
-				signal.Request.Client = uuid.NewString()
-			}
+			signal := agent.Signal{Type: args[2], Cast: cast, Request: a.request()}
 			if len(args) > 3 {
 				var err error
 				if signal.Data, err = a.objectArg("DATA", args[3]); err != nil {

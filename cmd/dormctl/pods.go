@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
@@ -146,7 +145,7 @@ the command ends before the mutation does, the pod goes on with it by itself.`,
 			if err != nil {
 				return err
 			}
-			request := a.podRequest()
+			request := a.request()
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				report, err := pods.Mutate(ctx, ref, agent.JSON(ops), request)
 				switch agent.CodeOf(err) {
@@ -197,7 +196,7 @@ func (a *app) podsFork() *cobra.Command {
 	return &cobra.Command{
 		Use: "fork MANAGER KEY NEWKEY", Short: "Make another pod of what is stored of this one and its nodes", Args: exactly("MANAGER", "KEY", "NEWKEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			request := a.podRequest()
+			request := a.request()
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				forked, err := pods.Fork(ctx, ref, args[2], request)
 				if err != nil {
@@ -211,15 +210,6 @@ func (a *app) podsFork() *cobra.Command {
 			})
 		},
 	}
-}
-
-// podRequest is the request id of a call that is made once.
-func (a *app) podRequest() agent.Request {
-	id := a.requestID
-	if id == "" {
-		id = uuid.NewString()
-	}
-	return agent.Request{Client: id, Seq: 1}
 }
 
 // printReconciled prints a report, that of a failure too, which stays the
