@@ -77,7 +77,7 @@ func exitCode(err error) int {
 		agent.CodeSessionLeaseRequired, agent.CodeSessionLeaseExpired, agent.CodeStaleSessionLease, agent.CodeStaleSessionRevision,
 		agent.CodeStaleConversationRevision, agent.CodeInvalidConversation, agent.CodeCheckpointMismatch, agent.CodeCommitMismatch,
 		agent.CodeMissingSnapshot, agent.CodeSessionQueueEmpty, agent.CodeReviewDecided, agent.CodeApprovalExpired, agent.CodeApprovalMismatch,
-		agent.CodeThawFailed:
+		agent.CodeThawFailed, agent.CodeMutationInProgress:
 		return exitConflict
 	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeReadOnly:
 		return exitUnavailable

@@ -293,6 +293,8 @@ func TestEveryCodeHasAnExitCode(t *testing.T) {
 		agent.CodeDeleted: exitConflict, agent.CodeCompacted: exitNotFound, agent.CodeTooLarge: exitFailed,
 		agent.CodeOverloaded: exitUnavailable, agent.CodeUnavailable: exitUnavailable, agent.CodeReadOnly: exitUnavailable,
 		agent.CodeCorrupt: exitFailed, agent.CodeInternal: exitFailed, agent.CodeUnknown: exitUnknown,
+		agent.CodeThawFailed: exitConflict, agent.CodeHandlerFailed: exitFailed, agent.CodeMutationInProgress: exitConflict,
+		agent.CodeMutationFailed: exitFailed, agent.CodeReconcileFailed: exitFailed,
 	} {
 		if got := exitCode(fmt.Errorf("doing something: %w", agent.Errorf(code, "x"))); got != want {
 			t.Errorf("%s: exit %d, want %d", code, got, want)
