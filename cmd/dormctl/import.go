@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dormouse/client"
 	"dormouse/importer"
 )
 
@@ -139,35 +138,16 @@ func (a *app) importTranscripts(ctx context.Context, list []importer.Conversatio
 		if err != nil {
 			return interrupted(ctx, err, "run the same command again to go on where it ended")
 		}
-		if c, ok := s.(interface{ Stats() client.Stats }); ok { // what the client settled below us
-			stats := c.Stats()
-			summary.Retries += int64(stats.Retries)
-			summary.Unknown += int64(stats.Settled)
-		}
-		seconds := summary.Elapsed.Seconds()
-		speed := float64(summary.Messages) / max(seconds, 1e-3)
-		var g grid
-		g.add("conversations", number(summary.Conversations))
-		g.add("messages", number(summary.Messages))
-		g.add("already there", number(summary.Already))
-		g.add("seconds", fmt.Sprintf("%.1f", seconds))
-		g.add("messages/s", fmt.Sprintf("%.0f", speed))
-		g.add("retries", number(summary.Retries))
+		addSettled(s, &summary)
+		doc := importedOf(summary)
+		g := doc.grid()
 		g.add("unknown, then settled", number(summary.Unknown))
 		g.add("differences", number(summary.Differences.Count))
 		err = a.print(struct {
-			Conversations int     `json:"conversations"`
-			Messages      int     `json:"messages"`
-			Already       int     `json:"already"`
-			Seconds       float64 `json:"seconds"`
-			Speed         float64 `json:"messages_per_second"`
-			Retries       int64   `json:"retries"`
-			Unknown       int64   `json:"unknown_settled"`
-			Differences   int     `json:"differences"`
-		}{
-			summary.Conversations, summary.Messages, summary.Already, seconds, speed,
-			summary.Retries, summary.Unknown, summary.Differences.Count,
-		}, g)
+			importedDoc
+			Unknown     int64 `json:"unknown_settled"`
+			Differences int   `json:"differences"`
+		}{doc, summary.Unknown, summary.Differences.Count}, g)
 		return errors.Join(err, differ(summary.Differences, "what is stored differs from the file, and was left as it is"))
 	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"dormouse/agent"
 	"dormouse/importer"
@@ -22,6 +21,7 @@ func (a *app) importLive(ctx context.Context, list []importer.Conversation, o im
 		if err != nil {
 			return interrupted(ctx, err, "run the same command again to go on where it ended")
 		}
+		addSettled(s, &done)
 		stats, err := s.Instances().Stats(ctx, o.Scope, importer.InstancesManager)
 		if err != nil {
 			return err
@@ -32,34 +32,19 @@ func (a *app) importLive(ctx context.Context, list []importer.Conversation, o im
 
 // importedInstances is what an import came to.
 type importedInstances struct {
-	Conversations int     `json:"conversations"`
-	Messages      int     `json:"messages"`
-	Already       int     `json:"already"`
-	Seconds       float64 `json:"seconds"`
-	Speed         float64 `json:"messages_per_second"`
-	Retries       int64   `json:"retries"`
-	Wakes         uint64  `json:"wakes"`      // of the nodes as they run now
-	Hibernated    uint64  `json:"hibernated"` // likewise
-	Differences   int     `json:"differences"`
+	importedDoc
+	Wakes       uint64 `json:"wakes"`      // of the nodes as they run now
+	Hibernated  uint64 `json:"hibernated"` // likewise
+	Differences int    `json:"differences"`
 }
 
 func (a *app) printInstances(done importer.Summary, stats agent.ManagerStats) error {
-	seconds := done.Elapsed.Seconds()
-	doc := importedInstances{
-		Conversations: done.Conversations, Messages: done.Messages, Already: done.Already, Seconds: seconds,
-		Speed: float64(done.Messages) / max(seconds, 1e-3), Retries: done.Retries, Differences: done.Differences.Count,
-	}
+	doc := importedInstances{importedDoc: importedOf(done), Differences: done.Differences.Count}
 	for _, n := range stats.Nodes {
 		doc.Wakes += n.Wakes
 		doc.Hibernated += n.Hibernated
 	}
-	var g grid
-	g.add("conversations", number(doc.Conversations))
-	g.add("messages", number(doc.Messages))
-	g.add("already there", number(doc.Already))
-	g.add("seconds", fmt.Sprintf("%.1f", doc.Seconds))
-	g.add("messages/s", fmt.Sprintf("%.0f", doc.Speed))
-	g.add("retries", number(doc.Retries))
+	g := doc.grid()
 	g.add("wakes", number(doc.Wakes))
 	g.add("hibernations", number(doc.Hibernated))
 	g.add("differences", number(doc.Differences))

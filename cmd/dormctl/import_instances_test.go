@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
 
+	"dormouse/client"
 	"dormouse/importer"
 	"dormouse/node/nodetest"
 )
@@ -31,5 +33,28 @@ func TestTranscriptsBecomeLiveInstances(t *testing.T) {
 		if _, _, code := onNode(t, n, append([]string{"import", file, "--instances"}, wrong...)...); code != exitUsage {
 			t.Errorf("with %v: exit %d", wrong, code)
 		}
+	}
+}
+
+// retried is a store whose client has made attempts again.
+type retried struct{ store }
+
+func (retried) Stats() client.Stats { return client.Stats{Retries: 3} }
+
+func TestAnImportOfInstancesCountsWhatTheClientRetries(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
+	var out, errs bytes.Buffer
+	a := &app{
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" },
+		dial: func(t target) (store, error) {
+			s, err := dialClient(t)
+			return retried{s}, err
+		},
+	}
+	file := write(t, "transcripts.jsonl", transcripts)
+	code := a.main(t.Context(), []string{"--endpoints", n.GRPCAddr(), "import", file, "--instances", "--idle", "10ms", "-o", "json"})
+	var done importedInstances
+	if err := json.Unmarshal(out.Bytes(), &done); err != nil || code != exitOK || done.Retries < 3 {
+		t.Errorf("exit %d, %v: it did %+v: %s", code, err, done, errs.String())
 	}
 }
