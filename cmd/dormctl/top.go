@@ -92,7 +92,7 @@ func (a *app) topOnce(ctx context.Context, s store, every time.Duration) error {
 }
 
 // topLive shows it anew until it is interrupted. While the cluster does not
-// answer it says so, below what was so before.
+// answer it says so: below what was so before, or to stderr where programs read.
 func (a *app) topLive(ctx context.Context, s store, every time.Duration) error {
 	count := newCensus()
 	ended := make(chan struct{})
@@ -112,13 +112,17 @@ func (a *app) topLive(ctx context.Context, s store, every time.Duration) error {
 			before, now = now, next
 		}
 		doc := topOf(before, now, count.stored())
-		if a.output == outputTable {
+		switch {
+		case a.output == outputTable:
 			text := topText(doc)
 			if err != nil {
 				text += "\n" + clean(err.Error()) + "\n"
 			}
 			err = screen.draw(text)
-		} else {
+		case err != nil: // programs are told nothing twice
+			a.tell("dormctl: %v", err)
+			err = nil
+		default:
 			err = a.event(doc, "")
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,6 +72,46 @@ func TestTopIsDrawnAnewEachSecond(t *testing.T) {
 			t.Errorf("%d lines of JSON", got)
 		}
 	})
+}
+
+// mute is a store that answers the first look alone.
+type mute struct {
+	store
+	looks atomic.Int64
+}
+
+func (m *mute) Status(ctx context.Context) (agent.ClusterStatus, error) {
+	if m.looks.Add(1) > 1 {
+		return agent.ClusterStatus{}, agent.Errorf(agent.CodeUnavailable, "nobody is there")
+	}
+	return m.store.Status(ctx)
+}
+
+func TestTopSaysThatTheClusterDoesNotAnswer(t *testing.T) {
+	for output, shown := range map[string]int{"table": 3, "json": 1} {
+		t.Run(output, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := nodetest.Start(t)
+				var out, errs bytes.Buffer
+				a := &app{
+					stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" },
+					size: func() (int, int, error) { return 200, 50, nil },
+					dial: func(target) (store, error) { return &mute{store: kept{n.Client}}, nil },
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+				defer cancel()
+				if code := a.main(ctx, []string{"top", "-o", output}); code != exitOK {
+					t.Fatalf("exit %d: %s", code, errs.String())
+				}
+				if got := strings.Count(out.String(), "leader: n1") + strings.Count(out.String(), "{\"time\":"); got != shown {
+					t.Errorf("shown %d times:\n%s", got, out.String())
+				}
+				if got := strings.Count(out.String()+errs.String(), "nobody is there"); got != 2 {
+					t.Errorf("it says %d times that nobody answers:\n%s%s", got, out.String(), errs.String())
+				}
+			})
+		})
+	}
 }
 
 // A counter that began anew has no rate, and neither has a node that was silent.
