@@ -123,6 +123,9 @@ func (e *Ear) listen(session string) (heard chan uint64, leave func()) {
 func (e *Ear) leave(claim string, heard chan uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if !e.turns[claim][heard] {
+		return // it left before: turns do so early, and again to be sure
+	}
 	if delete(e.turns[claim], heard); len(e.turns[claim]) == 0 {
 		delete(e.turns, claim)
 	}

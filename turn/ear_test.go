@@ -126,3 +126,23 @@ func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
 		}
 	})
 }
+
+// The end of an earlier turn does not end the watch soon after a later one's.
+func TestAWatchOutlivesItsNewestTurn(t *testing.T) {
+	sim(t, func(k *kit) {
+		w := k.hearing()
+		time.Sleep(time.Minute) // until changes are recorded
+		for range 4 {
+			if _, err := k.runner.Turn(k.Context(), "s", request("r"), func(*turn.Turn) error {
+				time.Sleep(time.Second) // virtual: the watch has begun
+				return nil
+			}); err != nil {
+				k.Error(err)
+			}
+			time.Sleep(6 * time.Second) // the watch lingers for longer
+		}
+		if n := w.ever.Load(); n != 1 {
+			k.Errorf("%d watches", n)
+		}
+	})
+}
