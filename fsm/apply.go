@@ -32,7 +32,8 @@ type batch struct {
 const mintedMax = 1<<16 - 1
 
 // mintsMax is how many of them an op takes: the fork of an agent has a
-// checkpoint, a thread, a session and memories.
+// checkpoint, a thread, a session and memories. What makes many of a kind, as
+// the timers of a manifest, gives them one.
 const mintsMax = 4
 
 // entryRowsBytesMax is how much an entry may have written for another commit to

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm"
 )
 
 // queueRows is the kind of rows that say when others go.
@@ -39,6 +40,25 @@ func TestACommitWritesSoMuchAndNotMore(t *testing.T) {
 		t.Fatalf("the commit after them: %v", e)
 	}
 	do[*agent.ForkedAgent](r, last.Ops...)
+}
+
+// What an entry can hand out is counted by its ops, however many timers they set.
+func TestAPatchOfManyJobsTakesAsManyIncarnationsAsAnyOp(t *testing.T) {
+	r := newSubject(t)
+	jobs := make([]string, agent.CronSpecsMax)
+	for i := range jobs {
+		jobs[i] = fmt.Sprintf(`"j%d":{"cron_expression":"@daily","message":1}`, i)
+	}
+	specs, key := agent.JSON("{"+strings.Join(jobs, ",")+"}"), agent.InstanceRef{Manager: "m", Key: "k"}.Checkpoint()
+	result, refusal := r.try(&agent.PatchCron{Key: key, Specs: specs}, &agent.PutValue{Key: "v"})
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	last := result.Results[1].(*agent.ValueResult).Incarnation
+	if taken := last - result.Index<<16; taken > 2*fsm.MintsMax {
+		t.Fatalf("two ops took %d incarnations", taken)
+	}
+	read[*agent.Timer](r, &agent.GetTimer{Manager: "m", Key: "k", ID: agent.CronTimerPrefix + "j127"})
 }
 
 // The places of older revisions in the queue go with them, else a checkpoint

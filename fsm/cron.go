@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"bytes"
+	"sync"
 
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
@@ -91,6 +92,7 @@ func (c *commit) reschedule(checkpoint string, changes []agent.CronChange, dropp
 	for _, job := range dropped {
 		changes = append(changes, agent.CronChange{Job: job})
 	}
+	generation := sync.OnceValue(c.mint) // of all: see mintsMax
 	for _, change := range changes {
 		switch {
 		case declared[change.Job] && change.Set != nil:
@@ -98,7 +100,7 @@ func (c *commit) reschedule(checkpoint string, changes []agent.CronChange, dropp
 		case declared[change.Job]:
 		case change.Set != nil:
 			timer := change.Set.Timer(manager, key)
-			if _, err := c.putTimer(&timer); err != nil {
+			if _, err := c.setTimer(&timer, generation); err != nil {
 				return err
 			}
 		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidID("job", change.Job) == nil: // no other has a timer

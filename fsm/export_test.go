@@ -20,6 +20,7 @@ const (
 	FrameBytes        = frameBytes
 	SnapshotsRetained = snapshotsRetained
 	ChainsKept        = chainsKept
+	MintsMax          = mintsMax
 )
 
 type ChainRing = chainRing

@@ -55,7 +55,10 @@ func (c *commit) openTimer(manager, key, id string) (*timer, error) {
 // keyOf is the key of the timer's row of a kind.
 func (t *timer) keyOf(kind string) string { return t.name.row(kind, t.scope) }
 
-func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) {
+func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) { return c.setTimer(op, c.mint) }
+
+// setTimer puts a timer, of the generation that mint gives.
+func (c *commit) setTimer(op *agent.Timer, mint func() uint64) (agent.OpResult, error) {
 	if op.Next < 0 || op.Cron == "" && op.Next == 0 {
 		return nil, agent.Invalid("at", "at = %d is no instant", op.Next)
 	}
@@ -65,7 +68,7 @@ func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) {
 	}
 	now := c.progress.wall
 	row := &logpb.TimerRow{
-		Plan: encodePlan(op), Generation: c.mint(), Next: op.Next, CreatedAt: now, UpdatedAt: now, Size: timerBytes(op),
+		Plan: encodePlan(op), Generation: mint(), Next: op.Next, CreatedAt: now, UpdatedAt: now, Size: timerBytes(op),
 	}
 	row.Plan.Data = nil // it has a row of its own
 	if old := t.row; old != nil {
