@@ -41,7 +41,7 @@ type Group struct {
 	changes  chan struct{} // a token of one: who changes the membership
 	observed chan raft.Observation
 	followed *followed
-	lease    holding
+	lease    *Lease
 	kept     kept
 	leaving  atomic.Pointer[string] // the node that is being emptied here, to be removed; set by who changes the membership
 	foreign  foreign
@@ -64,9 +64,8 @@ func Open(o Options) (*Group, error) {
 	g := &Group{
 		o: o, logger: o.Logger.Named("cluster"), machine: o.Machine, peers: o.Peers, metrics: newMetrics(),
 		ready: new(atomic.Pointer[readiness]), turned: make(chan struct{}),
-		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), keep: o.Compaction,
+		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), lease: NewLease(), keep: o.Compaction,
 	}
-	g.lease.ended = make(chan struct{})
 	var err error
 	g.stores, err = openStores(storesOptions{
 		dir: o.Dir, kind: o.LogStore, check: o.Machine.Check, snapshots: o.Snapshots, applied: o.Machine.Applied,

@@ -12,10 +12,10 @@ const (
 	// renewRetry is the first pause after a lease could not be renewed; each is
 	// twice the one before, up to a sixth of the ttl.
 	renewRetry = 5 * time.Millisecond
-	// driftPart is the part of a lease that its node gives up for clocks that
+	// driftPart is the part of a lease that its owner gives up for clocks that
 	// do not run alike.
 	driftPart = 20
-	// endMax bounds the goodbye of a node that stops.
+	// endMax bounds the goodbye of a process that stops.
 	endMax = time.Second
 )
 
@@ -52,12 +52,138 @@ type PartitionTable interface {
 	EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte
 }
 
-// holding is this process's own lease.
-type holding struct {
+// Lease is the right of a process to keep what it owns, as that one knows it. Make
+// it with NewLease. Its methods may be called concurrently, Keep once.
+type Lease struct {
 	mu    sync.Mutex
 	until time.Time     // guarded by mu
-	ended chan struct{} // closed by EndLease
-	once  sync.Once
+	asked bool          // for it at all, whatever came of it; guarded by mu
+	begun chan struct{} // closed once there is one
+	ended chan struct{} // closed once there will be none any more
+	busy  chan struct{} // a token of one: who asks the cluster to renew it, or to end it
+}
+
+// NewLease is a lease that is not there yet.
+func NewLease() *Lease {
+	return &Lease{begun: make(chan struct{}), ended: make(chan struct{}), busy: make(chan struct{}, 1)}
+}
+
+// Begun is closed once there is a lease.
+func (l *Lease) Begun() <-chan struct{} { return l.begun }
+
+// Until is until when the process may keep what it owns, by its own monotonic
+// clock; the zero time where it has no lease.
+func (l *Lease) Until() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.until
+}
+
+// extend moves the lease's end on, never back; nothing does once it has ended.
+func (l *Lease) extend(until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if closed(l.ended) || !until.After(l.until) {
+		return
+	}
+	if l.until = until; !closed(l.begun) {
+		close(l.begun)
+	}
+}
+
+// Keep renews the lease every third of its ttl, until ctx ends, the lease is
+// ended, or renew fails for good, with its error. renew tells whether the lease
+// is renewed and this process sees what was before that. A failure is tried again,
+// sooner where the channel that news gave before it is closed.
+func (l *Lease) Keep(ctx context.Context, ttl time.Duration, news func() <-chan struct{}, renew func(context.Context) (bool, error)) error {
+	for retry := renewRetry; ctx.Err() == nil && !closed(l.ended); {
+		wake, next := news(), ttl/3
+		switch renewed, err := l.renew(ctx, ttl, renew); {
+		case err != nil:
+			return err
+		case renewed:
+			retry, wake = renewRetry, nil
+		default:
+			next, retry = retry, min(2*retry, ttl/6)
+		}
+		again := time.NewTimer(next)
+		select {
+		case <-again.C:
+		case <-wake:
+			retry = renewRetry
+		case <-l.ended:
+		case <-ctx.Done():
+		}
+		again.Stop()
+	}
+	return nil
+}
+
+// renew renews the lease once. It counts from before the call, and from when
+// that has come through: whoever looks at the table then sees what happened
+// before it.
+func (l *Lease) renew(ctx context.Context, ttl time.Duration, renew func(context.Context) (bool, error)) (bool, error) {
+	select {
+	case l.busy <- struct{}{}:
+		defer func() { <-l.busy }()
+	case <-l.ended:
+		return false, nil
+	}
+	if !l.ask() {
+		return false, nil
+	}
+	until := time.Now().Add(ttl - ttl/driftPart)
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	renewed, err := renew(ctx)
+	if renewed {
+		l.extend(until)
+	}
+	return renewed, err
+}
+
+// ask notes that the cluster is asked; false once that must not be any more.
+func (l *Lease) ask() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if closed(l.ended) {
+		return false
+	}
+	l.asked = true
+	return true
+}
+
+// End gives the lease up, for as long as the process lives: tell tells the
+// cluster so, within endMax. It is told once, and only if it was ever asked for a
+// lease. A renewal under way is waited for until half of that is over: if it came
+// after the end, it would begin the lease anew.
+func (l *Lease) End(ctx context.Context, tell func(context.Context)) {
+	if !l.end() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, endMax)
+	defer cancel()
+	half := time.NewTimer(endMax / 2)
+	defer half.Stop()
+	select {
+	case l.busy <- struct{}{}:
+		defer func() { <-l.busy }()
+	case <-half.C:
+	case <-ctx.Done():
+	}
+	tell(ctx)
+}
+
+// end makes the lease none, and tells whether the cluster is to hear of it.
+func (l *Lease) end() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if closed(l.ended) {
+		return false
+	}
+	l.until = time.Time{}
+	close(l.ended)
+	return l.asked
 }
 
 // Life is this process of the node, minted with each start: the incarnation of
@@ -67,94 +193,25 @@ func (g *Group) Life() string { return g.id.run }
 // LeaseUntil is until when this node may keep what it owns, by its own
 // monotonic clock; the zero time where it has no lease. The table that this node
 // sees is no older than the lease.
-func (g *Group) LeaseUntil() time.Time {
-	g.lease.mu.Lock()
-	defer g.lease.mu.Unlock()
-	return g.lease.until
-}
+func (g *Group) LeaseUntil() time.Time { return g.lease.Until() }
 
-// setUntil moves the lease's end on, never back; nothing does once it has ended.
-func (h *holding) setUntil(until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	select {
-	case <-h.ended:
-	default:
-		if until.After(h.until) {
-			h.until = until
-		}
-	}
-}
-
-// keepLease renews this node's lease every third of its ttl, until ctx ends or
-// the lease is ended.
+// keepLease keeps this node's lease, until ctx ends or the lease is ended.
 func (g *Group) keepLease(ctx context.Context) error {
 	ttl := g.o.Placement.LeaseTTL
 	if g.o.Placement.Table == nil || ttl == 0 {
 		return nil
 	}
-	for retry := renewRetry; ctx.Err() == nil; {
-		changed := g.LeaderChanged()
-		pause := ttl / 3
-		if g.renewLease(ctx, ttl) {
-			retry, changed = renewRetry, nil
-		} else {
-			pause, retry = retry, min(2*retry, ttl/6)
+	return g.lease.Keep(ctx, ttl, g.LeaderChanged, func(ctx context.Context) (bool, error) {
+		if g.id.clusterID() == "" {
+			return false, nil
 		}
-		again := time.NewTimer(pause)
-		select {
-		case <-again.C:
-		case <-changed:
-			retry = renewRetry
-		case <-g.lease.ended:
-		case <-ctx.Done():
-		}
-		again.Stop()
-		select {
-		case <-g.lease.ended:
-			return nil
-		default:
-		}
-	}
-	return nil
-}
-
-// renewLease renews the lease once, and tells whether that came through. The
-// lease counts from before the call, and from when its entry is applied here:
-// whoever looks at the table then sees what happened before it.
-func (g *Group) renewLease(ctx context.Context, ttl time.Duration) bool {
-	if g.id.clusterID() == "" {
-		return false
-	}
-	began := time.Now()
-	until := began.Add(ttl - ttl/driftPart)
-	ctx, cancel := context.WithDeadline(ctx, until)
-	defer cancel()
-	answer := g.own(ctx, OwnRequest{Kind: OwnRenew, TTL: ttl, Handlers: g.o.Placement.Handlers})
-	if answer.Index == 0 || g.machine.WaitApplied(ctx, answer.Index) != nil {
-		return false
-	}
-	g.lease.setUntil(until)
-	return true
+		answer := g.own(ctx, OwnRequest{Kind: OwnRenew, TTL: ttl, Handlers: g.o.Placement.Handlers})
+		return answer.Index != 0 && g.machine.WaitApplied(ctx, answer.Index) == nil, nil
+	})
 }
 
 // EndLease gives up whatever this process owns, at once, for as long as it
 // lives. What was not heard in time lapses.
 func (g *Group) EndLease(ctx context.Context) {
-	if g.o.Placement.Table == nil || g.o.Placement.LeaseTTL == 0 {
-		return
-	}
-	g.lease.once.Do(func() {
-		g.lease.mu.Lock()
-		had := !g.lease.until.IsZero()
-		g.lease.until = time.Time{}
-		close(g.lease.ended)
-		g.lease.mu.Unlock()
-		if !had {
-			return
-		}
-		ctx, cancel := context.WithTimeout(ctx, endMax)
-		defer cancel()
-		g.own(ctx, OwnRequest{Kind: OwnEnd})
-	})
+	g.lease.End(ctx, func(ctx context.Context) { g.own(ctx, OwnRequest{Kind: OwnEnd}) })
 }

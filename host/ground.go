@@ -15,7 +15,7 @@ type ground struct {
 	host *Host
 }
 
-func (g ground) LeaseUntil() time.Time { return g.host.lease.get() }
+func (g ground) LeaseUntil() time.Time { return g.host.lease.Until() }
 
 func (g ground) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
 	return g.insist(ctx, cluster.OwnRequest{Kind: cluster.OwnRelease, Held: held(all)})

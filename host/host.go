@@ -38,7 +38,7 @@ type Host struct {
 	line  *cluster.Line
 	pool  *peer.Pool
 	table *table
-	lease lease
+	lease *cluster.Lease
 
 	client    *client.Client
 	instances *instance.Host
@@ -53,8 +53,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
-	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable()}
-	h.lease.first = make(chan struct{})
+	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(), lease: cluster.NewLease()}
 	if h.line, err = cluster.OpenLine(o.Name, o.Network, o.Listen, o.Advertise, o.Logger.Named("line")); err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
@@ -135,7 +134,7 @@ func (h *Host) build() error {
 }
 
 // Ready is closed once the host is a member, and may own partitions.
-func (h *Host) Ready() <-chan struct{} { return h.lease.first }
+func (h *Host) Ready() <-chan struct{} { return h.lease.Begun() }
 
 // Service is the contract, through the client library. It serves from Open on.
 func (h *Host) Service() agent.Submitter { return h.client }
@@ -149,7 +148,7 @@ func (h *Host) Ground() instance.Ground { return ground{h.table, h} }
 // Owned are the partitions that this host answers for now; none where its lease
 // does not stand.
 func (h *Host) Owned() []agent.Partition {
-	if !time.Now().Before(h.lease.get()) {
+	if !time.Now().Before(h.lease.Until()) {
 		return nil
 	}
 	return h.table.where(func(p agent.Partition) bool { return p.Owner == h.o.Name && p.Incarnation == h.line.Life() })
@@ -165,9 +164,6 @@ func (h *Host) Run(ctx context.Context) error {
 	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	life, end := context.WithCancel(failed)
 	defer end()
-	leasing, quit := context.WithCancel(life)
-	defer quit()
-	quiet := make(chan struct{}) // closed once the lease is renewed no more
 	parts.Go(func() error { return h.line.Run(life) })
 	parts.Go(func() error {
 		err := h.server.Serve(h.line.Listener())
@@ -177,18 +173,13 @@ func (h *Host) Run(ctx context.Context) error {
 		return err
 	})
 	parts.Go(func() error { return h.follow(life) })
-	parts.Go(func() error {
-		defer close(quiet)
-		return h.keepLease(leasing)
-	})
+	parts.Go(func() error { return h.keepLease(life) })
 	parts.Go(func() error { return h.instances.Run(life) })
 	select {
 	case <-ctx.Done():
 	case <-failed.Done():
 	}
 	h.sleep(failed)
-	quit() // a renewal that came after the end would begin the lease anew
-	<-quiet
 	h.endLease()
 	end()
 	h.close()
