@@ -99,10 +99,10 @@ func (g *Group) assignOnce(ctx context.Context) (planned bool) {
 }
 
 // MayOwn are the members that have a lease, and so may own partitions, but for
-// one; "" leaves nobody out. Nor may one that is being removed. One that seems dead, or has come only now, is
+// one; "" leaves nobody out. One that is being removed may not, nor one with
+// fewer Go handlers than others. One that seems dead, or has come only now, is
 // closed: it may flap. Where all of them are such, none is held back for being
-// young. Those with fewer Go handlers than others are left out. Of the leader it
-// is what it plans for.
+// young. Of the leader it is what it plans for.
 func (g *Group) MayOwn(without string) []placement.Node {
 	members := make(map[string]agent.Member)
 	for _, m := range g.machine.Members() {

@@ -72,8 +72,8 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 func (h *Host) find(ctx context.Context) error {
 	for at := 0; ; at++ {
 		err := h.findAt(ctx, h.o.Join[at%len(h.o.Join)])
-		if err == nil || errors.Is(err, cluster.ErrHandshake) {
-			return err
+		if err == nil {
+			return nil
 		}
 		if pause.For(ctx, findRetry); ctx.Err() != nil {
 			return fmt.Errorf("no node of %v answers: %w", h.o.Join, err)
