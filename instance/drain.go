@@ -92,7 +92,9 @@ func (h *Host) drained(err error, all ...agent.Partition) {
 	}
 	h.mu.Lock()
 	for _, p := range all {
-		delete(h.drains, p.ID)
+		if h.drains[p.ID] == p.Epoch { // else another drain has begun meanwhile
+			delete(h.drains, p.ID)
+		}
 	}
 	h.mu.Unlock()
 	poke(h.moved) // one of them may drain again already, at the same epoch
