@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/placement"
-
 	"dormouse/internal/pause"
+	"dormouse/placement"
 )
 
 const (

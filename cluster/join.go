@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-
 	"dormouse/internal/pause"
 )
 

@@ -11,9 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
-
 	"dormouse/internal/pause"
+	"dormouse/internal/planted"
 )
 
 const (

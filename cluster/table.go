@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-
 	"dormouse/internal/pause"
 )
 

@@ -16,10 +16,9 @@ import (
 	"dormouse/cluster/peer"
 	"dormouse/instance"
 	"dormouse/instance/pod/foreman"
+	"dormouse/internal/pause"
 	"dormouse/router"
 	"dormouse/server/grpc"
-
-	"dormouse/internal/pause"
 )
 
 const (

@@ -9,7 +9,6 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster"
 	"dormouse/cluster/peer"
-
 	"dormouse/internal/pause"
 )
 

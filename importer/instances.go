@@ -9,7 +9,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"dormouse/agent"
-
 	"dormouse/internal/pause"
 )
 

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"dormouse/agent"
-	"dormouse/turn"
-
 	"dormouse/internal/pause"
+	"dormouse/turn"
 )
 
 // WorkOptions say how one worker runs the turns of sessions.

@@ -12,10 +12,9 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
+	"dormouse/internal/pause"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
-
-	"dormouse/internal/pause"
 )
 
 // Target is a cluster that somebody else started and looks after. Nothing is

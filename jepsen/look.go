@@ -5,10 +5,9 @@ import (
 	"sync"
 	"time"
 
+	"dormouse/internal/pause"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
-
-	"dormouse/internal/pause"
 )
 
 const (

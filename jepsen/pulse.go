@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/pause"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload"
-
-	"dormouse/internal/pause"
 )
 
 const (

@@ -10,11 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dormouse/internal/pause"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/report"
-
-	"dormouse/internal/pause"
 )
 
 const (

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-
 	"dormouse/internal/pause"
 )
 

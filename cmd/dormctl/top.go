@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
-
 	"dormouse/internal/pause"
 )
 

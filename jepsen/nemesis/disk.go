@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
+	"dormouse/internal/pause"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/testbed/disk"
-
-	"dormouse/internal/pause"
 )
 
 var failing = fault{

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"dormouse/jepsen/testbed"
-
 	"dormouse/internal/pause"
+	"dormouse/jepsen/testbed"
 )
 
 var killing = fault{

@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/pause"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/testbed/disk"
-
-	"dormouse/internal/pause"
 )
 
 var changing = fault{

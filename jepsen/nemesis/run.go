@@ -8,10 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"dormouse/internal/pause"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/testbed"
-
-	"dormouse/internal/pause"
 )
 
 // healMax bounds one undo: a node that joins anew is caught up in it.

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"dormouse/jepsen/testbed"
-
 	"dormouse/internal/pause"
+	"dormouse/jepsen/testbed"
 )
 
 var slowing = fault{

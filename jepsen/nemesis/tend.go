@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/jepsen/testbed"
-
 	"dormouse/internal/pause"
+	"dormouse/jepsen/testbed"
 )
 
 // readyMax bounds the wait for a node that was started. Where another fault

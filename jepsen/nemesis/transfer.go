@@ -6,9 +6,8 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/jepsen/check"
-
 	"dormouse/internal/pause"
+	"dormouse/jepsen/check"
 )
 
 var transferring = fault{
