@@ -143,11 +143,31 @@ func (h *Host) next(i *instance) *letter {
 		h.recount(i)
 		return l
 	}
+	h.idle(i)
+	return nil
+}
+
+// finish notes that a letter is worked off. Where none waits the worker ends
+// before the answer is told, so that whoever hears it finds the instance at
+// rest, or gone. mu is not held.
+func (h *Host) finish(i *instance, l *letter) (ended bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.settled(i, l)
+	if len(i.mailbox) > 0 || h.heat(i) > 0 {
+		return false
+	}
+	i.cancel, i.stopping = nil, false
+	h.idle(i)
+	return true
+}
+
+// idle ends the work of an instance for which no letter waits. mu is held.
+func (h *Host) idle(i *instance) {
 	i.working = false
 	h.recount(i)
 	h.arm(i)
 	h.rest(i)
-	return nil
 }
 
 // settled notes that a letter is out of the mailbox for good. mu is held.

@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -430,6 +431,23 @@ func TestALookupOfAWakingInstanceTellsWhatIsStored(t *testing.T) {
 		close(goOn)
 		if err := <-started; err != nil {
 			k.Fatal(err)
+		}
+	})
+}
+
+func TestWhoHearsThatAStartFailedFindsNothing(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.put(agent.Manager{Name: "m", AwakeMax: 1})
+		for n := range 500 {
+			ref := ref(strconv.Itoa(n))
+			if _, err := k.node.PutCheckpoint(k.Context(), agent.PutCheckpoint{Key: ref.Checkpoint(), Version: 2}); err != nil {
+				k.Fatal(err)
+			}
+			_, err := k.host.Start(k.Context(), ref, agent.StartInstance{})
+			k.code(err, agent.CodeThawFailed)
+			if s := k.stats(); s.Awake+s.Waking != 0 {
+				k.Fatalf("start %d: %+v", n, s)
+			}
 		}
 	})
 }

@@ -17,20 +17,26 @@ func (h *Host) work(i *instance) {
 			return
 		}
 		a := h.handle(i, l)
-		h.mu.Lock()
-		h.settled(i, l)
-		h.mu.Unlock()
+		ended := h.finish(i, l)
 		l.answer(a)
+		if ended {
+			return
+		}
 	}
+}
+
+// heat is how long an instance that crashed waits yet before it starts again.
+func (h *Host) heat(i *instance) time.Duration {
+	if i.body.rare == nil {
+		return 0
+	}
+	return max(0, i.body.rare.resume-h.now())
 }
 
 // cool waits until an instance that crashed may start again, or is gone.
 func (h *Host) cool(i *instance) {
-	if i.body.rare == nil {
-		return
-	}
-	wait := i.body.rare.resume - h.now()
-	if wait <= 0 {
+	wait := h.heat(i)
+	if wait == 0 {
 		return
 	}
 	ctx, cancel, err := h.context(i, wait)
