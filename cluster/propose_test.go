@@ -93,14 +93,14 @@ func TestEntriesAreBoundByBytesAndALargeCommitTravelsAlone(t *testing.T) {
 		release := n.machine.hold()
 		var all tally
 		submit := func(size int) {
-			n.group.Submit(encode(command{Key: "k", Pad: make([]byte, size)}), all.note)
+			n.group.Submit(encode(command{Key: "k", Pad: size}), all.note)
 		}
 		submit(1)
 		synctest.Wait() // this one is in flight
 		for range 8 {
-			submit(75 << 10) // 100 KiB in JSON
+			submit(100 << 10)
 		}
-		submit(3 << 20)
+		submit(4 << 20)
 		submit(1)
 		release()
 		synctest.Wait()
@@ -150,7 +150,7 @@ func TestAFullQueueRefusesAtOnce(t *testing.T) {
 		fit  int
 	}{
 		{"by count", 0, cluster.QueueCommitsMax},
-		{"by bytes", 3 << 20, cluster.QueueBytesMax / (4 << 20)},
+		{"by bytes", 4 << 20, cluster.QueueBytesMax / (4 << 20)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAFullQueueRefusesAtOnce(t *testing.T) {
 				var held, all tally
 				n.group.Submit(encode(command{Key: "first"}), held.note)
 				synctest.Wait()
-				cmd := encode(command{Key: "k", Pad: make([]byte, c.pad)})
+				cmd := encode(command{Key: "k", Pad: c.pad})
 				for range c.fit + 100 {
 					n.group.Submit(cmd, all.note)
 				}
