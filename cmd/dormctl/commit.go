@@ -76,48 +76,48 @@ func (a *app) printResult(result agent.Result) error {
 	}{result.Index, result.Time, []any{}}
 	g := grid{head: []string{"op", "what", "id", "rev", "revision"}}
 	for i, r := range result.Results {
-		op := number(i)
-		switch r := r.(type) {
-		case *agent.ValueResult:
-			document.Results = append(document.Results, valueWritten(r))
-			g.add(op, "value", r.Key, "-", number(r.Revision))
-		case *agent.CheckpointResult:
-			document.Results = append(document.Results, checkpointWritten(r))
-			g.add(op, "checkpoint", r.Key, "-", number(r.Revision))
-		case *agent.ThreadResult:
-			document.Results = append(document.Results, appendedOf(r))
-			g.add(op, "thread", r.Thread.ID, number(r.Thread.Rev), "-")
-		case *agent.DeleteResult:
-			document.Results = append(document.Results, deletedOf(r))
-			g.add(op, "deleted, existed: "+yes(r.Existed), "-", "-", "-")
-		case *agent.SessionResult:
-			document.Results = append(document.Results, turnedOf(r))
-			g.add(op, "session, "+string(r.Session.Status), r.Session.ID, "-", number(r.Session.Revision))
-		case *agent.ReviewResult:
-			document.Results = append(document.Results, reviewOf(r.Review))
-			g.add(op, "review, "+string(r.Review.Status), r.Review.ID, "-", "-")
-		case *agent.MemoryResult:
-			document.Results = append(document.Results, memoryWritten(r))
-			g.add(op, "memory of "+r.Agent, r.ID, "-", number(r.Revision))
-		case *agent.ForkedAgent:
-			document.Results = append(document.Results, forkedOf(r))
-			g.add(op, "agent", r.Checkpoint.Key, "-", number(r.Checkpoint.Revision))
-		case *agent.Erasure:
-			document.Results = append(document.Results, erasureOf(r))
-			g.add(op, "erased, complete: "+yes(r.Complete()), r.Agent, "-", "-")
-		case *agent.ConversationResult:
-			document.Results = append(document.Results, conversationChangedOf(r))
-			g.add(op, "conversation", r.Conversation.ID, "-", number(r.Conversation.Revision))
-		case *agent.MessageResult:
-			document.Results = append(document.Results, messageUpdatedDoc{Found: r.Found, Message: stampDoc(r.Message)})
-			g.add(op, "message, found: "+yes(r.Found), orDash(r.Message.ID), "-", "-")
-		case *agent.ScopeResult:
-			document.Results = append(document.Results, scopeOf(r.Scope))
-			g.add(op, "scope", r.Scope.Name, "-", "-")
-		case *agent.ClaimResult:
-			document.Results = append(document.Results, claimOf(r.Claim))
-			g.add(op, "claim, holder: "+orDash(r.Claim.Holder), r.Claim.Name, "-", "-")
-		}
+		d, row := shownResult(r)
+		document.Results = append(document.Results, d)
+		g.add(append([]string{number(i)}, row...)...)
 	}
 	return a.print(document, g)
+}
+
+// shownResult is what came of an op: as a document, and as what is said of it on
+// a line: what, id, rev, revision.
+func shownResult(result agent.OpResult) (document any, row []string) {
+	switch r := result.(type) {
+	case *agent.ValueResult:
+		return valueWritten(r), []string{"value", r.Key, "-", number(r.Revision)}
+	case *agent.CheckpointResult:
+		return checkpointWritten(r), []string{"checkpoint", r.Key, "-", number(r.Revision)}
+	case *agent.ThreadResult:
+		return appendedOf(r), []string{"thread", r.Thread.ID, number(r.Thread.Rev), "-"}
+	case *agent.DeleteResult:
+		return deletedOf(r), []string{"deleted, existed: " + yes(r.Existed), "-", "-", "-"}
+	case *agent.SessionResult:
+		return turnedOf(r), []string{"session, " + string(r.Session.Status), r.Session.ID, "-", number(r.Session.Revision)}
+	case *agent.ReviewResult:
+		return reviewOf(r.Review), []string{"review, " + string(r.Review.Status), r.Review.ID, "-", "-"}
+	case *agent.MemoryResult:
+		return memoryWritten(r), []string{"memory of " + r.Agent, r.ID, "-", number(r.Revision)}
+	case *agent.ForkedAgent:
+		return forkedOf(r), []string{"agent", r.Checkpoint.Key, "-", number(r.Checkpoint.Revision)}
+	case *agent.Erasure:
+		return erasureOf(r), []string{"erased, complete: " + yes(r.Complete()), r.Agent, "-", "-"}
+	case *agent.ConversationResult:
+		return conversationChangedOf(r), []string{"conversation", r.Conversation.ID, "-", number(r.Conversation.Revision)}
+	case *agent.MessageResult:
+		return messageUpdatedDoc{Found: r.Found, Message: stampDoc(r.Message)}, []string{"message, found: " + yes(r.Found), orDash(r.Message.ID), "-", "-"}
+	case *agent.ScopeResult:
+		return scopeOf(r.Scope), []string{"scope", r.Scope.Name, "-", "-"}
+	case *agent.ClaimResult:
+		return claimOf(r.Claim), []string{"claim, holder: " + orDash(r.Claim.Holder), r.Claim.Name, "-", "-"}
+	case *agent.ManagerResult:
+		return managerOf(r.Manager), []string{"manager", r.Manager.Name, "-", number(r.Manager.Revision)}
+	case *agent.TimerResult:
+		return timerOf(r.Timer), []string{"timer, next: " + whenOrNever(r.Timer.Next), orDash(r.Timer.ID), "-", "-"}
+	default:
+		return nil, []string{"-", "-", "-", "-"} // of an op that callers do not have
+	}
 }

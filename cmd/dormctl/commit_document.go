@@ -45,7 +45,7 @@ func parseCommit(raw []byte) (agent.Commit, error) {
 // opDoc is one op as callers write it, apart from its name.
 type opDoc interface{ op() (agent.Op, error) }
 
-// opNames has a document for each op.
+// opNames has a document for each op, but for those that nodes alone commit.
 var opNames = map[string]func() opDoc{ // :: name → its members
 	"put_value":          func() opDoc { return new(putValueDoc) },
 	"delete_value":       func() opDoc { return new(deleteValueDoc) },
@@ -86,6 +86,12 @@ var opNames = map[string]func() opDoc{ // :: name → its members
 	"update_message":      func() opDoc { return new(updateMessageDoc) },
 	"delete_conversation": func() opDoc { return new(deleteConversationDoc) },
 	"revise_value":        func() opDoc { return new(reviseValueDoc) },
+
+	"put_manager":    func() opDoc { return new(putManagerDoc) },
+	"delete_manager": func() opDoc { return new(deleteManagerDoc) },
+	"put_timer":      func() opDoc { return new(putTimerDoc) },
+	"delete_timer":   func() opDoc { return new(deleteTimerDoc) },
+	"ack_timer":      func() opDoc { return new(ackTimerDoc) },
 
 	"delete_scope": func() opDoc { return new(deleteScopeDoc) },
 }
