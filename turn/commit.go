@@ -77,7 +77,7 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	}
 	switch lease := s.Session.Lease; {
 	case lease != nil && lease.Owner == t.name:
-		t.lease = *lease
+		t.lease, t.began = *lease, result.Index
 	case s.Queued != 0:
 		return &QueuedError{Place: s.Queued}
 	default:

@@ -2,6 +2,8 @@ package turn
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,11 +25,14 @@ type Ear struct {
 	scope   string
 
 	mu    sync.Mutex
-	turns map[string]map[chan uint64]bool // :: claim → where its turns listen; guarded by mu
-	hush  context.CancelFunc              // ends the watch; nil while there is none; guarded by mu
-	idle  *time.Timer                     // calls hush once it has been quiet for earLinger; guarded by mu
-	woken chan struct{}                   // told that somebody listens
+	turns map[string]map[chan news]bool // :: claim → where its turns listen; guarded by mu
+	hush  context.CancelFunc            // ends the watch; nil while there is none; guarded by mu
+	idle  *time.Timer                   // calls hush once it has been quiet for earLinger; guarded by mu
+	woken chan struct{}                 // told that somebody listens
 }
+
+// news is under which epoch a claim is held, as of an index; 0 where it is not.
+type news struct{ index, epoch uint64 }
 
 const (
 	earLinger = 10 * time.Second // a watch outlives its last turn by this: there may soon be another
@@ -36,7 +41,7 @@ const (
 
 // NewEar makes an Ear for the runners of a scope; "" means agent.DefaultScope.
 func NewEar(service agent.Service, scope string) *Ear {
-	return &Ear{service: service, scope: scope, turns: map[string]map[chan uint64]bool{}, woken: make(chan struct{}, 1)}
+	return &Ear{service: service, scope: scope, turns: map[string]map[chan news]bool{}, woken: make(chan struct{}, 1)}
 }
 
 // Run hears until ctx ends.
@@ -69,12 +74,19 @@ func (e *Ear) hear(ctx context.Context) (again bool) {
 	}
 	e.hush = cancel
 	e.mu.Unlock()
+	begun := false
 	for event, err := range e.service.Watch(ctx, agent.Watch{Scope: e.scope, Changes: true, Prefix: string(agent.ChangedClaim) + "/" + agent.SessionClaim("")}) {
 		if err != nil || event.Last() {
 			break
 		}
+		if !begun {
+			if begun = true; e.catchUp(ctx) != nil {
+				break
+			}
+		}
 		for i := range event.Changes {
-			e.tell(&event.Changes[i])
+			c := &event.Changes[i]
+			e.tell(strings.TrimPrefix(c.Path(), string(agent.ChangedClaim)+"/"), news{c.Index, c.Revision})
 		}
 	}
 	e.mu.Lock()
@@ -83,23 +95,49 @@ func (e *Ear) hear(ctx context.Context) (again bool) {
 	return len(e.turns) > 0
 }
 
-// tell passes on under which epoch a claim is held now; 0 where it is not.
-func (e *Ear) tell(c *agent.Changed) {
+// catchUp tells how the leases of those stand who listened before the watch had
+// begun: what became of them until then, it does not tell.
+func (e *Ear) catchUp(ctx context.Context) error {
+	e.mu.Lock()
+	claims := slices.Sorted(maps.Keys(e.turns))
+	e.mu.Unlock()
+	for some := range slices.Chunk(claims, agent.ReadsMax) {
+		reads := make([]agent.Read, len(some))
+		for i, claim := range some {
+			reads[i] = &agent.GetClaim{Claim: claim}
+		}
+		answers, err := e.service.Read(ctx, agent.Reads{Scope: e.scope, Reads: reads})
+		if err != nil {
+			return err
+		}
+		for i, a := range answers.Answers {
+			if held, ok := a.Found.(*agent.Claim); ok && a.Err == nil {
+				e.tell(some[i], news{answers.Index, held.Epoch})
+			} else if agent.CodeOf(a.Err) == agent.CodeNotFound {
+				e.tell(some[i], news{answers.Index, 0})
+			}
+		}
+	}
+	return nil
+}
+
+// tell passes on how a claim is held.
+func (e *Ear) tell(claim string, how news) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for heard := range e.turns[strings.TrimPrefix(c.Path(), string(agent.ChangedClaim)+"/")] {
+	for heard := range e.turns[claim] {
 		select {
 		case <-heard: // of before
 		default:
 		}
-		heard <- c.Revision
+		heard <- how
 	}
 }
 
 // listen begins to hear of a session's lease; leave ends it. A nil Ear hears
 // nothing.
-func (e *Ear) listen(session string) (heard chan uint64, leave func()) {
-	heard = make(chan uint64, 1) // the newest; written with mu held
+func (e *Ear) listen(session string) (heard chan news, leave func()) {
+	heard = make(chan news, 1) // the newest; written with mu held
 	if e == nil {
 		return heard, func() {}
 	}
@@ -107,7 +145,7 @@ func (e *Ear) listen(session string) (heard chan uint64, leave func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.turns[claim] == nil {
-		e.turns[claim] = map[chan uint64]bool{}
+		e.turns[claim] = map[chan news]bool{}
 	}
 	e.turns[claim][heard] = true
 	if e.idle != nil {
@@ -120,7 +158,7 @@ func (e *Ear) listen(session string) (heard chan uint64, leave func()) {
 	return heard, func() { e.leave(claim, heard) }
 }
 
-func (e *Ear) leave(claim string, heard chan uint64) {
+func (e *Ear) leave(claim string, heard chan news) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.turns[claim][heard] {

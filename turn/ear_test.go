@@ -17,6 +17,7 @@ import (
 type watching struct {
 	agent.Service
 	open, ever atomic.Int32
+	begin      chan struct{} // where there is one, watches begin once it is closed
 }
 
 func (w *watching) Watch(ctx context.Context, watch agent.Watch) iter.Seq2[agent.Event, error] {
@@ -24,6 +25,9 @@ func (w *watching) Watch(ctx context.Context, watch agent.Watch) iter.Seq2[agent
 		w.open.Add(1)
 		w.ever.Add(1)
 		defer w.open.Add(-1)
+		if w.begin != nil {
+			<-w.begin
+		}
 		w.Service.Watch(ctx, watch)(yield)
 	}
 }
@@ -46,33 +50,57 @@ func (k *kit) hearing() *watching {
 	return w
 }
 
+// interrupts are how a turn of session i loses its lease.
+var interrupts = map[string]func(k *kit){
+	"interrupted": func(k *kit) {
+		if _, err := k.runner.Turn(k.Context(), "i", request("r2"), func(*turn.Turn) error { return nil }); err != nil {
+			k.Error(err)
+		}
+	},
+	"cancelled": func(k *kit) { k.commit(&agent.CancelSession{Session: "i"}) },
+	"deleted":   func(k *kit) { k.commit(&agent.DeleteSession{Session: "i"}) },
+}
+
+// interrupted runs a turn that interrupt ends, which it is to hear at once. The
+// watch begins before that, or just after it.
+func (k *kit) interrupted(w *watching, interrupt func(k *kit)) {
+	k.Helper()
+	k.commit(&agent.PutSession{Session: "i", AgentID: "a", Busy: agent.BusyInterrupt})
+	_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
+		time.Sleep(ttl / 10) // virtual: the watch has begun, or waits
+		interrupt(k)
+		since := time.Now()
+		if w.begin != nil {
+			close(w.begin)
+		}
+		<-t.Context().Done()
+		if took := time.Since(since); took > time.Second {
+			k.Errorf("it heard of it after %v", took)
+		}
+		return context.Cause(t.Context())
+	})
+	if !errors.Is(err, turn.ErrLost) {
+		k.Error(err)
+	}
+}
+
 func TestAnInterruptedTurnHearsOfItAtOnce(t *testing.T) {
-	for name, interrupt := range map[string]func(k *kit){
-		"interrupted": func(k *kit) {
-			if _, err := k.runner.Turn(k.Context(), "i", request("r2"), func(*turn.Turn) error { return nil }); err != nil {
-				k.Error(err)
-			}
-		},
-		"cancelled": func(k *kit) { k.commit(&agent.CancelSession{Session: "i"}) },
-		"deleted":   func(k *kit) { k.commit(&agent.DeleteSession{Session: "i"}) },
-	} {
+	for name, interrupt := range interrupts {
+		t.Run(name, func(t *testing.T) {
+			sim(t, func(k *kit) { k.interrupted(k.hearing(), interrupt) })
+		})
+	}
+}
+
+// What came between the turn's beginning and its watch's is heard too.
+func TestAnInterruptBeforeTheWatchIsHeardWhenItBegins(t *testing.T) {
+	for name, interrupt := range interrupts {
 		t.Run(name, func(t *testing.T) {
 			sim(t, func(k *kit) {
-				k.hearing()
-				k.commit(&agent.PutSession{Session: "i", AgentID: "a", Busy: agent.BusyInterrupt})
-				_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
-					time.Sleep(ttl / 10) // virtual: the watch has begun
-					interrupt(k)
-					since := time.Now()
-					<-t.Context().Done()
-					if took := time.Since(since); took > time.Second {
-						k.Errorf("it heard of it after %v", took)
-					}
-					return context.Cause(t.Context())
-				})
-				if !errors.Is(err, turn.ErrLost) {
-					k.Error(err)
-				}
+				w := k.hearing()
+				time.Sleep(time.Minute) // until changes are recorded
+				w.begin = make(chan struct{})
+				k.interrupted(w, interrupt)
 			})
 		})
 	}

@@ -33,10 +33,10 @@ func (t *Turn) keep(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case epoch := <-t.heard:
+		case now := <-t.heard:
 			timer.Stop()
-			if epoch == t.lease.Epoch {
-				continue // its own beginning
+			if now.epoch == t.lease.Epoch || now.index < t.began {
+				continue // its own beginning, or what was before
 			}
 		case <-timer.C:
 		}

@@ -17,6 +17,7 @@ type Turn struct {
 	name    string        // the lease's owner, and the client of the turn's request ids
 	ttl     time.Duration // of the lease
 	lease   agent.Lease
+	began   uint64        // the index at which it got the lease
 	found   agent.Session // as the turn began
 	request agent.SessionRequest
 	reviews map[string]agent.Review // that the session has asked for before; by id
@@ -26,7 +27,7 @@ type Turn struct {
 	halt context.CancelFunc // ends the renewals; nil before the turn has begun
 	kept chan struct{}      // closed by keep, when it ends
 
-	heard <-chan uint64 // under which epoch the lease is held now, 0 for none; see Ear
+	heard <-chan news // how the lease is held now; see Ear
 
 	commits sync.Mutex // held while a commit is unsettled
 	seq     uint64     // of the newest commit; guarded by commits
