@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/clip"
 	"dormouse/internal/invariant"
 )
 
@@ -67,10 +67,9 @@ func (g *Group) KeepPartition(ctx context.Context, held Held, why string) error 
 	return g.insist(ctx, OwnRequest{Kind: OwnKeep, Held: []Held{held}, Why: why})
 }
 
-// clipWhy is as much of a reason as is kept. Neither the log nor a peer can be
-// told what is no UTF-8.
+// clipWhy is as much of a reason as is kept.
 func clipWhy(why string) string {
-	return strings.ToValidUTF8(why[:min(len(why), agent.PlacementWhyBytesMax)], "")
+	return clip.Text(why, agent.PlacementWhyBytesMax)
 }
 
 func (g *Group) insist(ctx context.Context, r OwnRequest) error {

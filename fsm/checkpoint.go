@@ -44,15 +44,22 @@ func (c *commit) liveCheckpoint(key string) (*logpb.CheckpointRow, error) {
 	return row, nil
 }
 
-func (c *commit) putCheckpoint(op *agent.PutCheckpoint) (agent.OpResult, error) {
-	old, err := c.liveCheckpoint(op.Key)
+// enterCheckpoint is the checkpoint under a key for a write that may create it:
+// nil where there is none.
+func (c *commit) enterCheckpoint(key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
+	old, err := c.liveCheckpoint(key)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kindCheckpointTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+	if err := c.enter(kindCheckpointTombstone, key, ifIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+	return old, revisionMatches(key, ifRevision, old.GetRevision())
+}
+
+func (c *commit) putCheckpoint(op *agent.PutCheckpoint) (agent.OpResult, error) {
+	old, err := c.enterCheckpoint(op.Key, op.IfIncarnation, op.IfRevision)
+	if err != nil {
 		return nil, err
 	}
 	pointer, err := c.point(op.Thread)

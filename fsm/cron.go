@@ -16,14 +16,8 @@ func (c *commit) patchCron(op *agent.PatchCron) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, err := c.liveCheckpoint(op.Key)
+	old, err := c.enterCheckpoint(op.Key, op.IfIncarnation, op.IfRevision)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.enter(kindCheckpointTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
-		return nil, err
-	}
-	if err := revisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
 		return nil, err
 	}
 	body, row := &logpb.CheckpointBody{State: []byte("{}"), Metadata: []byte("{}")}, &logpb.CheckpointRow{Version: 1}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/clip"
 )
 
 // Handler handles an instance's signals, one at a time. It says what it wants
@@ -62,7 +62,7 @@ func Registered(handlers map[string]GoHandler) []string {
 // applied.
 func failed(reason, format string, args ...any) *agent.Error {
 	e := agent.Errorf(agent.CodeHandlerFailed, format, args...)
-	e.Detail, e.Reason = clip(e.Detail), reason
+	e.Detail, e.Reason = clipped(e.Detail), reason
 	return e
 }
 
@@ -178,7 +178,7 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 		return failed("timeout", "the handler took longer than %v", manager.SignalTimeout())
 	case errors.As(err, &own) && agent.OutcomeOf(own) == agent.Refused && own.Code != agent.CodeNotOwner:
 		return &agent.Error{
-			Code: own.Code, Detail: clip(own.Detail), Op: -1, Field: clip(own.Field), Limit: clip(own.Limit), Reason: clip(own.Reason), RetryAfterMS: own.RetryAfterMS,
+			Code: own.Code, Detail: clipped(own.Detail), Op: -1, Field: clipped(own.Field), Limit: clipped(own.Limit), Reason: clipped(own.Reason), RetryAfterMS: own.RetryAfterMS,
 		}
 	default:
 		return failed("error", "%v", err)
@@ -250,13 +250,11 @@ func safely(ctx context.Context, live Handler, t *Turn) (err error) {
 	return err
 }
 
-// clip bounds a text that comes from a handler, and makes it one: an error that
+// clipped bounds a text that comes from a handler, and makes it one: an error that
 // is not UTF-8 is sent nowhere, and its caller would not hear that the turn is
 // surely not applied.
-func clip(text string) string {
-	const most = 4 << 10
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strings.ToValidUTF8(text, "�")
+func clipped(text string) string {
+	return clip.Marked(text, errorBytesMax)
 }
+
+const errorBytesMax = 4 << 10 // of each text in a handler's error

@@ -150,7 +150,7 @@ func thawFailed(i *instance, e *agent.Error) error {
 
 func refuseThaw(i *instance, reason, format string, args ...any) error {
 	e := agent.Errorf(agent.CodeThawFailed, format, args...)
-	e.Detail = clip(i.String() + " does not thaw: " + e.Detail)
+	e.Detail = clipped(i.String() + " does not thaw: " + e.Detail)
 	e.Reason = reason
 	return e
 }

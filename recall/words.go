@@ -10,6 +10,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"dormouse/internal/clip"
 )
 
 // Words are taken from a text by Unicode's word boundaries (UAX 29), in normal
@@ -146,7 +148,7 @@ func stem(token string) string {
 	case !letters:
 		return ""
 	case len(token) > wordBytesMax:
-		return strings.ToValidUTF8(token[:wordBytesMax], "")
+		return clip.Text(token, wordBytesMax)
 	case !latin:
 		return token
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/clip"
 	"dormouse/internal/planted"
 )
 
@@ -39,7 +40,7 @@ func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen 
 		return asked
 	}
 	fail := &agent.FailTimer{
-		Manager: d.Manager, Key: d.Key, ID: d.ID, Generation: d.Generation, Instant: d.Next, Error: cut(err.Error()),
+		Manager: d.Manager, Key: d.Key, ID: d.ID, Generation: d.Generation, Instant: d.Next, Error: clip.Text(err.Error(), agent.TimerErrorBytesMax),
 	}
 	wait := retryAfter(d.Attempts)
 	if agent.CodeOf(err) == agent.CodeNotFound {
@@ -126,13 +127,4 @@ func (w *Waker) commit(ctx context.Context, scope string, op agent.Op) error {
 		return nil
 	}
 	return err
-}
-
-// cut shortens a message to what is kept of it.
-func cut(text string) string {
-	text = toValid(text)
-	if len(text) <= agent.TimerErrorBytesMax {
-		return text
-	}
-	return toValid(text[:agent.TimerErrorBytesMax])
 }

@@ -25,6 +25,3 @@ func Request(scope string, t *agent.Timer) agent.Request {
 		Seq:    seq, Low: seq, TTL: requestTTL,
 	}
 }
-
-// toValid drops what is no UTF-8.
-func toValid(text string) string { return strings.ToValidUTF8(text, "") }

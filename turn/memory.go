@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/internal/clip"
 )
 
 // Memory is what a loop does with its agent's memories (SEMANTICS §8.1). The
@@ -48,8 +49,7 @@ func (m Memory) inject(t *Turn, p *Prompt) error {
 	if err := m.valid(); err != nil {
 		return err
 	}
-	query := text(t.request.Input)
-	query = strings.ToValidUTF8(query[:min(len(query), agent.RecallQueryBytesMax)], "")
+	query := clip.Text(text(t.request.Input), agent.RecallQueryBytesMax)
 	if m.Inject == "" || strings.TrimSpace(query) == "" {
 		return nil
 	}

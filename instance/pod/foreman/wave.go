@@ -3,13 +3,13 @@ package foreman
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
 	"dormouse/instance/pod"
+	"dormouse/internal/clip"
 )
 
 // atOnce is how many nodes of a wave are started or stopped at a time.
@@ -44,18 +44,15 @@ func (v *wave) note(node string, source pod.Source, stage pod.Stage, err error) 
 // detailMax bounds what is kept of a failure.
 const detailMax = 256
 
-// failure is what is kept of an error. It is cut to whole characters: a slot that
-// is not UTF-8 is stored nowhere, and its mutation would never end.
+// failure is what is kept of an error, in whole characters: a slot that is not
+// UTF-8 is stored nowhere, and its mutation would never end.
 func failure(stage pod.Stage, err error) pod.Failure {
 	detail := err.Error()
 	var own *agent.Error
 	if errors.As(err, &own) {
 		detail = own.Detail
 	}
-	if len(detail) > detailMax {
-		detail = detail[:detailMax] + "…"
-	}
-	return pod.Failure{Stage: stage, Code: agent.CodeOf(err), Detail: strings.ToValidUTF8(detail, "")}
+	return pod.Failure{Stage: stage, Code: agent.CodeOf(err), Detail: clip.Marked(detail, detailMax)}
 }
 
 // each does something to all of a wave's nodes. What ends the turn ends it.
