@@ -53,6 +53,14 @@ func (k *kept) has(n int) bool {
 	return ok
 }
 
+// none tells that there are no such partitions, nor any whose time is over and
+// that nobody has looked at since.
+func (k *kept) none() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.since) == 0
+}
+
 // assign keeps the partitions with the members, while this node leads and is
 // ready: after every change, and now and then.
 func (g *Group) assign(ctx context.Context) error {
@@ -60,9 +68,10 @@ func (g *Group) assign(ctx context.Context) error {
 	if table == nil {
 		return nil
 	}
+	var nothing idle
 	for ctx.Err() == nil {
 		moved, led := table.PartitionsChanged(), g.LeaderChanged()
-		planned := g.IsLeader() && g.assignOnce(ctx)
+		planned := g.IsLeader() && g.assignOnce(ctx, moved, &nothing)
 		if planned {
 			pause.For(ctx, assignGap)
 		}
@@ -78,12 +87,19 @@ func (g *Group) assign(ctx context.Context) error {
 	return nil
 }
 
+// idle is what there was nothing to change for. The same plan of the same is
+// not made twice a second: it looks at each partition and node.
+type idle struct {
+	moved <-chan struct{} // of the table that was looked at
+	nodes []placement.Node
+}
+
 // assignOnce proposes what is to change now, and tells whether anything is. All
 // of it names what it was planned from, so a plan that has been overtaken is
-// refused, and the next one takes its place.
-func (g *Group) assignOnce(ctx context.Context) (planned bool) {
+// refused, and the next one takes its place. moved was taken before.
+func (g *Group) assignOnce(ctx context.Context, moved <-chan struct{}, nothing *idle) (planned bool) {
 	nodes := g.MayOwn("")
-	if len(nodes) == 0 {
+	if len(nodes) == 0 || nothing.moved == moved && slices.Equal(nothing.nodes, nodes) && g.kept.none() {
 		return false
 	}
 	for _, step := range plan(g.o.Placement.Table.Partitions(), nodes, g.kept.has) {
@@ -93,6 +109,9 @@ func (g *Group) assignOnce(ctx context.Context) (planned bool) {
 			return true
 		}
 		g.logger.Info("moved partitions", "why", step.why, "partitions", len(step.moves))
+	}
+	if !planned {
+		*nothing = idle{moved, nodes}
 	}
 	return planned
 }

@@ -17,17 +17,27 @@ const (
 	rehomedMax = townLease + 3*time.Second
 )
 
-// shares are how many partitions each node owns, as a node sees it; "" counts
-// those that are nobody's, "*" those that drain.
-func shares(r *resident) map[string]int {
-	out := map[string]int{}
-	for _, p := range r.Machine().Partitions() {
-		out[p.Owner]++
-		if p.State == agent.PartitionDraining {
-			out["*"]++
+// partitions are who owns what, as a node sees it, and how many each node owns:
+// "" counts those that are nobody's, "*" those that drain. Tests ask all the
+// time, so it is put together only where it has changed; nobody changes it.
+func (r *resident) partitions() (table []agent.Partition, shares map[string]int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if moved := r.Machine().PartitionsChanged(); moved != r.moved {
+		r.moved, r.table, r.shares = moved, r.Machine().Partitions(), map[string]int{}
+		for _, p := range r.table {
+			r.shares[p.Owner]++
+			if p.State == agent.PartitionDraining {
+				r.shares["*"]++
+			}
 		}
 	}
-	return out
+	return r.table, r.shares
+}
+
+func shares(r *resident) map[string]int {
+	_, shares := r.partitions()
+	return shares
 }
 
 // even waits until those nodes own everything, each within a tenth of its share.
@@ -59,7 +69,8 @@ func (w *town) believers(seen []uint64) {
 		if !time.Now().Before(r.Group().LeaseUntil()) {
 			continue
 		}
-		for _, p := range r.Machine().Partitions() {
+		table, _ := r.partitions()
+		for _, p := range table {
 			if p.Owner != name || p.Incarnation != r.Group().Life() || p.State == agent.PartitionDraining {
 				continue // what drains it has let go itself: it asks for the release when it has
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +42,11 @@ type resident struct {
 	name string
 	stop context.CancelFunc
 	done chan error // of one: what Run returned
+
+	mu     sync.Mutex        // guards what follows
+	moved  <-chan struct{}   // from before the look at table
+	table  []agent.Partition // who owns what
+	shares map[string]int    // counts them
 }
 
 // simTown is a town in a bubble of virtual time.

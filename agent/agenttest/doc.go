@@ -18,7 +18,13 @@
 //   - T-5: one map in place of a list. Ops take lists; HTTP's front tests it.
 //   - ME-7: a memory policy without a store. It is the runtime's, not the store's.
 //   - JL-9: a store has all of the lease calls or none. Service has all.
+//   - CL-7, CL-9, CL-11: a second owner while partitions move, what is told of
+//     moves, and one that is given up. They look inside of nodes: fsm, node and
+//     instance test them.
 //   - T-6: the older Thread.Store, whose append never conflicts. It is S-19.
 //
 // Time is the log's, so that nothing here waits for a ttl or a seal to end.
+//
+// InstanceCases are the same for agent.Instances, over router and client. They
+// do wait, for timeouts of live instances, and so they run in a bubble only.
 package agenttest

@@ -1,0 +1,79 @@
+package node_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"dormouse/agent"
+	"dormouse/agent/agenttest"
+)
+
+// The conformance suite of live instances, over the router and the client. Its
+// cases wait for timeouts, so that all of it runs in virtual time. On one node
+// each case has a bubble; on three they share a town, where nodes are lost too.
+
+func TestRouterOnOneNodeLive(t *testing.T)    { liveOnOne(t, routed) }
+func TestClientOnOneNodeLive(t *testing.T)    { liveOnOne(t, dialled) }
+func TestRouterOnThreeNodesLive(t *testing.T) { liveOnThree(t, routed) }
+func TestClientOnThreeNodesLive(t *testing.T) { liveOnThree(t, dialled) }
+
+func routed(_ *testing.T, _ *town, through *resident) agent.Instances { return through.Instances() }
+
+func dialled(t *testing.T, w *town, through *resident) agent.Instances {
+	t.Helper()
+	return w.dial(t, true, through.name).Instances()
+}
+
+func liveOnOne(t *testing.T, open func(*testing.T, *town, *resident) agent.Instances) {
+	t.Helper()
+	for _, c := range agenttest.InstanceCases() {
+		if c.Lost {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := placedTown(t, 1)
+				r := w.leader()
+				c.Run(t, agenttest.Fleet{Service: r.Service(), Instances: open(t, w, r), Through: r.name})
+			})
+		})
+	}
+}
+
+func liveOnThree(t *testing.T, open func(*testing.T, *town, *resident) agent.Instances) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := placedTown(t, 3)
+		w.even("n1", "n2", "n3")
+		r := w.follower()
+		fleet := agenttest.Fleet{Service: r.Service(), Instances: open(t, w, r), Through: r.name, Faults: befalls{w}}
+		var name string
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Logf("in case %s", name)
+			}
+		})
+		for _, c := range agenttest.InstanceCases() {
+			if name = c.Name; !t.Failed() {
+				c.Run(t, fleet)
+			}
+		}
+		w.agree()
+	})
+}
+
+// befalls is what befalls the nodes of a town of three.
+type befalls struct{ *town }
+
+func (w befalls) Retire(node string) { w.sleep(node) }
+func (w befalls) Crash(node string)  { w.crash(node) }
+func (w befalls) Cut(node string)    { w.isolate(node) }
+
+func (w befalls) Mend(node string) {
+	w.heal()
+	if w.awake[node] == nil {
+		w.start(node)
+	}
+	w.settle(3)
+	w.even("n1", "n2", "n3")
+}
