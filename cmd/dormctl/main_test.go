@@ -256,6 +256,8 @@ func TestHelpHasTheExitCodesAndEveryCommandHasOne(t *testing.T) {
 		{"managers", "put"},
 		{"instances", "signal"},
 		{"instances", "attach"},
+		{"instances", "watch"},
+		{"cron", "set"},
 		{"scopes", "ls"},
 		{"scopes", "rm"},
 		{"scopes", "set"},

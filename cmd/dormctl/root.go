@@ -58,7 +58,7 @@ func (a *app) root() *cobra.Command {
 		a.placementCommand(), a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
 		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(),
 		a.sessionsCommand(), a.reviewsCommand(), a.memoryCommand(), a.conversationsCommand(), a.filesCommand(),
-		a.managersCommand(), a.instancesCommand(), a.timersCommand(), a.podsCommand(), a.scopesCommand(), a.watchCommand(),
+		a.managersCommand(), a.instancesCommand(), a.timersCommand(), a.cronCommand(), a.podsCommand(), a.scopesCommand(), a.watchCommand(),
 		a.commitCommand(), a.importCommand(), a.exportCommand(),
 		a.backupCommand(), a.snapshotCommand(), a.versionCommand(),
 	)

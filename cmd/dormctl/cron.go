@@ -1,0 +1,278 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) cronCommand() *cobra.Command {
+	cmd := group("cron", "Recurring jobs of an instance: they wake it as a cron expression says", a.cronList(), a.cronShow(), a.cronSet(), a.cronPatch(), a.cronRemove())
+	cmd.Long = `An instance keeps its recurring jobs in its checkpoint, by their ids; each has a
+timer, which wakes the instance and sends it the job's message. A change of jobs
+is a turn of the instance of its own, and leaves all else of it as it is. Jobs that
+the manager declares are every instance's, and cannot be set here.`
+	return cmd
+}
+
+func (a *app) cronList() *cobra.Command {
+	return &cobra.Command{
+		Use: "ls MANAGER KEY", Short: "List an instance's jobs, those that its manager declares too", Args: exactly("MANAGER", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				jobs, err := a.jobs(ctx, s, args[0], args[1])
+				if err != nil {
+					return err
+				}
+				g := grid{head: []string{"job", "of", "plan", "missed", "message", "next", "state"}}
+				for i := range jobs {
+					j := &jobs[i]
+					g.add(j.Job, j.Of, j.plan(), j.Missed, string(j.Message), whenOrNever(j.Next), j.State)
+				}
+				return a.print(pageOf(jobs, "", func(j jobDoc) jobDoc { return j }), g)
+			})
+		},
+	}
+}
+
+func (a *app) cronShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show MANAGER KEY JOB", Short: "Show a job", Args: exactly("MANAGER", "KEY", "JOB"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				jobs, err := a.jobs(ctx, s, args[0], args[1])
+				if err != nil {
+					return err
+				}
+				at := slices.IndexFunc(jobs, func(j jobDoc) bool { return j.Job == args[2] })
+				if at < 0 {
+					return agent.Errorf(agent.CodeNotFound, "instance %q of manager %q has no job %q", args[1], args[0], args[2])
+				}
+				j := &jobs[at]
+				var g grid
+				g.add("job", j.Job)
+				g.add("of", j.Of)
+				g.add("plan", j.plan())
+				g.add("missed", j.Missed)
+				g.add("message", string(j.Message))
+				g.add("next", whenOrNever(j.Next))
+				g.add("state", j.State)
+				return a.print(j, g)
+			})
+		},
+	}
+}
+
+// cronEntry is a job as a manifest keeps it.
+type cronEntry struct {
+	Expression string         `json:"cron_expression"`
+	Message    jsontext.Value `json:"message"`
+	TimeZone   string         `json:"timezone,omitzero"`
+	Missed     string         `json:"missed,omitzero"`
+	CatchUp    uint64         `json:"catch_up,omitzero"`
+}
+
+func (a *app) cronSet() *cobra.Command {
+	var spec cronEntry
+	var kind, data, message string
+	cmd := &cobra.Command{
+		Use: "set MANAGER KEY JOB CRON", Short: "Set a job, in place of the one under that id; wakes the instance", Args: exactly("MANAGER", "KEY", "JOB", "CRON"),
+		Long: `set sets one job and leaves the others. CRON has five fields, six (seconds first),
+seven (and the year last), or is a macro such as @daily. The job sends a signal of
+--type with --data, or else --message as it is, in a signal of type timer.`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			spec.Expression = args[3]
+			if spec.Message, err = a.cronMessage(kind, data, message); err != nil {
+				return err
+			}
+			return a.changeJobs(cmd, args, map[string]*cronEntry{args[2]: &spec})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&spec.TimeZone, "time-zone", "", "such as Europe/Paris; UTC where none is named")
+	flags.StringVar(&kind, "type", "", "of the signal; timer where none is named")
+	flags.StringVar(&data, "data", "", "of the signal: a JSON object, @FILE or -")
+	flags.StringVar(&message, "message", "", "in place of both: any JSON value but null, @FILE or -")
+	flags.StringVar(&spec.Missed, "missed", "", "skip, fire_once or catch_up: what becomes of occurrences that nobody could fire in time; skip where it is not said")
+	flags.Uint64Var(&spec.CatchUp, "catch-up", 0, "of --missed catch_up: the last so many are fired")
+	return cmd
+}
+
+// cronMessage is what a job sends.
+func (a *app) cronMessage(kind, data, message string) (jsontext.Value, error) {
+	if message != "" {
+		if kind != "" || data != "" {
+			return nil, usagef("--message stands for --type and --data: give it alone")
+		}
+		raw, err := a.bytesArg("--message", message)
+		if err == nil && !jsontext.Value(raw).IsValid() {
+			err = usagef("--message is no JSON value")
+		}
+		return raw, err
+	}
+	object, err := a.optionalObject("--data", data)
+	if err != nil {
+		return nil, err
+	}
+	if object == nil {
+		object = agent.JSON("{}")
+	}
+	return json.Marshal(struct {
+		Type string         `json:"type"`
+		Data jsontext.Value `json:"data"`
+	}{cmp.Or(kind, agent.SignalTimer), jsontext.Value(object)}, jsontext.PreserveRawStrings(true))
+}
+
+func (a *app) cronPatch() *cobra.Command {
+	return &cobra.Command{
+		Use: "patch MANAGER KEY SPECS", Short: "Set and cancel several jobs at once; wakes the instance", Args: exactly("MANAGER", "KEY", "SPECS"),
+		Long: `patch sets each job that SPECS has, cancels each that is null there, and leaves the
+others: {"nightly":{"cron_expression":"0 2 * * *","message":{"type":"tidy"},"timezone":"Europe/Paris"},"old":null}.
+SPECS is a JSON object, @FILE or - for stdin.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			raw, err := a.objectArg("SPECS", args[2])
+			if err != nil {
+				return err
+			}
+			var specs map[string]jsontext.Value
+			if err := json.Unmarshal(raw, &specs); err != nil {
+				return usagef("SPECS: %v", err)
+			}
+			return a.changeJobs(cmd, args, specs)
+		},
+	}
+}
+
+func (a *app) cronRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "rm MANAGER KEY JOB...", Short: "Cancel jobs; one that is not there is fine", Args: between(3, -1, "MANAGER", "KEY", "JOB"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			specs := map[string]*cronEntry{}
+			for _, job := range args[2:] {
+				specs[job] = nil
+			}
+			return a.changeJobs(cmd, args, specs)
+		},
+	}
+}
+
+// changeJobs sets and cancels jobs of the instance that the first two arguments
+// name.
+func (a *app) changeJobs(cmd *cobra.Command, args []string, specs any) error {
+	raw, err := json.Marshal(specs, json.Deterministic(true), jsontext.PreserveRawStrings(true))
+	if err != nil {
+		return fmt.Errorf("write the jobs as JSON: %w", err)
+	}
+	changes, err := agent.CronChanges(raw)
+	if err != nil {
+		return err
+	}
+	signal := agent.Signal{Type: agent.SignalCron, Data: raw, Request: a.request()}
+	return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+		reply, err := on.Signal(ctx, ref, signal)
+		if err != nil {
+			return &commitError{request: signal.Request, err: err}
+		}
+		var g grid
+		doc := cronChangedDoc{Manager: ref.Manager, Key: ref.Key, Set: []string{}, Cancelled: []string{}, Revision: reply.Revision}
+		for _, change := range changes {
+			if change.Set != nil {
+				doc.Set = append(doc.Set, change.Job)
+				g.add(change.Job, "set")
+			} else {
+				doc.Cancelled = append(doc.Cancelled, change.Job)
+				g.add(change.Job, "cancelled")
+			}
+		}
+		return a.print(doc, g)
+	})
+}
+
+type cronChangedDoc struct {
+	Manager   string   `json:"manager"`
+	Key       string   `json:"key"`
+	Set       []string `json:"set"`
+	Cancelled []string `json:"cancelled"`
+	Revision  uint64   `json:"revision"`
+}
+
+// jobDoc is a job and what its timer says.
+type jobDoc struct {
+	Job      string         `json:"job"`
+	Of       string         `json:"of"`
+	Cron     string         `json:"cron_expression"`
+	TimeZone string         `json:"timezone,omitzero"`
+	Missed   string         `json:"missed"`
+	CatchUp  uint64         `json:"catch_up,omitzero"`
+	Message  jsontext.Value `json:"message"`
+	Next     int64          `json:"next,omitzero"`
+	State    string         `json:"state"`
+}
+
+func (j *jobDoc) plan() string { return strings.TrimSpace(j.Cron + " " + j.TimeZone) }
+
+// Whose a job is, and the state of one that has no timer.
+const (
+	jobOfInstance = "instance"
+	jobOfManager  = "manager"
+	jobUntimed    = "set when the instance wakes"
+)
+
+// jobs are an instance's jobs in the order of their ids: those of its manifest
+// and those that its manager declares, with their timers.
+func (a *app) jobs(ctx context.Context, s store, manager, key string) ([]jobDoc, error) {
+	checkpoint := agent.InstanceRef{Manager: manager, Key: key}.Checkpoint()
+	answers, err := a.read(ctx, s, &agent.GetManager{Name: manager}, &agent.GetCheckpoint{Key: checkpoint},
+		&agent.ListTimers{Manager: manager, Key: key, Page: agent.Page{Prefix: agent.CronTimerPrefix, Limit: agent.TimersMax}})
+	if err != nil {
+		return nil, err
+	}
+	m, err := foundIn[*agent.Manager](answers, 0)
+	if err != nil {
+		return nil, err
+	}
+	timers, err := foundIn[*agent.TimerList](answers, 2)
+	if err != nil {
+		return nil, err
+	}
+	var manifest agent.JSON
+	if kept, err := foundIn[*agent.Checkpoint](answers, 1); err == nil {
+		if _, manifest, err = agent.SplitCron(kept.State); err != nil {
+			return nil, err
+		}
+	} else if !missing(err) {
+		return nil, err
+	}
+	declared, _ := agent.CronSpecs(m.Schedules)
+	stored, _ := agent.CronSpecs(manifest)
+	jobs := []jobDoc{}
+	for i := range declared {
+		jobs = append(jobs, jobOf(&declared[i], jobOfManager, timers.Items))
+	}
+	for i := range stored {
+		if !slices.ContainsFunc(jobs, func(j jobDoc) bool { return j.Job == stored[i].Job }) {
+			jobs = append(jobs, jobOf(&stored[i], jobOfInstance, timers.Items))
+		}
+	}
+	slices.SortFunc(jobs, func(a, b jobDoc) int { return strings.Compare(a.Job, b.Job) })
+	return jobs, nil
+}
+
+func jobOf(spec *agent.CronSpec, of string, timers []agent.Timer) jobDoc {
+	j := jobDoc{
+		Job: spec.Job, Of: of, Cron: spec.Expression, TimeZone: spec.TimeZone, Missed: string(cmp.Or(spec.Missed, agent.MissedSkip)),
+		CatchUp: spec.CatchUp, Message: jsontext.Value(spec.Message), State: jobUntimed,
+	}
+	if at := slices.IndexFunc(timers, func(t agent.Timer) bool { return t.ID == agent.CronTimerPrefix+spec.Job }); at >= 0 {
+		j.Next, j.State = timers[at].Next, timerState(&timers[at])
+	}
+	return j
+}
