@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"iter"
 	"net/url"
 	"strings"
 	"time"
@@ -162,6 +163,12 @@ type Instances interface {
 
 	// Stats counts a manager's instances.
 	Stats(ctx context.Context, scope, manager string) (ManagerStats, error)
+
+	// Watch yields how instances change from now on, each change at most once,
+	// and says where some may have been missed, as at its beginning. A slow
+	// consumer misses some; nobody waits for it. It ends without an error when
+	// ctx ends or the consumer stops; an error is its last element.
+	Watch(ctx context.Context, w InstanceWatch) iter.Seq2[InstanceEvent, error]
 }
 
 // instancePrefix begins the checkpoint keys of a manager's instances.

@@ -37,7 +37,7 @@ func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 	default:
 		i.attachments = append(i.attachments, made)
 	}
-	h.recount(i)
+	h.recount(i, "")
 	i.family.resting.remove(i)
 	h.use(i)
 	return agent.Attached{
@@ -69,7 +69,7 @@ func (i *instance) lapse(now time.Duration) {
 
 func (h *Host) lapseNow(i *instance) {
 	i.lapse(h.now())
-	h.recount(i)
+	h.recount(i, "")
 }
 
 // detach ends an attachment, if it is there. mu is held.
@@ -79,7 +79,7 @@ func (h *Host) detach(i *instance, name string) {
 		if len(i.attachments) == 0 {
 			i.attachments = nil
 		}
-		h.recount(i)
+		h.recount(i, "")
 		h.use(i)
 		h.rest(i)
 	}

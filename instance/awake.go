@@ -55,8 +55,10 @@ func (h *Host) rest(i *instance) {
 	case i.gone != nil || i.working || i.rests.in || len(i.attachments) > 0:
 	case i.status == agent.InstanceAwake:
 		i.family.resting.add(i)
-	default: // it crashed, or did not wake
-		h.remove(i, errAsleep)
+	case i.body.rare != nil && i.body.rare.crashes > 0:
+		h.remove(i, errAsleep, agent.ReasonCrashed)
+	default: // it did not wake
+		h.remove(i, errAsleep, agent.ReasonFailed)
 	}
 }
 

@@ -23,3 +23,9 @@ func (h *Host) Families() int {
 	defer h.mu.Unlock()
 	return len(h.families)
 }
+
+// Bounds of a host's watches.
+const (
+	WatchersMax = watchersMax
+	TidingsMax  = tidingsMax
+)

@@ -74,6 +74,8 @@ type Host struct {
 	families map[familyID]*family // :: scope and manager
 	held     map[int]*holding     // :: partition, those that have instances
 	drains   map[int]uint64       // :: partition → epoch, those being drained
+	watchers map[familyID][]*watcher
+	watching int // watchers of all
 	due      dueQueue
 	tally    tally // of all families, those of before too
 	sweepAt  int   // so many families are looked through for those that are idle
@@ -106,7 +108,7 @@ func New(o Options) (*Host, error) {
 	}
 	return &Host{
 		o: o, began: time.Now(), name: "host-" + strings.ToLower(rand.Text()),
-		families: map[familyID]*family{}, held: map[int]*holding{}, drains: map[int]uint64{},
+		families: map[familyID]*family{}, held: map[int]*holding{}, drains: map[int]uint64{}, watchers: map[familyID][]*watcher{},
 		relet: make(chan struct{}, 1), moved: make(chan struct{}, 1), sooner: make(chan struct{}, 1),
 	}, nil
 }
@@ -160,6 +162,7 @@ func (h *Host) dropAll() {
 			h.drop(i, errStopping)
 		}
 	}
+	h.endWatches()
 	if h.lapse != nil {
 		h.lapse(errStopping)
 	}

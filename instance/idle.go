@@ -134,7 +134,7 @@ func (h *Host) expire() time.Duration {
 			return i.place.at - now
 		}
 		i.lapse(now)
-		h.recount(i)
+		h.recount(i, "")
 		switch at := i.dueAt(); {
 		case at == 0:
 			h.due.remove(i)
@@ -156,7 +156,7 @@ func (h *Host) expire() time.Duration {
 func (h *Host) letSleep(i *instance, why lifecycle) bool {
 	if !i.dirty() || i.family.manager.Storage == agent.KeepNone {
 		h.count(i.family, func(t *tally) { t.hibernated++ })
-		h.remove(i, errAsleep)
+		h.remove(i, errAsleep, string(why))
 		return true
 	}
 	if h.saving >= savesMax {
@@ -166,7 +166,7 @@ func (h *Host) letSleep(i *instance, why lifecycle) bool {
 	l := newLetter()
 	l.sleep, l.unasked = why, true
 	i.leaving, i.wanted = true, false
-	h.recount(i)
+	h.recount(i, string(why))
 	h.due.remove(i)
 	h.put(i, l)
 	return true

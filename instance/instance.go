@@ -123,7 +123,7 @@ func (h *Host) find(f *family, key string, p agent.Partition) (*instance, error)
 	held.instances[i] = struct{}{}
 	f.instances[key] = i
 	h.awake++
-	h.recount(i)
+	h.recount(i, agent.ReasonCalled)
 	return i, nil
 }
 
@@ -133,7 +133,7 @@ func (h *Host) drop(i *instance, why error) {
 	if i.gone != nil {
 		return
 	}
-	h.remove(i, why)
+	h.remove(i, why, gone(why))
 	if i.cancel != nil {
 		i.cancel(why)
 	}
@@ -144,10 +144,11 @@ func (h *Host) drop(i *instance, why error) {
 	i.mailbox = nil
 }
 
-// remove takes an instance out of all tables. mu is held.
-func (h *Host) remove(i *instance, why error) {
+// remove takes an instance out of all tables. why is what callers are told,
+// reason what those who watch are. mu is held.
+func (h *Host) remove(i *instance, why error, reason string) {
 	i.gone = why
-	h.recount(i)
+	h.recount(i, reason)
 	i.family.resting.remove(i)
 	h.due.remove(i)
 	if i.family.instances[i.key] == i {

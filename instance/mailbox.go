@@ -140,7 +140,7 @@ func (h *Host) next(i *instance) *letter {
 			i.mailbox = nil
 		}
 		l.begun, i.stopping = true, l.stop
-		h.recount(i)
+		h.recount(i, l.why())
 		return l
 	}
 	h.idle(i)
@@ -165,7 +165,7 @@ func (h *Host) finish(i *instance, l *letter) (ended bool) {
 // idle ends the work of an instance for which no letter waits. mu is held.
 func (h *Host) idle(i *instance) {
 	i.working = false
-	h.recount(i)
+	h.recount(i, agent.ReasonFailed) // one that was to stop is awake still
 	h.arm(i)
 	h.rest(i)
 }
@@ -175,6 +175,6 @@ func (h *Host) settled(i *instance, l *letter) {
 	if l.unasked {
 		i.leaving = false
 		h.saving--
-		h.recount(i)
+		h.recount(i, stayed(i))
 	}
 }

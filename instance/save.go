@@ -66,7 +66,7 @@ func (h *Host) save(i *instance, why lifecycle) error {
 	result, err := h.settle(i, service, agent.Commit{Ops: ops, Request: h.request(i)})
 	if err != nil {
 		if astray(err) {
-			h.forget(i)
+			h.forget(i, agent.ReasonChanged)
 		}
 		return err
 	}
@@ -158,9 +158,9 @@ func (h *Host) sleepLetter(i *instance, l *letter) error {
 	i.attachments = nil
 	i.body = body{rare: i.ownRequests()}
 	i.status = agent.InstanceDormant
-	h.recount(i)
+	h.recount(i, string(l.sleep))
 	if len(i.mailbox) == 0 {
-		h.remove(i, errAsleep)
+		h.remove(i, errAsleep, "")
 	}
 	return nil
 }

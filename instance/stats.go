@@ -29,6 +29,7 @@ const (
 	statusWaking
 	statusAwake
 	statusDraining
+	statusDormant // asleep, with calls that wait: it wakes for them
 )
 
 // shown is how an instance is to be counted. mu is held.
@@ -36,6 +37,8 @@ func (i *instance) shown() seen {
 	switch {
 	case i.gone != nil:
 		return seen{}
+	case i.status == agent.InstanceDormant:
+		return seen{as: statusDormant}
 	case i.status != agent.InstanceAwake:
 		return seen{as: statusWaking}
 	case i.stopping || i.leaving:
@@ -45,9 +48,9 @@ func (i *instance) shown() seen {
 	}
 }
 
-// recount counts an instance as it is by now. Whoever changes what shown looks
-// at calls it. mu is held.
-func (h *Host) recount(i *instance) {
+// recount counts an instance as it is by now, and tells who watches of another
+// status, and why. Whoever changes what shown looks at calls it. mu is held.
+func (h *Host) recount(i *instance, why string) {
 	now := i.shown()
 	if now == i.seen {
 		return
@@ -56,13 +59,17 @@ func (h *Host) recount(i *instance) {
 		t.add(i.seen, -1)
 		t.add(now, 1)
 	}
+	was := i.seen.as.public()
 	i.seen = now
+	if is := now.as.public(); is != was {
+		h.tell(i, is, why)
+	}
 }
 
 func (t *tally) add(s seen, n int) {
 	switch s.as {
 	case statusNone:
-	case statusWaking:
+	case statusWaking, statusDormant:
 		t.waking += n
 	case statusAwake:
 		t.awake += n

@@ -20,7 +20,7 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 		}
 	}
 	woke = i.status != agent.InstanceAwake
-	h.forget(i)
+	h.forget(i, rewoken(i))
 	if service == nil {
 		return manager, woke, h.fresh(i, manager, version, nil, start)
 	}
@@ -45,7 +45,7 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 		}
 		if err == nil && service == h.o.Service {
 			if err = h.schedule(i, manager, timers); err != nil {
-				h.forget(i)
+				h.forget(i, agent.ReasonFailed)
 			}
 		}
 		return err
@@ -106,7 +106,7 @@ func (h *Host) fresh(i *instance, manager agent.Manager, version int, found *sto
 	}
 	if given && manager.Durability == agent.DurabilityTurn {
 		if err := h.save(i, lifecycleManual); err != nil {
-			h.forget(i)
+			h.forget(i, agent.ReasonFailed)
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (h *Host) awaken(i *instance, manager agent.Manager, version int, found sto
 	if i.status != agent.InstanceAwake {
 		i.status, i.source = agent.InstanceAwake, source
 		h.count(i.family, func(t *tally) { t.wakes++ })
-		h.recount(i)
+		h.recount(i, string(source))
 	}
 	h.use(i)
 	return nil

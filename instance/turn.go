@@ -28,7 +28,7 @@ func (h *Host) turn(i *instance, s agent.Signal) (agent.Reply, error) {
 			return reply, err
 		}
 		// What the handler was told is not so any more, and nothing was applied.
-		h.forget(i)
+		h.forget(i, agent.ReasonChanged)
 		if try == rerunsMax {
 			return agent.Reply{}, stale.refusal
 		}
@@ -162,7 +162,7 @@ func (h *Host) refused(i *instance, err error, own int) error {
 		h.unlive(i)
 		return err
 	}
-	h.forget(i) // nobody knows what the store has
+	h.forget(i, agent.ReasonChanged) // nobody knows what the store has
 	return err
 }
 

@@ -95,7 +95,7 @@ const (
 // crashed notes that a handler panicked or hangs: the instance starts again from
 // its newest checkpoint, later each time.
 func (h *Host) crashed(i *instance) {
-	h.forget(i)
+	h.forget(i, agent.ReasonCrashed)
 	r := i.more()
 	wait := crashMost
 	if r.crashes < 16 {
@@ -110,11 +110,11 @@ func (h *Host) crashed(i *instance) {
 }
 
 // forget has the instance thawed again before anything else happens in it. What
-// was not saved is lost.
-func (h *Host) forget(i *instance) {
+// was not saved is lost. why is what those who watch are told.
+func (h *Host) forget(i *instance, why string) {
 	h.mu.Lock()
 	i.status = agent.InstanceWaking
-	h.recount(i)
+	h.recount(i, why)
 	h.mu.Unlock()
 	initial, kept := i.body.initial, i.body.rare
 	i.body = body{initial: initial}

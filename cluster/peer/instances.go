@@ -33,19 +33,29 @@ type connected struct {
 
 // Invoke implements grpc.ClientConnInterface.
 func (c connected) Invoke(ctx context.Context, method string, args, reply any, o ...grpc.CallOption) error {
-	l, err := c.pool.link(c.addr)
+	l, err := c.ready(ctx)
 	if err != nil {
 		return toStatus(err)
-	}
-	if !ready(ctx, l.conn) {
-		return toStatus(agent.Errorf(agent.CodeUnavailable, "no connection to the peer %s", c.addr))
 	}
 	return l.conn.Invoke(ctx, method, args, reply, o...)
 }
 
-// NewStream implements grpc.ClientConnInterface; the service has no streams.
-func (c connected) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, toStatus(agent.Errorf(agent.CodeInternal, "instances have no streams"))
+// NewStream implements grpc.ClientConnInterface.
+func (c connected) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, o ...grpc.CallOption) (grpc.ClientStream, error) {
+	l, err := c.ready(ctx)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	return l.conn.NewStream(ctx, desc, method, o...)
+}
+
+// ready is the link to the peer once its connection stands.
+func (c connected) ready(ctx context.Context) (*link, error) {
+	l, err := c.pool.link(c.addr)
+	if err == nil && !ready(ctx, l.conn) {
+		err = agent.Errorf(agent.CodeUnavailable, "no connection to the peer %s", c.addr)
+	}
+	return l, err
 }
 
 // ready waits for the connection for a moment.

@@ -14,7 +14,7 @@ import (
 
 func (a *app) instancesCommand() *cobra.Command {
 	cmd := group("instances", "Live instances: signal them, keep them awake, let them sleep", a.instancesList(), a.instancesShow(), a.instancesGet(),
-		a.instancesSignal(), a.instancesAttach(), a.instancesTouch(), a.instancesDetach(), a.instancesHibernate(), a.instancesStop(), a.instancesStats())
+		a.instancesSignal(), a.instancesAttach(), a.instancesTouch(), a.instancesDetach(), a.instancesHibernate(), a.instancesStop(), a.instancesStats(), a.instancesWatch())
 	cmd.Long = `An instance is one key of a manager. The node that owns the key keeps it awake while
 somebody is attached to it or signals it, hands it its signals one at a time, and
 lets it sleep when it is idle. Any node takes any call.`

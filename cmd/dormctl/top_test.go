@@ -17,6 +17,12 @@ import (
 // liveTop runs top on a terminal for a while, and returns what was written.
 func liveTop(t *testing.T, n *nodetest.Node, width, height int, during func(), args ...string) string {
 	t.Helper()
+	return live(t, n, width, height, during, append([]string{"top"}, args...)...)
+}
+
+// live runs a command that goes on until it is interrupted.
+func live(t *testing.T, n *nodetest.Node, width, height int, during func(), args ...string) string {
+	t.Helper()
 	var out, errs bytes.Buffer
 	a := &app{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" },
@@ -26,7 +32,7 @@ func liveTop(t *testing.T, n *nodetest.Node, width, height int, during func(), a
 	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 	defer cancel()
 	done := make(chan int)
-	go func() { done <- a.main(ctx, append([]string{"top"}, args...)) }()
+	go func() { done <- a.main(ctx, args) }()
 	during()
 	if code := <-done; code != exitOK {
 		t.Fatalf("exit %d: %s", code, errs.String())

@@ -1117,7 +1117,7 @@ var File_proto_api_instance_proto protoreflect.FileDescriptor
 
 const file_proto_api_instance_proto_rawDesc = "" +
 	"\n" +
-	"\x18proto/api/instance.proto\x12\x0fdormouse.api.v1\x1a\x13proto/api/api.proto\x1a\x17proto/api/manager.proto\x1a\x15proto/api/timer.proto\"v\n" +
+	"\x18proto/api/instance.proto\x12\x0fdormouse.api.v1\x1a\x13proto/api/api.proto\x1a\x1eproto/api/instance_watch.proto\x1a\x17proto/api/manager.proto\x1a\x15proto/api/timer.proto\"v\n" +
 	"\x11PutManagerRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12-\n" +
 	"\x03put\x18\x02 \x01(\v2\x1b.dormouse.api.v1.PutManagerR\x03put\"\x82\x01\n" +
@@ -1210,7 +1210,7 @@ const file_proto_api_instance_proto_rawDesc = "" +
 	"\x03Put\x12\".dormouse.api.v1.PutManagerRequest\x1a .dormouse.api.v1.ManagerResponse\x12P\n" +
 	"\x06Delete\x12%.dormouse.api.v1.DeleteManagerRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12C\n" +
 	"\x03Get\x12\".dormouse.api.v1.GetManagerRequest\x1a\x18.dormouse.api.v1.Manager\x12B\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1c.dormouse.api.v1.ManagerList2\xb0\x05\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1c.dormouse.api.v1.ManagerList2\x83\x06\n" +
 	"\tInstances\x12A\n" +
 	"\x05Start\x12\x1d.dormouse.api.v1.StartRequest\x1a\x19.dormouse.api.v1.Instance\x12E\n" +
 	"\x06Lookup\x12 .dormouse.api.v1.InstanceRequest\x1a\x19.dormouse.api.v1.Instance\x12K\n" +
@@ -1220,7 +1220,8 @@ const file_proto_api_instance_proto_rawDesc = "" +
 	"\x06Detach\x12\".dormouse.api.v1.AttachmentRequest\x1a!.dormouse.api.v1.InstanceResponse\x12N\n" +
 	"\x05Touch\x12\".dormouse.api.v1.AttachmentRequest\x1a!.dormouse.api.v1.InstanceResponse\x12F\n" +
 	"\x06Signal\x12\x1e.dormouse.api.v1.SignalRequest\x1a\x1c.dormouse.api.v1.SignalReply\x12L\n" +
-	"\x05Stats\x12$.dormouse.api.v1.ManagerStatsRequest\x1a\x1d.dormouse.api.v1.ManagerStatsB\x1fZ\x18dormouse/proto/api;apipb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x05Stats\x12$.dormouse.api.v1.ManagerStatsRequest\x1a\x1d.dormouse.api.v1.ManagerStats\x12Q\n" +
+	"\x05Watch\x12&.dormouse.api.v1.WatchInstancesRequest\x1a\x1e.dormouse.api.v1.InstanceEvent0\x01B\x1fZ\x18dormouse/proto/api;apipb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_proto_api_instance_proto_rawDescOnce sync.Once
@@ -1236,34 +1237,36 @@ func file_proto_api_instance_proto_rawDescGZIP() []byte {
 
 var file_proto_api_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_proto_api_instance_proto_goTypes = []any{
-	(*PutManagerRequest)(nil),    // 0: dormouse.api.v1.PutManagerRequest
-	(*DeleteManagerRequest)(nil), // 1: dormouse.api.v1.DeleteManagerRequest
-	(*GetManagerRequest)(nil),    // 2: dormouse.api.v1.GetManagerRequest
-	(*ManagerResponse)(nil),      // 3: dormouse.api.v1.ManagerResponse
-	(*InstanceRef)(nil),          // 4: dormouse.api.v1.InstanceRef
-	(*StartRequest)(nil),         // 5: dormouse.api.v1.StartRequest
-	(*InstanceRequest)(nil),      // 6: dormouse.api.v1.InstanceRequest
-	(*InstanceResponse)(nil),     // 7: dormouse.api.v1.InstanceResponse
-	(*Instance)(nil),             // 8: dormouse.api.v1.Instance
-	(*AttachRequest)(nil),        // 9: dormouse.api.v1.AttachRequest
-	(*Attached)(nil),             // 10: dormouse.api.v1.Attached
-	(*AttachmentRequest)(nil),    // 11: dormouse.api.v1.AttachmentRequest
-	(*SignalRequest)(nil),        // 12: dormouse.api.v1.SignalRequest
-	(*SignalReply)(nil),          // 13: dormouse.api.v1.SignalReply
-	(*ManagerStatsRequest)(nil),  // 14: dormouse.api.v1.ManagerStatsRequest
-	(*ManagerStats)(nil),         // 15: dormouse.api.v1.ManagerStats
-	(*NodeStats)(nil),            // 16: dormouse.api.v1.NodeStats
-	(*Context)(nil),              // 17: dormouse.api.v1.Context
-	(*PutManager)(nil),           // 18: dormouse.api.v1.PutManager
-	(*DeleteManager)(nil),        // 19: dormouse.api.v1.DeleteManager
-	(*View)(nil),                 // 20: dormouse.api.v1.View
-	(*GetManager)(nil),           // 21: dormouse.api.v1.GetManager
-	(*Manager)(nil),              // 22: dormouse.api.v1.Manager
-	(*Request)(nil),              // 23: dormouse.api.v1.Request
-	(*AckTimer)(nil),             // 24: dormouse.api.v1.AckTimer
-	(*ListRequest)(nil),          // 25: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),       // 26: dormouse.api.v1.DeleteResponse
-	(*ManagerList)(nil),          // 27: dormouse.api.v1.ManagerList
+	(*PutManagerRequest)(nil),     // 0: dormouse.api.v1.PutManagerRequest
+	(*DeleteManagerRequest)(nil),  // 1: dormouse.api.v1.DeleteManagerRequest
+	(*GetManagerRequest)(nil),     // 2: dormouse.api.v1.GetManagerRequest
+	(*ManagerResponse)(nil),       // 3: dormouse.api.v1.ManagerResponse
+	(*InstanceRef)(nil),           // 4: dormouse.api.v1.InstanceRef
+	(*StartRequest)(nil),          // 5: dormouse.api.v1.StartRequest
+	(*InstanceRequest)(nil),       // 6: dormouse.api.v1.InstanceRequest
+	(*InstanceResponse)(nil),      // 7: dormouse.api.v1.InstanceResponse
+	(*Instance)(nil),              // 8: dormouse.api.v1.Instance
+	(*AttachRequest)(nil),         // 9: dormouse.api.v1.AttachRequest
+	(*Attached)(nil),              // 10: dormouse.api.v1.Attached
+	(*AttachmentRequest)(nil),     // 11: dormouse.api.v1.AttachmentRequest
+	(*SignalRequest)(nil),         // 12: dormouse.api.v1.SignalRequest
+	(*SignalReply)(nil),           // 13: dormouse.api.v1.SignalReply
+	(*ManagerStatsRequest)(nil),   // 14: dormouse.api.v1.ManagerStatsRequest
+	(*ManagerStats)(nil),          // 15: dormouse.api.v1.ManagerStats
+	(*NodeStats)(nil),             // 16: dormouse.api.v1.NodeStats
+	(*Context)(nil),               // 17: dormouse.api.v1.Context
+	(*PutManager)(nil),            // 18: dormouse.api.v1.PutManager
+	(*DeleteManager)(nil),         // 19: dormouse.api.v1.DeleteManager
+	(*View)(nil),                  // 20: dormouse.api.v1.View
+	(*GetManager)(nil),            // 21: dormouse.api.v1.GetManager
+	(*Manager)(nil),               // 22: dormouse.api.v1.Manager
+	(*Request)(nil),               // 23: dormouse.api.v1.Request
+	(*AckTimer)(nil),              // 24: dormouse.api.v1.AckTimer
+	(*ListRequest)(nil),           // 25: dormouse.api.v1.ListRequest
+	(*WatchInstancesRequest)(nil), // 26: dormouse.api.v1.WatchInstancesRequest
+	(*DeleteResponse)(nil),        // 27: dormouse.api.v1.DeleteResponse
+	(*ManagerList)(nil),           // 28: dormouse.api.v1.ManagerList
+	(*InstanceEvent)(nil),         // 29: dormouse.api.v1.InstanceEvent
 }
 var file_proto_api_instance_proto_depIdxs = []int32{
 	17, // 0: dormouse.api.v1.PutManagerRequest.context:type_name -> dormouse.api.v1.Context
@@ -1296,21 +1299,23 @@ var file_proto_api_instance_proto_depIdxs = []int32{
 	11, // 27: dormouse.api.v1.Instances.Touch:input_type -> dormouse.api.v1.AttachmentRequest
 	12, // 28: dormouse.api.v1.Instances.Signal:input_type -> dormouse.api.v1.SignalRequest
 	14, // 29: dormouse.api.v1.Instances.Stats:input_type -> dormouse.api.v1.ManagerStatsRequest
-	3,  // 30: dormouse.api.v1.Managers.Put:output_type -> dormouse.api.v1.ManagerResponse
-	26, // 31: dormouse.api.v1.Managers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	22, // 32: dormouse.api.v1.Managers.Get:output_type -> dormouse.api.v1.Manager
-	27, // 33: dormouse.api.v1.Managers.List:output_type -> dormouse.api.v1.ManagerList
-	8,  // 34: dormouse.api.v1.Instances.Start:output_type -> dormouse.api.v1.Instance
-	8,  // 35: dormouse.api.v1.Instances.Lookup:output_type -> dormouse.api.v1.Instance
-	7,  // 36: dormouse.api.v1.Instances.Stop:output_type -> dormouse.api.v1.InstanceResponse
-	7,  // 37: dormouse.api.v1.Instances.Hibernate:output_type -> dormouse.api.v1.InstanceResponse
-	10, // 38: dormouse.api.v1.Instances.Attach:output_type -> dormouse.api.v1.Attached
-	7,  // 39: dormouse.api.v1.Instances.Detach:output_type -> dormouse.api.v1.InstanceResponse
-	7,  // 40: dormouse.api.v1.Instances.Touch:output_type -> dormouse.api.v1.InstanceResponse
-	13, // 41: dormouse.api.v1.Instances.Signal:output_type -> dormouse.api.v1.SignalReply
-	15, // 42: dormouse.api.v1.Instances.Stats:output_type -> dormouse.api.v1.ManagerStats
-	30, // [30:43] is the sub-list for method output_type
-	17, // [17:30] is the sub-list for method input_type
+	26, // 30: dormouse.api.v1.Instances.Watch:input_type -> dormouse.api.v1.WatchInstancesRequest
+	3,  // 31: dormouse.api.v1.Managers.Put:output_type -> dormouse.api.v1.ManagerResponse
+	27, // 32: dormouse.api.v1.Managers.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	22, // 33: dormouse.api.v1.Managers.Get:output_type -> dormouse.api.v1.Manager
+	28, // 34: dormouse.api.v1.Managers.List:output_type -> dormouse.api.v1.ManagerList
+	8,  // 35: dormouse.api.v1.Instances.Start:output_type -> dormouse.api.v1.Instance
+	8,  // 36: dormouse.api.v1.Instances.Lookup:output_type -> dormouse.api.v1.Instance
+	7,  // 37: dormouse.api.v1.Instances.Stop:output_type -> dormouse.api.v1.InstanceResponse
+	7,  // 38: dormouse.api.v1.Instances.Hibernate:output_type -> dormouse.api.v1.InstanceResponse
+	10, // 39: dormouse.api.v1.Instances.Attach:output_type -> dormouse.api.v1.Attached
+	7,  // 40: dormouse.api.v1.Instances.Detach:output_type -> dormouse.api.v1.InstanceResponse
+	7,  // 41: dormouse.api.v1.Instances.Touch:output_type -> dormouse.api.v1.InstanceResponse
+	13, // 42: dormouse.api.v1.Instances.Signal:output_type -> dormouse.api.v1.SignalReply
+	15, // 43: dormouse.api.v1.Instances.Stats:output_type -> dormouse.api.v1.ManagerStats
+	29, // 44: dormouse.api.v1.Instances.Watch:output_type -> dormouse.api.v1.InstanceEvent
+	31, // [31:45] is the sub-list for method output_type
+	17, // [17:31] is the sub-list for method input_type
 	17, // [17:17] is the sub-list for extension type_name
 	17, // [17:17] is the sub-list for extension extendee
 	0,  // [0:17] is the sub-list for field type_name
@@ -1322,6 +1327,7 @@ func file_proto_api_instance_proto_init() {
 		return
 	}
 	file_proto_api_api_proto_init()
+	file_proto_api_instance_watch_proto_init()
 	file_proto_api_manager_proto_init()
 	file_proto_api_timer_proto_init()
 	type x struct{}

@@ -244,6 +244,7 @@ const (
 	Instances_Touch_FullMethodName     = "/dormouse.api.v1.Instances/Touch"
 	Instances_Signal_FullMethodName    = "/dormouse.api.v1.Instances/Signal"
 	Instances_Stats_FullMethodName     = "/dormouse.api.v1.Instances/Stats"
+	Instances_Watch_FullMethodName     = "/dormouse.api.v1.Instances/Watch"
 )
 
 // InstancesClient is the client API for Instances service.
@@ -261,6 +262,7 @@ type InstancesClient interface {
 	Touch(ctx context.Context, in *AttachmentRequest, opts ...grpc.CallOption) (*InstanceResponse, error)
 	Signal(ctx context.Context, in *SignalRequest, opts ...grpc.CallOption) (*SignalReply, error)
 	Stats(ctx context.Context, in *ManagerStatsRequest, opts ...grpc.CallOption) (*ManagerStats, error)
+	Watch(ctx context.Context, in *WatchInstancesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[InstanceEvent], error)
 }
 
 type instancesClient struct {
@@ -361,6 +363,25 @@ func (c *instancesClient) Stats(ctx context.Context, in *ManagerStatsRequest, op
 	return out, nil
 }
 
+func (c *instancesClient) Watch(ctx context.Context, in *WatchInstancesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[InstanceEvent], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Instances_ServiceDesc.Streams[0], Instances_Watch_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchInstancesRequest, InstanceEvent]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Instances_WatchClient = grpc.ServerStreamingClient[InstanceEvent]
+
 // InstancesServer is the server API for Instances service.
 // All implementations must embed UnimplementedInstancesServer
 // for forward compatibility.
@@ -376,6 +397,7 @@ type InstancesServer interface {
 	Touch(context.Context, *AttachmentRequest) (*InstanceResponse, error)
 	Signal(context.Context, *SignalRequest) (*SignalReply, error)
 	Stats(context.Context, *ManagerStatsRequest) (*ManagerStats, error)
+	Watch(*WatchInstancesRequest, grpc.ServerStreamingServer[InstanceEvent]) error
 	mustEmbedUnimplementedInstancesServer()
 }
 
@@ -412,6 +434,9 @@ func (UnimplementedInstancesServer) Signal(context.Context, *SignalRequest) (*Si
 }
 func (UnimplementedInstancesServer) Stats(context.Context, *ManagerStatsRequest) (*ManagerStats, error) {
 	return nil, status.Error(codes.Unimplemented, "method Stats not implemented")
+}
+func (UnimplementedInstancesServer) Watch(*WatchInstancesRequest, grpc.ServerStreamingServer[InstanceEvent]) error {
+	return status.Error(codes.Unimplemented, "method Watch not implemented")
 }
 func (UnimplementedInstancesServer) mustEmbedUnimplementedInstancesServer() {}
 func (UnimplementedInstancesServer) testEmbeddedByValue()                   {}
@@ -596,6 +621,17 @@ func _Instances_Stats_Handler(srv interface{}, ctx context.Context, dec func(int
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Instances_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchInstancesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(InstancesServer).Watch(m, &grpc.GenericServerStream[WatchInstancesRequest, InstanceEvent]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Instances_WatchServer = grpc.ServerStreamingServer[InstanceEvent]
+
 // Instances_ServiceDesc is the grpc.ServiceDesc for Instances service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -640,6 +676,12 @@ var Instances_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Instances_Stats_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Watch",
+			Handler:       _Instances_Watch_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "proto/api/instance.proto",
 }

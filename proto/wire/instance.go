@@ -111,3 +111,29 @@ func ManagerStatsFromProto(s *apipb.ManagerStats) agent.ManagerStats {
 	}
 	return out
 }
+
+// InstanceWatchToProto converts what is to be watched of instances.
+func InstanceWatchToProto(w agent.InstanceWatch) *apipb.WatchInstancesRequest {
+	return &apipb.WatchInstancesRequest{Scope: w.Scope, Manager: w.Manager, Key: w.Key}
+}
+
+// InstanceWatchFromProto converts what is to be watched of instances.
+func InstanceWatchFromProto(w *apipb.WatchInstancesRequest) agent.InstanceWatch {
+	return agent.InstanceWatch{Scope: w.GetScope(), Manager: w.GetManager(), Key: w.GetKey()}
+}
+
+// InstanceEventToProto converts one element of a watch of instances.
+func InstanceEventToProto(e *agent.InstanceEvent) *apipb.InstanceEvent {
+	return &apipb.InstanceEvent{
+		Missed: e.Missed, Scope: e.Scope, Manager: e.Manager, Key: e.Key, Node: e.Node, Epoch: e.Epoch,
+		Status: string(e.Status), Reason: e.Reason, At: e.At,
+	}
+}
+
+// InstanceEventFromProto converts one element of a watch of instances.
+func InstanceEventFromProto(e *apipb.InstanceEvent) agent.InstanceEvent {
+	return agent.InstanceEvent{
+		Missed: e.GetMissed(), InstanceRef: agent.InstanceRef{Scope: e.GetScope(), Manager: e.GetManager(), Key: e.GetKey()},
+		Node: e.GetNode(), Epoch: e.GetEpoch(), Status: agent.InstanceStatus(e.GetStatus()), Reason: e.GetReason(), At: e.GetAt(),
+	}
+}

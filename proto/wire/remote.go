@@ -2,6 +2,9 @@ package wire
 
 import (
 	"context"
+	"errors"
+	"io"
+	"iter"
 
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
@@ -92,6 +95,28 @@ func (r Remote) Stats(ctx context.Context, scope, manager string) (agent.Manager
 		return agent.ManagerStats{}, r.Fail(err, again)
 	}
 	return ManagerStatsFromProto(s), nil
+}
+
+// Watch implements agent.Instances.
+func (r Remote) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
+	return func(yield func(agent.InstanceEvent, error) bool) {
+		ours, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stream, err := r.API.Watch(ours, InstanceWatchToProto(w))
+		for err == nil {
+			var m *apipb.InstanceEvent
+			if m, err = stream.Recv(); err == nil && !yield(InstanceEventFromProto(m), nil) {
+				return
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, io.EOF):
+			yield(agent.InstanceEvent{}, agent.Errorf(agent.CodeUnavailable, "the watch ended early"))
+		default:
+			yield(agent.InstanceEvent{}, r.Fail(err, again))
+		}
+	}
 }
 
 func (r Remote) failed(err error, change bool) error {

@@ -154,6 +154,26 @@ func (s *instances) Stats(ctx context.Context, req *apipb.ManagerStatsRequest) (
 	return wire.ManagerStatsToProto(&stats), nil
 }
 
+// Watch ends when the caller leaves, and with unavailable when this node stops:
+// watch anew elsewhere.
+func (s *instances) Watch(req *apipb.WatchInstancesRequest, stream apipb.Instances_WatchServer) error {
+	host, err := s.host()
+	if err != nil {
+		return statusOf(errorOf(err, false))
+	}
+	ctx, cancel := s.whileServing(stream.Context())
+	defer cancel()
+	for event, err := range host.Watch(ctx, wire.InstanceWatchFromProto(req)) {
+		if err != nil {
+			return statusOf(errorOf(err, false))
+		}
+		if err := stream.Send(wire.InstanceEventToProto(&event)); err != nil {
+			return err
+		}
+	}
+	return statusOf(agent.Errorf(agent.CodeUnavailable, "the watch ended; watch anew"))
+}
+
 // managers is the Managers service.
 type managers struct {
 	apipb.UnimplementedManagersServer

@@ -65,7 +65,7 @@ func (c *call) watchChanges(*none) error {
 	if c.err != nil {
 		return c.err
 	}
-	came, end := c.start(w)
+	came, end := c.start(c.follow(w))
 	defer end()
 	first, err := c.firstOf(came)
 	if err != nil {
@@ -90,8 +90,7 @@ func (c *call) resumeChanges(w *agent.Watch) error {
 	return nil
 }
 
-// firstOf waits for the first element of a watch of changes, within the call's
-// time.
+// firstOf waits for the first element of a feed, within the call's time.
 func (c *call) firstOf(came <-chan watched) (watched, error) {
 	late := time.NewTimer(c.timeout)
 	defer late.Stop()

@@ -50,7 +50,7 @@ var contract = []string{
 // added are the paths that the contract leaves free and that we have.
 var added = []string{
 	"PATCH /v1/checkpoints/{key}/cron", "PATCH /v1/managers/{manager}/instances/{key}/cron",
-	"GET /v1/placement", "GET /v1/cluster/instances",
+	"GET /v1/placement", "GET /v1/cluster/instances", "GET /v1/managers/{manager}/watch", "GET /v1/managers/{manager}/instances/{key}/watch",
 	"GET /v1/pods/{manager}/{key}", "GET /v1/pods/{manager}/{key}/nodes/{name}", "POST /v1/pods/{manager}/{key}/hibernate", "POST /v1/pods/{manager}/{key}/fork",
 	"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}", "DELETE /v1/managers/{manager}",
 	"GET /v1/managers/{manager}/instances/{key}/timers/{timer}", "GET /v1/managers/{manager}/instances/{key}/timers", "GET /v1/managers/{manager}/timers",

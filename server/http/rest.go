@@ -118,6 +118,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	f.routeFiles()
 	f.routeManagers()
 	f.routeInstances()
+	f.routeInstanceWatches()
 	f.routePods()
 	f.routeScopes()
 	f.routeChanges()

@@ -61,18 +61,27 @@ func (c *call) watchThread(*none) error {
 
 // watch streams what the service yields.
 func (c *call) watch(w agent.Watch) error {
-	came, end := c.start(w)
+	came, end := c.start(c.follow(w))
 	defer end()
 	return c.stream(came)
 }
 
-// start begins to follow what the service yields; end ends that.
-func (c *call) start(w agent.Watch) (came <-chan watched, end func()) {
+// start begins to follow a feed, which tells of its elements until it is told to
+// stop; end ends that.
+func (c *call) start(feed func(ctx context.Context, tell func(watched) bool)) (came <-chan watched, end func()) {
 	ctx, cancel := context.WithCancel(c.r.Context())
 	elements, done := make(chan watched), make(chan struct{})
 	go func() {
 		defer close(done)
-		c.follow(ctx, w, elements)
+		defer close(elements)
+		feed(ctx, func(next watched) bool {
+			select {
+			case elements <- next:
+				return next.err == nil
+			case <-ctx.Done():
+				return false
+			}
+		})
 	}()
 	return elements, func() {
 		cancel()
@@ -92,21 +101,18 @@ func (c *call) openWatch(asked agent.Read) (agent.Found, error) {
 
 // watched is one element of a watch, on its way to the stream.
 type watched struct {
-	event agent.Event
-	err   error
+	event    agent.Event
+	instance *agent.InstanceEvent // in place of event, of a watch of instances
+	err      error
 }
 
-// follow hands on what the service yields, and closes came at the end.
-func (c *call) follow(ctx context.Context, w agent.Watch, came chan<- watched) {
-	defer close(came)
-	for event, err := range c.front.service.Watch(ctx, w) {
-		select {
-		case came <- watched{event, err}:
-		case <-ctx.Done():
-			return
-		}
-		if err != nil {
-			return
+// follow is the feed of what the service yields.
+func (c *call) follow(w agent.Watch) func(context.Context, func(watched) bool) {
+	return func(ctx context.Context, tell func(watched) bool) {
+		for event, err := range c.front.service.Watch(ctx, w) {
+			if !tell(watched{event: event, err: err}) {
+				return
+			}
 		}
 	}
 }
@@ -166,6 +172,8 @@ func (e *events) send(next watched) (last bool, err error) {
 	case next.err != nil:
 		// The caller resumes after the last seq that it got.
 		return true, e.event("problem", "", problemOf(readOutcome(next.err)))
+	case next.instance != nil:
+		return false, e.instance(next.instance)
 	case next.event.Kind == agent.EventCompacted:
 		return true, e.event("compacted", "", watchEnd{Floor: &next.event.Floor})
 	case next.event.Kind == agent.EventDeleted:

@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	"dormouse/proto/wire"
+)
+
+// Watch implements agent.Instances. It goes on by itself on another node when
+// one breaks, and begins there as a watch begins: with an element that says that
+// changes may have been missed.
+func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
+	if w.Scope == "" {
+		w.Scope = i.client.o.Scope
+	}
+	return func(yield func(agent.InstanceEvent, error) bool) {
+		if err := w.Validate(); err != nil {
+			yield(agent.InstanceEvent{}, err)
+			return
+		}
+		wait := newBackoff(backoffFirst, backoffMost)
+		for {
+			enough, heard, err := i.watchOnce(ctx, w, yield)
+			switch {
+			case enough || ctx.Err() != nil:
+				return
+			case i.client.pool.ctx.Err() != nil || !agent.Retryable(err):
+				yield(agent.InstanceEvent{}, err)
+				return
+			case heard:
+				wait.Reset()
+			}
+			select {
+			case <-time.After(wait.NextBackOff()):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// watchOnce watches through one node until that breaks, and says why it did.
+// enough tells that the consumer stopped.
+func (i instances) watchOnce(ctx context.Context, w agent.InstanceWatch, yield func(agent.InstanceEvent, error) bool) (enough, heard bool, err error) {
+	l, release, err := i.client.pool.wait(ctx)
+	if err != nil {
+		return false, false, err
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.stream.Context(), cancel)() // a link that breaks takes the watch with it
+	at := wire.Remote{API: apipb.NewInstancesClient(l.conn), Fail: func(err error, change bool) error { return errorOf(err, change) }}
+	for event, err := range at.Watch(ctx, w) {
+		if err != nil {
+			if agent.Retryable(err) {
+				i.client.pool.distrust(l)
+			}
+			return false, heard, err
+		}
+		heard = true
+		if !yield(event, nil) {
+			return true, heard, nil
+		}
+	}
+	return false, heard, agent.Errorf(agent.CodeUnavailable, "the connection to %s broke", l.addr)
+}

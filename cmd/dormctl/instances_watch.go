@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+func (a *app) instancesWatch() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch MANAGER [KEY]", Short: "Show how instances change as they do, on all nodes, until interrupted", Args: between(1, 2, "MANAGER", "[KEY]"),
+		Long: `watch shows one change a line: when, which instance, what it is since, why, and its node.
+A line that begins with "missed" says that changes before it may have been
+missed, as those before the watch: list the instances anew where they matter.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w := agent.InstanceWatch{Scope: a.scope, Manager: args[0]}
+			if len(args) > 1 {
+				w.Key = args[1]
+			}
+			return a.stream(cmd.Context(), func(ctx context.Context, s store) error { return a.watchInstances(ctx, s, w) })
+		},
+	}
+}
+
+// watchInstances shows changes until ctx ends.
+func (a *app) watchInstances(ctx context.Context, s store, w agent.InstanceWatch) error {
+	for event, err := range s.Instances().Watch(ctx, w) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil // interrupted, as it was meant to be
+		case err != nil:
+			return err
+		}
+		line := fmt.Sprintf("%s  %s  %s  %s  %s", when(event.At), event.Key, event.Status, event.Reason, event.Node)
+		if event.Missed {
+			line = "missed: " + event.Reason
+		}
+		doc := instanceEventDoc{
+			Missed: event.Missed, Manager: event.Manager, Key: event.Key, Node: event.Node, Epoch: event.Epoch, Status: string(event.Status),
+			Reason: event.Reason, At: event.At,
+		}
+		if err := a.event(doc, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type instanceEventDoc struct {
+	Missed  bool   `json:"missed,omitzero"`
+	Manager string `json:"manager,omitzero"`
+	Key     string `json:"key,omitzero"`
+	Node    string `json:"node,omitzero"`
+	Epoch   uint64 `json:"epoch,omitzero"`
+	Status  string `json:"status,omitzero"`
+	Reason  string `json:"reason"`
+	At      int64  `json:"at,omitzero"`
+}

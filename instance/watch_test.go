@@ -1,0 +1,208 @@
+package instance_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dormouse/agent"
+	"dormouse/instance"
+)
+
+// ear is a watch, and what it has told.
+type ear struct {
+	heard []string
+	ended error
+	stop  func()
+}
+
+// listen watches manager m's instances, or one of them, from now on.
+func (k *kit) listen(h *instance.Host, key string) *ear {
+	k.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	e, done := &ear{}, make(chan struct{})
+	go func() {
+		defer close(done)
+		for event, err := range h.Watch(ctx, agent.InstanceWatch{Manager: "m", Key: key}) {
+			switch {
+			case err != nil:
+				e.ended = err
+			case event.Missed:
+				e.heard = append(e.heard, "missed")
+			default:
+				e.heard = append(e.heard, fmt.Sprintf("%s %s %s", event.Key, event.Status, event.Reason))
+			}
+		}
+	}()
+	e.stop = func() { cancel(); <-done }
+	k.Cleanup(e.stop)
+	synctest.Wait()
+	return e
+}
+
+// hears fails the test where something else was told since it was asked last.
+func (k *kit) hears(e *ear, want ...string) {
+	k.Helper()
+	synctest.Wait()
+	if diff := cmp.Diff(want, e.heard); diff != "" {
+		k.Errorf("what was told:\n%s", diff)
+	}
+	e.heard = nil
+}
+
+func TestAWatchTellsOfALife(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute, Durability: agent.DurabilityIdle})
+		k.put(agent.Manager{Name: "other"})
+		all, one := k.listen(k.host, ""), k.listen(k.host, "b")
+		k.hears(all, "missed")
+		k.hears(one, "missed")
+		k.start("a", "")
+		k.hears(all, "a waking called", "a awake fresh")
+		k.send(k.host, "a", signal("patch", `{"n":1}`))
+		k.hears(all) // nothing has changed
+		if _, err := k.host.Start(k.Context(), agent.InstanceRef{Manager: "other", Key: "a"}, agent.StartInstance{}); err != nil {
+			k.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		k.hears(all, "a draining idle", "a dormant idle")
+		k.send(k.host, "a", signal("get", `{}`))
+		k.start("b", "")
+		k.hears(all, "a waking called", "a awake thawed", "b waking called", "b awake fresh")
+		if err := k.host.Stop(k.Context(), ref("b")); err != nil {
+			k.Fatal(err)
+		}
+		k.hears(all, "b draining manual", "b dormant manual")
+		k.hears(one, "b waking called", "b awake fresh", "b draining manual", "b dormant manual")
+		k.put(agent.Manager{Name: "m", Version: 2})
+		k.send(k.host, "a", signal("get", `{}`))
+		k.hears(all, "a waking changed", "a awake thawed")
+	})
+}
+
+func TestAWatchTellsOfMovesAndOfTheEnd(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		h2, _, _ := k.open("n2", nil)
+		here, there := k.listen(k.host, ""), k.listen(h2, "")
+		k.start("a", "")
+		k.start("b", "")
+		k.start("c", "")
+		synctest.Wait()
+		here.heard, there.heard = nil, nil
+		k.world.drain(partition("a"), "n2")
+		time.Sleep(time.Second) // they are stored
+		k.hears(here, "a draining shutdown", "a dormant shutdown")
+		k.world.give(partition("b"), "n2")
+		k.hears(here, "b dormant moved")
+		k.send(h2, "a", signal("get", `{}`))
+		k.hears(there, "a waking called", "a awake thawed")
+		k.stop()
+		k.hears(here, "c dormant shutdown")
+		k.code(here.ended, agent.CodeUnavailable)
+		for _, err := range k.host.Watch(k.Context(), agent.InstanceWatch{Manager: "m"}) {
+			k.code(err, agent.CodeUnavailable)
+		}
+	})
+}
+
+func TestAWatchTellsOfFailures(t *testing.T) {
+	sim(t, func(o *instance.Options) {
+		o.Handlers = map[string]instance.GoHandler{"bad": {New: func(agent.InstanceRef) instance.Handler { return panics{} }}}
+	}, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "bad"}})
+		e := k.listen(k.host, "")
+		k.start("a", "")
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", `{}`))
+		k.code(err, agent.CodeHandlerFailed)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		k.hears(e, "missed", "a waking called", "a awake fresh", "a waking crashed", "a dormant crashed")
+		if err := k.putCheckpoint("b", 9); err != nil {
+			k.Fatal(err)
+		}
+		_, err = k.host.Start(k.Context(), ref("b"), agent.StartInstance{})
+		k.code(err, agent.CodeThawFailed)
+		k.hears(e, "b waking called", "b dormant failed")
+	})
+}
+
+// putCheckpoint stores an instance of a version, as from outside.
+func (k *kit) putCheckpoint(key string, version uint64) error {
+	_, err := k.node.Commit(k.Context(), agent.Commit{Ops: []agent.Op{
+		&agent.PutCheckpoint{Key: ref(key).Checkpoint(), Version: version, State: agent.JSON(`{}`)},
+	}})
+	return err
+}
+
+type panics struct{}
+
+func (panics) Handle(context.Context, *instance.Turn) error { panic("as it was told to") }
+
+// A watcher that takes nothing costs the host a bounded buffer, holds nobody up,
+// and is told that it missed something, after what it did not miss.
+func TestASlowWatcherIsToldThatItMissed(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		ctx, cancel := context.WithCancel(k.Context())
+		defer cancel()
+		next, got, done := make(chan struct{}), []agent.InstanceEvent{}, make(chan struct{})
+		go func() {
+			defer close(done)
+			for event, err := range k.host.Watch(ctx, agent.InstanceWatch{Manager: "m"}) {
+				if err != nil {
+					k.Error(err)
+				}
+				got = append(got, event)
+				select {
+				case <-next:
+				case <-ctx.Done():
+				}
+			}
+		}()
+		synctest.Wait()
+		const lives = 300 // of four changes each
+		for n := range lives {
+			key := fmt.Sprint("k", n)
+			k.start(key, "")
+			if err := k.host.Stop(k.Context(), ref(key)); err != nil {
+				k.Fatal(err)
+			}
+		}
+		close(next)
+		synctest.Wait()
+		if n := len(got); n != instance.TidingsMax+2 || !got[0].Missed || !got[n-1].Missed {
+			k.Fatalf("%d events; the last: %+v", n, got[n-1])
+		}
+		if slices.ContainsFunc(got[1:len(got)-1], func(e agent.InstanceEvent) bool { return e.Missed }) {
+			k.Error("something was missed in between")
+		}
+		k.start("again", "")
+		synctest.Wait()
+		if last := got[len(got)-1]; last.Key != "again" || last.Status != agent.InstanceAwake {
+			k.Errorf("after what was missed: %+v", last)
+		}
+		cancel()
+		<-done
+	})
+}
+
+func TestAWatchThatCannotBeIsRefused(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		for _, err := range k.host.Watch(k.Context(), agent.InstanceWatch{}) {
+			k.code(err, agent.CodeInvalid)
+		}
+		var last *ear
+		for range instance.WatchersMax {
+			last = k.listen(k.host, "")
+		}
+		for _, err := range k.host.Watch(k.Context(), agent.InstanceWatch{Manager: "m"}) {
+			k.code(err, agent.CodeOverloaded)
+		}
+		last.stop()
+		k.hears(k.listen(k.host, ""), "missed")
+	})
+}
