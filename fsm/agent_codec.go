@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -99,7 +97,7 @@ func decodeErasure(name string, p *logpb.Erasure) (*agent.Erasure, error) {
 
 func decodeErasureRow(name string, raw []byte) (*logpb.Erasure, error) {
 	row := &logpb.Erasure{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode the erasure of agent %q: %w", name, err)
 	}
 	return row, nil

@@ -109,7 +109,7 @@ func (b *batch) storeFeed(scope string, changes []recorded) error {
 	}
 	invariant.Check(feed.Floor <= b.progress.index+1 && feed.Gone < feed.Floor,
 		"the feed of scope %q begins at %d, it was gone at %d, and this is entry %d", scope, feed.Floor, feed.Gone, b.progress.index)
-	raw, err := deterministic.Marshal(feed)
+	raw, err := marshal(feed)
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
@@ -123,7 +123,7 @@ func (b *batch) addChanges(scope string, feed *logpb.FeedRow, changes []recorded
 	for i, r := range changes {
 		row.Changes[i] = r.change
 	}
-	raw, err := deterministic.Marshal(row)
+	raw, err := marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode changes: %w", err)
 	}
@@ -173,7 +173,7 @@ func readFeed(rows rowReader, scope string) (*logpb.FeedRow, error) {
 	}
 	feed := &logpb.FeedRow{}
 	if raw != nil {
-		if err := proto.Unmarshal(raw, feed); err != nil {
+		if err := unmarshal(raw, feed); err != nil {
 			return nil, fmt.Errorf("decode feed: %w", err)
 		}
 		return feed, nil

@@ -4,8 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
@@ -22,7 +20,7 @@ func (c *commit) checkpoint(key string) (*logpb.CheckpointRow, error) {
 
 func decodeCheckpointRow(key string, raw []byte) (*logpb.CheckpointRow, error) {
 	row := &logpb.CheckpointRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode checkpoint %q: %w", key, err)
 	}
 	return row, nil
@@ -123,7 +121,7 @@ func decodeCheckpointBody(key string, raw []byte) (*logpb.CheckpointBody, error)
 	if raw == nil {
 		return nil, fmt.Errorf("checkpoint %q has no body", key)
 	}
-	if err := proto.Unmarshal(raw, body); err != nil {
+	if err := unmarshal(raw, body); err != nil {
 		return nil, fmt.Errorf("decode the body of checkpoint %q: %w", key, err)
 	}
 	return body, nil
@@ -150,11 +148,11 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 		}
 		c.grow(0, int64(row.Size))
 	}
-	rawRow, err := deterministic.Marshal(row)
+	rawRow, err := marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
 	}
-	rawBody, err := deterministic.Marshal(body)
+	rawBody, err := marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("encode the body of checkpoint %q: %w", key, err)
 	}

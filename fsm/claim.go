@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	"dormouse/internal/invariant"
 	"dormouse/internal/planted"
@@ -37,7 +35,7 @@ func (b *batch) claimRow(scope, name string) (*logpb.ClaimRow, error) {
 
 func decodeClaimRow(name string, raw []byte) (*logpb.ClaimRow, error) {
 	row := &logpb.ClaimRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode claim %q: %w", name, err)
 	}
 	return row, nil
@@ -104,7 +102,7 @@ func (c *commit) armClaim(name string, row *logpb.ClaimRow) (agent.OpResult, err
 }
 
 func (b *batch) storeClaim(scope, name string, row *logpb.ClaimRow) error {
-	raw, err := deterministic.Marshal(row)
+	raw, err := marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode claim %q: %w", name, err)
 	}

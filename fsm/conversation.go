@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -108,7 +106,7 @@ func (w *conversation) write(ref *agent.ConversationRef) {
 
 // store writes the row and its place in the index.
 func (w *conversation) store() error {
-	raw, err := deterministic.Marshal(w.row)
+	raw, err := marshal(w.row)
 	if err != nil {
 		return fmt.Errorf("encode conversation %q: %w", w.id, err)
 	}
@@ -223,7 +221,7 @@ func (c *commit) deleteConversation(op *agent.DeleteConversation) (agent.OpResul
 
 func decodeConversationRow(id string, raw []byte) (*logpb.ConversationRow, error) {
 	row := &logpb.ConversationRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode conversation %q: %w", id, err)
 	}
 	return row, nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -81,7 +79,7 @@ func (w *conversation) storePending(pending *logpb.PendingRow) error {
 		w.rows.remove(w.key(kindConversationPending))
 		return nil
 	}
-	raw, err := deterministic.Marshal(pending)
+	raw, err := marshal(pending)
 	if err != nil {
 		return fmt.Errorf("encode what is pending in conversation %q: %w", w.id, err)
 	}
@@ -92,7 +90,7 @@ func (w *conversation) storePending(pending *logpb.PendingRow) error {
 // decodePending is what is pending; nil raw is nothing.
 func decodePending(id string, raw []byte) (*logpb.PendingRow, error) {
 	row := &logpb.PendingRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode what is pending in conversation %q: %w", id, err)
 	}
 	return row, nil

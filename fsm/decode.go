@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -15,7 +13,7 @@ import (
 // is an error, not skipped: every node must make the same of it.
 func decodeCommit(raw []byte) (*logpb.Commit, error) {
 	c := &logpb.Commit{}
-	if err := proto.Unmarshal(raw, c); err != nil {
+	if err := unmarshal(raw, c); err != nil {
 		return nil, fmt.Errorf("decode commit: %w", err)
 	}
 	if len(c.ProtoReflect().GetUnknown()) > 0 {

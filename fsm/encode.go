@@ -54,7 +54,7 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 // encodeLogCommit encodes a commit that is made of log ops, as the cluster's
 // own are.
 func encodeLogCommit(c *logpb.Commit) []byte {
-	raw, err := deterministic.Marshal(c)
+	raw, err := marshal(c)
 	if err != nil {
 		panic(fmt.Sprintf("encode commit: %v", err)) // only bad UTF-8 can do this, and ids are checked
 	}

@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -266,7 +264,7 @@ func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
 		return err
 	}
 	row := &logpb.MemoryRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return fmt.Errorf("decode memory %q: %w", to.id, err)
 	}
 	if expired(row.ExpiresAt, c.progress.wall) {

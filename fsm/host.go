@@ -50,7 +50,7 @@ func (c *commit) beHost(p *logpb.RenewNodeLease) error {
 	if !found && hosts >= agent.HostsMax {
 		return agent.TooLarge("hosts", "hosts_max", hosts+1, agent.HostsMax)
 	}
-	raw, err := deterministic.Marshal(encodeMember(row))
+	raw, err := marshal(encodeMember(row))
 	if err != nil {
 		return fmt.Errorf("encode host %q: %w", row.ID, err)
 	}

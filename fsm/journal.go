@@ -4,8 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -30,7 +28,7 @@ var zeroHead = make([]byte, len(agent.Head{}))
 
 func decodeThreadRow(id string, raw []byte) (*logpb.ThreadMeta, error) {
 	row := &logpb.ThreadMeta{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode thread %q: %w", id, err)
 	}
 	row.Id = id
@@ -70,7 +68,7 @@ func (j journal) row(seq uint64) (*logpb.EntryRow, error) {
 
 func decodeEntryRow(seq uint64, raw []byte) (*logpb.EntryRow, error) {
 	row := &logpb.EntryRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode entry %d: %w", seq, err)
 	}
 	return row, nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -56,7 +54,7 @@ func (b *batch) openTerm() error {
 		return err
 	}
 	b.opening = opening{term: b.progress.term, tick: before}
-	raw, err := deterministic.Marshal(&logpb.Opening{Term: b.opening.term, Tick: b.opening.tick})
+	raw, err := marshal(&logpb.Opening{Term: b.opening.term, Tick: b.opening.tick})
 	if err != nil {
 		return fmt.Errorf("encode the term's opening: %w", err)
 	}
@@ -71,7 +69,7 @@ func readOpening(r storage.Reader) (opening, error) {
 		return opening{}, err
 	}
 	var p logpb.Opening
-	if err := proto.Unmarshal(raw, &p); err != nil {
+	if err := unmarshal(raw, &p); err != nil {
 		return opening{}, fmt.Errorf("decode the term's opening: %w", err)
 	}
 	return opening{term: p.Term, tick: p.Tick}, nil
@@ -104,11 +102,11 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 			return fmt.Errorf("claims are in a scope that is not there: %q", key)
 		}
 		var record logpb.ScopeRecord
-		if err := proto.Unmarshal(raw, &record); err != nil {
+		if err := unmarshal(raw, &record); err != nil {
 			return fmt.Errorf("decode scope %q: %w", key, err)
 		}
 		record.Keys = saturate(record.Keys, -held[key])
-		if raw, err = deterministic.Marshal(&record); err != nil {
+		if raw, err = marshal(&record); err != nil {
 			return fmt.Errorf("encode scope %q: %w", key, err)
 		}
 		b.Set([]byte(key), raw)

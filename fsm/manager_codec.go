@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -62,7 +60,7 @@ func count(n uint64) int { return int(min(n, math.MaxInt32)) }
 
 func decodeManagerRow(name string, raw []byte) (*logpb.ManagerRow, error) {
 	row := &logpb.ManagerRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode manager %q: %w", name, err)
 	}
 	return row, nil
@@ -83,8 +81,8 @@ func encodeManagerResult(m *agent.Manager) *logpb.ManagerResult {
 }
 
 // marshalRow encodes a row whose id is for the error.
-func marshalRow(noun, id string, row proto.Message) ([]byte, error) {
-	raw, err := deterministic.Marshal(row)
+func marshalRow(noun, id string, row coded) ([]byte, error) {
+	raw, err := marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s %q: %w", noun, id, err)
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -33,7 +31,7 @@ func readRoster(r storage.Reader) (*roster, error) {
 	out := &roster{removed: map[string]string{}}
 	err := eachRow(r, kindMember, func(id string, raw []byte) error {
 		var p logpb.Member
-		if err := proto.Unmarshal(raw, &p); err != nil {
+		if err := unmarshal(raw, &p); err != nil {
 			return fmt.Errorf("decode member %q: %w", id, err)
 		}
 		out.members = append(out.members, decodeMember(id, &p))
@@ -171,7 +169,7 @@ func (c *commit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 	default:
 		r.members[at] = decodeMember(id, member)
 	}
-	raw, err := deterministic.Marshal(encodeMember(r.members[at]))
+	raw, err := marshal(encodeMember(r.members[at]))
 	if err != nil {
 		return nil, fmt.Errorf("encode member %q: %w", id, err)
 	}

@@ -176,11 +176,11 @@ func (w *memoryWork) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 
 // storeOne is store without what the agent remembers as a whole.
 func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
-	rawRow, err := deterministic.Marshal(row)
+	rawRow, err := marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode memory %q: %w", w.id, err)
 	}
-	rawBody, err := deterministic.Marshal(body)
+	rawBody, err := marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode the body of memory %q: %w", w.id, err)
 	}
@@ -220,7 +220,7 @@ func (w *memoryWork) drop() error {
 	w.unlist()
 	w.whole.Entries = saturate(w.whole.Entries, -1)
 	w.whole.Deletes++
-	raw, err := deterministic.Marshal(&logpb.MemoryGone{Id: w.id, Before: w.whole.Writes + 1})
+	raw, err := marshal(&logpb.MemoryGone{Id: w.id, Before: w.whole.Writes + 1})
 	if err != nil {
 		return fmt.Errorf("encode that memory %q has gone: %w", w.id, err)
 	}
@@ -241,7 +241,7 @@ func (w *memoryWork) storeAgent() error {
 		gone := idKey(kindMemoryGone, w.scope, w.agent)
 		return w.rows.removeRange(gone, after(gone))
 	}
-	raw, err := deterministic.Marshal(w.whole)
+	raw, err := marshal(w.whole)
 	if err != nil {
 		return fmt.Errorf("encode what agent %q remembers: %w", w.agent, err)
 	}
@@ -280,7 +280,7 @@ func (c *commit) expireMemory(both string, when int64) error {
 		return err
 	}
 	row := &logpb.MemoryRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return fmt.Errorf("decode memory %q: %w", id, err)
 	}
 	if row.ExpiresAt != when {

@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -39,7 +37,7 @@ func decodeDeleteMemory(p *logpb.DeleteMemory) *agent.DeleteMemory {
 
 func decodeMemoryRow(id string, raw []byte) (*logpb.MemoryRow, error) {
 	row := &logpb.MemoryRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode memory %q: %w", id, err)
 	}
 	return row, nil
@@ -50,7 +48,7 @@ func decodeMemoryBody(id string, raw []byte) (*logpb.MemoryBody, error) {
 		return nil, fmt.Errorf("memory %q has no body", id)
 	}
 	body := &logpb.MemoryBody{}
-	if err := proto.Unmarshal(raw, body); err != nil {
+	if err := unmarshal(raw, body); err != nil {
 		return nil, fmt.Errorf("decode the body of memory %q: %w", id, err)
 	}
 	return body, nil
@@ -59,7 +57,7 @@ func decodeMemoryBody(id string, raw []byte) (*logpb.MemoryBody, error) {
 // decodeMemoryAgent is what an agent remembers as a whole; nil raw is nothing.
 func decodeMemoryAgent(name string, raw []byte) (*logpb.MemoryAgentRow, error) {
 	row := &logpb.MemoryAgentRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode what agent %q remembers: %w", name, err)
 	}
 	return row, nil
@@ -67,7 +65,7 @@ func decodeMemoryAgent(name string, raw []byte) (*logpb.MemoryAgentRow, error) {
 
 func decodeMemoryGone(raw []byte) (*logpb.MemoryGone, error) {
 	gone := &logpb.MemoryGone{}
-	if err := proto.Unmarshal(raw, gone); err != nil {
+	if err := unmarshal(raw, gone); err != nil {
 		return nil, fmt.Errorf("decode a deleted memory: %w", err)
 	}
 	return gone, nil

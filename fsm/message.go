@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -140,7 +138,7 @@ func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, er
 
 // storeMessage writes a message that took before bytes until now.
 func (w *conversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
-	raw, err := deterministic.Marshal(row)
+	raw, err := marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.id, err)
 	}
@@ -168,7 +166,7 @@ func decodeMessage(conversation string, seq uint64, raw []byte) (*logpb.MessageR
 		return nil, fmt.Errorf("message %d of conversation %q is missing", seq, conversation)
 	}
 	row := &logpb.MessageRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode message %d of conversation %q: %w", seq, conversation, err)
 	}
 	return row, nil

@@ -107,7 +107,7 @@ func (b *batch) isMember(id, incarnation string) bool {
 }
 
 func (b *batch) storeLease(l agent.NodeLease) error {
-	raw, err := deterministic.Marshal(&logpb.NodeLeaseRow{
+	raw, err := marshal(&logpb.NodeLeaseRow{
 		Incarnation: l.Incarnation, Life: l.Life, TtlMs: millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick, Handlers: l.Handlers,
 	})
 	if err != nil {
@@ -178,7 +178,7 @@ func (b *batch) ownTable() *partitionTable {
 // commit's own.
 func (b *batch) storePartition(p agent.Partition) error {
 	p.SinceIndex, p.Since = b.progress.index, b.progress.wall
-	raw, err := deterministic.Marshal(&logpb.PartitionRow{
+	raw, err := marshal(&logpb.PartitionRow{
 		Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
 		SinceIndex: p.SinceIndex, SinceMs: p.Since, Why: p.Why,
 	})
@@ -197,7 +197,7 @@ func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
 	for _, n := range partitions {
 		e.Partitions = append(e.Partitions, uint32(n))
 	}
-	raw, err := deterministic.Marshal(e)
+	raw, err := marshal(e)
 	if err != nil {
 		return fmt.Errorf("encode an event of the placement: %w", err)
 	}

@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -19,7 +17,7 @@ func encodeOutcome(d agent.Decided) ([]byte, error) {
 		}
 		p.Results = append(p.Results, result)
 	}
-	raw, err := deterministic.Marshal(p)
+	raw, err := marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("encode outcome: %w", err)
 	}
@@ -29,7 +27,7 @@ func encodeOutcome(d agent.Decided) ([]byte, error) {
 // decodeOutcome is the inverse of encodeOutcome.
 func decodeOutcome(raw []byte) (agent.Decided, error) {
 	p := &logpb.Outcome{}
-	if err := proto.Unmarshal(raw, p); err != nil {
+	if err := unmarshal(raw, p); err != nil {
 		return agent.Decided{}, fmt.Errorf("decode outcome: %w", err)
 	}
 	if p.Refusal != nil {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -53,7 +51,7 @@ func readPlaced(r storage.Reader) (placed, error) {
 	}
 	err = eachRow(r, kindNodeLease, func(node string, raw []byte) error {
 		var row logpb.NodeLeaseRow
-		if err := proto.Unmarshal(raw, &row); err != nil {
+		if err := unmarshal(raw, &row); err != nil {
 			return fmt.Errorf("decode the lease of node %q: %w", node, err)
 		}
 		p.leases = append(p.leases, agent.NodeLease{
@@ -77,7 +75,7 @@ func decodePartition(name string, raw []byte) (*agent.Partition, error) {
 		return nil, fmt.Errorf("%w: there is a row of a partition %x", storage.ErrDamaged, name)
 	}
 	var row logpb.PartitionRow
-	if err := proto.Unmarshal(raw, &row); err != nil {
+	if err := unmarshal(raw, &row); err != nil {
 		return nil, fmt.Errorf("decode partition %x: %w", name, err)
 	}
 	p := &agent.Partition{
@@ -208,7 +206,7 @@ func (m *Machine) PlacementEvents(limit int) ([]agent.PlacementEvent, error) {
 	var events []agent.PlacementEvent
 	for len(events) < limit && cursor.Next() {
 		var p logpb.PlacementEvent
-		if err := proto.Unmarshal(cursor.Value(), &p); err != nil {
+		if err := unmarshal(cursor.Value(), &p); err != nil {
 			_ = cursor.Close()
 			return nil, fmt.Errorf("decode an event of the placement: %w", err)
 		}

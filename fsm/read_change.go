@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -110,7 +108,7 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 
 func decodeChangeRow(raw []byte) (*logpb.ChangeRow, error) {
 	row := &logpb.ChangeRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode changes: %w", err)
 	}
 	return row, nil

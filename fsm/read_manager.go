@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -47,7 +45,7 @@ func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
 	}
 	if raw != nil {
 		var row logpb.AnswerRow
-		if err := proto.Unmarshal(raw, &row); err != nil {
+		if err := unmarshal(raw, &row); err != nil {
 			return nil, fmt.Errorf("decode answer %d of client %q: %w", q.Seq, q.Client, err)
 		}
 		decided, err := decodeOutcome(row.Outcome)
@@ -57,7 +55,7 @@ func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
 	if raw, err = r.get(idKey(kindClient, r.scope, q.Client)); err != nil {
 		return nil, err
 	}
-	if err := proto.Unmarshal(raw, &client); err != nil {
+	if err := unmarshal(raw, &client); err != nil {
 		return nil, fmt.Errorf("decode client %q: %w", q.Client, err)
 	}
 	if q.Seq < client.Low {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -144,7 +142,7 @@ func (r sessionReader) requests(kind, id string, end uint64, n int) (all []agent
 }
 
 // numbered reads one of a session's numbered rows, which must be there.
-func (r sessionReader) numbered(kind, id string, ordinal uint64, into proto.Message) error {
+func (r sessionReader) numbered(kind, id string, ordinal uint64, into coded) error {
 	raw, err := r.rows.get(ordinalKey(kind, r.scope, id, ordinal))
 	if err != nil {
 		return err
@@ -152,7 +150,7 @@ func (r sessionReader) numbered(kind, id string, ordinal uint64, into proto.Mess
 	if raw == nil {
 		return fmt.Errorf("session %q lacks a row, number %d of its kind", id, ordinal)
 	}
-	if err := proto.Unmarshal(raw, into); err != nil {
+	if err := unmarshal(raw, into); err != nil {
 		return fmt.Errorf("decode row %d of session %q: %w", ordinal, id, err)
 	}
 	return nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
@@ -124,7 +122,7 @@ func (b *batch) client(scope, client string) (row *clientState, err error) {
 		return nil, err
 	}
 	if raw != nil {
-		if err := proto.Unmarshal(raw, &row.ClientRow); err != nil {
+		if err := unmarshal(raw, &row.ClientRow); err != nil {
 			return nil, fmt.Errorf("decode client %q: %w", client, err)
 		}
 		row.known = true
@@ -150,7 +148,7 @@ func (b *batch) storeClients() error {
 			b.rows.remove(key)
 			continue
 		}
-		raw, err := deterministic.Marshal(&row.ClientRow)
+		raw, err := marshal(&row.ClientRow)
 		if err != nil {
 			return fmt.Errorf("encode client %q: %w", key, err)
 		}
@@ -166,7 +164,7 @@ func (b *batch) answered(p *logpb.Commit) (decided agent.Decided, found bool, er
 		return agent.Decided{}, false, err
 	}
 	var row logpb.AnswerRow
-	if err := proto.Unmarshal(raw, &row); err != nil {
+	if err := unmarshal(raw, &row); err != nil {
 		return agent.Decided{}, false, fmt.Errorf("decode answer %d of client %q: %w", p.Seq, p.Client, err)
 	}
 	if row.BodyHash != p.BodyHash {
@@ -186,7 +184,7 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 	}
 	notAfter := b.notAfter(p)
 	answer := logpb.AnswerRow{BodyHash: p.BodyHash, NotAfterTick: notAfter, Outcome: outcome}
-	raw, err := deterministic.Marshal(&answer)
+	raw, err := marshal(&answer)
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
@@ -253,7 +251,7 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 			return 0, err
 		}
 		var answer logpb.AnswerRow
-		if err := proto.Unmarshal(raw, &answer); err != nil {
+		if err := unmarshal(raw, &answer); err != nil {
 			return 0, fmt.Errorf("decode an answer of client %q: %w", client, err)
 		}
 		if answer.NotAfterTick >= b.progress.tick {

@@ -16,7 +16,7 @@ import (
 // aging is the row of history of a revision that goes after an age.
 func (c *commit) aging(key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
 	old.ForgetAt = c.deadline(int64(min(ageMS, math.MaxInt64)))
-	raw, err := deterministic.Marshal(old)
+	raw, err := marshal(old)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
 	}
@@ -46,7 +46,7 @@ func (c *commit) forgetRevision(row string) error {
 		c.grow(0, -int64(now.Kept[0]))
 		now.Kept = now.Kept[1:]
 	}
-	raw, err := deterministic.Marshal(now)
+	raw, err := marshal(now)
 	if err != nil {
 		return fmt.Errorf("encode checkpoint %q: %w", key, err)
 	}

@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -36,7 +34,7 @@ func readReview(rows rowReader, scope, id string) (*logpb.ReviewRow, error) {
 		return nil, err
 	}
 	row := &logpb.ReviewRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode review %q: %w", id, err)
 	}
 	return row, nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -145,7 +143,7 @@ func (b *batch) storeScopes() error {
 		}
 		record := encodeScope(state.Scope)
 		record.Name = "" // the key says it
-		raw, err := deterministic.Marshal(record)
+		raw, err := marshal(record)
 		if err != nil {
 			return fmt.Errorf("encode scope %q: %w", name, err)
 		}
@@ -156,7 +154,7 @@ func (b *batch) storeScopes() error {
 
 func decodeScopeRow(name string, raw []byte) (agent.Scope, error) {
 	var record logpb.ScopeRecord
-	if err := proto.Unmarshal(raw, &record); err != nil {
+	if err := unmarshal(raw, &record); err != nil {
 		return agent.Scope{}, fmt.Errorf("decode scope %q: %w", name, err)
 	}
 	scope := decodeScope(&record)

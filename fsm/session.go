@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -73,7 +71,7 @@ func (s *session) running() bool { return s.status() == agent.SessionRunning }
 
 func decodeSessionRow(id string, raw []byte) (*logpb.SessionRow, error) {
 	row := &logpb.SessionRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode session %q: %w", id, err)
 	}
 	return row, nil
@@ -103,7 +101,7 @@ func (c *commit) newSession(id string) *session {
 func (c *commit) storeSession(s *session) error {
 	s.row.Revision++
 	s.row.UpdatedAt = c.progress.wall
-	raw, err := deterministic.Marshal(s.row)
+	raw, err := marshal(s.row)
 	if err != nil {
 		return fmt.Errorf("encode session %q: %w", s.id, err)
 	}
@@ -158,7 +156,7 @@ func sessionBody(rows rowReader, scope, id string) (*logpb.SessionBody, error) {
 		return nil, fmt.Errorf("session %q has no body", id)
 	}
 	body := &logpb.SessionBody{}
-	if err := proto.Unmarshal(raw, body); err != nil {
+	if err := unmarshal(raw, body); err != nil {
 		return nil, fmt.Errorf("decode the body of session %q: %w", id, err)
 	}
 	return body, nil
@@ -172,7 +170,7 @@ func (c *commit) storeSessionBody(s *session, body *logpb.SessionBody) error {
 	if size > agent.SessionBytesMax {
 		return agent.TooLarge("session", "session_bytes_max", size, agent.SessionBytesMax)
 	}
-	raw, err := deterministic.Marshal(body)
+	raw, err := marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode the body of session %q: %w", s.id, err)
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -63,8 +61,8 @@ func requestBytes(r *logpb.SessionRequest) uint64 {
 	return uint64(len(r.Id) + len(r.Input) + len(r.Metadata) + len(r.Owner))
 }
 
-func (c *commit) setSessionRow(key string, row proto.Message) error {
-	raw, err := deterministic.Marshal(row)
+func (c *commit) setSessionRow(key string, row coded) error {
+	raw, err := marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode a row of a session: %w", err)
 	}
@@ -84,7 +82,7 @@ func (c *commit) closeRequest(s *session, outcome agent.RequestOutcome) error {
 		return err
 	}
 	r := &logpb.SessionRequest{}
-	if err := proto.Unmarshal(raw, r); err != nil {
+	if err := unmarshal(raw, r); err != nil {
 		return fmt.Errorf("decode request %q of session %q: %w", s.row.Request, s.id, err)
 	}
 	r.Outcome = string(outcome)

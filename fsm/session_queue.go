@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -67,7 +65,7 @@ func (c *commit) dequeue(s *session) (*logpb.SessionRequest, error) {
 		return nil, err
 	}
 	r := &logpb.SessionRequest{}
-	if err := proto.Unmarshal(raw, r); err != nil || raw == nil {
+	if err := unmarshal(raw, r); err != nil || raw == nil {
 		return nil, fmt.Errorf("decode the head of the queue of session %q: %w", s.id, err)
 	}
 	c.rows.remove(key)

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -41,7 +39,7 @@ const (
 
 // encodeHeader is the beginning of a stream: magic, length, CRC and header.
 func encodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
-	raw, err := deterministic.Marshal(h)
+	raw, err := marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("encode snapshot header: %w", err)
 	}
@@ -73,7 +71,7 @@ func decodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
 		return nil, errors.New("snapshot header is damaged: its checksum does not match")
 	}
 	h := &logpb.SnapshotHeader{}
-	if err := proto.Unmarshal(raw, h); err != nil {
+	if err := unmarshal(raw, h); err != nil {
 		return nil, fmt.Errorf("decode snapshot header: %w", err)
 	}
 	if h.Format != streamFormat {

@@ -52,7 +52,7 @@ func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
 	invariant.Check(t.Incarnation>>16 <= c.progress.index, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
 	t.Id = "" // the key says it
-	raw, err := deterministic.Marshal(t)
+	raw, err := marshal(t)
 	t.Id = id
 	if err != nil {
 		return agent.Thread{}, fmt.Errorf("encode thread %q: %w", id, err)
@@ -211,7 +211,7 @@ func (c *commit) storeEntry(t *logpb.ThreadMeta, chosen string, e *agent.Entry, 
 			return agent.Invalid("entries.id", "id %q is generated for another entry of thread %q: choose another", chosen, t.Id)
 		}
 	}
-	raw, err := deterministic.Marshal(&row)
+	raw, err := marshal(&row)
 	if err != nil {
 		return fmt.Errorf("encode entry %d of thread %q: %w", e.Seq, t.Id, err)
 	}

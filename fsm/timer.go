@@ -214,7 +214,7 @@ func (t *timer) place() {
 }
 
 func (t *timer) write() error {
-	raw, err := deterministic.Marshal(t.row)
+	raw, err := marshal(t.row)
 	if err != nil {
 		return fmt.Errorf("encode timer %q: %w", t.name.id, err)
 	}

@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -68,7 +66,7 @@ func decodePlan(p *logpb.TimerPlan) agent.Timer {
 
 func decodeTimerRow(id string, raw []byte) (*logpb.TimerRow, error) {
 	row := &logpb.TimerRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode timer %q: %w", id, err)
 	}
 	return row, nil

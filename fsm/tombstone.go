@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
@@ -35,7 +33,7 @@ func (c *commit) buryRow(row string, incarnation uint64, seal time.Duration) err
 	}
 	stone.SealedUntil = max(stone.SealedUntil, c.deadline(seal.Milliseconds()))
 	stone.ForgetAt = max(stone.ForgetAt, stone.SealedUntil)
-	raw, err := deterministic.Marshal(stone)
+	raw, err := marshal(stone)
 	if err != nil {
 		return fmt.Errorf("encode tombstone: %w", err)
 	}
@@ -96,7 +94,7 @@ func (c *commit) tombstone(row string) (*logpb.Tombstone, error) {
 		return nil, err
 	}
 	stone := &logpb.Tombstone{}
-	if err := proto.Unmarshal(raw, stone); err != nil {
+	if err := unmarshal(raw, stone); err != nil {
 		return nil, fmt.Errorf("decode tombstone: %w", err)
 	}
 	return stone, nil

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
@@ -23,7 +21,7 @@ func (c *commit) value(key string) (*logpb.ValueRow, error) {
 
 func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
 	row := &logpb.ValueRow{}
-	if err := proto.Unmarshal(raw, row); err != nil {
+	if err := unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode value %q: %w", key, err)
 	}
 	return row, nil

@@ -96,7 +96,7 @@ func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (age
 
 // storeValue writes a value's row, tells the feed, and answers with it.
 func (c *commit) storeValue(key string, row *logpb.ValueRow) (agent.OpResult, error) {
-	raw, err := deterministic.Marshal(row)
+	raw, err := marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode value %q: %w", key, err)
 	}
