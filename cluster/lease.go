@@ -201,11 +201,18 @@ func (g *Group) keepLease(ctx context.Context) error {
 	if g.o.Placement.Table == nil || ttl == 0 {
 		return nil
 	}
+	var refused OwnResponse // as it was logged last: a renewal is tried again for ever
 	return g.lease.Keep(ctx, ttl, g.LeaderChanged, func(ctx context.Context) (bool, error) {
 		if g.id.clusterID() == "" {
 			return false, nil
 		}
 		answer := g.own(ctx, OwnRequest{Kind: OwnRenew, TTL: ttl, Handlers: g.o.Placement.Handlers})
+		if answer.Refused != "" && (answer.Refused != refused.Refused || answer.Detail != refused.Detail) {
+			g.logger.Warn("the cluster refuses this node a lease: it owns nothing", "code", answer.Refused, "why", answer.Detail)
+		}
+		if answer.Refused != "" || answer.Index != 0 {
+			refused = answer
+		}
 		return answer.Index != 0 && g.machine.WaitApplied(ctx, answer.Index) == nil, nil
 	})
 }

@@ -137,7 +137,7 @@ func (g *Group) own(ctx context.Context, r OwnRequest) OwnResponse {
 		g.logger.Debug("asked the leader about what is owned here, without an answer", "kind", r.Kind, "error", err)
 		return OwnResponse{}
 	}
-	if answer.Refused != "" {
+	if answer.Refused != "" && r.Kind != OwnRenew { // which keepLease tells of
 		g.logger.Warn("the cluster refused what this node asked for itself", "kind", r.Kind, "partitions", len(r.Held), "why", answer.Detail)
 	}
 	return answer

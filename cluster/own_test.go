@@ -3,9 +3,13 @@ package cluster_test
 import (
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unicode/utf8"
+
+	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
 	"dormouse/cluster"
@@ -15,6 +19,7 @@ import (
 type drainer struct {
 	owner, life string
 	whys        chan string // why partitions were moved
+	refuses     atomic.Bool // every lease
 }
 
 func (d *drainer) Partition(n int) agent.Partition {
@@ -25,16 +30,21 @@ func (d *drainer) Partitions() []agent.Partition      { return nil }
 func (d *drainer) NodeLeases() []agent.NodeLease      { return nil }
 func (d *drainer) PartitionsChanged() <-chan struct{} { return nil }
 
-func (d *drainer) EncodeRenewNodeLease(agent.NodeLease, *agent.Member) []byte { return d.encode() }
-func (d *drainer) EncodeEndNodeLease(string, string) []byte                   { return d.encode() }
+func (d *drainer) EncodeRenewNodeLease(agent.NodeLease, *agent.Member) []byte {
+	return encoded(command{Key: "leased", Refuse: d.refuses.Load()})
+}
+
+func (d *drainer) EncodeEndNodeLease(string, string) []byte { return d.encode() }
 
 func (d *drainer) EncodeMovePartitions(_ []agent.PartitionMove, why string) []byte {
 	d.whys <- why
 	return d.encode()
 }
 
-func (d *drainer) encode() []byte {
-	raw, err := json.Marshal(command{Key: "moved"})
+func (d *drainer) encode() []byte { return encoded(command{Key: "moved"}) }
+
+func encoded(c command) []byte {
+	raw, err := json.Marshal(c)
 	if err != nil {
 		panic(err)
 	}
@@ -67,6 +77,36 @@ func TestWhyAPartitionStaysIsOfTheLogsKind(t *testing.T) {
 					t.Errorf("%s: %q", name, got)
 				}
 			}
+		}
+	})
+}
+
+// A leader asks itself: that it refuses itself a lease is said like any other
+// refusal, and not with each attempt.
+func TestARefusedLeaseIsLoggedOncePerChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, said := newLab(t), &lines{text: "refuses this node a lease"}
+		table := &drainer{owner: "n1"}
+		table.refuses.Store(true)
+		n := l.start("n1", func(o *cluster.Options) {
+			o.Bootstrap, o.Placement.Table, o.Placement.LeaseTTL = true, table, 5*time.Second
+			o.Logger = hclog.New(&hclog.LoggerOptions{Output: said})
+		})
+		l.leader()
+		for refusals := 1; refusals <= 2; refusals++ {
+			time.Sleep(time.Minute)
+			said.mu.Lock()
+			count := said.count
+			said.mu.Unlock()
+			if count != refusals || !n.group.LeaseUntil().Before(time.Now()) {
+				t.Errorf("%d lines after %d refusals; the lease stands until %v", count, refusals, n.group.LeaseUntil())
+			}
+			table.refuses.Store(false)
+			time.Sleep(time.Minute)
+			if n.group.LeaseUntil().Before(time.Now()) {
+				t.Error("it has no lease, though it is granted one")
+			}
+			table.refuses.Store(true)
 		}
 	})
 }
