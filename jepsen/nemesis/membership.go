@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"dormouse/agent"
@@ -13,7 +14,7 @@ import (
 )
 
 var changing = fault{
-	name: "membership", about: "nodes join, leave, are demoted, promoted and replaced, the leader too; one that left comes back and must be refused",
+	name: "membership", about: "nodes join, leave, are demoted, promoted and replaced, several at once, the leader too; one that left comes back and must be refused",
 	variants: []variant{
 		{name: "join, then leave", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, mends: 7 * time.Second, begin: joinLeave},
 		{name: "demote, then promote", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, mends: 7 * time.Second, begin: demotePromote("follower")},
@@ -21,6 +22,7 @@ var changing = fault{
 		{name: "replace", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, mends: 7 * time.Second, begin: replace},
 		{name: "remove the leader", nodesMin: 3, shortest: 2 * time.Second, longest: 8 * time.Second, mends: 7 * time.Second, begin: remove("leader")},
 		{name: "a removed node returns", nodesMin: 3, shortest: 4 * time.Second, longest: 10 * time.Second, mends: 7 * time.Second, begin: removedReturns},
+		{name: "two join, one leaves and comes back", nodesMin: 3, shortest: 8 * time.Second, longest: 20 * time.Second, mends: 15 * time.Second, begin: scale},
 	},
 }
 
@@ -186,4 +188,46 @@ func (a *act) returns(ctx context.Context, h *testbed.Host) {
 	if err := a.dismissed(ctx, h); err != nil {
 		a.broken(h, "a removed node returned", "%v", err)
 	}
+}
+
+// scale has two nodes more, while an old one, which may lead, leaves and comes
+// back under another name: so the cluster grows, and shrinks again at the end.
+func scale(ctx context.Context, a *act) (undo, error) {
+	old := a.any()
+	release, err := a.claim(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("two new nodes, and %s", old.Name())
+	var fresh [2]*testbed.Host
+	var joined [2]func()
+	var errs [3]error
+	atOnce(len(errs), func(i int) {
+		if i == len(fresh) {
+			errs[i] = a.part(ctx, old)
+			return
+		}
+		fresh[i], joined[i], errs[i] = a.join(ctx)
+	})
+	return func(ctx context.Context) error {
+		defer release()
+		err := a.anew(ctx, old)
+		var parted [2]error
+		atOnce(len(fresh), func(i int) {
+			if joined[i] != nil {
+				defer joined[i]()
+				parted[i] = a.part(ctx, fresh[i])
+			}
+		})
+		return errors.Join(err, parted[0], parted[1])
+	}, errors.Join(errs[:]...)
+}
+
+// atOnce does n things side by side and waits for all.
+func atOnce(n int, do func(i int)) {
+	var wait sync.WaitGroup
+	for i := range n {
+		wait.Go(func() { do(i) })
+	}
+	wait.Wait()
 }
