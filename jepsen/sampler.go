@@ -18,8 +18,9 @@ const (
 	tellEvery = 5 * time.Second
 )
 
-// watch samples every node each second, notes who leads whenever that changes,
-// and tells people how it goes, until the function that it returns is called.
+// watch samples every node each second, notes who leads whenever that changes
+// and where the machine stood still, and tells people how it goes, until the
+// function that it returns is called.
 func (r *run) watch(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // an interrupted run is watched to its end
 	var wait sync.WaitGroup
@@ -27,6 +28,7 @@ func (r *run) watch(ctx context.Context) (stop func()) {
 		w := &watcher{run: r, asking: map[string]bool{}}
 		w.watch(ctx)
 	})
+	wait.Go(func() { r.stalls(ctx) })
 	return func() {
 		cancel()
 		wait.Wait()

@@ -20,8 +20,14 @@ const HurriedWorkload = "dedupe"
 const (
 	// RecoveryMax is how long after the last fault the first commit may take.
 	RecoveryMax = 10 * time.Second
-	// termsAtRest is how many terms may begin once the cluster has recovered.
+	// termsAtRest is how many terms may begin once the cluster has recovered, on a
+	// machine that lets it run.
 	termsAtRest = 1
+	// termsAStall is how many more may begin for each time that the machine stood
+	// still then, or up to stallAftermath before: an election, and one more where
+	// its votes were split.
+	termsAStall    = 2
+	stallAftermath = 2 * time.Second
 	// A run may see so many terms: some to begin with, some for each fault, and
 	// one for every few seconds that a fault was on. A storm of elections makes
 	// several a second.
@@ -128,7 +134,11 @@ func (t *timeline) recovery(broken *findings, commits []history.Op) {
 // terms: elections end.
 func (t *timeline) terms(broken *findings, counts map[string]int) {
 	var first, last, resting uint64
+	atRest := uint64(termsAtRest)
 	for _, e := range t.Events {
+		if e.Kind == history.EventNote && e.Name == NoteStalled && e.At > t.rest-stallAftermath {
+			atRest += termsAStall
+		}
 		term := e.Term
 		if s, ok := sampleOf(e); ok {
 			term = s.Term
@@ -145,7 +155,7 @@ func (t *timeline) terms(broken *findings, counts map[string]int) {
 		last = max(last, term)
 	}
 	counts["terms"] = int(last - first)
-	if resting > 0 && t.restLasted && last > resting+termsAtRest {
+	if resting > 0 && t.restLasted && last > resting+atRest {
 		broken.add("unbounded terms", "", fmt.Sprintf("the term went from %d to %d while the cluster was at rest", resting, last))
 	}
 	bound := uint64(termsToBegin + termsAFault*len(t.windows))

@@ -29,7 +29,15 @@ func TestWhatIsNotLiveIsFound(t *testing.T) {
 		"an internal error":                  {"unexplained internal", func(s *story) { s.call(5, "n1", "internal") }},
 		"a corrupt answer":                   {"unexplained corrupt", func(s *story) { s.call(5, "", "corrupt") }},
 		"terms while the cluster is at rest": {"unbounded terms", func(s *story) { s.sample(45, "n1", check.Sample{Term: 12}) }},
-		"many terms":                         {"unbounded terms", func(s *story) { s.sample(12, "n1", check.Sample{Term: 90}) }},
+		"a storm of elections on a machine that stood still": {"unbounded terms", func(s *story) {
+			s.note(44, "", check.NoteStalled, "700ms")
+			s.sample(45, "n1", check.Sample{Term: 12})
+		}},
+		"terms on a machine that stood still before": {"unbounded terms", func(s *story) {
+			s.note(25, "", check.NoteStalled, "700ms")
+			s.sample(45, "n1", check.Sample{Term: 7})
+		}},
+		"many terms": {"unbounded terms", func(s *story) { s.sample(12, "n1", check.Sample{Term: 90}) }},
 		"snapshots at rest": {"install loop", func(s *story) {
 			s.sample(41, "n1", check.Sample{Installs: 5})
 			s.sample(49, "n1", check.Sample{Installs: 5})
@@ -83,6 +91,10 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.fault(3, 16, 17, "kill", "majority")
 			s.call(16, "", "unavailable")
+		},
+		"an election on a machine that stands still": func(s *story) {
+			s.note(44, "", check.NoteStalled, "700ms")
+			s.sample(45, "n1", check.Sample{Term: 7})
 		},
 		"a snapshot taken over after a restart": func(s *story) { s.sample(15, "n1", check.Sample{Installs: 2}) },
 	} {

@@ -28,7 +28,7 @@ type Sample struct {
 // asked; Detail says why.
 const FinalLook = "final"
 
-// Names of the EventNotes that judges read. All but NoteBroken are about Node.
+// Names of the EventNotes that judges read. All but the last two are about Node.
 const (
 	// NoteMayExit begins a stretch in which the node's process may end, in one
 	// of the ways that Detail lists by commas: "killed", an exit code, "any".
@@ -37,6 +37,9 @@ const (
 	NoteMustRun = "must run"
 	// NoteBroken is a rule that a nemesis saw broken with its own eyes, "RULE: how".
 	NoteBroken = "broken"
+	// NoteStalled says that the machine, which all nodes share, did not run the
+	// harness for as long as Detail says: long enough for a leader to be given up.
+	NoteStalled = "stalled"
 )
 
 // Phases of a run, as EventPhase names them.
