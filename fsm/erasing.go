@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
 )
 
@@ -24,6 +25,9 @@ const (
 func sessionGone(rows rowReader, scope string, row *logpb.SessionRow, wall int64) (bool, error) {
 	if expired(row.ExpiresAt, wall) {
 		return true, nil
+	}
+	if planted.Is(planted.ErasedIsRead) {
+		return false, nil
 	}
 	raw, err := rows.get(idKey(kindErasing, scope, row.Agent))
 	return row.Incarnation < decodeNumber(raw), err

@@ -85,6 +85,7 @@ const (
 	StaleLeaseActs     Bug = "stale-lease-acts"
 	ReviewDecidedTwice Bug = "review-decided-twice"
 	ForkIgnoresRev     Bug = "fork-ignores-rev"
+	ErasedIsRead       Bug = "erased-is-read"
 )
 
 // Instances that two nodes answer for, and signals and timers that are not once.
@@ -149,6 +150,7 @@ var about = map[Bug]string{
 	StaleLeaseActs:     "a session's calls are let through under any lease that it has had",
 	ReviewDecidedTwice: "a review that was answered can be answered again",
 	ForkIgnoresRev:     "a fork is of all entries, whichever rev was asked for",
+	ErasedIsRead:       "sessions of an erased agent are there until they are cleared away",
 
 	SignalHandledTwice: "a signal that is sent again is handled again",
 	LapsedLeaseAnswers: "a node answers for its instances after its lease has lapsed",

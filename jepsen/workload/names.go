@@ -21,6 +21,7 @@ var all = []func() Workload{
 	newSession,
 	newReview,
 	newFork,
+	newErase,
 	newInstance,
 	newTimer,
 }

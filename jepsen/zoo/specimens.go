@@ -27,6 +27,7 @@ const (
 	session   = "session"
 	review    = "review"
 	fork      = "fork"
+	erase     = "erase"
 	instance  = "instance"
 	lagging   = "slow-net/a-follower-lags"
 
@@ -80,6 +81,7 @@ var specimens = []Specimen{
 	{Bug: planted.StaleLeaseActs, Workloads: []string{session}, Time: some, Seed: 1, Check: session},
 	{Bug: planted.ReviewDecidedTwice, Workloads: []string{review}, Time: short, Seed: 1, Check: review},
 	{Bug: planted.ForkIgnoresRev, Workloads: []string{fork}, Time: short, Seed: 1, Check: fork},
+	{Bug: planted.ErasedIsRead, Workloads: []string{erase}, Time: some, Seed: 1, Check: erase},
 
 	// Instances and timers.
 	{Bug: planted.SignalHandledTwice, Workloads: []string{instance}, Time: short, Seed: 1, Check: instance},
