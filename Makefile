@@ -35,7 +35,7 @@ lint: ## linters, import direction, stale generated code
 race: ## the unit tests under the race detector, less what runs under it elsewhere
 	go test -tags invariants -race -shuffle on -skip 'Sim$$|PassesSoundRuns$$|^Test(Store|Router)On(One|Three)' ./...
 
-sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each)
+sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_INSTANCES=n for crowds of n live instances)
 	go test -tags invariants -race -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
 
 fuzz: ## each fuzz target for FUZZTIME (30s)

@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"dormouse/agent"
 	"dormouse/node"
+	"dormouse/storage"
 )
 
 func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
@@ -39,5 +42,57 @@ func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
 		if err := restore(whole); err != nil {
 			t.Errorf("the whole one afterwards: %v", err)
 		}
+	})
+}
+
+// What a backup has of leases and owners was another cluster's. The new one's
+// node owns everything at once, under epochs that grow on; whoever owned
+// something before is refused.
+func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := openStreet(t, 3, 1)
+		old.even("n1", "n2", "n3")
+		reply := old.signal("n1", old.keys[0])
+		var owned []agent.Partition
+		for _, owner := range []string{"n1", "n2", "n3"} {
+			owned = append(owned, someOf(old.town, owner, old.leader()))
+		}
+		var backup bytes.Buffer
+		if err := old.leader().Operator().Backup(t.Context(), &backup); err != nil {
+			t.Fatal(err)
+		}
+		next := emptyTown(t)
+		next.lease = old.lease
+		path := filepath.Join(next.dir, "backup")
+		if err := os.WriteFile(path, backup.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := node.Restore(t.Context(), next.config("n1"), path); err != nil {
+			t.Fatal(err)
+		}
+		next.disks["n1"] = storage.Disk
+		r := next.start("n1")
+		next.settle(1)
+		began := time.Now()
+		next.even("n1")
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the new node owned everything only after %v: the old leases take %v", took, townLease)
+		}
+		if leases := r.Machine().NodeLeases(); len(leases) != 1 || leases[0].Life != r.Group().Life() {
+			t.Errorf("the leases are %+v", leases)
+		}
+		for _, p := range owned {
+			if err := fencedPut(t.Context(), r, p); agent.CodeOf(err) != agent.CodeFenced {
+				t.Errorf("the old owner of partition %d writes: %v", p.ID, err)
+			}
+			if now := r.Machine().Partition(p.ID); now.Epoch <= p.Epoch || fencedPut(t.Context(), r, now) != nil {
+				t.Errorf("partition %d is %+v, and was %+v", p.ID, now, p)
+			}
+		}
+		s := &street{town: next, keys: old.keys, sent: old.sent}
+		if again := s.signal("n1", s.keys[0]); again.Epoch <= reply.Epoch {
+			t.Errorf("the instance answers in epoch %d, after %d", again.Epoch, reply.Epoch)
+		}
+		s.whole("n1")
 	})
 }

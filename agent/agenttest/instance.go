@@ -134,18 +134,19 @@ func (k *liveKit) is(key string, want agent.InstanceStatus) agent.Instance {
 	return i
 }
 
-func (k *liveKit) attach(key, name string, ttl time.Duration) agent.Attached {
+// attach attaches somebody to instance a.
+func (k *liveKit) attach(name string, ttl time.Duration) agent.Attached {
 	k.Helper()
-	a, err := k.at.Attach(k.ctx, k.ref(key), agent.Attach{Attachment: name, TTL: ttl})
+	a, err := k.at.Attach(k.ctx, k.ref("a"), agent.Attach{Attachment: name, TTL: ttl})
 	if err != nil || a.Attachment != name {
 		k.Fatalf("attach %s: %+v, %v", name, a, err)
 	}
 	return a
 }
 
-func (k *liveKit) detach(key, name string) {
+func (k *liveKit) detach(name string) {
 	k.Helper()
-	if err := k.at.Detach(k.ctx, k.ref(key), name); err != nil {
+	if err := k.at.Detach(k.ctx, k.ref("a"), name); err != nil {
 		k.Fatalf("detach %s: %v", name, err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 // keepingClaims are of what is stored, and what is said of it.
 var keepingClaims = []instanceClaim{
-	{name: "M-18_a_hibernation_that_fails_is_seen_and_loses_nothing", prove: func(k *liveKit) { savesLater(k, (agent.Instances).Hibernate) }},
-	{name: "M-19_a_stop_is_ok_only_once_all_is_durable", prove: func(k *liveKit) { savesLater(k, (agent.Instances).Stop) }},
+	{name: "M-18_a_hibernation_that_fails_is_seen_and_loses_nothing", prove: func(k *liveKit) { savesLater(k, agent.Instances.Hibernate) }},
+	{name: "M-19_a_stop_is_ok_only_once_all_is_durable", prove: func(k *liveKit) { savesLater(k, agent.Instances.Stop) }},
 
 	{name: "M-20_a_turn_that_was_acknowledged_is_what_it_starts_again_from", lost: true, prove: func(k *liveKit) {
 		k.manage(agent.Manager{})

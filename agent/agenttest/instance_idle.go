@@ -28,14 +28,14 @@ var idleClaims = []instanceClaim{
 
 	{name: "M-9_attached_it_never_idles_out", prove: func(k *liveKit) {
 		k.manage(agent.Manager{IdleTimeout: idle})
-		k.attach("a", "me", time.Hour)
+		k.attach("me", time.Hour)
 		time.Sleep(3 * long)
 		k.equal("attachments", k.is("a", agent.InstanceAwake).Attachments, 1)
 	}},
 
 	{name: "M-10_a_holder_that_vanishes_is_detached", prove: func(k *liveKit) {
 		k.manage(agent.Manager{IdleTimeout: idle})
-		k.attach("a", "me", 2*idle)
+		k.attach("me", 2*idle)
 		time.Sleep(2*idle - time.Second)
 		if err := k.at.Touch(k.ctx, k.ref("a"), "me"); err != nil {
 			k.Fatal(err)
@@ -51,22 +51,22 @@ var idleClaims = []instanceClaim{
 
 	{name: "M-11_of_two_holders_both_must_go", prove: func(k *liveKit) {
 		k.manage(agent.Manager{IdleTimeout: idle})
-		k.attach("a", "me", time.Hour)
-		k.attach("a", "you", time.Hour)
-		k.detach("a", "me")
+		k.attach("me", time.Hour)
+		k.attach("you", time.Hour)
+		k.detach("me")
 		time.Sleep(long)
 		k.equal("attachments", k.is("a", agent.InstanceAwake).Attachments, 1)
-		k.detach("a", "you")
+		k.detach("you")
 		time.Sleep(long)
 		k.is("a", agent.InstanceDormant)
 	}},
 
 	{name: "M-12_attached_twice_and_detached_once_it_is_detached", prove: func(k *liveKit) {
 		k.manage(agent.Manager{})
-		k.attach("a", "me", time.Hour)
-		k.equal("attachments", k.attach("a", "me", time.Hour).Attachments, 1)
-		k.detach("a", "me")
-		k.detach("a", "me") // a missing one is fine
+		k.attach("me", time.Hour)
+		k.equal("attachments", k.attach("me", time.Hour).Attachments, 1)
+		k.detach("me")
+		k.detach("me") // a missing one is fine
 		k.equal("attachments", k.is("a", agent.InstanceAwake).Attachments, 0)
 		k.equal("attachments in all", k.sum().Attachments, 0)
 	}},
