@@ -166,14 +166,15 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 	}
 	h.unlive(i)
 	cause := context.Cause(ctx)
+	away := interrupted(cause)
 	var crash *crashError
 	var own *agent.Error
 	switch {
 	case errors.As(err, &crash):
 		h.crashed(i)
 		return crash.refusal
-	case cause != nil && isCode(cause, agent.CodeUnavailable, agent.CodeNotOwner):
-		return cause
+	case away != nil:
+		return away
 	case cause != nil:
 		return failed("timeout", "the handler took longer than %v", manager.SignalTimeout())
 	case errors.As(err, &own) && agent.OutcomeOf(own) == agent.Refused && own.Code != agent.CodeNotOwner:
@@ -182,6 +183,20 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 		}
 	default:
 		return failed("error", "%v", err)
+	}
+}
+
+// interrupted is the refusal where a handler was ended for no fault of its own: its
+// instance is another's, or the node's lease has lapsed, or the node stops, of
+// which the host's own context tells no reason.
+func interrupted(cause error) error {
+	switch {
+	case isCode(cause, agent.CodeUnavailable, agent.CodeNotOwner):
+		return cause
+	case errors.Is(cause, context.Canceled):
+		return errStopping
+	default:
+		return nil
 	}
 }
 

@@ -110,9 +110,10 @@ func (h *Host) webhook(ctx context.Context, i *instance, manager agent.Manager, 
 // hookFailed is the error of a call that came to nothing.
 func hookFailed(ctx context.Context, manager agent.Manager, err error) error {
 	cause := context.Cause(ctx)
+	away := interrupted(cause)
 	switch {
-	case isCode(cause, agent.CodeUnavailable, agent.CodeNotOwner):
-		return cause
+	case away != nil:
+		return away
 	case cause != nil:
 		return failed("timeout", "the handler at %s took longer than %v", manager.Handler.URL, manager.SignalTimeout())
 	default:

@@ -1,0 +1,31 @@
+package instance_test
+
+import (
+	"context"
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/instance"
+)
+
+// A turn that the end of its node interrupts is another node's to do: it is not
+// the handler that was slow.
+func TestATurnThatItsNodesEndInterruptsIsNotTheHandlersFault(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler})
+		begun := make(chan struct{})
+		f.patient = func(ctx context.Context, _ *instance.Turn) error {
+			close(begun)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		told := make(chan error, 1)
+		go func() {
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+			told <- err
+		}()
+		<-begun
+		k.stop()
+		k.code(<-told, agent.CodeUnavailable)
+	})
+}
