@@ -23,7 +23,7 @@ func crowdSize(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("SIM_INSTANCES")
 	if text == "" {
-		return 60
+		return 24
 	}
 	size, err := strconv.Atoi(text)
 	if err != nil || size < 1 {
