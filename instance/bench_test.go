@@ -38,8 +38,11 @@ func (q *quick) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
 	answers := agent.Answers{Index: q.index.Load()}
 	for _, read := range r.Reads {
 		a := agent.Answer{Err: agent.ErrNotFound}
-		if _, ok := read.(*agent.GetManager); ok {
+		switch read.(type) {
+		case *agent.GetManager:
 			a = agent.Answer{Found: &q.manager}
+		case *agent.ListTimers:
+			a = agent.Answer{Found: &agent.TimerList{}}
 		}
 		answers.Answers = append(answers.Answers, a)
 	}
