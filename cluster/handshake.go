@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-
-	"dormouse/internal/planted"
 )
 
 // A handshake is one message each way, before anything else on a connection:
@@ -120,7 +118,7 @@ func (id *identity) judge(h hello, removed func(incarnation string) bool) (verdi
 		return verdictRemoved, fmt.Sprintf("node %s was removed from the cluster", h.node)
 	case mine != "" && h.cluster != "" && mine != h.cluster:
 		return verdictForeign, fmt.Sprintf("node %s belongs to cluster %s, but %s belongs to cluster %s: check the join addresses, or the data directory", id.node, mine, h.node, h.cluster)
-	case h.kind == kindRaft && (mine == "" || h.cluster == "") && !planted.Is(planted.WipedNodeVotes):
+	case h.kind == kindRaft && (mine == "" || h.cluster == ""):
 		return verdictRefused, "a node without a cluster takes no part in raft"
 	}
 	return verdictWelcome, ""
@@ -137,7 +135,7 @@ func (id *identity) accept(kind byte, answer hello) error {
 		return fmt.Errorf("%w: refused by %s: %s", ErrHandshake, answer.node, answer.text)
 	case mine != "" && answer.cluster != "" && mine != answer.cluster:
 		return fmt.Errorf("%w: %w: node %s belongs to cluster %s, but this node belongs to cluster %s", ErrHandshake, errOtherCluster, answer.node, answer.cluster, mine)
-	case kind == kindRaft && (mine == "" || answer.cluster == "") && !planted.Is(planted.WipedNodeVotes):
+	case kind == kindRaft && (mine == "" || answer.cluster == ""):
 		return fmt.Errorf("%w: a node without a cluster takes no part in raft", ErrHandshake)
 	}
 	return nil

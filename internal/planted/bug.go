@@ -42,7 +42,6 @@ const (
 	FsyncAfterAck      Bug = "fsync-after-ack"
 	AckedBeforeCommit  Bug = "acked-before-commit"
 	TailLossAccepted   Bug = "tail-loss-accepted"
-	WipedNodeVotes     Bug = "wiped-node-votes"
 	UnheardIsRemoved   Bug = "unheard-is-removed"
 	UnguardedHeartbeat Bug = "unguarded-heartbeat"
 	NoSnapshotTerm     Bug = "no-snapshot-term"
@@ -119,7 +118,6 @@ var about = map[Bug]string{
 	FsyncAfterAck:      "an entry counts as stored before it is written",
 	AckedBeforeCommit:  "a follower that does not answer in time counts as having stored the entry",
 	TailLossAccepted:   "a log that has lost acknowledged entries is taken as it is, and votes",
-	WipedNodeVotes:     "a node that has lost its disk takes part in raft under its old name",
 	UnheardIsRemoved:   "a member that does not answer the leader is taken out of the cluster",
 	UnguardedHeartbeat: "heartbeats raise the term under a leader's feet (hashicorp/raft#695)",
 	NoSnapshotTerm:     "a log of another term stands in the way of a snapshot (hashicorp/raft#697)",
