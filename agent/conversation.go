@@ -27,6 +27,7 @@ type ConversationRow struct {
 	CreatedAt    int64  // Unix ms
 	UpdatedAt    int64  // of the last write of any kind
 	SavedAt      int64  // of the last save; 0 where there was none
+	ExpiresAt    int64  // 0 means never: see SetTTL
 }
 
 // PendingMessage is one that came while the agent was busy. It stays until a

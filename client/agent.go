@@ -44,6 +44,11 @@ func (s Scope) SetThreadTTL(ctx context.Context, thread string, ttl time.Duratio
 	return do[*agent.ThreadResult](ctx, s, &agent.SetTTL{Thread: thread, TTL: ttl})
 }
 
+// SetConversationTTL says when a conversation goes by itself; 0 means never.
+func (s Scope) SetConversationTTL(ctx context.Context, conversation string, ttl time.Duration) (*agent.ConversationResult, error) {
+	return do[*agent.ConversationResult](ctx, s, &agent.SetTTL{Conversation: conversation, TTL: ttl})
+}
+
 // SetSessionTTL says when a session goes by itself; 0 means never.
 func (s Scope) SetSessionTTL(ctx context.Context, session string, ttl time.Duration) (agent.SessionRow, error) {
 	return s.session(ctx, &agent.SetTTL{Session: session, TTL: ttl})

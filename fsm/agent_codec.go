@@ -34,11 +34,11 @@ func decodeEraseAgent(p *logpb.EraseAgent) *agent.EraseAgent {
 }
 
 func encodeSetTTL(o *agent.SetTTL) *logpb.SetTTL {
-	return &logpb.SetTTL{Thread: o.Thread, Session: o.Session, TtlMs: millis(o.TTL), IfIncarnation: o.IfIncarnation}
+	return &logpb.SetTTL{Thread: o.Thread, Session: o.Session, Conversation: o.Conversation, TtlMs: millis(o.TTL), IfIncarnation: o.IfIncarnation}
 }
 
 func decodeSetTTL(p *logpb.SetTTL) *agent.SetTTL {
-	return &agent.SetTTL{Thread: p.Thread, Session: p.Session, TTL: duration(p.TtlMs), IfIncarnation: p.IfIncarnation}
+	return &agent.SetTTL{Thread: p.Thread, Session: p.Session, Conversation: p.Conversation, TTL: duration(p.TtlMs), IfIncarnation: p.IfIncarnation}
 }
 
 func encodeForkedAgent(r *agent.ForkedAgent) (*logpb.ForkedAgent, error) {

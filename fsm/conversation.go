@@ -42,23 +42,37 @@ type conversation struct {
 }
 
 // conversation opens the conversation that a reference means, whether it is
-// there or not, unless it is another's.
+// there or not, unless it is another's. One that has expired is cleared away first,
+// so that it is as if it had never been there.
 func (c *commit) conversation(ref *agent.ConversationRef) (*conversation, error) {
 	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.get(idKey(kindConversation, c.scope, ref.ID))
+	w, err := c.storedConversation(ref.ID)
 	if err != nil {
 		return nil, err
 	}
-	w := &conversation{commit: c, id: ref.ID, row: &logpb.ConversationRow{}}
-	if raw != nil {
-		if w.row, err = decodeConversationRow(ref.ID, raw); err != nil {
+	if expired(w.row.ExpiresAt, c.progress.wall) {
+		if err := w.drop(); err != nil {
 			return nil, err
 		}
+		w = &conversation{commit: c, id: ref.ID, row: &logpb.ConversationRow{}}
+	}
+	return w, belongs(ref, w.row)
+}
+
+// storedConversation is a conversation as its rows say.
+func (c *commit) storedConversation(id string) (*conversation, error) {
+	w := &conversation{commit: c, id: id, row: &logpb.ConversationRow{}}
+	raw, err := c.rows.get(w.key(kindConversation))
+	if err != nil || raw == nil {
+		return w, err
+	}
+	if w.row, err = decodeConversationRow(id, raw); err != nil {
+		return nil, err
 	}
 	w.interrupted = w.row.Interrupted
-	return w, belongs(ref, w.row)
+	return w, nil
 }
 
 // belongs refuses a reference on behalf of another than the conversation's
@@ -204,19 +218,29 @@ func (c *commit) deleteConversation(op *agent.DeleteConversation) (agent.OpResul
 	if !w.exists() {
 		return c.deleteMissing(kindConversationTombstone, op.ID, op.Seal)
 	}
-	for _, kind := range []string{kindConversation, kindConversationState, kindConversationPending, kindConversationInterrupted} {
-		c.rows.remove(w.key(kind))
+	if err := w.drop(); err != nil {
+		return nil, err
 	}
-	for _, kind := range []string{kindMessage, kindMessageID} {
-		parts := incarnationKey(kind, c.scope, op.ID, row.Incarnation)
-		if err := c.rows.removeRange(parts, after(parts)); err != nil {
-			return nil, err
-		}
-	}
-	c.grow(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
-	c.tellLate(&logpb.Change{Kind: string(agent.ChangedConversation), Key: op.ID, Deleted: true}) // and its messages with it
 	return &agent.DeleteResult{Existed: true, Incarnation: row.Incarnation},
 		c.bury(kindConversationTombstone, op.ID, row.Incarnation, op.Seal)
+}
+
+// drop removes a conversation with all that is its own.
+func (w *conversation) drop() error {
+	row := w.row
+	for _, kind := range []string{kindConversation, kindConversationState, kindConversationPending, kindConversationInterrupted} {
+		w.rows.remove(w.key(kind))
+	}
+	for _, kind := range []string{kindMessage, kindMessageID} {
+		parts := incarnationKey(kind, w.scope, w.id, row.Incarnation)
+		if err := w.rows.removeRange(parts, after(parts)); err != nil {
+			return err
+		}
+	}
+	w.unexpire(row.ExpiresAt, w.key(kindConversation))
+	w.grow(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
+	w.tellLate(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Deleted: true}) // and its messages with it
+	return nil
 }
 
 func decodeConversationRow(id string, raw []byte) (*logpb.ConversationRow, error) {

@@ -108,6 +108,7 @@ func encodeConversationResult(r *agent.ConversationResult) *logpb.ConversationRe
 		Incarnation: v.Incarnation, Revision: v.Revision, Agent: v.Agent, Owner: v.Owner, Lifecycle: string(v.Lifecycle),
 		Interrupted: v.Interrupted, Version: v.Version, Title: v.Title, Messages: v.MessageCount, Pending: v.PendingCount,
 		Consumed: v.Consumed, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, SavedAt: v.SavedAt,
+		ExpiresAt: v.ExpiresAt,
 	}}
 	for _, m := range r.Messages {
 		p.Messages = append(p.Messages, encodeMessageStamp(m))
@@ -142,6 +143,7 @@ func conversationRowOf(id string, row *logpb.ConversationRow) agent.Conversation
 		Lifecycle: agent.Lifecycle(row.GetLifecycle()), Interrupted: row.GetInterrupted(), Version: row.GetVersion(), Title: row.GetTitle(),
 		MessageCount: row.GetMessages(), PendingCount: row.GetPending(), Consumed: row.GetConsumed(),
 		CreatedAt: row.GetCreatedAt(), UpdatedAt: row.GetUpdatedAt(), SavedAt: row.GetSavedAt(),
+		ExpiresAt: row.GetExpiresAt(),
 	}
 }
 

@@ -182,6 +182,8 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 		err = c.expireThread(id, int64(when))
 	case kindSession:
 		err = c.expireSession(id, int64(when))
+	case kindConversation:
+		err = c.expireConversation(id, int64(when))
 	case kindErasure:
 		cost, err = c.dueErasure(id, int64(when))
 	case kindMemory:

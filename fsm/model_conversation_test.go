@@ -65,7 +65,7 @@ func drawTalk(t *rapid.T, m agenttest.ConversationModel) agent.Op {
 		ref.Agent, ref.Owner = talkers.Draw(t, "agent"), talkers.Draw(t, "owner")
 	}
 	text := rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "text")
-	switch rapid.IntRange(0, 9).Draw(t, "op") {
+	switch rapid.IntRange(0, 10).Draw(t, "op") {
 	case 0, 1, 2:
 		revision := c.Revision
 		if wrong := near(t, c.Revision); wrong != nil {
@@ -99,6 +99,9 @@ func drawTalk(t *rapid.T, m agenttest.ConversationModel) agent.Op {
 			op.Content = agent.JSON(fmt.Sprintf(`{"updated":%q}`, text))
 		}
 		return op
+	case 9:
+		ttl := rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(t, "ttl")
+		return &agent.SetTTL{Conversation: id, TTL: ttl, IfIncarnation: ref.IfIncarnation}
 	default:
 		return &agent.DeleteConversation{ConversationRef: ref, IfRevision: near(t, c.Revision), Seal: seals.Draw(t, "seal")}
 	}
@@ -110,6 +113,7 @@ func TestConversationsDoAsTheModelSays(t *testing.T) {
 		defer r.close()
 		m, sealed := agenttest.ConversationModel{}, map[string]int64{}
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			m.Expire(r.wall)
 			if rapid.IntRange(0, 3).Draw(rt, "later") == 0 {
 				r.after(rapid.SampledFrom([]time.Duration{time.Millisecond, 2 * time.Second, 2 * time.Minute}).Draw(rt, "by"))
 			}
@@ -130,6 +134,8 @@ func TestConversationsDoAsTheModelSays(t *testing.T) {
 				rt.Fatalf("%T%+v (-model +machine):\n%s", op, op, diff)
 			}
 		}
+		r.pass() // what has expired is swept
+		m.Expire(r.wall)
 		sameTalk(rt, r, m)
 	})
 }

@@ -20,6 +20,9 @@ func (r reader) conversationRow(ref *agent.ConversationRef) (*logpb.Conversation
 	if err != nil {
 		return nil, err
 	}
+	if expired(row.ExpiresAt, r.progress.wall) {
+		return nil, notFound("conversation", ref.ID)
+	}
 	if err := belongs(ref, row); err != nil {
 		return nil, err
 	}
@@ -72,6 +75,9 @@ func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
 		row, err := decodeConversationRow(id, raw)
 		if err != nil {
 			return 0, err
+		}
+		if expired(row.ExpiresAt, r.progress.wall) {
+			return 0, nil
 		}
 		list.Items = append(list.Items, conversationRowOf(id, row))
 		return len(id) + len(raw), nil

@@ -4,9 +4,12 @@ import (
 	"dormouse/agent"
 )
 
-// setTTL says when a thread or a session goes by itself.
+// setTTL says when a thread, a session or a conversation goes by itself.
 func (c *commit) setTTL(op *agent.SetTTL) (agent.OpResult, error) {
-	if op.Session == "" {
+	switch {
+	case op.Conversation != "":
+		return c.setConversationTTL(op)
+	case op.Session == "":
 		return c.setThreadTTL(op)
 	}
 	s, err := c.theSession(op.Session)
@@ -39,6 +42,30 @@ func (c *commit) setThreadTTL(op *agent.SetTTL) (agent.OpResult, error) {
 		return nil, err
 	}
 	return &agent.ThreadResult{Thread: thread}, nil
+}
+
+func (c *commit) setConversationTTL(op *agent.SetTTL) (agent.OpResult, error) {
+	w, err := c.openToWrite(&agent.ConversationRef{ID: op.Conversation, IfIncarnation: op.IfIncarnation})
+	if err != nil {
+		return nil, err
+	}
+	if !w.exists() {
+		return nil, notFound("conversation", op.Conversation)
+	}
+	key := w.key(kindConversation)
+	c.unexpire(w.row.ExpiresAt, key)
+	w.row.ExpiresAt, w.row.UpdatedAt = c.deadline(op.TTL.Milliseconds()), c.progress.wall
+	c.expireAt(w.row.ExpiresAt, key)
+	c.grow(0, 0)
+	return w.done()
+}
+
+func (c *commit) expireConversation(id string, when int64) error {
+	w, err := c.storedConversation(id)
+	if err != nil || w.row.ExpiresAt != when {
+		return err
+	}
+	return w.drop()
 }
 
 func (c *commit) expireThread(id string, when int64) error {

@@ -1,6 +1,7 @@
 package fsm_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -53,6 +54,44 @@ func TestSessionsGoAtTheEndOfTheirTTLThoughTheyRun(t *testing.T) {
 	}
 	if got := r.listed(agent.ListSessions{}); got != "a-0097" {
 		t.Fatalf("sessions %q", got)
+	}
+}
+
+func TestConversationsGoAtTheEndOfTheirTTLWithTheirMessages(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	for i := range 100 {
+		id := fmt.Sprintf("c%02d", i)
+		do[*agent.ConversationResult](r, &agent.PendMessage{ConversationRef: conv(id), Message: agent.JSON(`{"text":"hi"}`)})
+		do[*agent.ConversationResult](r, &agent.SaveMessages{ConversationRef: conv(id), Messages: []agent.MessageDraft{{Role: agent.RoleUser}}})
+		do[*agent.ConversationResult](r, &agent.SetInterrupted{ConversationRef: conv(id), Interrupted: true})
+	}
+	for i := range 100 { // the second time counts
+		do[*agent.ConversationResult](r, &agent.SetTTL{Conversation: fmt.Sprintf("c%02d", i), TTL: time.Millisecond})
+		do[*agent.ConversationResult](r, &agent.SetTTL{Conversation: fmt.Sprintf("c%02d", i), TTL: time.Minute})
+	}
+	r.after(time.Minute - time.Millisecond).pass()
+	read[*agent.SavedConversation](r, &agent.GetConversation{ConversationRef: conv("c99")})
+	r.after(time.Millisecond).pass() // more than one entry sweeps
+	r.missing(agent.CodeNotFound, &agent.GetConversation{ConversationRef: conv("c99")})
+	r.missing(agent.CodeNotFound, &agent.ListMessages{ConversationRef: conv("c98")})
+	for _, q := range []*agent.ListConversations{{}, {Interrupted: true}} {
+		if list := read[*agent.ConversationList](r, q); len(list.Items) > 0 {
+			t.Fatalf("%+v lists %d", q, len(list.Items))
+		}
+	}
+	r.refuse(agent.CodeNotFound, &agent.SetTTL{Conversation: "c97", TTL: time.Hour})
+	again := do[*agent.ConversationResult](r, &agent.SaveConversation{
+		ConversationRef: conv("c96"), Lifecycle: agent.LifecycleCompletion, State: blob("anew"),
+	}).Conversation
+	if again.Revision != 1 || again.ExpiresAt != 0 || again.MessageCount != 0 {
+		t.Fatalf("made anew: %+v", again)
+	}
+	r.pass()
+	do[*agent.DeleteResult](r, &agent.DeleteConversation{ConversationRef: conv("c96")})
+	r.after(agent.TombstoneTTL).pass()
+	if n := r.leftovers(); n != 0 {
+		t.Fatalf("%d rows are left", n)
 	}
 }
 

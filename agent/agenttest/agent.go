@@ -235,6 +235,17 @@ var eraseClaims = []claim{
 }
 
 var ttlClaims = []claim{
+	{"a_conversations_ttl_is_told_and_taken_back", func(k *kit) {
+		k.refuse(agent.CodeNotFound, 0, &agent.SetTTL{Conversation: "c", TTL: time.Hour})
+		k.saveState("c", 0, agent.LifecycleInterrupt, blob("1"))
+		result := k.commit(&agent.SetTTL{Conversation: "c", TTL: time.Hour})
+		row := resultOf[*agent.ConversationResult](k, result, 0).Conversation
+		k.equal("told", []int64{row.ExpiresAt, k.dialogue().ExpiresAt}, []int64{result.Time + 3600e3, result.Time + 3600e3})
+		k.equal("a save leaves it", k.saveState("c", 1, agent.LifecycleInterrupt, blob("2")).ExpiresAt, row.ExpiresAt)
+		k.refuse(agent.CodeDeleted, 0, &agent.SetTTL{Conversation: "c", IfIncarnation: 1 << 60})
+		k.commit(&agent.SetTTL{Conversation: "c"})
+		k.equal("taken back", k.dialogue().ExpiresAt, int64(0))
+	}},
 	{"a_ttl_is_told_and_taken_back", func(k *kit) {
 		k.sleeper("a", "t", "s")
 		result := k.commit(&agent.SetTTL{Thread: "t", TTL: time.Hour}, &agent.SetTTL{Session: "s", TTL: time.Minute})
@@ -248,6 +259,7 @@ var ttlClaims = []claim{
 		k.refuse(agent.CodeNotFound, 0, &agent.SetTTL{Session: "z", TTL: time.Hour})
 		k.refuse(agent.CodeDeleted, 0, &agent.SetTTL{Thread: "t", IfIncarnation: 1 << 60})
 		k.refuseAtDoor(agent.CodeInvalid, 0, "thread", &agent.SetTTL{TTL: time.Hour})
+		k.refuseAtDoor(agent.CodeInvalid, 0, "thread", &agent.SetTTL{Conversation: "t", Session: "s"})
 		k.refuseAtDoor(agent.CodeInvalid, 0, "thread", &agent.SetTTL{Thread: "t", Session: "s"})
 		k.refuseAtDoor(agent.CodeInvalid, 0, "ttl", &agent.SetTTL{Thread: "t", TTL: agent.TTLMax + time.Millisecond})
 	}},

@@ -49,7 +49,20 @@ func (m ConversationModel) Bytes() (bytes uint64) {
 
 // Apply applies an op on a conversation; ok is false for any other op.
 func (m ConversationModel) Apply(h ConversationHost, op agent.Op) (result agent.OpResult, e *agent.Error, ok bool) {
+	m.Expire(h.Now())
 	switch o := op.(type) {
+	case *agent.SetTTL:
+		if o.Conversation == "" {
+			return nil, nil, false
+		}
+		result, e = m.change(h, &agent.ConversationRef{ID: o.Conversation, IfIncarnation: o.IfIncarnation}, false,
+			func(c *ModelConversation) (agent.OpResult, *agent.Error) {
+				c.ExpiresAt = 0
+				if o.TTL > 0 {
+					c.ExpiresAt = h.Now() + o.TTL.Milliseconds()
+				}
+				return &agent.ConversationResult{}, nil
+			})
 	case *agent.SaveConversation:
 		result, e = m.change(h, &o.ConversationRef, true, func(c *ModelConversation) (agent.OpResult, *agent.Error) { return c.save(h, o) })
 	case *agent.SetInterrupted:
@@ -69,6 +82,11 @@ func (m ConversationModel) Apply(h ConversationHost, op agent.Op) (result agent.
 		return nil, nil, false
 	}
 	return result, e, true
+}
+
+// Expire forgets what has gone by a time, Unix ms.
+func (m ConversationModel) Expire(now int64) {
+	maps.DeleteFunc(m, func(_ string, c *ModelConversation) bool { return c.ExpiresAt != 0 && c.ExpiresAt <= now })
 }
 
 // unchanged is the answer of an op that leaves the conversation as it is.

@@ -235,9 +235,10 @@ type (
 	setTTLDoc struct {
 		opName
 		guardDoc
-		Thread  string       `json:"thread"`
-		Session string       `json:"session"`
-		TTL     milliseconds `json:"ttl_ms"`
+		Thread         string       `json:"thread"`
+		Session        string       `json:"session"`
+		ConversationID string       `json:"conversation_id"`
+		TTL            milliseconds `json:"ttl_ms"`
 	}
 )
 
@@ -253,5 +254,5 @@ func (d *eraseAgentDoc) op() (agent.Op, error) {
 }
 
 func (d *setTTLDoc) op() (agent.Op, error) {
-	return &agent.SetTTL{Thread: d.Thread, Session: d.Session, TTL: d.TTL.span(), IfIncarnation: d.IfIncarnation}, nil
+	return &agent.SetTTL{Thread: d.Thread, Session: d.Session, Conversation: d.ConversationID, TTL: d.TTL.span(), IfIncarnation: d.IfIncarnation}, nil
 }

@@ -124,6 +124,7 @@ type conversationRowDoc struct {
 	CreatedAt    int64  `json:"created_at"`
 	UpdatedAt    int64  `json:"updated_at"`
 	SavedAt      int64  `json:"saved_at,omitzero"`
+	ExpiresAt    int64  `json:"expires_at,omitzero"`
 }
 
 func conversationRowOf(r agent.ConversationRow) conversationRowDoc {
@@ -131,6 +132,7 @@ func conversationRowOf(r agent.ConversationRow) conversationRowDoc {
 		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, AgentID: r.Agent, OwnerID: r.Owner, Lifecycle: string(r.Lifecycle),
 		Interrupted: r.Interrupted, Version: r.Version, Title: r.Title, MessageCount: r.MessageCount, PendingCount: r.PendingCount,
 		Consumed: r.Consumed, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, SavedAt: r.SavedAt,
+		ExpiresAt: r.ExpiresAt,
 	}
 }
 

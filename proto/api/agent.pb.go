@@ -402,13 +402,14 @@ func (x *Erasure) GetHash() []byte {
 	return nil
 }
 
-// SetTTL says when a thread or a session goes by itself.
+// SetTTL says when a thread, a session or a conversation goes by itself: one is named.
 type SetTTL struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Thread        string                 `protobuf:"bytes,1,opt,name=thread" json:"thread,omitempty"`
 	Session       string                 `protobuf:"bytes,2,opt,name=session" json:"session,omitempty"`
 	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"` // 0 for never
 	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation" json:"if_incarnation,omitempty"`
+	Conversation  string                 `protobuf:"bytes,220,opt,name=conversation" json:"conversation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -471,6 +472,13 @@ func (x *SetTTL) GetIfIncarnation() uint64 {
 	return 0
 }
 
+func (x *SetTTL) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
 var File_proto_api_agent_proto protoreflect.FileDescriptor
 
 const file_proto_api_agent_proto_rawDesc = "" +
@@ -515,12 +523,13 @@ const file_proto_api_agent_proto_rawDesc = "" +
 	"\areviews\x18\f \x01(\x04R\areviews\x12\x16\n" +
 	"\x06claims\x18\r \x01(\x04R\x06claims\x12\x12\n" +
 	"\x04kept\x18\x0e \x01(\x04R\x04kept\x12\x12\n" +
-	"\x04hash\x18\x0f \x01(\fR\x04hash\"x\n" +
+	"\x04hash\x18\x0f \x01(\fR\x04hash\"\x9d\x01\n" +
 	"\x06SetTTL\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x15\n" +
 	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnationB\x1fZ\x18dormouse/proto/api;apipb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12#\n" +
+	"\fconversation\x18\xdc\x01 \x01(\tR\fconversationB\x1fZ\x18dormouse/proto/api;apipb\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_proto_api_agent_proto_rawDescOnce sync.Once

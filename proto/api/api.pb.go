@@ -10820,6 +10820,75 @@ func (x *GetErasureRequest) GetGet() *GetErasure {
 	return nil
 }
 
+// SetTTLRequest says when the thread, session or conversation of that id goes by itself.
+type SetTTLRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
+	Id            string                 `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
+	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs" json:"ttl_ms,omitempty"` // 0 for never
+	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation" json:"if_incarnation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetTTLRequest) Reset() {
+	*x = SetTTLRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[144]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetTTLRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetTTLRequest) ProtoMessage() {}
+
+func (x *SetTTLRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[144]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetTTLRequest.ProtoReflect.Descriptor instead.
+func (*SetTTLRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{144}
+}
+
+func (x *SetTTLRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *SetTTLRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *SetTTLRequest) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+func (x *SetTTLRequest) GetIfIncarnation() uint64 {
+	if x != nil {
+		return x.IfIncarnation
+	}
+	return 0
+}
+
 type PutScopeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *Context               `protobuf:"bytes,1,opt,name=context" json:"context,omitempty"`
@@ -10830,7 +10899,7 @@ type PutScopeRequest struct {
 
 func (x *PutScopeRequest) Reset() {
 	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[144]
+	mi := &file_proto_api_api_proto_msgTypes[145]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10842,7 +10911,7 @@ func (x *PutScopeRequest) String() string {
 func (*PutScopeRequest) ProtoMessage() {}
 
 func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[144]
+	mi := &file_proto_api_api_proto_msgTypes[145]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10855,7 +10924,7 @@ func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
 func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{144}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{145}
 }
 
 func (x *PutScopeRequest) GetContext() *Context {
@@ -10881,7 +10950,7 @@ type DeleteScopeRequest struct {
 
 func (x *DeleteScopeRequest) Reset() {
 	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[145]
+	mi := &file_proto_api_api_proto_msgTypes[146]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10893,7 +10962,7 @@ func (x *DeleteScopeRequest) String() string {
 func (*DeleteScopeRequest) ProtoMessage() {}
 
 func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[145]
+	mi := &file_proto_api_api_proto_msgTypes[146]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10906,7 +10975,7 @@ func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{145}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{146}
 }
 
 func (x *DeleteScopeRequest) GetContext() *Context {
@@ -10926,7 +10995,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[146]
+	mi := &file_proto_api_api_proto_msgTypes[147]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10938,7 +11007,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[146]
+	mi := &file_proto_api_api_proto_msgTypes[147]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10951,7 +11020,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{146}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{147}
 }
 
 func (x *ListRequest) GetView() *View {
@@ -10978,7 +11047,7 @@ type DeleteResponse struct {
 
 func (x *DeleteResponse) Reset() {
 	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[147]
+	mi := &file_proto_api_api_proto_msgTypes[148]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10990,7 +11059,7 @@ func (x *DeleteResponse) String() string {
 func (*DeleteResponse) ProtoMessage() {}
 
 func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[147]
+	mi := &file_proto_api_api_proto_msgTypes[148]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11003,7 +11072,7 @@ func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
 func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{147}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{148}
 }
 
 func (x *DeleteResponse) GetIndex() uint64 {
@@ -11028,7 +11097,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[148]
+	mi := &file_proto_api_api_proto_msgTypes[149]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11040,7 +11109,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[148]
+	mi := &file_proto_api_api_proto_msgTypes[149]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11053,7 +11122,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{148}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{149}
 }
 
 type ClusterStatus struct {
@@ -11074,7 +11143,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[149]
+	mi := &file_proto_api_api_proto_msgTypes[150]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11086,7 +11155,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[149]
+	mi := &file_proto_api_api_proto_msgTypes[150]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11099,7 +11168,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{149}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{150}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -11193,7 +11262,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[150]
+	mi := &file_proto_api_api_proto_msgTypes[151]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11205,7 +11274,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[150]
+	mi := &file_proto_api_api_proto_msgTypes[151]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11218,7 +11287,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{150}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{151}
 }
 
 func (x *Member) GetId() string {
@@ -11321,7 +11390,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[151]
+	mi := &file_proto_api_api_proto_msgTypes[152]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11333,7 +11402,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[151]
+	mi := &file_proto_api_api_proto_msgTypes[152]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11346,7 +11415,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{151}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{152}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -11365,7 +11434,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[152]
+	mi := &file_proto_api_api_proto_msgTypes[153]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11377,7 +11446,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[152]
+	mi := &file_proto_api_api_proto_msgTypes[153]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11390,7 +11459,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{152}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{153}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -11408,7 +11477,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[153]
+	mi := &file_proto_api_api_proto_msgTypes[154]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11420,7 +11489,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[153]
+	mi := &file_proto_api_api_proto_msgTypes[154]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11433,7 +11502,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{153}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{154}
 }
 
 type BackupChunk struct {
@@ -11445,7 +11514,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[154]
+	mi := &file_proto_api_api_proto_msgTypes[155]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11457,7 +11526,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[154]
+	mi := &file_proto_api_api_proto_msgTypes[155]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11470,7 +11539,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{154}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{155}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -12266,7 +12335,12 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\aerasure\x18\x02 \x01(\v2\x18.dormouse.api.v1.ErasureR\aerasure\"m\n" +
 	"\x11GetErasureRequest\x12)\n" +
 	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12-\n" +
-	"\x03get\x18\x02 \x01(\v2\x1b.dormouse.api.v1.GetErasureR\x03get\"r\n" +
+	"\x03get\x18\x02 \x01(\v2\x1b.dormouse.api.v1.GetErasureR\x03get\"\x91\x01\n" +
+	"\rSetTTLRequest\x122\n" +
+	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x15\n" +
+	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12%\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"r\n" +
 	"\x0fPutScopeRequest\x122\n" +
 	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12+\n" +
 	"\x03put\x18\x02 \x01(\v2\x19.dormouse.api.v1.PutScopeR\x03put\"H\n" +
@@ -12326,7 +12400,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Delete\x12(.dormouse.api.v1.DeleteCheckpointRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12I\n" +
 	"\x03Get\x12%.dormouse.api.v1.GetCheckpointRequest\x1a\x1b.dormouse.api.v1.Checkpoint\x12E\n" +
 	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1f.dormouse.api.v1.CheckpointList\x12U\n" +
-	"\aHistory\x12).dormouse.api.v1.CheckpointHistoryRequest\x1a\x1f.dormouse.api.v1.CheckpointList2\xa9\x05\n" +
+	"\aHistory\x12).dormouse.api.v1.CheckpointHistoryRequest\x1a\x1f.dormouse.api.v1.CheckpointList2\xf4\x05\n" +
 	"\aThreads\x12O\n" +
 	"\x06Append\x12$.dormouse.api.v1.AppendThreadRequest\x1a\x1f.dormouse.api.v1.ThreadResponse\x12O\n" +
 	"\x06Delete\x12$.dormouse.api.v1.DeleteThreadRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12Q\n" +
@@ -12336,7 +12410,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04Load\x12#.dormouse.api.v1.LoadEntriesRequest\x1a\x18.dormouse.api.v1.Entries\x12D\n" +
 	"\bGetEntry\x12 .dormouse.api.v1.GetEntryRequest\x1a\x16.dormouse.api.v1.Entry\x12I\n" +
 	"\x06Verify\x12$.dormouse.api.v1.VerifyThreadRequest\x1a\x19.dormouse.api.v1.Verified\x12A\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1b.dormouse.api.v1.ThreadList2\xf3\x02\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1b.dormouse.api.v1.ThreadList\x12I\n" +
+	"\x06SetTTL\x12\x1e.dormouse.api.v1.SetTTLRequest\x1a\x1f.dormouse.api.v1.ThreadResponse2\xf3\x02\n" +
 	"\x06Values\x12G\n" +
 	"\x03Put\x12 .dormouse.api.v1.PutValueRequest\x1a\x1e.dormouse.api.v1.ValueResponse\x12N\n" +
 	"\x06Delete\x12#.dormouse.api.v1.DeleteValueRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12?\n" +
@@ -12348,7 +12423,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05Renew\x12\".dormouse.api.v1.RenewClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12O\n" +
 	"\aRelease\x12$.dormouse.api.v1.ReleaseClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12?\n" +
 	"\x03Get\x12 .dormouse.api.v1.GetClaimRequest\x1a\x16.dormouse.api.v1.Claim\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ClaimList2\xd4\a\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ClaimList2\xa0\b\n" +
 	"\bSessions\x12K\n" +
 	"\x03Put\x12\".dormouse.api.v1.PutSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12O\n" +
 	"\x05Claim\x12$.dormouse.api.v1.ClaimSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Q\n" +
@@ -12362,7 +12437,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04Fork\x12#.dormouse.api.v1.ForkSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12P\n" +
 	"\x06Delete\x12%.dormouse.api.v1.DeleteSessionRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12C\n" +
 	"\x03Get\x12\".dormouse.api.v1.GetSessionRequest\x1a\x18.dormouse.api.v1.Session\x12J\n" +
-	"\x04List\x12$.dormouse.api.v1.ListSessionsRequest\x1a\x1c.dormouse.api.v1.SessionList2\xe7\x01\n" +
+	"\x04List\x12$.dormouse.api.v1.ListSessionsRequest\x1a\x1c.dormouse.api.v1.SessionList\x12J\n" +
+	"\x06SetTTL\x12\x1e.dormouse.api.v1.SetTTLRequest\x1a .dormouse.api.v1.SessionResponse2\xe7\x01\n" +
 	"\aReviews\x12O\n" +
 	"\x06Decide\x12$.dormouse.api.v1.DecideReviewRequest\x1a\x1f.dormouse.api.v1.ReviewResponse\x12A\n" +
 	"\x03Get\x12!.dormouse.api.v1.GetReviewRequest\x1a\x17.dormouse.api.v1.Review\x12H\n" +
@@ -12377,7 +12453,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x03Put\x12 .dormouse.api.v1.PutTimerRequest\x1a\x1e.dormouse.api.v1.TimerResponse\x12N\n" +
 	"\x06Delete\x12#.dormouse.api.v1.DeleteTimerRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12?\n" +
 	"\x03Get\x12 .dormouse.api.v1.GetTimerRequest\x1a\x16.dormouse.api.v1.Timer\x12F\n" +
-	"\x04List\x12\".dormouse.api.v1.ListTimersRequest\x1a\x1a.dormouse.api.v1.TimerList2\xa5\x06\n" +
+	"\x04List\x12\".dormouse.api.v1.ListTimersRequest\x1a\x1a.dormouse.api.v1.TimerList2\xf6\x06\n" +
 	"\rConversations\x12W\n" +
 	"\x04Save\x12(.dormouse.api.v1.SaveConversationRequest\x1a%.dormouse.api.v1.ConversationResponse\x12_\n" +
 	"\x0eSetInterrupted\x12&.dormouse.api.v1.SetInterruptedRequest\x1a%.dormouse.api.v1.ConversationResponse\x12R\n" +
@@ -12387,7 +12463,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Delete\x12*.dormouse.api.v1.DeleteConversationRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12R\n" +
 	"\x03Get\x12'.dormouse.api.v1.GetConversationRequest\x1a\".dormouse.api.v1.SavedConversation\x12T\n" +
 	"\x04List\x12).dormouse.api.v1.ListConversationsRequest\x1a!.dormouse.api.v1.ConversationList\x12N\n" +
-	"\bMessages\x12$.dormouse.api.v1.ListMessagesRequest\x1a\x1c.dormouse.api.v1.MessageList2\x89\x03\n" +
+	"\bMessages\x12$.dormouse.api.v1.ListMessagesRequest\x1a\x1c.dormouse.api.v1.MessageList\x12O\n" +
+	"\x06SetTTL\x12\x1e.dormouse.api.v1.SetTTLRequest\x1a%.dormouse.api.v1.ConversationResponse2\x89\x03\n" +
 	"\x06Agents\x12S\n" +
 	"\tHibernate\x12!.dormouse.api.v1.HibernateRequest\x1a#.dormouse.api.v1.CheckpointResponse\x12=\n" +
 	"\x04Thaw\x12\x1c.dormouse.api.v1.ThawRequest\x1a\x17.dormouse.api.v1.Thawed\x12M\n" +
@@ -12420,7 +12497,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 155)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 156)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),                     // 0: dormouse.api.v1.Calls
 	(*Call)(nil),                      // 1: dormouse.api.v1.Call
@@ -12566,87 +12643,88 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*EraseAgentRequest)(nil),         // 141: dormouse.api.v1.EraseAgentRequest
 	(*EraseAgentResponse)(nil),        // 142: dormouse.api.v1.EraseAgentResponse
 	(*GetErasureRequest)(nil),         // 143: dormouse.api.v1.GetErasureRequest
-	(*PutScopeRequest)(nil),           // 144: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),        // 145: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),               // 146: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),            // 147: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),             // 148: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),             // 149: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                    // 150: dormouse.api.v1.Member
-	(*NodeRequest)(nil),               // 151: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),              // 152: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),             // 153: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),               // 154: dormouse.api.v1.BackupChunk
-	(*WriteMemory)(nil),               // 155: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),              // 156: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),                // 157: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),              // 158: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),             // 159: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),            // 160: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),         // 161: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),             // 162: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),              // 163: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),             // 164: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),               // 165: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),             // 166: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),              // 167: dormouse.api.v1.DecideReview
-	(*ForkAgent)(nil),                 // 168: dormouse.api.v1.ForkAgent
-	(*EraseAgent)(nil),                // 169: dormouse.api.v1.EraseAgent
-	(*SetTTL)(nil),                    // 170: dormouse.api.v1.SetTTL
-	(*SaveConversation)(nil),          // 171: dormouse.api.v1.SaveConversation
-	(*SetInterrupted)(nil),            // 172: dormouse.api.v1.SetInterrupted
-	(*PendMessage)(nil),               // 173: dormouse.api.v1.PendMessage
-	(*SaveMessages)(nil),              // 174: dormouse.api.v1.SaveMessages
-	(*UpdateMessage)(nil),             // 175: dormouse.api.v1.UpdateMessage
-	(*DeleteConversation)(nil),        // 176: dormouse.api.v1.DeleteConversation
-	(*ReviseValue)(nil),               // 177: dormouse.api.v1.ReviseValue
-	(*PutTimer)(nil),                  // 178: dormouse.api.v1.PutTimer
-	(*DeleteTimer)(nil),               // 179: dormouse.api.v1.DeleteTimer
-	(*AckTimer)(nil),                  // 180: dormouse.api.v1.AckTimer
-	(*FailTimer)(nil),                 // 181: dormouse.api.v1.FailTimer
-	(*PutManager)(nil),                // 182: dormouse.api.v1.PutManager
-	(*DeleteManager)(nil),             // 183: dormouse.api.v1.DeleteManager
-	(*AnswerSignal)(nil),              // 184: dormouse.api.v1.AnswerSignal
-	(*PatchCron)(nil),                 // 185: dormouse.api.v1.PatchCron
-	(*MemoryResult)(nil),              // 186: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),             // 187: dormouse.api.v1.SessionResult
-	(*Review)(nil),                    // 188: dormouse.api.v1.Review
-	(*Erasure)(nil),                   // 189: dormouse.api.v1.Erasure
-	(*ConversationResult)(nil),        // 190: dormouse.api.v1.ConversationResult
-	(*MessageResult)(nil),             // 191: dormouse.api.v1.MessageResult
-	(*Timer)(nil),                     // 192: dormouse.api.v1.Timer
-	(*Manager)(nil),                   // 193: dormouse.api.v1.Manager
-	(*SignalResult)(nil),              // 194: dormouse.api.v1.SignalResult
-	(*SessionRow)(nil),                // 195: dormouse.api.v1.SessionRow
-	(*GetMemory)(nil),                 // 196: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),              // 197: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                    // 198: dormouse.api.v1.Recall
-	(*GetSession)(nil),                // 199: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),              // 200: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                 // 201: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),               // 202: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),                // 203: dormouse.api.v1.GetErasure
-	(*ConversationRef)(nil),           // 204: dormouse.api.v1.ConversationRef
-	(*ListConversations)(nil),         // 205: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),              // 206: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),                  // 207: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),                // 208: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),                // 209: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),                 // 210: dormouse.api.v1.GetAnswer
-	(*Memory)(nil),                    // 211: dormouse.api.v1.Memory
-	(*MemoryList)(nil),                // 212: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                  // 213: dormouse.api.v1.Recalled
-	(*Session)(nil),                   // 214: dormouse.api.v1.Session
-	(*SessionList)(nil),               // 215: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),                // 216: dormouse.api.v1.ReviewList
-	(*SavedConversation)(nil),         // 217: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),          // 218: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),               // 219: dormouse.api.v1.MessageList
-	(*TimerList)(nil),                 // 220: dormouse.api.v1.TimerList
-	(*ManagerList)(nil),               // 221: dormouse.api.v1.ManagerList
-	(*Changes)(nil),                   // 222: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),          // 223: dormouse.api.v1.PlacementRequest
-	(*PlacementReport)(nil),           // 224: dormouse.api.v1.PlacementReport
+	(*SetTTLRequest)(nil),             // 144: dormouse.api.v1.SetTTLRequest
+	(*PutScopeRequest)(nil),           // 145: dormouse.api.v1.PutScopeRequest
+	(*DeleteScopeRequest)(nil),        // 146: dormouse.api.v1.DeleteScopeRequest
+	(*ListRequest)(nil),               // 147: dormouse.api.v1.ListRequest
+	(*DeleteResponse)(nil),            // 148: dormouse.api.v1.DeleteResponse
+	(*StatusRequest)(nil),             // 149: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),             // 150: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),                    // 151: dormouse.api.v1.Member
+	(*NodeRequest)(nil),               // 152: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),              // 153: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),             // 154: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),               // 155: dormouse.api.v1.BackupChunk
+	(*WriteMemory)(nil),               // 156: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),              // 157: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),                // 158: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),              // 159: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),             // 160: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),            // 161: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),         // 162: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),             // 163: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),              // 164: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),             // 165: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),               // 166: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),             // 167: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),              // 168: dormouse.api.v1.DecideReview
+	(*ForkAgent)(nil),                 // 169: dormouse.api.v1.ForkAgent
+	(*EraseAgent)(nil),                // 170: dormouse.api.v1.EraseAgent
+	(*SetTTL)(nil),                    // 171: dormouse.api.v1.SetTTL
+	(*SaveConversation)(nil),          // 172: dormouse.api.v1.SaveConversation
+	(*SetInterrupted)(nil),            // 173: dormouse.api.v1.SetInterrupted
+	(*PendMessage)(nil),               // 174: dormouse.api.v1.PendMessage
+	(*SaveMessages)(nil),              // 175: dormouse.api.v1.SaveMessages
+	(*UpdateMessage)(nil),             // 176: dormouse.api.v1.UpdateMessage
+	(*DeleteConversation)(nil),        // 177: dormouse.api.v1.DeleteConversation
+	(*ReviseValue)(nil),               // 178: dormouse.api.v1.ReviseValue
+	(*PutTimer)(nil),                  // 179: dormouse.api.v1.PutTimer
+	(*DeleteTimer)(nil),               // 180: dormouse.api.v1.DeleteTimer
+	(*AckTimer)(nil),                  // 181: dormouse.api.v1.AckTimer
+	(*FailTimer)(nil),                 // 182: dormouse.api.v1.FailTimer
+	(*PutManager)(nil),                // 183: dormouse.api.v1.PutManager
+	(*DeleteManager)(nil),             // 184: dormouse.api.v1.DeleteManager
+	(*AnswerSignal)(nil),              // 185: dormouse.api.v1.AnswerSignal
+	(*PatchCron)(nil),                 // 186: dormouse.api.v1.PatchCron
+	(*MemoryResult)(nil),              // 187: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),             // 188: dormouse.api.v1.SessionResult
+	(*Review)(nil),                    // 189: dormouse.api.v1.Review
+	(*Erasure)(nil),                   // 190: dormouse.api.v1.Erasure
+	(*ConversationResult)(nil),        // 191: dormouse.api.v1.ConversationResult
+	(*MessageResult)(nil),             // 192: dormouse.api.v1.MessageResult
+	(*Timer)(nil),                     // 193: dormouse.api.v1.Timer
+	(*Manager)(nil),                   // 194: dormouse.api.v1.Manager
+	(*SignalResult)(nil),              // 195: dormouse.api.v1.SignalResult
+	(*SessionRow)(nil),                // 196: dormouse.api.v1.SessionRow
+	(*GetMemory)(nil),                 // 197: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),              // 198: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                    // 199: dormouse.api.v1.Recall
+	(*GetSession)(nil),                // 200: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),              // 201: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                 // 202: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),               // 203: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),                // 204: dormouse.api.v1.GetErasure
+	(*ConversationRef)(nil),           // 205: dormouse.api.v1.ConversationRef
+	(*ListConversations)(nil),         // 206: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),              // 207: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),                  // 208: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),                // 209: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),                // 210: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),                 // 211: dormouse.api.v1.GetAnswer
+	(*Memory)(nil),                    // 212: dormouse.api.v1.Memory
+	(*MemoryList)(nil),                // 213: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                  // 214: dormouse.api.v1.Recalled
+	(*Session)(nil),                   // 215: dormouse.api.v1.Session
+	(*SessionList)(nil),               // 216: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),                // 217: dormouse.api.v1.ReviewList
+	(*SavedConversation)(nil),         // 218: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),          // 219: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),               // 220: dormouse.api.v1.MessageList
+	(*TimerList)(nil),                 // 221: dormouse.api.v1.TimerList
+	(*ManagerList)(nil),               // 222: dormouse.api.v1.ManagerList
+	(*Changes)(nil),                   // 223: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),          // 224: dormouse.api.v1.PlacementRequest
+	(*PlacementReport)(nil),           // 225: dormouse.api.v1.PlacementReport
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -12674,37 +12752,37 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	155, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	156, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	157, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	158, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	159, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	160, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	161, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	162, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	163, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	164, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	165, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	166, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	167, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
-	168, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
-	169, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
-	170, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
-	171, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
-	172, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
-	173, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
-	174, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
-	175, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
-	176, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
-	177, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
-	178, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
-	179, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
-	180, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
-	181, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
-	182, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
-	183, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
-	184, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
-	185, // 55: dormouse.api.v1.Op.patch_cron:type_name -> dormouse.api.v1.PatchCron
+	156, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	157, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	158, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	159, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	160, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	161, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	162, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	163, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	164, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	165, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	166, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	167, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	168, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	169, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
+	170, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
+	171, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
+	172, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
+	173, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
+	174, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
+	175, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
+	176, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
+	177, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
+	178, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
+	179, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
+	180, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
+	181, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
+	182, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
+	183, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
+	184, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
+	185, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
+	186, // 55: dormouse.api.v1.Op.patch_cron:type_name -> dormouse.api.v1.PatchCron
 	8,   // 56: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
 	8,   // 57: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
 	11,  // 58: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
@@ -12718,22 +12796,22 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	34,  // 66: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
 	65,  // 67: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
 	67,  // 68: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	186, // 69: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	187, // 70: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	188, // 71: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	187, // 69: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	188, // 70: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	189, // 71: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
 	33,  // 72: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
-	189, // 73: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
-	190, // 74: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
-	191, // 75: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
-	192, // 76: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
-	193, // 77: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
-	194, // 78: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
+	190, // 73: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
+	191, // 74: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
+	192, // 75: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
+	193, // 76: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
+	194, // 77: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
+	195, // 78: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
 	11,  // 79: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
 	58,  // 80: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
 	32,  // 81: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
 	30,  // 82: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
 	58,  // 83: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
-	195, // 84: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
+	196, // 84: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
 	37,  // 85: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
 	38,  // 86: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
 	39,  // 87: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
@@ -12750,22 +12828,22 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	47,  // 98: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
 	48,  // 99: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
 	39,  // 100: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	196, // 101: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	197, // 102: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	198, // 103: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	199, // 104: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	200, // 105: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	201, // 106: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	202, // 107: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	203, // 108: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	204, // 109: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
-	205, // 110: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	206, // 111: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	207, // 112: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	208, // 113: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	209, // 114: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	197, // 101: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	198, // 102: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	199, // 103: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	200, // 104: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	201, // 105: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	202, // 106: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	203, // 107: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	204, // 108: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	205, // 109: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
+	206, // 110: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	207, // 111: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	208, // 112: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	209, // 113: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	210, // 114: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
 	39,  // 115: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
-	210, // 116: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	211, // 116: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
 	50,  // 117: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
 	35,  // 118: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
 	52,  // 119: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
@@ -12782,21 +12860,21 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	65,  // 130: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
 	67,  // 131: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
 	68,  // 132: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	211, // 133: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	212, // 134: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	213, // 135: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	214, // 136: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	215, // 137: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	188, // 138: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	216, // 139: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	189, // 140: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
-	217, // 141: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	218, // 142: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	219, // 143: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	192, // 144: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
-	220, // 145: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	193, // 146: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
-	221, // 147: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	212, // 133: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	213, // 134: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	214, // 135: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	215, // 136: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	216, // 137: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	189, // 138: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	217, // 139: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	190, // 140: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
+	218, // 141: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	219, // 142: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	220, // 143: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	193, // 144: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
+	221, // 145: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	194, // 146: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
+	222, // 147: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
 	51,  // 148: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
 	27,  // 149: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
 	35,  // 150: dormouse.api.v1.Answered.error:type_name -> dormouse.api.v1.Error
@@ -12816,7 +12894,7 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	67,  // 164: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
 	61,  // 165: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
 	67,  // 166: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	222, // 167: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	223, // 167: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
 	5,   // 168: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
 	6,   // 169: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
 	71,  // 170: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
@@ -12865,258 +12943,265 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	48,  // 213: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
 	67,  // 214: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
 	71,  // 215: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
-	157, // 216: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
+	158, // 216: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
 	71,  // 217: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
-	158, // 218: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
+	159, // 218: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
 	71,  // 219: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
-	159, // 220: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
+	160, // 220: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
 	71,  // 221: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
-	160, // 222: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
+	161, // 222: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
 	71,  // 223: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
-	161, // 224: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
+	162, // 224: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
 	71,  // 225: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
-	162, // 226: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
+	163, // 226: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
 	71,  // 227: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
-	163, // 228: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
+	164, // 228: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
 	71,  // 229: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
-	164, // 230: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
+	165, // 230: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
 	71,  // 231: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
-	165, // 232: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
+	166, // 232: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
 	71,  // 233: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
-	166, // 234: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
+	167, // 234: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
 	72,  // 235: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
-	199, // 236: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
+	200, // 236: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
 	72,  // 237: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
-	200, // 238: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
-	187, // 239: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
+	201, // 238: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
+	188, // 239: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
 	71,  // 240: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
-	167, // 241: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
+	168, // 241: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
 	72,  // 242: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
-	201, // 243: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
+	202, // 243: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
 	72,  // 244: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
-	202, // 245: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
-	188, // 246: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
+	203, // 245: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
+	189, // 246: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
 	71,  // 247: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	155, // 248: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	156, // 248: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
 	71,  // 249: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	156, // 250: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	157, // 250: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
 	72,  // 251: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	196, // 252: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	197, // 252: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
 	72,  // 253: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	197, // 254: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	198, // 254: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
 	72,  // 255: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	198, // 256: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	186, // 257: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	199, // 256: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	187, // 257: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
 	71,  // 258: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
-	177, // 259: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
+	178, // 259: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
 	71,  // 260: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
-	178, // 261: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
+	179, // 261: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
 	71,  // 262: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
-	179, // 263: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
+	180, // 263: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
 	72,  // 264: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
-	207, // 265: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
+	208, // 265: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
 	72,  // 266: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
-	208, // 267: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
-	192, // 268: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
+	209, // 267: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
+	193, // 268: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
 	71,  // 269: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
-	171, // 270: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
+	172, // 270: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
 	71,  // 271: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
-	172, // 272: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
+	173, // 272: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
 	71,  // 273: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
-	173, // 274: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
+	174, // 274: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
 	71,  // 275: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
-	174, // 276: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
+	175, // 276: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
 	71,  // 277: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
-	175, // 278: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
+	176, // 278: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
 	71,  // 279: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
-	176, // 280: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
+	177, // 280: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
 	72,  // 281: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
-	204, // 282: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
+	205, // 282: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
 	72,  // 283: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
-	205, // 284: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
+	206, // 284: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
 	72,  // 285: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
-	206, // 286: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
-	190, // 287: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
-	191, // 288: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
+	207, // 286: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
+	191, // 287: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
+	192, // 288: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
 	71,  // 289: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
 	17,  // 290: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
 	12,  // 291: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
 	72,  // 292: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
 	46,  // 293: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
 	71,  // 294: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
-	168, // 295: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
+	169, // 295: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
 	33,  // 296: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
 	71,  // 297: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
-	169, // 298: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
-	189, // 299: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
+	170, // 298: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
+	190, // 299: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
 	72,  // 300: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
-	203, // 301: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
-	71,  // 302: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 303: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	71,  // 304: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	72,  // 305: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 306: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	34,  // 307: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	150, // 308: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 309: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 310: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	36,  // 311: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	69,  // 312: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	73,  // 313: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	74,  // 314: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	75,  // 315: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	76,  // 316: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	146, // 317: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	77,  // 318: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	79,  // 319: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	80,  // 320: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	81,  // 321: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	82,  // 322: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	83,  // 323: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	84,  // 324: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	85,  // 325: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	86,  // 326: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	146, // 327: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	88,  // 328: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	89,  // 329: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	90,  // 330: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	146, // 331: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	120, // 332: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
-	92,  // 333: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	93,  // 334: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	94,  // 335: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	95,  // 336: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	146, // 337: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	97,  // 338: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
-	98,  // 339: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
-	99,  // 340: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
-	100, // 341: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
-	101, // 342: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
-	102, // 343: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
-	103, // 344: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
-	104, // 345: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
-	105, // 346: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
-	106, // 347: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
-	107, // 348: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
-	108, // 349: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
-	110, // 350: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
-	111, // 351: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
-	112, // 352: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
-	114, // 353: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	115, // 354: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	116, // 355: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	117, // 356: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	118, // 357: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	121, // 358: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
-	122, // 359: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
-	123, // 360: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
-	124, // 361: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
-	126, // 362: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
-	127, // 363: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
-	128, // 364: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
-	129, // 365: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
-	130, // 366: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
-	131, // 367: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
-	132, // 368: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
-	133, // 369: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
-	134, // 370: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
-	137, // 371: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	138, // 372: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	139, // 373: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
-	141, // 374: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
-	143, // 375: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
-	144, // 376: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	145, // 377: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	146, // 378: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	148, // 379: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	151, // 380: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	151, // 381: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	151, // 382: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	151, // 383: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	153, // 384: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	223, // 385: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	2,   // 386: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 387: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 388: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	70,  // 389: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	78,  // 390: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	78,  // 391: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	147, // 392: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	55,  // 393: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	57,  // 394: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	57,  // 395: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	87,  // 396: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	147, // 397: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	87,  // 398: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	87,  // 399: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	58,  // 400: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	62,  // 401: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	61,  // 402: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	63,  // 403: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	60,  // 404: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	91,  // 405: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	147, // 406: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	52,  // 407: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	54,  // 408: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	91,  // 409: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
-	96,  // 410: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	96,  // 411: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	96,  // 412: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	67,  // 413: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	68,  // 414: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	109, // 415: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	109, // 416: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	109, // 417: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	109, // 418: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	109, // 419: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	109, // 420: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	109, // 421: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	109, // 422: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	109, // 423: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	147, // 424: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	214, // 425: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	215, // 426: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	113, // 427: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	188, // 428: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	216, // 429: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	119, // 430: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	147, // 431: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	211, // 432: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	212, // 433: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	213, // 434: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	125, // 435: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
-	147, // 436: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	192, // 437: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
-	220, // 438: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
-	135, // 439: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 440: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 441: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 442: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
-	136, // 443: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
-	147, // 444: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	217, // 445: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
-	218, // 446: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
-	219, // 447: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
-	78,  // 448: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	64,  // 449: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	140, // 450: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
-	142, // 451: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
-	189, // 452: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
-	65,  // 453: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	147, // 454: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	66,  // 455: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	149, // 456: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	152, // 457: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	152, // 458: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	152, // 459: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	152, // 460: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	154, // 461: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	224, // 462: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	386, // [386:463] is the sub-list for method output_type
-	309, // [309:386] is the sub-list for method input_type
-	309, // [309:309] is the sub-list for extension type_name
-	309, // [309:309] is the sub-list for extension extendee
-	0,   // [0:309] is the sub-list for field type_name
+	204, // 301: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
+	71,  // 302: dormouse.api.v1.SetTTLRequest.context:type_name -> dormouse.api.v1.Context
+	71,  // 303: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 304: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	71,  // 305: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	72,  // 306: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 307: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	34,  // 308: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	151, // 309: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	0,   // 310: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 311: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	36,  // 312: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	69,  // 313: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	73,  // 314: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	74,  // 315: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	75,  // 316: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	76,  // 317: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	147, // 318: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	77,  // 319: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	79,  // 320: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	80,  // 321: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	81,  // 322: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	82,  // 323: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	83,  // 324: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	84,  // 325: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	85,  // 326: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	86,  // 327: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	147, // 328: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	144, // 329: dormouse.api.v1.Threads.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
+	88,  // 330: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	89,  // 331: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	90,  // 332: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	147, // 333: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	120, // 334: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
+	92,  // 335: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	93,  // 336: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	94,  // 337: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	95,  // 338: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	147, // 339: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	97,  // 340: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
+	98,  // 341: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
+	99,  // 342: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
+	100, // 343: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
+	101, // 344: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
+	102, // 345: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
+	103, // 346: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
+	104, // 347: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
+	105, // 348: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
+	106, // 349: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
+	107, // 350: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
+	108, // 351: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
+	144, // 352: dormouse.api.v1.Sessions.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
+	110, // 353: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
+	111, // 354: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
+	112, // 355: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
+	114, // 356: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	115, // 357: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	116, // 358: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	117, // 359: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	118, // 360: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	121, // 361: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
+	122, // 362: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
+	123, // 363: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
+	124, // 364: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
+	126, // 365: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
+	127, // 366: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
+	128, // 367: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
+	129, // 368: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
+	130, // 369: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
+	131, // 370: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
+	132, // 371: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
+	133, // 372: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
+	134, // 373: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
+	144, // 374: dormouse.api.v1.Conversations.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
+	137, // 375: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	138, // 376: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	139, // 377: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
+	141, // 378: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
+	143, // 379: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
+	145, // 380: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	146, // 381: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	147, // 382: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	149, // 383: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	152, // 384: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	152, // 385: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	152, // 386: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	152, // 387: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	154, // 388: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	224, // 389: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	2,   // 390: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 391: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 392: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	70,  // 393: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	78,  // 394: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	78,  // 395: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	148, // 396: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	55,  // 397: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	57,  // 398: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	57,  // 399: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	87,  // 400: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	148, // 401: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	87,  // 402: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	87,  // 403: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	58,  // 404: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	62,  // 405: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	61,  // 406: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	63,  // 407: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	60,  // 408: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	87,  // 409: dormouse.api.v1.Threads.SetTTL:output_type -> dormouse.api.v1.ThreadResponse
+	91,  // 410: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	148, // 411: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	52,  // 412: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	54,  // 413: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	91,  // 414: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
+	96,  // 415: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	96,  // 416: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	96,  // 417: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	67,  // 418: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	68,  // 419: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	109, // 420: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	109, // 421: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	109, // 422: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	109, // 423: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	109, // 424: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	109, // 425: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	109, // 426: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	109, // 427: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	109, // 428: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	148, // 429: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	215, // 430: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	216, // 431: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	109, // 432: dormouse.api.v1.Sessions.SetTTL:output_type -> dormouse.api.v1.SessionResponse
+	113, // 433: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	189, // 434: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	217, // 435: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	119, // 436: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	148, // 437: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	212, // 438: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	213, // 439: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	214, // 440: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	125, // 441: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
+	148, // 442: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	193, // 443: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
+	221, // 444: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
+	135, // 445: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 446: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 447: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 448: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
+	136, // 449: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
+	148, // 450: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	218, // 451: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
+	219, // 452: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
+	220, // 453: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
+	135, // 454: dormouse.api.v1.Conversations.SetTTL:output_type -> dormouse.api.v1.ConversationResponse
+	78,  // 455: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	64,  // 456: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	140, // 457: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
+	142, // 458: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
+	190, // 459: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
+	65,  // 460: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	148, // 461: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	66,  // 462: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	150, // 463: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	153, // 464: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	153, // 465: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	153, // 466: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	153, // 467: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	155, // 468: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	225, // 469: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	390, // [390:470] is the sub-list for method output_type
+	310, // [310:390] is the sub-list for method input_type
+	310, // [310:310] is the sub-list for extension type_name
+	310, // [310:310] is the sub-list for extension extendee
+	0,   // [0:310] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -13286,7 +13371,7 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   155,
+			NumMessages:   156,
 			NumExtensions: 0,
 			NumServices:   13,
 		},

@@ -550,6 +550,7 @@ const (
 	Threads_GetEntry_FullMethodName = "/dormouse.api.v1.Threads/GetEntry"
 	Threads_Verify_FullMethodName   = "/dormouse.api.v1.Threads/Verify"
 	Threads_List_FullMethodName     = "/dormouse.api.v1.Threads/List"
+	Threads_SetTTL_FullMethodName   = "/dormouse.api.v1.Threads/SetTTL"
 )
 
 // ThreadsClient is the client API for Threads service.
@@ -565,6 +566,7 @@ type ThreadsClient interface {
 	GetEntry(ctx context.Context, in *GetEntryRequest, opts ...grpc.CallOption) (*Entry, error)
 	Verify(ctx context.Context, in *VerifyThreadRequest, opts ...grpc.CallOption) (*Verified, error)
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ThreadList, error)
+	SetTTL(ctx context.Context, in *SetTTLRequest, opts ...grpc.CallOption) (*ThreadResponse, error)
 }
 
 type threadsClient struct {
@@ -665,6 +667,16 @@ func (c *threadsClient) List(ctx context.Context, in *ListRequest, opts ...grpc.
 	return out, nil
 }
 
+func (c *threadsClient) SetTTL(ctx context.Context, in *SetTTLRequest, opts ...grpc.CallOption) (*ThreadResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ThreadResponse)
+	err := c.cc.Invoke(ctx, Threads_SetTTL_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ThreadsServer is the server API for Threads service.
 // All implementations must embed UnimplementedThreadsServer
 // for forward compatibility.
@@ -678,6 +690,7 @@ type ThreadsServer interface {
 	GetEntry(context.Context, *GetEntryRequest) (*Entry, error)
 	Verify(context.Context, *VerifyThreadRequest) (*Verified, error)
 	List(context.Context, *ListRequest) (*ThreadList, error)
+	SetTTL(context.Context, *SetTTLRequest) (*ThreadResponse, error)
 	mustEmbedUnimplementedThreadsServer()
 }
 
@@ -714,6 +727,9 @@ func (UnimplementedThreadsServer) Verify(context.Context, *VerifyThreadRequest) 
 }
 func (UnimplementedThreadsServer) List(context.Context, *ListRequest) (*ThreadList, error) {
 	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedThreadsServer) SetTTL(context.Context, *SetTTLRequest) (*ThreadResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetTTL not implemented")
 }
 func (UnimplementedThreadsServer) mustEmbedUnimplementedThreadsServer() {}
 func (UnimplementedThreadsServer) testEmbeddedByValue()                 {}
@@ -898,6 +914,24 @@ func _Threads_List_Handler(srv interface{}, ctx context.Context, dec func(interf
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Threads_SetTTL_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetTTLRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ThreadsServer).SetTTL(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Threads_SetTTL_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ThreadsServer).SetTTL(ctx, req.(*SetTTLRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Threads_ServiceDesc is the grpc.ServiceDesc for Threads service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -940,6 +974,10 @@ var Threads_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "List",
 			Handler:    _Threads_List_Handler,
+		},
+		{
+			MethodName: "SetTTL",
+			Handler:    _Threads_SetTTL_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
@@ -1467,6 +1505,7 @@ const (
 	Sessions_Delete_FullMethodName     = "/dormouse.api.v1.Sessions/Delete"
 	Sessions_Get_FullMethodName        = "/dormouse.api.v1.Sessions/Get"
 	Sessions_List_FullMethodName       = "/dormouse.api.v1.Sessions/List"
+	Sessions_SetTTL_FullMethodName     = "/dormouse.api.v1.Sessions/SetTTL"
 )
 
 // SessionsClient is the client API for Sessions service.
@@ -1485,6 +1524,7 @@ type SessionsClient interface {
 	Delete(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteResponse, error)
 	Get(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*Session, error)
 	List(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*SessionList, error)
+	SetTTL(ctx context.Context, in *SetTTLRequest, opts ...grpc.CallOption) (*SessionResponse, error)
 }
 
 type sessionsClient struct {
@@ -1615,6 +1655,16 @@ func (c *sessionsClient) List(ctx context.Context, in *ListSessionsRequest, opts
 	return out, nil
 }
 
+func (c *sessionsClient) SetTTL(ctx context.Context, in *SetTTLRequest, opts ...grpc.CallOption) (*SessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionResponse)
+	err := c.cc.Invoke(ctx, Sessions_SetTTL_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SessionsServer is the server API for Sessions service.
 // All implementations must embed UnimplementedSessionsServer
 // for forward compatibility.
@@ -1631,6 +1681,7 @@ type SessionsServer interface {
 	Delete(context.Context, *DeleteSessionRequest) (*DeleteResponse, error)
 	Get(context.Context, *GetSessionRequest) (*Session, error)
 	List(context.Context, *ListSessionsRequest) (*SessionList, error)
+	SetTTL(context.Context, *SetTTLRequest) (*SessionResponse, error)
 	mustEmbedUnimplementedSessionsServer()
 }
 
@@ -1676,6 +1727,9 @@ func (UnimplementedSessionsServer) Get(context.Context, *GetSessionRequest) (*Se
 }
 func (UnimplementedSessionsServer) List(context.Context, *ListSessionsRequest) (*SessionList, error) {
 	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedSessionsServer) SetTTL(context.Context, *SetTTLRequest) (*SessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetTTL not implemented")
 }
 func (UnimplementedSessionsServer) mustEmbedUnimplementedSessionsServer() {}
 func (UnimplementedSessionsServer) testEmbeddedByValue()                  {}
@@ -1914,6 +1968,24 @@ func _Sessions_List_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Sessions_SetTTL_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetTTLRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServer).SetTTL(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Sessions_SetTTL_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServer).SetTTL(ctx, req.(*SetTTLRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Sessions_ServiceDesc is the grpc.ServiceDesc for Sessions service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1968,6 +2040,10 @@ var Sessions_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "List",
 			Handler:    _Sessions_List_Handler,
+		},
+		{
+			MethodName: "SetTTL",
+			Handler:    _Sessions_SetTTL_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
@@ -2632,6 +2708,7 @@ const (
 	Conversations_Get_FullMethodName            = "/dormouse.api.v1.Conversations/Get"
 	Conversations_List_FullMethodName           = "/dormouse.api.v1.Conversations/List"
 	Conversations_Messages_FullMethodName       = "/dormouse.api.v1.Conversations/Messages"
+	Conversations_SetTTL_FullMethodName         = "/dormouse.api.v1.Conversations/SetTTL"
 )
 
 // ConversationsClient is the client API for Conversations service.
@@ -2647,6 +2724,7 @@ type ConversationsClient interface {
 	Get(ctx context.Context, in *GetConversationRequest, opts ...grpc.CallOption) (*SavedConversation, error)
 	List(ctx context.Context, in *ListConversationsRequest, opts ...grpc.CallOption) (*ConversationList, error)
 	Messages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*MessageList, error)
+	SetTTL(ctx context.Context, in *SetTTLRequest, opts ...grpc.CallOption) (*ConversationResponse, error)
 }
 
 type conversationsClient struct {
@@ -2747,6 +2825,16 @@ func (c *conversationsClient) Messages(ctx context.Context, in *ListMessagesRequ
 	return out, nil
 }
 
+func (c *conversationsClient) SetTTL(ctx context.Context, in *SetTTLRequest, opts ...grpc.CallOption) (*ConversationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ConversationResponse)
+	err := c.cc.Invoke(ctx, Conversations_SetTTL_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ConversationsServer is the server API for Conversations service.
 // All implementations must embed UnimplementedConversationsServer
 // for forward compatibility.
@@ -2760,6 +2848,7 @@ type ConversationsServer interface {
 	Get(context.Context, *GetConversationRequest) (*SavedConversation, error)
 	List(context.Context, *ListConversationsRequest) (*ConversationList, error)
 	Messages(context.Context, *ListMessagesRequest) (*MessageList, error)
+	SetTTL(context.Context, *SetTTLRequest) (*ConversationResponse, error)
 	mustEmbedUnimplementedConversationsServer()
 }
 
@@ -2796,6 +2885,9 @@ func (UnimplementedConversationsServer) List(context.Context, *ListConversations
 }
 func (UnimplementedConversationsServer) Messages(context.Context, *ListMessagesRequest) (*MessageList, error) {
 	return nil, status.Error(codes.Unimplemented, "method Messages not implemented")
+}
+func (UnimplementedConversationsServer) SetTTL(context.Context, *SetTTLRequest) (*ConversationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetTTL not implemented")
 }
 func (UnimplementedConversationsServer) mustEmbedUnimplementedConversationsServer() {}
 func (UnimplementedConversationsServer) testEmbeddedByValue()                       {}
@@ -2980,6 +3072,24 @@ func _Conversations_Messages_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Conversations_SetTTL_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetTTLRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationsServer).SetTTL(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Conversations_SetTTL_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationsServer).SetTTL(ctx, req.(*SetTTLRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Conversations_ServiceDesc is the grpc.ServiceDesc for Conversations service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -3022,6 +3132,10 @@ var Conversations_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Messages",
 			Handler:    _Conversations_Messages_Handler,
+		},
+		{
+			MethodName: "SetTTL",
+			Handler:    _Conversations_SetTTL_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

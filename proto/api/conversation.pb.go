@@ -958,6 +958,7 @@ type ConversationRow struct {
 	CreatedAt     int64                  `protobuf:"varint,13,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,14,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	SavedAt       int64                  `protobuf:"varint,15,opt,name=saved_at,json=savedAt" json:"saved_at,omitempty"`
+	ExpiresAt     int64                  `protobuf:"varint,220,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"` // 0 for never
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1093,6 +1094,13 @@ func (x *ConversationRow) GetUpdatedAt() int64 {
 func (x *ConversationRow) GetSavedAt() int64 {
 	if x != nil {
 		return x.SavedAt
+	}
+	return 0
+}
+
+func (x *ConversationRow) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
 	}
 	return 0
 }
@@ -1525,7 +1533,7 @@ const file_proto_api_conversation_proto_rawDesc = "" +
 	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x12\n" +
 	"\x04tail\x18\x03 \x01(\x04R\x04tail\x12\x14\n" +
-	"\x05limit\x18\x04 \x01(\x04R\x05limit\"\xba\x03\n" +
+	"\x05limit\x18\x04 \x01(\x04R\x05limit\"\xda\x03\n" +
 	"\x0fConversationRow\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -1544,7 +1552,9 @@ const file_proto_api_conversation_proto_rawDesc = "" +
 	"created_at\x18\r \x01(\x03R\tcreatedAt\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\x0e \x01(\x03R\tupdatedAt\x12\x19\n" +
-	"\bsaved_at\x18\x0f \x01(\x03R\asavedAt\"\x98\x01\n" +
+	"\bsaved_at\x18\x0f \x01(\x03R\asavedAt\x12\x1e\n" +
+	"\n" +
+	"expires_at\x18\xdc\x01 \x01(\x03R\texpiresAt\"\x98\x01\n" +
 	"\x11SavedConversation\x122\n" +
 	"\x03row\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRowR\x03row\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\fR\x05state\x129\n" +

@@ -200,13 +200,14 @@ func (x *EraseAgent) GetSealMs() uint64 {
 	return 0
 }
 
-// SetTTL names a thread or a session.
+// SetTTL names a thread, a session or a conversation.
 type SetTTL struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
 	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"` // 0 for never
 	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
+	Conversation  string                 `protobuf:"bytes,220,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -267,6 +268,13 @@ func (x *SetTTL) GetIfIncarnation() uint64 {
 		return x.IfIncarnation
 	}
 	return 0
+}
+
+func (x *SetTTL) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
 }
 
 // Erasure is the receipt of an agent that was erased, as a row and as a result.
@@ -477,12 +485,13 @@ const file_proto_log_agent_proto_rawDesc = "" +
 	"ifRevision\x88\x01\x01\x12%\n" +
 	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
 	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"x\n" +
+	"\f_if_revision\"\x9d\x01\n" +
 	"\x06SetTTL\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x15\n" +
 	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xeb\x03\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12#\n" +
+	"\fconversation\x18\xdc\x01 \x01(\tR\fconversation\"\xeb\x03\n" +
 	"\aErasure\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1b\n" +

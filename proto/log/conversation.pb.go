@@ -837,6 +837,7 @@ type ConversationRow struct {
 	StateBytes    uint64                 `protobuf:"varint,16,opt,name=state_bytes,json=stateBytes,proto3" json:"state_bytes,omitempty"`
 	PendingBytes  uint64                 `protobuf:"varint,17,opt,name=pending_bytes,json=pendingBytes,proto3" json:"pending_bytes,omitempty"`
 	MessageBytes  uint64                 `protobuf:"varint,18,opt,name=message_bytes,json=messageBytes,proto3" json:"message_bytes,omitempty"`
+	ExpiresAt     int64                  `protobuf:"varint,220,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // 0 for never
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -993,6 +994,13 @@ func (x *ConversationRow) GetPendingBytes() uint64 {
 func (x *ConversationRow) GetMessageBytes() uint64 {
 	if x != nil {
 		return x.MessageBytes
+	}
+	return 0
+}
+
+func (x *ConversationRow) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
 	}
 	return 0
 }
@@ -1283,7 +1291,7 @@ const file_proto_log_conversation_proto_rawDesc = "" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\"^\n" +
 	"\rMessageResult\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x127\n" +
-	"\amessage\x18\x02 \x01(\v2\x1d.dormouse.log.v1.MessageStampR\amessage\"\x99\x04\n" +
+	"\amessage\x18\x02 \x01(\v2\x1d.dormouse.log.v1.MessageStampR\amessage\"\xb9\x04\n" +
 	"\x0fConversationRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x14\n" +
@@ -1306,7 +1314,9 @@ const file_proto_log_conversation_proto_rawDesc = "" +
 	"\vstate_bytes\x18\x10 \x01(\x04R\n" +
 	"stateBytes\x12#\n" +
 	"\rpending_bytes\x18\x11 \x01(\x04R\fpendingBytes\x12#\n" +
-	"\rmessage_bytes\x18\x12 \x01(\x04R\fmessageBytes\"I\n" +
+	"\rmessage_bytes\x18\x12 \x01(\x04R\fmessageBytes\x12\x1e\n" +
+	"\n" +
+	"expires_at\x18\xdc\x01 \x01(\x03R\texpiresAt\"I\n" +
 	"\n" +
 	"PendingRow\x12;\n" +
 	"\bmessages\x18\x01 \x03(\v2\x1f.dormouse.log.v1.PendingMessageR\bmessages\"R\n" +

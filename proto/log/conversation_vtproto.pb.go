@@ -782,6 +782,13 @@ func (m *ConversationRow) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error)
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.ExpiresAt != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.ExpiresAt))
+		i--
+		dAtA[i] = 0xd
+		i--
+		dAtA[i] = 0xe0
+	}
 	if m.MessageBytes != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.MessageBytes))
 		i--
@@ -1443,6 +1450,9 @@ func (m *ConversationRow) SizeVT() (n int) {
 	}
 	if m.MessageBytes != 0 {
 		n += 2 + protohelpers.SizeOfVarint(uint64(m.MessageBytes))
+	}
+	if m.ExpiresAt != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.ExpiresAt))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -3884,6 +3894,25 @@ func (m *ConversationRow) UnmarshalVT(dAtA []byte) error {
 				b := dAtA[iNdEx]
 				iNdEx++
 				m.MessageBytes |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 220:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ExpiresAt", wireType)
+			}
+			m.ExpiresAt = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.ExpiresAt |= int64(b&0x7F) << shift
 				if b < 0x80 {
 					break
 				}

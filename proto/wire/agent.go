@@ -7,8 +7,8 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// agentOpToProto converts the ops on whole agents, and on how long threads and
-// sessions live.
+// agentOpToProto converts the ops on whole agents, and on how long threads,
+// sessions and conversations live.
 func agentOpToProto(out *apipb.Op, op agent.Op) {
 	switch op := op.(type) {
 	case *agent.ForkAgent:
@@ -22,7 +22,7 @@ func agentOpToProto(out *apipb.Op, op agent.Op) {
 		}}
 	case *agent.SetTTL:
 		out.Op = &apipb.Op_SetTtl{SetTtl: &apipb.SetTTL{
-			Thread: op.Thread, Session: op.Session, TtlMs: millis(op.TTL), IfIncarnation: op.IfIncarnation,
+			Thread: op.Thread, Session: op.Session, Conversation: op.Conversation, TtlMs: millis(op.TTL), IfIncarnation: op.IfIncarnation,
 		}}
 	default:
 		panic(fmt.Sprintf("wire: op %T has no wire format", op))
@@ -46,7 +46,7 @@ func agentOpFromProto(op *apipb.Op) (agent.Op, error) {
 	case *apipb.Op_SetTtl:
 		if s := o.SetTtl; s != nil {
 			ttl, err := duration("ttl_ms", s.TtlMs)
-			return &agent.SetTTL{Thread: s.Thread, Session: s.Session, TTL: ttl, IfIncarnation: s.IfIncarnation}, err
+			return &agent.SetTTL{Thread: s.Thread, Session: s.Session, Conversation: s.Conversation, TTL: ttl, IfIncarnation: s.IfIncarnation}, err
 		}
 	}
 	return nil, noKind()

@@ -92,6 +92,7 @@ func conversationRowToProto(r *agent.ConversationRow) *apipb.ConversationRow {
 		Id: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Agent: r.Agent, Owner: r.Owner, Lifecycle: string(r.Lifecycle),
 		Interrupted: r.Interrupted, Version: r.Version, Title: r.Title, MessageCount: r.MessageCount, PendingCount: r.PendingCount,
 		Consumed: r.Consumed, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, SavedAt: r.SavedAt,
+		ExpiresAt: r.ExpiresAt,
 	}
 }
 
@@ -101,6 +102,7 @@ func conversationRowFromProto(r *apipb.ConversationRow) agent.ConversationRow {
 		Lifecycle: agent.Lifecycle(r.GetLifecycle()), Interrupted: r.GetInterrupted(), Version: r.GetVersion(), Title: r.GetTitle(),
 		MessageCount: r.GetMessageCount(), PendingCount: r.GetPendingCount(), Consumed: r.GetConsumed(),
 		CreatedAt: r.GetCreatedAt(), UpdatedAt: r.GetUpdatedAt(), SavedAt: r.GetSavedAt(),
+		ExpiresAt: r.GetExpiresAt(),
 	}
 }
 

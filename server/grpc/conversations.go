@@ -27,6 +27,11 @@ func (s *conversations) SaveMessages(ctx context.Context, req *apipb.SaveMessage
 	return s.change(ctx, req.Context, &apipb.Op{Op: &apipb.Op_SaveMessages{SaveMessages: req.Save}})
 }
 
+// SetTTL says when a conversation goes by itself.
+func (s *conversations) SetTTL(ctx context.Context, req *apipb.SetTTLRequest) (*apipb.ConversationResponse, error) {
+	return s.change(ctx, req.Context, ttlOf(&apipb.SetTTL{Conversation: req.Id}, req))
+}
+
 func (s *conversations) change(ctx context.Context, c *apipb.Context, op *apipb.Op) (*apipb.ConversationResponse, error) {
 	res, err := s.do(ctx, c, op)
 	if err != nil {

@@ -51,6 +51,9 @@ func TestEveryCallOnConversationsIsServed(t *testing.T) {
 			"Pend": func() (*apipb.ConversationResponse, error) {
 				return convs.Pend(ctx, &apipb.PendMessageRequest{Pend: &apipb.PendMessage{}})
 			},
+			"SetTTL": func() (*apipb.ConversationResponse, error) {
+				return convs.SetTTL(ctx, &apipb.SetTTLRequest{Id: "c", TtlMs: 1000})
+			},
 			"SaveMessages": func() (*apipb.ConversationResponse, error) {
 				return convs.SaveMessages(ctx, &apipb.SaveMessagesRequest{Save: &apipb.SaveMessages{}})
 			},

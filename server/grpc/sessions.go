@@ -47,6 +47,11 @@ func (s *sessions) Fork(ctx context.Context, req *apipb.ForkSessionRequest) (*ap
 	return s.change(ctx, req.Context, &apipb.Op{Op: &apipb.Op_ForkSession{ForkSession: req.Fork}})
 }
 
+// SetTTL says when a session goes by itself.
+func (s *sessions) SetTTL(ctx context.Context, req *apipb.SetTTLRequest) (*apipb.SessionResponse, error) {
+	return s.change(ctx, req.Context, ttlOf(&apipb.SetTTL{Session: req.Id}, req))
+}
+
 // change commits one op on a session.
 func (s *sessions) change(ctx context.Context, c *apipb.Context, op *apipb.Op) (*apipb.SessionResponse, error) {
 	res, err := s.do(ctx, c, op)

@@ -23,6 +23,17 @@ func (s *threads) Fork(ctx context.Context, req *apipb.ForkThreadRequest) (*apip
 	return s.write(ctx, req.Context, &apipb.Op{Op: &apipb.Op_ForkThread{ForkThread: req.Fork}})
 }
 
+// SetTTL says when a thread goes by itself.
+func (s *threads) SetTTL(ctx context.Context, req *apipb.SetTTLRequest) (*apipb.ThreadResponse, error) {
+	return s.write(ctx, req.Context, ttlOf(&apipb.SetTTL{Thread: req.Id}, req))
+}
+
+// ttlOf is the op that a request asks for, of what it names already.
+func ttlOf(of *apipb.SetTTL, req *apipb.SetTTLRequest) *apipb.Op {
+	of.TtlMs, of.IfIncarnation = req.TtlMs, req.IfIncarnation
+	return &apipb.Op{Op: &apipb.Op_SetTtl{SetTtl: of}}
+}
+
 func (s *threads) write(ctx context.Context, c *apipb.Context, op *apipb.Op) (*apipb.ThreadResponse, error) {
 	res, err := s.do(ctx, c, op)
 	if err != nil {

@@ -75,7 +75,7 @@ func erasureOf(e *agent.Erasure) erasure {
 	}
 }
 
-// ttlBody says when a thread or a session goes by itself.
+// ttlBody says when a thread, a session or a conversation goes by itself.
 type ttlBody struct {
 	TTLMS         uint64 `json:"ttl_ms" doc:"From this call on, in log time; 0 means never"`
 	IfIncarnation uint64 `json:"if_incarnation,omitempty"`
@@ -96,8 +96,9 @@ type (
 	}
 	setTTLOp struct {
 		opName
-		Thread  string `json:"thread,omitempty" doc:"This, or the session"`
-		Session string `json:"session,omitempty"`
+		Thread         string `json:"thread,omitempty" doc:"This, the session, or the conversation"`
+		Session        string `json:"session,omitempty"`
+		ConversationID string `json:"conversation_id,omitempty"`
 		ttlBody
 	}
 	getErasureRead struct {
@@ -115,7 +116,7 @@ func (o *eraseAgentOp) op() (agent.Op, error) {
 
 func (o *setTTLOp) op() (agent.Op, error) {
 	ttl, err := timed("ttl_ms", o.TTLMS)
-	return &agent.SetTTL{Thread: o.Thread, Session: o.Session, TTL: ttl, IfIncarnation: o.IfIncarnation}, err
+	return &agent.SetTTL{Thread: o.Thread, Session: o.Session, Conversation: o.ConversationID, TTL: ttl, IfIncarnation: o.IfIncarnation}, err
 }
 
 func (r getErasureRead) read() agent.Read { return &agent.GetErasure{Agent: r.Agent} }
@@ -144,6 +145,11 @@ func (f *front) routeWholeAgents() {
 		method: http.MethodPut, path: "/v1/sessions/{id}/ttl", id: "set-session-ttl", tag: "sessions", summary: "Say when a session goes by itself",
 		effect: writes, bodyNeeded: true, answers: sessionRow{},
 	}, (*call).setSessionTTL)
+	register(f, route{
+		method: http.MethodPut, path: "/v1/conversations/{id}/ttl", id: "set-conversation-ttl", tag: "conversations",
+		summary: "Say when a conversation goes by itself",
+		effect:  writes, bodyNeeded: true, answers: conversationRow{},
+	}, (*call).setConversationTTL)
 }
 
 func (c *call) forkAgent(body *forkAgentBody) error {
@@ -212,6 +218,18 @@ func (c *call) setSessionTTL(body *ttlBody) error {
 		return err
 	}
 	return c.answer(reply{revision: &done.Session.Revision, body: sessionRowOf(done.Session)})
+}
+
+func (c *call) setConversationTTL(body *ttlBody) error {
+	result, err := c.setTTL(body, &agent.SetTTL{Conversation: c.id("id")})
+	if err != nil {
+		return err
+	}
+	done, err := resultOf[*agent.ConversationResult](result, 0)
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{revision: &done.Conversation.Revision, body: conversationRowOf(done.Conversation)})
 }
 
 func (c *call) setTTL(body *ttlBody, op *agent.SetTTL) (agent.Result, error) {

@@ -120,9 +120,18 @@ func TestAnErasureThatIsNotCompleteInTimeIsAnswered(t *testing.T) {
 	}
 }
 
-func TestThreadsAndSessionsHaveATTLOverHTTP(t *testing.T) {
+func TestThreadsSessionsAndConversationsHaveATTLOverHTTP(t *testing.T) {
 	k := newRealKit(t)
 	k.sleeper()
+	k.call("PUT", "/v1/conversations/c", `{"lifecycle":"completion","state":{"version":1,"state":{}}}`).ok(201)
+	if got := k.call("PUT", "/v1/conversations/c/ttl", `{"ttl_ms":60000}`).ok(200); got["expires_at"].(float64) < 60_000 || got["id"] != "c" {
+		t.Errorf("the conversation is %v", got)
+	}
+	k.call("POST", "/v1/commits", `{"ops":[{"op":"set_ttl","conversation_id":"c","ttl_ms":0}]}`).ok(200)
+	if got := k.call("GET", "/v1/conversations/c", "").ok(200); got["expires_at"] != nil {
+		t.Errorf("the conversation is %v", got)
+	}
+	k.call("PUT", "/v1/conversations/z/ttl", `{"ttl_ms":60000}`).problem(404, "not_found")
 	if got := k.call("PUT", "/v1/threads/t/ttl", `{"ttl_ms":60000}`).ok(200); got["expires_at"].(float64) < 60_000 {
 		t.Errorf("the thread is %v", got)
 	}

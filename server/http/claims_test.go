@@ -128,6 +128,7 @@ func TestEveryWriteTakesAFence(t *testing.T) {
 		"DELETE /v1/agents/{key}":             ``,
 		"PUT /v1/threads/{id}/ttl":            `{"ttl_ms":1}`,
 		"PUT /v1/sessions/{id}/ttl":           `{"ttl_ms":1}`,
+		"PUT /v1/conversations/{id}/ttl":      `{"ttl_ms":1}`,
 		"POST /v1/claims/{name}":              `{"holder":"h"}`,
 		"POST /v1/claims/{name}/renew":        `{"holder":"h","epoch":1}`,
 		"POST /v1/claims/{name}/release":      `{"holder":"h","epoch":1}`,

@@ -25,7 +25,7 @@ var contract = []string{
 	"POST /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries/{entry}",
 	"GET /v1/threads/{id}/watch", "POST /v1/threads/{id}/compact", "POST /v1/threads/{id}/fork", "GET /v1/threads/{id}/verify",
 	"POST /v1/agents/{key}/hibernate", "GET /v1/agents/{key}/thaw", "POST /v1/agents/{key}/fork", "DELETE /v1/agents/{key}",
-	"GET /v1/agents/{key}/erasure", "PUT /v1/threads/{id}/ttl", "PUT /v1/sessions/{id}/ttl",
+	"GET /v1/agents/{key}/erasure", "PUT /v1/threads/{id}/ttl", "PUT /v1/sessions/{id}/ttl", "PUT /v1/conversations/{id}/ttl",
 	"POST /v1/claims/{name}", "POST /v1/claims/{name}/renew", "POST /v1/claims/{name}/release", "GET /v1/claims/{name}",
 	"POST /v1/sessions", "PUT /v1/sessions/{id}", "GET /v1/sessions/{id}", "DELETE /v1/sessions/{id}", "GET /v1/sessions",
 	"POST /v1/sessions/{id}/claim", "POST /v1/sessions/{id}/claim_resume", "POST /v1/sessions/{id}/recover",
