@@ -20,7 +20,10 @@ type reading struct {
 // proposed where none is due. All reads that wait share it. Whatever was
 // acknowledged before the call, by whichever leader, stands before that entry
 // in the log, or the entry does not commit.
-func (g *Group) Barrier(ctx context.Context) (uint64, error) {
+func (g *Group) Barrier(ctx context.Context) (uint64, error) { return g.barrier(ctx, false) }
+
+// barrier is Barrier, of a read on another node where afar says so.
+func (g *Group) barrier(ctx context.Context, afar bool) (uint64, error) {
 	switch {
 	case planted.Is(planted.LeaderLocalRead) && g.IsLeader(),
 		planted.Is(planted.NewLeaderServesEarly) && g.justWon():
@@ -29,7 +32,7 @@ func (g *Group) Barrier(ctx context.Context) (uint64, error) {
 		return g.verifyLeader(ctx)
 	}
 	wait := make(chan reading, 1)
-	if err := g.proposer.join(wait); err != nil {
+	if err := g.proposer.join(wait, afar); err != nil {
 		return 0, err
 	}
 	select {
@@ -41,7 +44,7 @@ func (g *Group) Barrier(ctx context.Context) (uint64, error) {
 }
 
 // join lets a read ride the next entry.
-func (p *proposer) join(wait chan reading) *agent.Error {
+func (p *proposer) join(wait chan reading, afar bool) *agent.Error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.closedTo(); err != nil {
@@ -51,6 +54,7 @@ func (p *proposer) join(wait chan reading) *agent.Error {
 		return p.overloaded("reads")
 	}
 	p.readers = append(p.readers, wait)
+	p.afar = p.afar || afar
 	p.nudge()
 	return nil
 }

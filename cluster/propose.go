@@ -26,6 +26,7 @@ const readOnlyPause = time.Second
 type waiting struct {
 	cmd  []byte
 	done func(agent.Decided, error)
+	afar bool // of another node
 }
 
 // proposer packs commits and reads that wait into log entries, one entry in
@@ -46,9 +47,11 @@ type proposer struct {
 	queue   []waiting      // guarded by mu
 	bytes   int            // of queue; guarded by mu
 	readers []chan reading // guarded by mu
+	afar    bool           // some of readers are on other nodes; guarded by mu
 	closed  *agent.Error   // why nothing is taken; guarded by mu
 	stalled bool           // an entry has been in flight for too long; guarded by mu
 
+	untold  time.Time // since when others wait to hear that the last entry is committed; run's own
 	lastDue time.Time // of the last entry that was proposed because something was due; run's own
 }
 
@@ -62,8 +65,12 @@ type readiness struct {
 // from another goroutine or before Submit returns, with how the state machine
 // decided or an *agent.Error; it must not block. cmd must not change until then.
 func (g *Group) Submit(cmd []byte, done func(agent.Decided, error)) {
-	if err := g.proposer.enqueue(waiting{cmd, done}); err != nil {
-		done(agent.Decided{}, err)
+	g.submit(waiting{cmd: cmd, done: done})
+}
+
+func (g *Group) submit(w waiting) {
+	if err := g.proposer.enqueue(w); err != nil {
+		w.done(agent.Decided{}, err)
 	}
 }
 
@@ -162,7 +169,7 @@ func (p *proposer) close(why *agent.Error) {
 func (p *proposer) refuse(why *agent.Error) {
 	p.mu.Lock()
 	queue, readers := p.queue, p.readers
-	p.queue, p.readers, p.bytes = nil, nil, 0
+	p.queue, p.readers, p.bytes, p.afar = nil, nil, 0, false
 	p.mu.Unlock()
 	for _, w := range queue {
 		w.done(agent.Decided{}, why)
@@ -192,6 +199,9 @@ func (p *proposer) run(ctx context.Context) error {
 			continue
 		}
 		p.await(next)
+		if next.afar && next.err == nil {
+			p.untold = time.Now()
+		}
 		settled = next
 	}
 	if settled != nil {
@@ -224,6 +234,13 @@ func (p *proposer) take(now time.Time) (*batch, time.Duration) {
 		return nil, 0
 	}
 	b := p.cut()
+	if b == nil && !p.untold.IsZero() {
+		if wait := tellAfter - now.Sub(p.untold); wait > 0 {
+			return nil, wait
+		}
+		b = &batch{} // whatever it is sent for, others hear by it
+	}
+	p.untold = time.Time{}
 	if b == nil {
 		tick, wall := p.machine.Due()
 		wait, ok := term.clock.until(tick, wall, now)
@@ -261,16 +278,17 @@ func (p *proposer) cut() *batch {
 		size += len(p.queue[n].cmd)
 		n++
 	}
-	b := &batch{readers: p.readers, cmds: make([][]byte, n), done: make([]func(agent.Decided, error), n)}
+	b := &batch{readers: p.readers, afar: p.afar, cmds: make([][]byte, n), done: make([]func(agent.Decided, error), n)}
 	for i, w := range p.queue[:n] {
 		b.cmds[i], b.done[i] = w.cmd, w.done
+		b.afar = b.afar || w.afar
 	}
 	clear(p.queue[:n])
 	if p.queue = p.queue[n:]; len(p.queue) == 0 {
 		p.queue = nil
 	}
 	p.bytes -= size
-	p.readers = nil
+	p.readers, p.afar = nil, false
 	return b
 }
 
@@ -281,6 +299,7 @@ type batch struct {
 	cmds    [][]byte
 	done    []func(agent.Decided, error) // one a commit
 	readers []chan reading
+	afar    bool // somebody on another node waits until it is applied there
 	entry   []byte
 	future  raft.ApplyFuture
 

@@ -162,15 +162,15 @@ func (n *Node) openGroup() error {
 // openService puts the contract on top of the group and the machine.
 func (n *Node) openService() error {
 	n.metrics = newMetrics(n)
-	n.store = store.New(store.Options{
-		Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact,
-	})
+	options := store.Options{Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact}
+	n.store = store.New(options)
 	n.router = router.New(n.store, n.group, n.pool)
 	n.service = &measured{Submitter: n.router, metrics: n.metrics}
 	n.operator = &operator{node: n}
 	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
-	peer.Register(n.peers, n.group)
-	grpc.RegisterPeerStore(n.peers, n.store)
+	peer.Register(n.peers, n.group.Afar())
+	options.Group = n.group.Afar()
+	grpc.RegisterPeerStore(n.peers, store.New(options))
 	return nil
 }
 

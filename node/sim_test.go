@@ -215,3 +215,54 @@ func TestTheLastNodeOfAClusterStopsAtOnceSim(t *testing.T) {
 		}
 	})
 }
+
+// A follower hears that an entry is committed with the one after it: a read that
+// waits for that must not wait for raft's idle chatter.
+func TestAReadOnAFollowerOfAQuietClusterIsPromptSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			for _, r := range w.awake {
+				time.Sleep(10 * time.Second)
+				began := time.Now()
+				if n, err := get(t.Context(), r.Service(), "k"); err != nil || n != 1 {
+					t.Fatalf("%s reads %d, %v", r.name, n, err)
+				}
+				if took := time.Since(began); took > 10*time.Millisecond {
+					t.Errorf("%s took %v", r.name, took)
+				}
+			}
+		}
+		w.agree()
+	})
+}
+
+// The same of one who writes on a follower, and then reads there what was
+// written: by its index alone.
+func TestAFollowerOfAQuietClusterSoonHasWhatWasWrittenThroughItSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		for range 5 {
+			for _, r := range w.awake {
+				time.Sleep(10 * time.Second)
+				commit := agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}}}
+				result, err := r.Service().Commit(t.Context(), commit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				read := agent.Reads{Stale: true, MinIndex: result.Index, Reads: []agent.Read{&agent.GetValue{Key: "v"}}}
+				if _, err := r.Service().Read(t.Context(), read); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); took > 10*time.Millisecond {
+					t.Errorf("%s has it after %v", r.name, took)
+				}
+			}
+		}
+		w.agree()
+	})
+}
