@@ -17,6 +17,7 @@ type Client struct {
 	Scope
 	o      Options
 	pool   *pool
+	owners *owners // nil where no addresses are learned
 	ledger *ledger
 	reads  *semaphore.Weighted
 
@@ -43,6 +44,9 @@ func Dial(o Options) (*Client, error) {
 		o: o, pool: newPool(o), ledger: newLedger(o.InFlightMax),
 		reads: semaphore.NewWeighted(int64(o.InFlightMax)), signaller: "signals/" + rand.Text(), signals: newLedger(o.InFlightMax),
 	}
+	if !o.Fixed {
+		c.owners = newOwners(c.pool.conn)
+	}
 	c.Scope = Scope{service: c, name: o.Scope}
 	return c, nil
 }
@@ -51,6 +55,9 @@ func Dial(o Options) (*Client, error) {
 // connections. It returns once nothing of the client is left running.
 func (c *Client) Close() error {
 	c.pool.close()
+	if c.owners != nil {
+		c.owners.close()
+	}
 	return nil
 }
 

@@ -123,8 +123,9 @@ func (p *pool) dialled(e *endpoint, l *link, err error) {
 	p.resume()
 }
 
-// dial opens a connection and its Exchange stream.
-func (p *pool) dial(addr string) (*link, error) {
+// conn makes a connection, which connects when it is first used, and rests
+// when it is not used for a while.
+func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 	transport := insecure.NewCredentials()
 	if p.o.TLS != nil {
 		transport = credentials.NewTLS(p.o.TLS)
@@ -134,6 +135,7 @@ func (p *pool) dial(addr string) (*link, error) {
 		grpc.WithNoProxy(),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDisableRetry(), // we know better what may be sent again
+		grpc.WithIdleTimeout(linkIdleAfter),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),
 		grpc.WithInitialWindowSize(streamWindowBytes),
 		grpc.WithInitialConnWindowSize(connWindowBytes),
@@ -142,7 +144,12 @@ func (p *pool) dial(addr string) (*link, error) {
 		),
 	}, p.o.DialOptions...)
 	// Names are the dialer's business: passthrough needs no resolver.
-	conn, err := grpc.NewClient("passthrough:///"+addr, options...)
+	return grpc.NewClient("passthrough:///"+addr, options...)
+}
+
+// dial opens a connection and its Exchange stream.
+func (p *pool) dial(addr string) (*link, error) {
+	conn, err := p.conn(addr)
 	if err != nil {
 		return nil, err
 	}

@@ -17,17 +17,19 @@ import (
 // for its own attempt alone: another node may have made it without a look at
 // what became of the earlier one, and the earlier one may be under way still.
 // So it ends the call, as unknown.
-func insist[T any](ctx context.Context, c *Client, sure bool, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
+//
+// It goes to d's owner where that is known, and to any node else.
+func insist[T any](ctx context.Context, c *Client, sure bool, d *direct, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	wait := newBackoff(backoffFirst, backoffMost)
 	var open error // an attempt whose outcome is not known
 	for {
-		l, release, err := c.pool.wait(ctx)
+		conn, failed, release, err := c.way(ctx, d)
 		if err != nil {
 			return *new(T), first(open, err)
 		}
-		answer, err := call(ctx, l.conn)
+		answer, err := call(ctx, conn)
 		release()
 		if err == nil {
 			return answer, nil
@@ -44,7 +46,7 @@ func insist[T any](ctx context.Context, c *Client, sure bool, call func(context.
 			open = e
 		}
 		if e.Code == agent.CodeUnavailable || unknown {
-			c.pool.distrust(l)
+			failed()
 		}
 		select {
 		case <-time.After(wait.NextBackOff() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
@@ -52,6 +54,19 @@ func insist[T any](ctx context.Context, c *Client, sure bool, call func(context.
 			return *new(T), first(open, e)
 		}
 	}
+}
+
+// way is where an attempt goes: failed is to be called where its node cannot
+// serve, release when it is over.
+func (c *Client) way(ctx context.Context, d *direct) (conn *grpc.ClientConn, failed, release func(), err error) {
+	if conn := d.conn(); conn != nil {
+		return conn, d.failed, func() {}, nil
+	}
+	l, release, err := c.pool.wait(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return l.conn, func() { c.pool.distrust(l) }, release, nil
 }
 
 // first is the error that counts: once an attempt is unknown, a later one that

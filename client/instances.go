@@ -12,7 +12,8 @@ import (
 )
 
 // instances implements agent.Instances over the nodes that the client knows:
-// each takes any call, and routes it to the owner.
+// each takes any call, and routes it to the owner. Where the owner is known by
+// an earlier call, the next one goes there at once.
 type instances struct{ client *Client }
 
 // Instances are the cluster's live instances. What was surely not handled is
@@ -33,14 +34,18 @@ func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, s
 	if err := ref.Validate(); err != nil {
 		return none, err
 	}
-	return onInstances(ctx, c, sure, call)
+	var d *direct
+	if c.owners != nil {
+		d = c.owners.of(*ref)
+	}
+	return onInstances(ctx, c, sure, d, call)
 }
 
-// onInstances is persistent for what concerns no one instance.
-func onInstances[T any](ctx context.Context, c *Client, sure bool, call func(context.Context, wire.Remote) (T, error)) (T, error) {
-	return insist(ctx, c, sure, func(ctx context.Context, conn *grpc.ClientConn) (T, error) {
+// onInstances is persistent for what concerns no one instance where d is nil.
+func onInstances[T any](ctx context.Context, c *Client, sure bool, d *direct, call func(context.Context, wire.Remote) (T, error)) (T, error) {
+	return insist(ctx, c, sure, d, func(ctx context.Context, conn *grpc.ClientConn) (T, error) {
 		return call(ctx, wire.Remote{
-			API: apipb.NewInstancesClient(conn), Fail: func(err error, change bool) error { return errorOf(err, change) },
+			API: apipb.NewInstancesClient(hearing{conn, d}), Fail: func(err error, change bool) error { return errorOf(err, change) },
 		})
 	})
 }
@@ -119,7 +124,7 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 	if scope == "" {
 		scope = i.client.o.Scope
 	}
-	return onInstances(ctx, i.client, true, func(ctx context.Context, at wire.Remote) (agent.ManagerStats, error) {
+	return onInstances(ctx, i.client, true, nil, func(ctx context.Context, at wire.Remote) (agent.ManagerStats, error) {
 		return at.Stats(ctx, scope, manager)
 	})
 }

@@ -77,7 +77,7 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 // persist is insist for calls on the cluster: only what was surely not done is
 // tried again.
 func (c *Client) persist(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {
-	_, err := insist(ctx, c, false, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
+	_, err := insist(ctx, c, false, nil, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
 		err := call(ctx, apipb.NewClusterClient(conn))
 		if _, ours := err.(*agent.Error); err != nil && !ours { //nolint:errorlint // our own, not wrapped
 			err = errorOf(err, change)

@@ -56,14 +56,45 @@ func BenchmarkGet1KiB(b *testing.B) {
 	})
 }
 
+// BenchmarkSignal is a turn of a live instance per call, made by a client that
+// goes to the owner once it knows it, and by one that calls one node only.
+func BenchmarkSignal(b *testing.B) {
+	endpoints := benchNodes(b)
+	for name, fixed := range map[string]bool{"owner": false, "any": true} {
+		b.Run(name, func(b *testing.B) {
+			o := client.Options{Endpoints: endpoints[:1], Fixed: fixed}
+			benchClient(b, o, func(ctx context.Context, c *client.Client, caller int, turn uint64) error {
+				if turn == 0 {
+					put := agent.PutManager{Manager: agent.Manager{Name: fmt.Sprint("m", caller), Handler: agent.Handler{Kind: agent.HandlerDocument}}}
+					if _, err := c.PutManager(ctx, put); err != nil {
+						return err
+					}
+				}
+				ref := agent.InstanceRef{Manager: fmt.Sprint("m", caller), Key: "k"}
+				_, err := c.Instances().Signal(ctx, ref, agent.Signal{Type: "patch", Data: agent.JSON(fmt.Sprintf(`{"n":%d}`, turn))})
+				return err
+			})
+		})
+	}
+}
+
 // benchCallers runs work by 1, 64 and 256 callers that each wait for their own
 // answer before they go on. turn counts a caller's calls from 0.
 func benchCallers(b *testing.B, work func(ctx context.Context, s agent.Service, caller int, turn uint64) error) {
 	b.Helper()
-	endpoints := benchNodes(b)
+	benchClient(b, client.Options{Endpoints: benchNodes(b), PreferLeader: true}, func(ctx context.Context, c *client.Client, caller int, turn uint64) error {
+		return work(ctx, c, caller, turn)
+	})
+}
+
+// benchClient is benchCallers with a client of those options, for each number of
+// callers a new one, in a scope of its own.
+func benchClient(b *testing.B, o client.Options, work func(ctx context.Context, c *client.Client, caller int, turn uint64) error) {
+	b.Helper()
 	for _, callers := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			c, err := client.Dial(client.Options{Endpoints: endpoints, PreferLeader: true, Scope: fmt.Sprint("s", time.Now().UnixNano())})
+			o.Scope = fmt.Sprint("s", time.Now().UnixNano())
+			c, err := client.Dial(o)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -70,6 +70,21 @@ func (r *Instances) at(node string) (agent.Instances, error) {
 	return r.peers.Instances(members[at].RaftAddr), nil
 }
 
+// Elsewhere is the gRPC address of the node that owns an instance where that is
+// another, as this node has applied it; "" where it is this one, nobody, or a
+// host, which takes no calls from outside.
+func (r *Instances) Elsewhere(ref agent.InstanceRef) string {
+	p := r.table.Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key))
+	if p.Owner == "" || p.Owner == r.node {
+		return ""
+	}
+	members := r.table.Members()
+	if at := slices.IndexFunc(members, func(m agent.Member) bool { return m.ID == p.Owner }); at >= 0 {
+		return members[at].GRPCAddr
+	}
+	return ""
+}
+
 // route makes a call at the owner of the instance, wherever that is by then.
 func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, call func(agent.Instances) (T, error)) (T, error) {
 	var none T

@@ -80,7 +80,7 @@ var mayImport = map[string][]string{
 	"agent/agenttest": {"agent"},
 
 	// Outside a node: these see only the public contract.
-	"client":        {"agent", "instance/pod", "proto/api", "proto/wire"},
+	"client":        {"agent", "instance/pod", "placement", "proto/api", "proto/wire"},
 	"turn":          {"agent"},           // over any Service
 	"client/stores": {"agent", "client"}, // the interfaces that a program has already
 	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them

@@ -18,6 +18,7 @@ type front struct {
 	service   agent.Submitter
 	operator  agent.Operator
 	instances agent.Instances // nil where there are none
+	owner     func(agent.InstanceRef) string
 	draining  context.Context //nolint:containedctx // ends when Shutdown begins
 	trusted   bool            // commits were validated by the peer that sends them
 	timeout   time.Duration   // of a call that names none

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -49,10 +50,22 @@ func on[T any](
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	answer, err := call(ctx, host, name)
+	s.tellOwner(ctx, name)
 	if err != nil {
 		return none, statusOf(errorOf(err, change))
 	}
 	return answer, nil
+}
+
+// tellOwner tells the caller who owns an instance that another node answered
+// for. It is advice: any node takes any call.
+func (s *instances) tellOwner(ctx context.Context, ref agent.InstanceRef) {
+	if s.owner == nil {
+		return
+	}
+	if addr := s.owner(ref); addr != "" {
+		_ = rpc.SetHeader(ctx, metadata.Pairs(wire.OwnerHeader, addr)) // the answer may be on its way already
+	}
 }
 
 // Start implements apipb.InstancesServer.

@@ -33,6 +33,10 @@ type Options struct {
 	Timeout          time.Duration                    // of a call that names none; 0 means 10 s
 	Logger           hclog.Logger                     // nil means silent
 	Instances        agent.Instances                  // nil means none: calls on them are unavailable
+
+	// Owner is the gRPC address of the node that owns an instance where that is
+	// another, or "". Callers are told. nil means that they are not.
+	Owner func(agent.InstanceRef) string
 }
 
 func (o *Options) fill() {
@@ -93,7 +97,7 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 		connsN: o.ConnectionsMax,
 		drain:  drain,
 		front: &front{
-			service: service, operator: operator, instances: o.Instances, draining: draining, timeout: o.Timeout,
+			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout,
 			inFlightMax: int64(o.InFlightMax), inFlightBytesMax: o.InFlightBytesMax, logger: o.Logger,
 			others: sync.OnceValue(func() metadata.MD { return otherMembers(operator) }),
 		},
