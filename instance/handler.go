@@ -166,7 +166,7 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 	}
 	h.unlive(i)
 	cause := context.Cause(ctx)
-	away := interrupted(cause)
+	away := interrupted(ctx)
 	var crash *crashError
 	var own *agent.Error
 	switch {
@@ -186,14 +186,16 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 	}
 }
 
-// interrupted is the refusal where a handler was ended for no fault of its own: its
-// instance is another's, or the node's lease has lapsed, or the node stops, of
-// which the host's own context tells no reason.
-func interrupted(cause error) error {
+// interrupted is the refusal where a handler was ended for no fault of its own:
+// its instance is another's, or the node's lease has lapsed, or the node stops,
+// for whatever reason. It is nil where the handler took too long, or ended by
+// itself.
+func interrupted(ctx context.Context) error {
+	cause := context.Cause(ctx)
 	switch {
 	case isCode(cause, agent.CodeUnavailable, agent.CodeNotOwner):
 		return cause
-	case errors.Is(cause, context.Canceled):
+	case errors.Is(ctx.Err(), context.Canceled):
 		return errStopping
 	default:
 		return nil

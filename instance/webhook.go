@@ -110,7 +110,7 @@ func (h *Host) webhook(ctx context.Context, i *instance, manager agent.Manager, 
 // hookFailed is the error of a call that came to nothing.
 func hookFailed(ctx context.Context, manager agent.Manager, err error) error {
 	cause := context.Cause(ctx)
-	away := interrupted(cause)
+	away := interrupted(ctx)
 	switch {
 	case away != nil:
 		return away
