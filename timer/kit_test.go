@@ -20,7 +20,6 @@ import (
 // and instances that do as the test says.
 type world struct {
 	agent.Service
-	agent.Instances
 
 	// handle is what an instance makes of its n-th signal, from 0.
 	handle func(ctx context.Context, n int, s agent.Signal) error
@@ -39,6 +38,17 @@ type world struct {
 	under   int        // signals under way
 	most    int        // …at once, ever
 	ops     []agent.Op // what the waker has committed
+}
+
+// signalled is its instances, which take signals alone.
+type signalled struct {
+	agent.Instances
+	world *world
+}
+
+// Signal implements agent.Instances.
+func (s signalled) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
+	return s.world.Signal(ctx, ref, signal)
 }
 
 // sent is a signal that came.
@@ -60,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := timer.New(timer.Options{Source: w, Leader: w, Service: w, Instances: w}).Run(ctx); err != nil {
+		if err := timer.New(timer.Options{Source: w, Leader: w, Service: w, Instances: signalled{world: w}}).Run(ctx); err != nil {
 			t.Error(err)
 		}
 	}()
