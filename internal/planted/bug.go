@@ -92,6 +92,7 @@ const (
 	SignalHandledTwice Bug = "signal-handled-twice"
 	LapsedLeaseAnswers Bug = "lapsed-lease-answers"
 	TimerAckedEarly    Bug = "timer-acked-early"
+	NoPartitionFence   Bug = "no-partition-fence"
 )
 
 // Outcomes mixed up, in the nodes and in the client.
@@ -153,6 +154,7 @@ var about = map[Bug]string{
 	SignalHandledTwice: "a signal that is sent again is handled again",
 	LapsedLeaseAnswers: "a node answers for its instances after its lease has lapsed",
 	TimerAckedEarly:    "a timer's occurrence is acknowledged before its turn",
+	NoPartitionFence:   "the fence of a partition is not looked at: whoever owned it may still write",
 
 	UnknownAsRefused:        "an entry whose leader lost its place is called refused",
 	TimeoutAsRefused:        "the client calls a commit refused that it could not settle",

@@ -7,7 +7,6 @@ import (
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
-	"dormouse/jepsen/model"
 )
 
 // Check puts each counter's thread together from what all calls say of it, holds
@@ -18,7 +17,7 @@ func (w *instance) Check(ctx context.Context, h *history.History) check.Result {
 		if key == "" {
 			return nil
 		}
-		c := &counter{journal: newJournal(key, f), owners: map[uint64]tenure{}}
+		c := &counter{journal: newJournal(key, f), owners: newOwners(key, f)}
 		err := c.judgeAll(ops)
 		owned += len(c.turns)
 		return err
@@ -30,10 +29,8 @@ func (w *instance) Check(ctx context.Context, h *history.History) check.Result {
 // counter is the judgement of one counter.
 type counter struct {
 	*journal
-	turns  []tenure          // that tell where the thread stood
-	epochs []model.Placed    // Tag is the place in asked
-	asked  []history.Op      // calls that an owner answered
-	owners map[uint64]tenure // :: epoch → the first call that told whose it is
+	owners *owners
+	turns  []tenure // that tell where the thread stood
 	states []stateSeen
 }
 
@@ -41,7 +38,6 @@ type counter struct {
 // it found the thread, and at after it left it.
 type tenure struct {
 	op            history.Op
-	node          string
 	epoch         uint64
 	before, after uint64
 	exact         bool // the epoch is the turn's; otherwise it may have had a lower one
@@ -84,7 +80,7 @@ func (c *counter) judgeAll(ops []history.Op) error {
 	}
 	c.judge()
 	c.judgeStates()
-	c.judgeEpochs()
+	c.owners.judge()
 	c.judgeOwners()
 	return nil
 }
@@ -110,9 +106,9 @@ func (c *counter) collect(op history.Op, in counterCall) {
 // judgeAnswer notes what one call says of the counter and of its owner.
 func (c *counter) judgeAnswer(op history.Op, in counterCall, out *counterSeen) {
 	if out.Epoch > 0 {
-		c.owned(op, out)
+		c.owners.answer(op, out.Node, out.Epoch)
 	}
-	t := tenure{op: op, node: out.Node, epoch: out.Epoch, before: out.Rev, after: out.Rev, exact: true}
+	t := tenure{op: op, epoch: out.Epoch, before: out.Rev, after: out.Rev, exact: true}
 	switch op.Call {
 	case callCast:
 		return
@@ -140,22 +136,6 @@ func (c *counter) judgeAnswer(op history.Op, in counterCall, out *counterSeen) {
 	}
 }
 
-// owned notes who answered a call, under which epoch.
-func (c *counter) owned(op history.Op, out *counterSeen) {
-	at := model.Position{Version: out.Epoch}
-	c.epochs = append(c.epochs, model.Placed{Span: model.Span{Invoke: op.Invoke, Return: op.Return}, Before: at, After: at, Tag: len(c.asked)})
-	c.asked = append(c.asked, op)
-	first, known := c.owners[out.Epoch]
-	if !known {
-		c.owners[out.Epoch] = tenure{op: op, node: out.Node, epoch: out.Epoch}
-		return
-	}
-	if first.node != out.Node {
-		c.findings.add("two owners of one epoch", c.key, []history.Op{first.op, op}, "call %d was answered by %s and call %d by %s, both under epoch %d",
-			first.op.ID, first.node, op.ID, out.Node, out.Epoch)
-	}
-}
-
 // judgeStates: the state counts what the thread has, and names the last of it.
 func (c *counter) judgeStates() {
 	for _, s := range c.states {
@@ -167,15 +147,6 @@ func (c *counter) judgeStates() {
 			c.findings.add("state and thread apart", c.key, []history.Op{s.op}, "call %d found %d increments in the state, the last by %q, and a thread at rev %d, whose last is %q",
 				s.op.ID, s.state.Count, s.state.By, s.rev, want)
 		}
-	}
-}
-
-// judgeEpochs: who answers later answers under no lower epoch.
-func (c *counter) judgeEpochs() {
-	for _, b := range model.GoneBack(c.epochs) {
-		earlier, later := c.asked[b.Earlier.Tag], c.asked[b.Later.Tag]
-		c.findings.add("epoch ran backwards", c.key, []history.Op{earlier, later}, "call %d had returned under epoch %d, and call %d, invoked later, was answered under epoch %d",
-			earlier.ID, b.Earlier.After.Version, later.ID, b.Later.Before.Version)
 	}
 }
 

@@ -56,11 +56,16 @@ const callMax = 5 * time.Second
 // (or anything without effect) that fails is refused. Expected answers that
 // come as errors, such as a read's not_found, do turns into an Out.
 func Call[In, Out any](ctx context.Context, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
+	return callFor(ctx, callMax, p, call, key, effect, in, do)
+}
+
+// callFor is Call for so long at most.
+func callFor[In, Out any](ctx context.Context, most time.Duration, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		panic(err) // a workload's own type
 	}
-	ctx, cancel := context.WithTimeout(ctx, callMax)
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	id := p.Record.Invoke(history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Call: call, Key: key, In: raw})
 	out, err := do(ctx)

@@ -92,7 +92,7 @@ func (o Options) look(ctx context.Context, s Specimen) Result {
 	}
 	began := time.Now()
 	run, err := jepsen.Run(ctx, jepsen.Options{
-		Workloads: s.Workloads, Nemeses: s.Nemeses, Nodes: s.Nodes, Time: s.Time, Seed: s.Seed,
+		Workloads: s.Workloads, Nemeses: s.Nemeses, Nodes: s.Nodes, Processes: s.Processes, Time: s.Time, Seed: s.Seed,
 		Dir: out.Dir, Binary: binary, Bug: string(s.Bug), Progress: o.named(s),
 	})
 	out.Took = time.Since(began)

@@ -15,6 +15,7 @@ type Specimen struct {
 	Workloads []string
 	Nemeses   []string // empty means none
 	Nodes     int      // 0 means 3
+	Processes int      // of each workload; 0 leaves it to the harness
 	Time      time.Duration
 	Seed      uint64
 	Check     string // which is expected to find it; others may too

@@ -1,0 +1,52 @@
+package workload
+
+import (
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/model"
+)
+
+// owners judges who answers for one instance: an epoch is one node's, and who
+// answers later answers under no lower epoch.
+type owners struct {
+	key      string
+	findings *findings
+
+	epochs []model.Placed       // Tag is the place in asked
+	asked  []history.Op         // calls that an owner answered
+	first  map[uint64]ownerSeen // :: epoch → the first call that told whose it is
+}
+
+// ownerSeen is a call that a node answered.
+type ownerSeen struct {
+	op   history.Op
+	node string
+}
+
+func newOwners(key string, f *findings) *owners {
+	return &owners{key: key, findings: f, first: map[uint64]ownerSeen{}}
+}
+
+// answer notes who answered a call, under which epoch.
+func (o *owners) answer(op history.Op, node string, epoch uint64) {
+	at := model.Position{Version: epoch}
+	o.epochs = append(o.epochs, model.Placed{Span: model.Span{Invoke: op.Invoke, Return: op.Return}, Before: at, After: at, Tag: len(o.asked)})
+	o.asked = append(o.asked, op)
+	first, known := o.first[epoch]
+	if !known {
+		o.first[epoch] = ownerSeen{op, node}
+		return
+	}
+	if first.node != node {
+		o.findings.add("two owners of one epoch", o.key, []history.Op{first.op, op}, "call %d was answered by %s and call %d by %s, both under epoch %d",
+			first.op.ID, first.node, op.ID, node, epoch)
+	}
+}
+
+// judge ends the judgement, once all answers were added.
+func (o *owners) judge() {
+	for _, b := range model.GoneBack(o.epochs) {
+		earlier, later := o.asked[b.Earlier.Tag], o.asked[b.Later.Tag]
+		o.findings.add("epoch ran backwards", o.key, []history.Op{earlier, later}, "call %d had returned under epoch %d, and call %d, invoked later, was answered under epoch %d",
+			earlier.ID, b.Earlier.After.Version, later.ID, b.Later.Before.Version)
+	}
+}

@@ -1,0 +1,134 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+)
+
+// Check takes the plans of each instance for a list that only grows, in the order
+// of the log, and puts them in the order of their owners.
+func (w *plan) Check(ctx context.Context, h *history.History) check.Result {
+	placed := 0
+	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
+		if key == "" {
+			return nil
+		}
+		l := &plans{journal: newJournal(key, f), owners: newOwners(key, f)}
+		if err := l.collect(ops); err != nil {
+			return err
+		}
+		l.judge()
+		placed += len(l.placed())
+		return nil
+	})
+	r.Counts["plans put in the order of epochs"] = placed
+	return r
+}
+
+// plans is the judgement of one instance's plans.
+type plans struct {
+	*journal
+	owners *owners
+	made   []planMade
+	reads  []plansRead
+}
+
+// planMade is a plan that was answered.
+type planMade struct {
+	op   history.Op
+	name string
+	seen planSeen
+	at   uint64 // its place in the order of the log, where a read found it
+}
+
+type plansRead struct {
+	op    history.Op
+	names []string
+}
+
+// collect notes what was called and what came of it.
+func (l *plans) collect(ops []history.Op) error {
+	for _, op := range ops {
+		in, err := history.Decode[planCall](op.In)
+		if err != nil {
+			return err
+		}
+		if op.Call == callPlan {
+			l.write(&written{ops: []history.Op{op}, invoke: op.Invoke, outcome: op.Outcome, entries: []string{in.Name}})
+		}
+		if op.Outcome != history.OK {
+			continue
+		}
+		out, err := history.Decode[planSeen](op.Out)
+		if err != nil {
+			return err
+		}
+		switch op.Call {
+		case callPlan:
+			l.made = append(l.made, planMade{op: op, name: in.Name, seen: out})
+		case callRead:
+			l.reads = append(l.reads, plansRead{op, out.Plans})
+		}
+	}
+	return nil
+}
+
+func (l *plans) judge() {
+	for _, r := range l.reads {
+		l.holds(r.op, 0, r.names)
+		l.stood(r.op, uint64(len(r.names)), uint64(len(r.names)))
+	}
+	for i := range l.made {
+		l.judgeMade(&l.made[i])
+	}
+	l.journal.judge()
+	l.owners.judge()
+	l.judgeOwners()
+}
+
+// judgeMade: what was answered is there, after all that had been answered when it
+// was asked for.
+func (l *plans) judgeMade(m *planMade) {
+	l.owners.answer(m.op, m.seen.Node, m.seen.Epoch)
+	at, there := l.where[m.name]
+	if there {
+		m.at = at
+		l.stood(m.op, at, at+1)
+		return
+	}
+	for _, r := range l.reads {
+		if m.op.Return < r.op.Invoke {
+			l.findings.add("lost plan", l.key, []history.Op{m.op, r.op}, "call %d made plan %s, and call %d did not find it", m.op.ID, m.name, r.op.ID)
+			return
+		}
+	}
+}
+
+// placed are the plans of which the place is known, in the order of the log.
+func (l *plans) placed() []planMade {
+	placed := slices.DeleteFunc(slices.Clone(l.made), func(m planMade) bool {
+		_, there := l.where[m.name]
+		return !there
+	})
+	slices.SortFunc(placed, func(a, b planMade) int { return cmp.Compare(a.at, b.at) })
+	return placed
+}
+
+// judgeOwners: each plan was made under no lower epoch than those before it. One
+// whose epoch is not known for sure was made under no higher one than it says.
+func (l *plans) judgeOwners() {
+	var newest planMade // of those whose epoch is known
+	for _, m := range l.placed() {
+		if m.seen.Epoch < newest.seen.Epoch {
+			l.findings.add("effect of a stale owner", l.key, []history.Op{newest.op, m.op}, "plan %s was made under epoch %d (call %d), and comes after plan %s, which was made under epoch %d (call %d)",
+				m.name, m.seen.Epoch, m.op.ID, newest.name, newest.seen.Epoch, newest.op.ID)
+		}
+		if m.seen.First && m.seen.Epoch > newest.seen.Epoch {
+			newest = m
+		}
+	}
+}
