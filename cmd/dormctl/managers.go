@@ -172,6 +172,9 @@ func (a *app) printManager(m *agent.Manager) error {
 	if m.SkipsPersist != nil {
 		g.add("not stored", joined(m.SkipsPersist))
 	}
+	if len(m.Schedules) > 0 {
+		g.add("schedules", short(jsontext.Value(m.Schedules)))
+	}
 	g.add("metadata", short(object(m.Metadata)))
 	g.add("revision", number(m.Revision))
 	g.add("updated", when(m.UpdatedAt))
@@ -198,6 +201,7 @@ type managerDoc struct {
 	AttachTTLMS   int64          `json:"attach_ttl_ms"`
 	Track         bool           `json:"track"`
 	SkipsPersist  []string       `json:"skips_persist,omitempty"`
+	Schedules     jsontext.Value `json:"schedules,omitempty"`
 	Metadata      jsontext.Value `json:"metadata"`
 	Incarnation   uint64         `json:"incarnation"`
 	Revision      uint64         `json:"revision"`
@@ -210,7 +214,7 @@ func managerOf(m agent.Manager) managerDoc {
 		Name: m.Name, Handler: handlerDoc{Kind: string(m.Handler.Kind), Name: m.Handler.Name, URL: m.Handler.URL, Key: m.Handler.Key},
 		IdleTimeoutMS: m.IdleTimeout.Milliseconds(), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
 		MailboxMax: m.Mailbox(), AwakeMax: m.AwakeMax, SignalTTLMS: m.SignalTimeout().Milliseconds(), AttachTTLMS: m.AttachmentTTL().Milliseconds(),
-		Track: m.Track, SkipsPersist: m.SkipsPersist, Metadata: object(m.Metadata), Incarnation: m.Incarnation, Revision: m.Revision,
+		Track: m.Track, SkipsPersist: m.SkipsPersist, Schedules: jsontext.Value(m.Schedules), Metadata: object(m.Metadata), Incarnation: m.Incarnation, Revision: m.Revision,
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 	}
 }
