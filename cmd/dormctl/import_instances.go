@@ -23,10 +23,7 @@ func (a *app) importLive(ctx context.Context, list []importer.Conversation, o im
 		}
 		addSettled(s, &done)
 		stats, err := s.Instances().Stats(ctx, o.Scope, importer.InstancesManager)
-		if err != nil {
-			return err
-		}
-		return errors.Join(a.printInstances(done, stats), differ(done.Differences, "what is stored differs from the file, and was left as it is"))
+		return errors.Join(a.printInstances(done, stats), err, differ(done.Differences, "what is stored differs from the file, and was left as it is"))
 	})
 }
 
