@@ -56,11 +56,11 @@ type PartitionTable interface {
 // it with NewLease. Its methods may be called concurrently, Keep once.
 type Lease struct {
 	mu    sync.Mutex
-	until time.Time     // guarded by mu
-	asked bool          // for it at all, whatever came of it; guarded by mu
-	begun chan struct{} // closed once there is one
-	ended chan struct{} // closed once there will be none any more
-	busy  chan struct{} // a token of one: who asks the cluster to renew it, or to end it
+	until time.Time          // guarded by mu
+	quit  context.CancelFunc // of the newest renewal; nil where the cluster was never asked. Guarded by mu
+	begun chan struct{}      // closed once there is one
+	ended chan struct{}      // closed once there will be none any more
+	busy  chan struct{}      // a token of one: who asks the cluster to renew it, or to end it
 }
 
 // NewLease is a lease that is not there yet.
@@ -129,12 +129,12 @@ func (l *Lease) renew(ctx context.Context, ttl time.Duration, renew func(context
 	case <-l.ended:
 		return false, nil
 	}
-	if !l.ask() {
-		return false, nil
-	}
 	until := time.Now().Add(ttl - ttl/driftPart)
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
+	if !l.ask(cancel) {
+		return false, nil
+	}
 	renewed, err := renew(ctx)
 	if renewed {
 		l.extend(until)
@@ -142,21 +142,22 @@ func (l *Lease) renew(ctx context.Context, ttl time.Duration, renew func(context
 	return renewed, err
 }
 
-// ask notes that the cluster is asked; false once that must not be any more.
-func (l *Lease) ask() bool {
+// ask notes that the cluster is asked until quit is called; false once that must
+// not be any more.
+func (l *Lease) ask(quit context.CancelFunc) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if closed(l.ended) {
 		return false
 	}
-	l.asked = true
+	l.quit = quit
 	return true
 }
 
 // End gives the lease up, for as long as the process lives: tell tells the
 // cluster so, within endMax. It is told once, and only if it was ever asked for a
-// lease. A renewal under way is waited for until half of that is over: if it came
-// after the end, it would begin the lease anew.
+// lease. A renewal under way is waited for until half of that is over, and then is
+// cut short: if it came after the end, it would begin the lease anew.
 func (l *Lease) End(ctx context.Context, tell func(context.Context)) {
 	if !l.end() {
 		return
@@ -169,6 +170,7 @@ func (l *Lease) End(ctx context.Context, tell func(context.Context)) {
 	case l.busy <- struct{}{}:
 		defer func() { <-l.busy }()
 	case <-half.C:
+		l.quit() // no renewal begins any more: this one was the last
 	case <-ctx.Done():
 	}
 	tell(ctx)
@@ -183,7 +185,7 @@ func (l *Lease) end() bool {
 	}
 	l.until = time.Time{}
 	close(l.ended)
-	return l.asked
+	return l.quit != nil
 }
 
 // Life is this process of the node, minted with each start: the incarnation of

@@ -79,6 +79,29 @@ func TestARenewalThatHangsDoesNotKeepTheEnd(t *testing.T) {
 	})
 }
 
+// …nor does that renewal go on to another node once the goodbye is said.
+func TestARenewalThatHangsAsksNobodyElseAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, told := cluster.NewLease(), false
+		kept := keeping(t, l, func(ctx context.Context) (bool, error) {
+			dead, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			<-dead.Done() // the first node
+			if ctx.Err() == nil {
+				t.Errorf("another node is asked; told already: %v", told)
+			}
+			return ctx.Err() == nil, nil
+		})
+		l.End(t.Context(), func(context.Context) {
+			told = true
+			time.Sleep(400 * time.Millisecond)
+		})
+		if err := <-kept; err != nil || !told {
+			t.Errorf("%v; told: %v", err, told)
+		}
+	})
+}
+
 func TestALeaseIsKeptByItsThirds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, began := cluster.NewLease(), time.Now()
