@@ -17,4 +17,10 @@ func TestWhatIsNotUTF8DoesNotComeIntoTheLog(t *testing.T) {
 	if _, err := fsm.EncodeCommit(&agent.Commit{Scope: "s", Principal: "\xff"}, 0); err == nil {
 		t.Error("a principal was encoded")
 	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a member was encoded")
+		}
+	}()
+	newSubject(t).machine.EncodePutMember(agent.Member{ID: "n1", Zone: "\xff"})
 }

@@ -52,9 +52,9 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 }
 
 // encodeLogCommit encodes a commit that is made of log ops, as the cluster's
-// own are.
+// own are. It looks whether strings are UTF-8, as EncodeCommit does.
 func encodeLogCommit(c *logpb.Commit) []byte {
-	raw, err := marshal(c)
+	raw, err := deterministic.Marshal(c)
 	if err != nil {
 		panic(fmt.Sprintf("encode commit: %v", err)) // only bad UTF-8 can do this, and ids are checked
 	}

@@ -3,8 +3,6 @@ package fsm
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
@@ -125,7 +123,7 @@ func (e *erasing) store() error {
 		e.rows.remove(mark)
 	}
 	e.expireAt(row.DueAt, key)
-	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(row)
+	raw, err := marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode the erasure of agent %q: %w", e.agent, err)
 	}
