@@ -127,8 +127,10 @@ func (w *erase) put(ctx context.Context, p *Process, key string, draw int) {
 		if err != nil {
 			return eraseSeen{}, err
 		}
-		if made, ok := result.Results[len(result.Results)-1].(*agent.SessionResult); ok {
-			w.made(key, eraseCall{Name: in.Name, Incarnation: made.Session.Incarnation, Since: result.Index})
+		if in.Sessions > 0 { // what comes late is for the first of them; each has an incarnation of its own
+			if first, ok := result.Results[len(result.Results)-int(in.Sessions)].(*agent.SessionResult); ok {
+				w.made(key, eraseCall{Name: in.Name, Incarnation: first.Session.Incarnation, Since: result.Index})
+			}
 		}
 		return eraseSeen{Index: result.Index, Time: result.Time}, nil
 	})
