@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"dormouse/agent"
 	"dormouse/placement"
 )
@@ -24,7 +26,7 @@ func (r *Instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		f := &fan{
-			router: r, watch: w, ctx: ctx, followed: map[string]context.CancelFunc{}, newest: map[int]uint64{},
+			router: r, watch: w, ctx: ctx, followed: map[string]context.CancelFunc{}, newest: map[int]owning{}, full: make(chan error, 1),
 			came: make(chan agent.InstanceEvent), begun: make(chan struct{}),
 		}
 		defer f.work.Wait()
@@ -32,6 +34,12 @@ func (r *Instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[
 		changed := r.table.PartitionsChanged() // taken before the look
 		f.follow(r.table.Members())
 		f.begin()
+		select {
+		case err := <-f.full:
+			yield(agent.InstanceEvent{}, err)
+			return
+		default:
+		}
 		if ctx.Err() != nil || !yield(agent.InstanceEvent{Missed: true, Reason: "the watch begins"}, nil) {
 			return
 		}
@@ -45,7 +53,7 @@ func (r *Instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[
 					}
 				}
 			case e := <-f.came:
-				if f.overtaken(&e) {
+				if f.overtaken(&e) && !f.misses(&e) {
 					continue
 				}
 				if !yield(e, nil) {
@@ -65,11 +73,19 @@ type fan struct {
 	ctx    context.Context //nolint:containedctx // the watch's, which its followers end with
 
 	followed map[string]context.CancelFunc // :: member
-	newest   map[int]uint64                // :: partition → the newest epoch that was told of
+	newest   map[int]owning                // :: partition → the newest that was told of
 	came     chan agent.InstanceEvent
+	full     chan error     // of one: a member has no room for the watch, which has not begun
 	begun    chan struct{}  // closed when begin is over: nobody is told of anything before
 	first    sync.WaitGroup // followers that have not been answered, before begun is closed
 	work     sync.WaitGroup // followers
+}
+
+// owning is one of a partition. overtaken says that changes of the one before it
+// came after some of its own.
+type owning struct {
+	epoch     uint64
+	overtaken bool
 }
 
 // begin waits, for a moment, until all members tell of changes from now on. Those
@@ -117,15 +133,21 @@ func (f *fan) follow(members []agent.Member) (gone []string) {
 // member has begun to, or has not.
 func (f *fan) member(ctx context.Context, id string, answered func()) {
 	defer answered()
-	wait, told := newPause(), false // that it tells nothing
+	wait, told := newPatience(), false // that it tells nothing
 	for {
 		heard, err := f.once(ctx, id, told, answered)
+		if !heard && !f.late() && agent.CodeOf(err) == agent.CodeOverloaded {
+			select {
+			case f.full <- err:
+			default:
+			}
+		}
 		answered()
 		if ctx.Err() != nil {
 			return
 		}
 		if heard {
-			wait, told = newPause(), false
+			wait, told = newPatience(), false
 		}
 		if !told {
 			told = f.tell(ctx, agent.InstanceEvent{Missed: true, Node: id, Reason: fmt.Sprintf("%s does not tell of its instances: %v", id, err)})
@@ -136,6 +158,13 @@ func (f *fan) member(ctx context.Context, id string, answered func()) {
 			return
 		}
 	}
+}
+
+// newPatience is newPause for who asks for as long as a watch stands.
+func newPatience() backoff.ExponentialBackOff {
+	pause := newPause()
+	pause.MaxInterval = 5 * time.Second
+	return pause
 }
 
 // once follows a member until its stream breaks, and says why it did and whether
@@ -195,9 +224,24 @@ func (f *fan) overtaken(e *agent.InstanceEvent) bool {
 		return false
 	}
 	n := placement.Partition(e.Scope, e.Manager, e.Key)
-	if e.Epoch < f.newest[n] {
-		return true
+	newest := f.newest[n]
+	if e.Epoch > newest.epoch {
+		f.newest[n] = owning{epoch: e.Epoch}
 	}
-	f.newest[n] = e.Epoch
-	return false
+	return e.Epoch < newest.epoch
+}
+
+// misses makes a change that was overtaken one that was missed, and tells whether
+// that is to be told: once for an owning, and not where the watch is of one key,
+// of which something newer was told.
+func (f *fan) misses(e *agent.InstanceEvent) bool {
+	n := placement.Partition(e.Scope, e.Manager, e.Key)
+	newest := f.newest[n]
+	if f.watch.Key != "" || newest.overtaken {
+		return false
+	}
+	newest.overtaken = true
+	f.newest[n] = newest
+	*e = agent.InstanceEvent{Missed: true, Node: e.Node, Reason: "changes came after those of the partition's next owner"}
+	return true
 }

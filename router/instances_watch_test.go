@@ -23,6 +23,7 @@ type teller struct {
 
 	mu    sync.Mutex
 	down  bool
+	full  bool                                    // it takes no more watches
 	hung  bool                                    // it takes a watch, and says nothing
 	ears  map[chan agent.InstanceEvent]chan error // :: a stream → its end
 	count int
@@ -35,7 +36,7 @@ func newTeller(name string) *teller {
 func (h *teller) Watch(ctx context.Context, _ agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	return func(yield func(agent.InstanceEvent, error) bool) {
 		h.mu.Lock()
-		ear, end, down, hung := make(chan agent.InstanceEvent, 16), make(chan error, 1), h.down, h.hung
+		ear, end, down, hung, full := make(chan agent.InstanceEvent, 16), make(chan error, 1), h.down, h.hung, h.full
 		h.ears[ear] = end
 		h.count++
 		h.mu.Unlock()
@@ -46,6 +47,10 @@ func (h *teller) Watch(ctx context.Context, _ agent.InstanceWatch) iter.Seq2[age
 		}()
 		if down {
 			yield(agent.InstanceEvent{}, agent.Errorf(agent.CodeUnavailable, "down"))
+			return
+		}
+		if full {
+			yield(agent.InstanceEvent{}, agent.Errorf(agent.CodeOverloaded, "no more"))
 			return
 		}
 		if hung {
@@ -90,6 +95,20 @@ func (h *teller) breaks(down bool) {
 	}
 }
 
+// fills lets no new streams be for want of room.
+func (h *teller) fills(full bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.full = full
+}
+
+// asked is how many streams were asked for.
+func (h *teller) asked() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.count
+}
+
 // crowd is a table whose members change.
 type crowd struct {
 	*table
@@ -116,13 +135,18 @@ func (c *crowd) are(all ...string) {
 // last, and what ends the watch.
 func follow(t *testing.T, r *router.Instances) (heard func(want ...string), end func()) {
 	t.Helper()
+	return followOf(t, r, agent.InstanceWatch{Manager: "m"})
+}
+
+func followOf(t *testing.T, r *router.Instances, w agent.InstanceWatch) (heard func(want ...string), end func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var mu sync.Mutex
 	var got []string
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for e, err := range r.Watch(ctx, agent.InstanceWatch{Manager: "m"}) {
+		for e, err := range r.Watch(ctx, w) {
 			mu.Lock()
 			switch {
 			case err != nil:
@@ -160,8 +184,10 @@ func TestAWatchHearsEveryMemberAndIsToldWhereItDoesNot(t *testing.T) {
 		heard("a awake 1")
 		b.tell(agent.InstanceAwake, 2)
 		heard("b awake 2")
-		a.tell(agent.InstanceDormant, 1) // what comes late is of no use
-		heard()
+		a.tell(agent.InstanceDormant, 1) // too late: of another key it would be news
+		heard("missed a")
+		a.tell(agent.InstanceDormant, 1)
+		heard() // it has been said
 		b.breaks(true)
 		heard("missed b")
 		time.Sleep(time.Minute)
@@ -196,6 +222,47 @@ func TestAWatchBeginsWithoutAMemberThatHangs(t *testing.T) {
 		heard() // first it is to be known what was missed
 		time.Sleep(3 * time.Second)
 		heard("a waking 1", "missed ")
+		end()
+	})
+}
+
+func TestAWatchOfOneKeyMissesNothingOfItsFormerOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newTeller("a"), newTeller("b")
+		at := &crowd{table: newTable("a"), all: []string{"a", "b"}}
+		heard, end := followOf(t, router.NewInstances("a", a, at, hosts{"b:1": b}), agent.InstanceWatch{Manager: "m", Key: "k"})
+		heard("missed ")
+		b.tell(agent.InstanceAwake, 2)
+		heard("b awake 2")
+		a.tell(agent.InstanceDormant, 1) // of the same key, and older
+		heard()
+		end()
+	})
+}
+
+// A watch that a member has no room for is refused, and not made of what the
+// others tell; one that has begun goes on without it, and does not ask too often.
+func TestAWatchThatAMemberHasNoRoomForIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newTeller("a"), newTeller("b")
+		at := &crowd{table: newTable("a"), all: []string{"a", "b"}}
+		r := router.NewInstances("a", a, at, hosts{"b:1": b})
+		b.fills(true)
+		refused, end := follow(t, r)
+		refused("overloaded")
+		end()
+		b.fills(false)
+		heard, end := follow(t, r)
+		heard("missed ")
+		b.fills(true)
+		b.breaks(false)
+		heard("missed b")
+		asked := b.asked()
+		time.Sleep(time.Minute)
+		heard()
+		if often := b.asked() - asked; often > 40 {
+			t.Errorf("it was asked %d times in a minute", often)
+		}
 		end()
 	})
 }
