@@ -59,8 +59,8 @@ func insist[T any](ctx context.Context, c *Client, sure bool, d *direct, call fu
 // way is where an attempt goes: failed is to be called where its node cannot
 // serve, release when it is over.
 func (c *Client) way(ctx context.Context, d *direct) (conn *grpc.ClientConn, failed, release func(), err error) {
-	if conn := d.conn(); conn != nil {
-		return conn, d.failed, func() {}, nil
+	if conn, release := d.conn(); conn != nil {
+		return conn, d.failed, release, nil
 	}
 	l, release, err := c.pool.wait(ctx)
 	if err != nil {

@@ -28,11 +28,12 @@ type wires struct {
 	gate      <-chan struct{} // where set, nobody gets through until it is closed
 	mu        sync.Mutex
 	listeners map[string]*bufconn.Listener
+	servers   map[string]*grpcfront.Server
 }
 
 func newWires(t *testing.T) *wires {
 	t.Helper()
-	return &wires{t: t, listeners: map[string]*bufconn.Listener{}}
+	return &wires{t: t, listeners: map[string]*bufconn.Listener{}, servers: map[string]*grpcfront.Server{}}
 }
 
 func (w *wires) listen(addr string) *bufconn.Listener {
@@ -70,6 +71,9 @@ func (w *wires) serve(addr string, service agent.Submitter, operator agent.Opera
 func (w *wires) serveWith(addr string, service agent.Submitter, operator agent.Operator, o grpcfront.Options) (stop func()) {
 	s := grpcfront.New(service, operator, o)
 	l := w.listen(addr)
+	w.mu.Lock()
+	w.servers[addr] = s
+	w.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

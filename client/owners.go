@@ -25,12 +25,20 @@ type owners struct {
 
 	mu     sync.Mutex
 	at     [placement.Partitions]string // a partition's node, by its gRPC address; "" where nothing is known
-	conns  map[string]*grpc.ClientConn
+	conns  map[string]*ownerConn
 	closed bool
 }
 
+// ownerConn is a connection to a node. A server that is leaving ends the calls
+// that it has, though its connection is idle by then: only calls says whether
+// there are any.
+type ownerConn struct {
+	*grpc.ClientConn
+	calls int // under way over it; guarded by owners.mu
+}
+
 func newOwners(dial func(string) (*grpc.ClientConn, error)) *owners {
-	return &owners{dial: dial, conns: map[string]*grpc.ClientConn{}}
+	return &owners{dial: dial, conns: map[string]*ownerConn{}}
 }
 
 // direct is the way to one partition's owner. A nil one knows none.
@@ -44,27 +52,33 @@ func (o *owners) of(ref agent.InstanceRef) *direct {
 }
 
 // conn is a connection to the owner, or nil where there is none that is up.
-func (d *direct) conn() *grpc.ClientConn {
+// release is to be called when the call over it has ended.
+func (d *direct) conn() (conn *grpc.ClientConn, release func()) {
 	if d == nil {
-		return nil
+		return nil, nil
 	}
 	o := d.owners
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	conn := o.conns[o.at[d.partition]]
-	if conn == nil {
-		return nil
+	at := o.conns[o.at[d.partition]]
+	if at == nil {
+		return nil, nil
 	}
-	switch conn.GetState() {
+	switch at.GetState() {
 	case connectivity.Ready:
-		return conn
+		at.calls++
+		return at.ClientConn, func() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			at.calls--
+		}
 	case connectivity.Idle: // nobody called for a while
-		conn.Connect()
+		at.Connect()
 	case connectivity.TransientFailure, connectivity.Shutdown:
 		o.at[d.partition] = ""
 	case connectivity.Connecting:
 	}
-	return nil
+	return nil, nil
 }
 
 // failed forgets the owner: another may own the partition by now.
@@ -102,14 +116,15 @@ func (o *owners) connect(addr string) bool {
 		return false
 	}
 	conn.Connect()
-	o.conns[addr] = conn
+	o.conns[addr] = &ownerConn{ClientConn: conn}
 	return true
 }
 
-// drop closes the connections over which no call can be under way. mu is held.
+// drop closes the connections that are not up and over which no call is under
+// way. mu is held.
 func (o *owners) drop() {
 	for addr, conn := range o.conns {
-		if s := conn.GetState(); s != connectivity.Ready && s != connectivity.Connecting {
+		if s := conn.GetState(); conn.calls == 0 && s != connectivity.Ready && s != connectivity.Connecting {
 			_ = conn.Close() // there is nothing to lose
 			delete(o.conns, addr)
 		}

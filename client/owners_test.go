@@ -2,8 +2,10 @@ package client_test
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -144,4 +146,51 @@ func TestAnOwnersAddressThatIsNoneIsNotDialled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A server that is leaving ends the calls that it has. Its connection is idle by
+// then, but is not to be closed for another's while one is under way.
+func TestACallAtAnOwnerThatIsLeavingIsNotBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 64 // connections to owners
+		addrs := []string{"a:1"}
+		for n := range most + 1 {
+			addrs = append(addrs, fmt.Sprintf("n%d:1", n))
+		}
+		k := newTown(t, addrs...)
+		c := k.wires.client(client.Options{Endpoints: []string{"a:1"}})
+		for _, addr := range addrs[1 : most+1] {
+			k.owner.Store(addr)
+			k.until(c, addr)
+		}
+		leaving, gone, late := addrs[most], addrs[1], addrs[most+1]
+		begun, end, answered, left := make(chan struct{}), make(chan struct{}), make(chan error), make(chan error)
+		k.hosts[leaving].handle = func(context.Context, int) error { close(begun); <-end; return nil }
+		go func() {
+			_, err := c.Instances().Signal(t.Context(), agent.InstanceRef{Manager: "m", Key: "k"}, agent.Signal{Type: "x"})
+			answered <- err
+		}()
+		<-begun
+		k.wires.unlisten(leaving)
+		go func() { left <- k.wires.servers[leaving].Shutdown(t.Context()) }()
+		k.stops[gone]() // there is no call at this one
+		synctest.Wait()
+
+		k.owner.Store(late)
+		k.until(c, late)
+		close(end)
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+		all := 0
+		for _, n := range k.heard() {
+			all += n
+		}
+		if all != k.calls+1 {
+			t.Errorf("the call was handled %d times", all-k.calls)
+		}
+		if err := <-left; err != nil {
+			t.Error(err)
+		}
+	})
 }
