@@ -81,6 +81,7 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 		}
 		return err
 	})
+	parts.Go(func() error { return n.router.Follow(life) })
 	var keep context.Context
 	keep, n.keeper.end = context.WithCancel(life)
 	parts.Go(func() error { return n.keeper.run(keep) })

@@ -48,11 +48,11 @@ func (r *Router) barrierOnce(ctx context.Context) (uint64, error) {
 	return r.rounds.wait(ctx)
 }
 
-// askLeader is one round: a question to whoever leads now.
+// askLeader is one round: a question to whoever leads now, for as long as it does.
 func (r *Router) askLeader() (uint64, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, roundTimeout)
 	defer cancel()
-	_, addr := r.group.Leader()
+	addr := r.toAsk(cancel)
 	if addr == "" {
 		return 0, agent.Errorf(agent.CodeUnavailable, "no leader is known; is a majority of the voters up?")
 	}

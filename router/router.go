@@ -39,8 +39,9 @@ type Local interface {
 
 // Group is this node's view of its Raft group.
 type Group interface {
-	IsLeader() bool            // a hint
-	Leader() (id, addr string) // a hint; "" where none is known
+	IsLeader() bool                 // a hint
+	Leader() (id, addr string)      // a hint; "" where none is known
+	LeaderChanged() <-chan struct{} // closed at the next change of these
 	Barrier(ctx context.Context) (uint64, error)
 }
 
@@ -48,6 +49,10 @@ type Group interface {
 type Peers interface {
 	Barrier(ctx context.Context, addr string) (uint64, error)
 	Submit(ctx context.Context, addr string, c agent.Commit, done func(agent.Result, error))
+
+	// Leads tells who leads now. What was submitted to any other is settled soon
+	// after, as unknown where it cannot answer.
+	Leads(addr string)
 }
 
 // Router implements agent.Submitter. It may be used concurrently.
@@ -62,14 +67,16 @@ type Router struct {
 	ctx    context.Context //nolint:containedctx // the router's own life, which waiting retries and rounds end with
 	cancel context.CancelFunc
 
-	mu     sync.Mutex
-	closed bool           // guarded by mu
-	work   sync.WaitGroup // rounds and waiting commits; Add is guarded by mu and !closed
+	mu      sync.Mutex
+	closed  bool               // guarded by mu
+	work    sync.WaitGroup     // rounds and waiting commits; Add is guarded by mu and !closed
+	asked   string             // the leader that the latest round asks; guarded by mu
+	forsake context.CancelFunc // ends that round; guarded by mu
 }
 
 // New makes a router; Close ends what it started.
 func New(local Local, group Group, peers Peers) *Router {
-	r := &Router{local: local, group: group, peers: peers}
+	r := &Router{local: local, group: group, peers: peers, forsake: func() {}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.rounds.ask, r.rounds.begin, r.rounds.end = r.askLeader, r.begin, r.work.Done
 	return r

@@ -22,6 +22,8 @@ type scene struct {
 	mu      sync.Mutex
 	leads   bool
 	leader  string                                    // address
+	turned  chan struct{}                             // closed when leader changes; made by LeaderChanged
+	told    []string                                  // the leaders that the peers were told of
 	submits []error                                   // of commits, wherever they go
 	asked   int                                       // commits that went anywhere
 	hold    []func(agent.Result, error)               // of commits that no answer is scripted for
@@ -39,6 +41,26 @@ func (s *scene) Leader() (id, addr string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.leader, s.leader
+}
+
+func (s *scene) LeaderChanged() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turned == nil {
+		s.turned = make(chan struct{})
+	}
+	return s.turned
+}
+
+// elect makes another the leader.
+func (s *scene) elect(addr string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leader = addr
+	if s.turned != nil {
+		close(s.turned)
+		s.turned = nil
+	}
 }
 
 // Submit implements the local store's half.
@@ -87,6 +109,12 @@ func (o others) Submit(ctx context.Context, _ string, c agent.Commit, done func(
 }
 
 func (o others) Barrier(ctx context.Context, _ string) (uint64, error) { return o.barrier(ctx) }
+
+func (o others) Leads(addr string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.told = append(o.told, addr)
+}
 
 func newRouter(t *testing.T, s *scene) *router.Router {
 	t.Helper()

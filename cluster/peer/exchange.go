@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -16,6 +17,9 @@ const (
 	pendingCallsMax = 8192     // calls without an answer; one more is refused as overloaded
 	queuedBytesMax  = 64 << 20 // bytes not sent yet
 )
+
+// errDeposed ends the stream to a node that leads no more.
+var errDeposed = errors.New("another node leads now")
 
 // exchange forwards commits over one Exchange stream, many in flight. A stream
 // that breaks leaves what was sent unknown and what was not sent surely not

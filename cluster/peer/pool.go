@@ -21,6 +21,11 @@ import (
 // pingEvery paces the question whether a silent peer is still there.
 const pingEvery = 10 * time.Second
 
+// deposedGrace is what a node that leads no more has to answer what it was sent
+// while it did. It answers all of that at once when it steps down; only one that
+// cannot be reached does not.
+const deposedGrace = 500 * time.Millisecond
+
 // Dial makes a connection to a node's peer address: a *cluster.Group's
 // DialPeer.
 type Dial func(ctx context.Context, addr string) (net.Conn, error)
@@ -35,6 +40,7 @@ type Pool struct {
 
 	mu     sync.Mutex
 	links  map[string]*link // :: peer address → connection. Guarded by mu
+	leads  string           // the address of who leads, as told last; guarded by mu
 	closed bool             // guarded by mu
 }
 
@@ -152,6 +158,39 @@ func (p *Pool) Submit(_ context.Context, addr string, c agent.Commit, done func(
 		l.drop(x)
 	}
 	done(agent.Result{}, agent.Errorf(agent.CodeUnavailable, "the stream to the leader at %s has broken", addr))
+}
+
+// Leads implements router.Peers: it ends the streams of commits to other nodes, a
+// little later. What was sent to them is unknown then, and what was not is surely
+// not applied.
+func (p *Pool) Leads(addr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.leads != addr {
+		p.leads = addr
+		time.AfterFunc(deposedGrace, p.forsake)
+	}
+}
+
+// forsake ends the streams to nodes that do not lead by now.
+func (p *Pool) forsake() {
+	p.mu.Lock()
+	var deposed []*link
+	for addr, l := range p.links {
+		if addr != p.leads {
+			deposed = append(deposed, l)
+		}
+	}
+	p.mu.Unlock()
+	for _, l := range deposed {
+		l.mu.Lock()
+		x := l.exchange
+		l.exchange = nil
+		l.mu.Unlock()
+		if x != nil {
+			x.fail(errDeposed)
+		}
+	}
 }
 
 // stream is the link's stream of commits, opened on first use; nil once the
