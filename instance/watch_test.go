@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,9 +17,25 @@ import (
 
 // ear is a watch, and what it has told.
 type ear struct {
-	heard []string
+	mu    sync.Mutex
+	heard []string // guarded by mu
 	ended error
 	stop  func()
+}
+
+func (e *ear) hear(what string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.heard = append(e.heard, what)
+}
+
+// told is what was heard since it was asked last.
+func (e *ear) told() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	heard := e.heard
+	e.heard = nil
+	return heard
 }
 
 // listen watches manager m's instances, or one of them, from now on.
@@ -33,9 +50,9 @@ func (k *kit) listen(h *instance.Host, key string) *ear {
 			case err != nil:
 				e.ended = err
 			case event.Missed:
-				e.heard = append(e.heard, "missed")
+				e.hear("missed")
 			default:
-				e.heard = append(e.heard, fmt.Sprintf("%s %s %s", event.Key, event.Status, event.Reason))
+				e.hear(fmt.Sprintf("%s %s %s", event.Key, event.Status, event.Reason))
 			}
 		}
 	}()
@@ -49,10 +66,9 @@ func (k *kit) listen(h *instance.Host, key string) *ear {
 func (k *kit) hears(e *ear, want ...string) {
 	k.Helper()
 	synctest.Wait()
-	if diff := cmp.Diff(want, e.heard); diff != "" {
+	if diff := cmp.Diff(want, e.told()); diff != "" {
 		k.Errorf("what was told:\n%s", diff)
 	}
-	e.heard = nil
 }
 
 func TestAWatchTellsOfALife(t *testing.T) {
@@ -93,7 +109,8 @@ func TestAWatchTellsOfMovesAndOfTheEnd(t *testing.T) {
 		k.start("b", "")
 		k.start("c", "")
 		synctest.Wait()
-		here.heard, there.heard = nil, nil
+		here.told()
+		there.told()
 		k.world.drain(partition("a"), "n2")
 		time.Sleep(time.Second) // they are stored
 		k.hears(here, "a draining shutdown", "a dormant shutdown")
@@ -128,6 +145,49 @@ func TestAWatchTellsOfFailures(t *testing.T) {
 		_, err = k.host.Start(k.Context(), ref("b"), agent.StartInstance{})
 		k.code(err, agent.CodeThawFailed)
 		k.hears(e, "b waking called", "b dormant failed")
+	})
+}
+
+// A host that was about to put an instance to sleep tells that it did not, and
+// why: somebody came meanwhile, or it could not be stored.
+func TestAWatchTellsWhyAnInstanceStaysAwake(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute, Durability: agent.DurabilityIdle})
+		e := k.listen(k.host, "")
+		k.start("a", "")
+		k.hears(e, "missed", "a waking called", "a awake fresh")
+
+		stored := make(chan error)
+		hook(k.store, &k.store.before, func(agent.Commit) error { return <-stored })
+		time.Sleep(time.Minute + time.Second)
+		k.hears(e, "a draining idle")
+		if err := k.host.Touch(k.Context(), ref("a"), ""); err != nil {
+			k.Fatal(err)
+		}
+		stored <- nil
+		time.Sleep(100 * time.Millisecond)
+		k.hears(e, "a awake wanted")
+
+		k.send(k.host, "a", signal("patch", `{"n":1}`))
+		time.Sleep(time.Minute + time.Second)
+		k.hears(e, "a draining idle")
+		stored <- agent.Errorf(agent.CodeOverloaded, "there is no room")
+		k.hears(e, "a awake failed")
+
+		asked := make(chan error)
+		go func() { asked <- k.host.Stop(k.Context(), ref("a")) }()
+		time.Sleep(100 * time.Millisecond)
+		k.hears(e, "a draining manual")
+		stored <- agent.Errorf(agent.CodeOverloaded, "there is no room")
+		k.code(<-asked, agent.CodeOverloaded)
+		k.hears(e, "a awake failed")
+
+		go func() { asked <- k.host.Stop(k.Context(), ref("a")) }()
+		stored <- nil
+		if err := <-asked; err != nil {
+			k.Fatal(err)
+		}
+		k.hears(e, "a draining manual", "a dormant manual")
 	})
 }
 
