@@ -66,6 +66,15 @@ func (m marker) Handle(ctx context.Context, t *instance.Turn) error {
 type crowd struct {
 	*streets
 	sent []uint64 // :: instance → signals that were acknowledged; each is one caller's
+
+	mu         sync.Mutex
+	complaints []string // what an owner may not do, and was seen to; guarded by mu
+}
+
+func (c *crowd) complain(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.complaints = append(c.complaints, fmt.Sprintf(format, args...))
 }
 
 func crowdRef(i int) agent.InstanceRef {
@@ -94,16 +103,16 @@ func (c *crowd) signal(i int, kind string, rng *rand.Rand) {
 		cancel()
 		if err == nil {
 			if c.sent[i] = n; reply.Rev != n {
-				c.t.Errorf("signal %d of instance %d is at rev %d", n, i, reply.Rev)
+				c.complain("signal %d of instance %d is at rev %d", n, i, reply.Rev)
 			}
 			return
 		}
 		if code := agent.CodeOf(err); code != agent.CodeUnknown && code != agent.CodeUnavailable && code != agent.CodeOverloaded {
-			c.t.Errorf("signal %d of instance %d: %v", n, i, err)
+			c.complain("signal %d of instance %d: %v", n, i, err)
 			return
 		}
 	}
-	c.t.Errorf("signal %d of instance %d was not answered", n, i)
+	c.complain("signal %d of instance %d was not answered", n, i)
 }
 
 // trouble comes to the nodes in turn: one joins, one is cut off in the middle of
@@ -154,8 +163,7 @@ func (c *crowd) trouble() {
 	c.even("n1", "n2", "n3")
 }
 
-// judge checks an instance's thread: each acknowledged signal once and in order,
-// and no life of the instance goes on once another one has begun.
+// judge reads an instance's thread, and complains of what is wrong with it.
 func (c *crowd) judge(i int) {
 	c.t.Helper()
 	read := agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: crowdRef(i).Checkpoint()}}}
@@ -164,83 +172,138 @@ func (c *crowd) judge(i int) {
 		c.t.Fatalf("instance %d: %v, %v", i, err, answers.Answers)
 	}
 	items := answers.Answers[0].Found.(*agent.Entries).Items
-	if uint64(len(items)) != c.sent[i] {
-		c.t.Errorf("instance %d has %d marks, %d signals were acknowledged", i, len(items), c.sent[i])
+	marks := make([]mark, len(items))
+	for n, e := range items {
+		if err := json.Unmarshal(e.Payload, &marks[n]); err != nil {
+			c.t.Fatalf("mark %d of instance %d is %s", n+1, i, e.Payload)
+		}
+	}
+	if wrong := wrongMarks(marks, c.sent[i]); wrong != "" {
+		c.complain("instance %d: %s: %+v", i, wrong, marks)
+	}
+}
+
+// wrongMarks says what is wrong with an instance's marks, if anything: each
+// acknowledged signal has left one, in order, and no life of the instance goes on
+// once another one has begun.
+func wrongMarks(marks []mark, acknowledged uint64) string {
+	if uint64(len(marks)) != acknowledged {
+		return fmt.Sprintf("%d marks, %d signals were acknowledged", len(marks), acknowledged)
 	}
 	over, life := map[string]bool{}, ""
-	for n, e := range items {
-		var is mark
-		if err := json.Unmarshal(e.Payload, &is); err != nil || is.N != uint64(n+1) {
-			c.t.Fatalf("mark %d of instance %d is %s", n+1, i, e.Payload)
+	for n, is := range marks {
+		if is.N != uint64(n+1) {
+			return fmt.Sprintf("mark %d is of signal %d", n+1, is.N)
 		}
 		if now := is.Node + " " + is.Life; now != life {
 			over[life], life = true, now
 		}
 		if over[life] {
-			c.t.Errorf("instance %d went on at %s after another owner: %+v", i, life, items)
+			return fmt.Sprintf("it went on at %s after another owner", life)
+		}
+	}
+	return ""
+}
+
+// liveThroughItAll signals instances all the while as members come and go, a node
+// is cut off for longer than its lease in the middle of turns, and one dies. It
+// returns what was complained of.
+func liveThroughItAll(t *testing.T, size int) []string {
+	t.Helper()
+	c := &crowd{streets: &streets{town: placedTown(t, 0), key: make(chan struct{}, 1)}, sent: make([]uint64, size)}
+	for i := range 3 {
+		c.begin(name(i))
+	}
+	c.settle(3)
+	put := &agent.PutManager{Manager: agent.Manager{
+		Name: "crowd", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "mark"}, IdleTimeout: 10 * time.Second,
+	}}
+	if _, err := c.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	var callers sync.WaitGroup
+	for caller := range callersMany {
+		callers.Go(func() { c.call(caller, over) })
+	}
+	time.Sleep(5 * time.Second)
+	c.trouble()
+	close(over)
+	callers.Wait()
+	rng := rand.New(rand.NewPCG(1, 1))
+	signals := uint64(0)
+	for i := range size {
+		c.signal(i, "mark", rng)
+		c.judge(i)
+		signals += c.sent[i]
+	}
+	t.Logf("%d instances, %d signals", size, signals)
+	c.agree()
+	return c.complaints
+}
+
+// callersMany is how many callers share a crowd's instances.
+const callersMany = 20
+
+// call signals a caller's own instances one after another, until it is over. Each
+// hears something every ten seconds or so; some of it is slow.
+func (c *crowd) call(caller int, over <-chan struct{}) {
+	size := len(c.sent)
+	rng := rand.New(rand.NewPCG(rand.Uint64(), 0))
+	pause := 10 * time.Second * callersMany / time.Duration(max(size, callersMany))
+	for i := caller; ; i += callersMany {
+		if i >= size {
+			i = caller
+		}
+		if i >= size {
+			return
+		}
+		kind := "mark"
+		if rng.IntN(max(8, size/callersMany)) == 0 {
+			kind = "slow"
+		}
+		c.signal(i, kind, rng)
+		select {
+		case <-over:
+			return
+		case <-time.After(rand.N(2 * pause)):
 		}
 	}
 }
 
-// Instances are signalled all the while as members come and go, a node is cut
-// off for longer than its lease in the middle of turns, and one dies: each
-// signal that was acknowledged has had its effect once, no two owners' effects
-// are mixed, and in the end every instance answers. `make sim` with
+// Each signal that was acknowledged has had its effect once, no two owners'
+// effects are mixed, and in the end every instance answers. `make sim` with
 // SIM_INSTANCES=5000 keeps thousands.
 func TestACrowdOfInstancesLivesThroughItAllSim(t *testing.T) {
 	size := crowdSize(t)
 	synctest.Test(t, func(t *testing.T) {
-		c := &crowd{&streets{town: placedTown(t, 0), key: make(chan struct{}, 1)}, make([]uint64, size)}
-		for i := range 3 {
-			c.begin(name(i))
+		for _, complaint := range liveThroughItAll(t, size) {
+			t.Error(complaint)
 		}
-		c.settle(3)
-		put := &agent.PutManager{Manager: agent.Manager{
-			Name: "crowd", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "mark"}, IdleTimeout: 10 * time.Second,
-		}}
-		if _, err := c.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
-			t.Fatal(err)
-		}
-		over := make(chan struct{})
-		var callers sync.WaitGroup
-		const many = 20
-		for caller := range many {
-			callers.Go(func() {
-				rng := rand.New(rand.NewPCG(rand.Uint64(), 0))
-				// Each instance hears something every ten seconds or so; some is slow.
-				pause := 10 * time.Second * many / time.Duration(max(size, many))
-				for i := caller; ; i += many {
-					if i >= size {
-						i = caller
-					}
-					if i >= size {
-						return
-					}
-					kind := "mark"
-					if rng.IntN(max(8, size/many)) == 0 {
-						kind = "slow"
-					}
-					c.signal(i, kind, rng)
-					select {
-					case <-over:
-						return
-					case <-time.After(rand.N(2 * pause)):
-					}
-				}
-			})
-		}
-		time.Sleep(5 * time.Second)
-		c.trouble()
-		close(over)
-		callers.Wait()
-		rng := rand.New(rand.NewPCG(1, 1))
-		signals := uint64(0)
-		for i := range size {
-			c.signal(i, "mark", rng)
-			c.judge(i)
-			signals += c.sent[i]
-		}
-		t.Logf("%d instances, %d signals", size, signals)
-		c.agree()
 	})
+}
+
+// The judge of a crowd is not blind.
+func TestWhatAnOwnerMayNotDoIsSeenInTheMarks(t *testing.T) {
+	a, b, again := mark{Node: "n1", Life: "1"}, mark{Node: "n2", Life: "1"}, mark{Node: "n1", Life: "2"}
+	at := func(n uint64, m mark) mark { m.N = n; return m }
+	for _, c := range []struct {
+		name         string
+		marks        []mark
+		acknowledged uint64
+		wrong        bool
+	}{
+		{"nothing", nil, 0, false},
+		{"one owner after another", []mark{at(1, a), at(2, a), at(3, b), at(4, again)}, 4, false},
+		{"a lost one", []mark{at(1, a)}, 2, true},
+		{"one that was lost in between", []mark{at(1, a), at(3, a)}, 2, true},
+		{"one that was done twice", []mark{at(1, a), at(1, b)}, 1, true},
+		{"one that was done twice where another was lost", []mark{at(1, a), at(1, a)}, 2, true},
+		{"out of order", []mark{at(2, a), at(1, a)}, 2, true},
+		{"an owner that goes on after the next has begun", []mark{at(1, a), at(2, b), at(3, a)}, 3, true},
+	} {
+		if wrong := wrongMarks(c.marks, c.acknowledged); (wrong != "") != c.wrong {
+			t.Errorf("%s: %q", c.name, wrong)
+		}
+	}
 }
