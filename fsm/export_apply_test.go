@@ -17,7 +17,7 @@ func (v *View) RowsOf(kind string) (int, error) {
 const (
 	KindEntry    = kindEntry
 	KindEntryID  = kindEntryID
-	KindAnswer   = kindAnswer
+	KindAnswer   = kindAnswers
 	KindClient   = kindClient
 	KindDueTick  = kindDueTick
 	KindDueWall  = kindDueWall

@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// Answers that their client has acknowledged go by the range, many at once.
+// Answers that their client has acknowledged go, many at once.
 // None of them is a row that apply or reads keep in memory, so those stay.
 func TestAcknowledgingAnswersKeepsWhatIsInMemory(t *testing.T) {
 	r := newSubject(t)

@@ -17,7 +17,7 @@ const (
 	kindRemoved = "\x03" // incarnation → the id that it had
 
 	kindClient   = "\x10" // scope, client → logpb.ClientRow
-	kindAnswer   = "\x11" // scope, client, seq → logpb.AnswerRow
+	kindAnswers  = "\x11" // scope, client, highest seq → logpb.AnswersRow
 	kindDueTick  = "\x12" // tick, scope, client: when answers may go
 	kindDueWall  = "\x13" // wall, row key: when the row may go
 	kindDueClaim = "\x14" // tick, scope, claim: when the claim may have lapsed
@@ -91,8 +91,8 @@ func forkPinKey(scope, thread string, incarnation uint64, fork string, forkIncar
 	return incarnationKey(kindForkPin, scope, thread, incarnation) + fork + separator + encodeNumber(forkIncarnation)
 }
 
-func answerKey(scope, client string, seq uint64) string {
-	return idKey(kindAnswer, scope, client) + encodeNumber(seq)
+func answersKey(scope, client string, highest uint64) string {
+	return idKey(kindAnswers, scope, client) + encodeNumber(highest)
 }
 
 func dueTickKey(tick uint64, scope, client string) string {

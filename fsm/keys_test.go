@@ -50,7 +50,7 @@ func order(first, second int) int {
 }
 
 func TestEveryKindIsOneByteOfItsOwn(t *testing.T) {
-	kinds := append([]string{kindSystem, kindMember, kindRemoved, kindClient, kindAnswer, kindDueTick, kindDueWall, kindDueClaim, kindScope}, scopedKinds...)
+	kinds := append([]string{kindSystem, kindMember, kindRemoved, kindClient, kindAnswers, kindDueTick, kindDueWall, kindDueClaim, kindScope}, scopedKinds...)
 	seen := map[string]bool{string(progressKey[:1]): true}
 	for _, kind := range kinds {
 		if len(kind) != 1 || seen[kind] {

@@ -37,7 +37,7 @@ func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {
 	b := engine.NewBatch()
 	defer b.Close()
 	if planted.Is(planted.DedupeLostInSnapshot) {
-		for _, kind := range []string{kindClient, kindAnswer} {
+		for _, kind := range []string{kindClient, kindAnswers} {
 			b.DeleteRange([]byte(kind), []byte(after(kind)))
 		}
 	} else {

@@ -39,24 +39,25 @@ func (r reader) managers(q *agent.ListManagers) (agent.Found, error) {
 // requestAnswer is what a retry of the request would be told as of the view's
 // entry.
 func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
-	raw, err := r.get(answerKey(r.scope, q.Client, q.Seq))
-	if err != nil {
-		return nil, err
-	}
-	if raw != nil {
-		var row logpb.AnswerRow
-		if err := unmarshal(raw, &row); err != nil {
-			return nil, fmt.Errorf("decode answer %d of client %q: %w", q.Seq, q.Client, err)
-		}
-		decided, err := decodeOutcome(row.Outcome)
-		return &decided, err
-	}
 	var client logpb.ClientRow
-	if raw, err = r.get(idKey(kindClient, r.scope, q.Client)); err != nil {
+	raw, err := r.get(idKey(kindClient, r.scope, q.Client))
+	if err != nil {
 		return nil, err
 	}
 	if err := unmarshal(raw, &client); err != nil {
 		return nil, fmt.Errorf("decode client %q: %w", q.Client, err)
+	}
+	if in := answeredIn(&client, q.Seq); in != nil {
+		raw, err := r.get(answersKey(r.scope, q.Client, in.Max))
+		if err != nil {
+			return nil, err
+		}
+		answer, err := decodeAnswer(raw, q.Client, q.Seq)
+		if err != nil {
+			return nil, err
+		}
+		decided, err := decodeOutcome(answer.Outcome)
+		return &decided, err
 	}
 	if q.Seq < client.Low {
 		return nil, expiredRequest(&logpb.Commit{Client: q.Client, Seq: q.Seq},

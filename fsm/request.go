@@ -29,7 +29,7 @@ func (b *batch) request(p *logpb.Commit) (agent.Decided, error) {
 		return agent.Decided{}, err
 	}
 	if client.known && p.Seq <= client.Max {
-		decided, found, err := b.answered(p)
+		decided, found, err := b.answered(p, client)
 		if err != nil || found {
 			return decided, err
 		}
@@ -109,72 +109,6 @@ func lowOf(client *clientState, p *logpb.Commit) uint64 {
 	return low
 }
 
-// client is what is known of a client: the entry's own copy, to be changed in
-// place. storeClients writes it.
-func (b *batch) client(scope, client string) (row *clientState, err error) {
-	key := idKey(kindClient, scope, client)
-	if row, ok := b.clients[key]; ok {
-		return row, nil
-	}
-	row = &clientState{}
-	raw, err := b.rows.get(key)
-	if err != nil {
-		return nil, err
-	}
-	if raw != nil {
-		if err := unmarshal(raw, &row.ClientRow); err != nil {
-			return nil, fmt.Errorf("decode client %q: %w", client, err)
-		}
-		row.known = true
-	}
-	b.clients[key] = row
-	return row, nil
-}
-
-// clientState is a client's row while an entry is applied.
-type clientState struct {
-	logpb.ClientRow
-	known   bool
-	changed bool
-}
-
-// storeClients writes the clients that the entry has changed.
-func (b *batch) storeClients() error {
-	for key, row := range b.clients {
-		switch {
-		case !row.changed:
-			continue
-		case !row.known:
-			b.rows.remove(key)
-			continue
-		}
-		raw, err := marshal(&row.ClientRow)
-		if err != nil {
-			return fmt.Errorf("encode client %q: %w", key, err)
-		}
-		b.rows.set(key, raw)
-	}
-	return nil
-}
-
-// answered looks for the answer that the request got before.
-func (b *batch) answered(p *logpb.Commit) (decided agent.Decided, found bool, err error) {
-	raw, err := b.rows.get(answerKey(p.Scope, p.Client, p.Seq))
-	if err != nil || raw == nil {
-		return agent.Decided{}, false, err
-	}
-	var row logpb.AnswerRow
-	if err := unmarshal(raw, &row); err != nil {
-		return agent.Decided{}, false, fmt.Errorf("decode answer %d of client %q: %w", p.Seq, p.Client, err)
-	}
-	if row.BodyHash != p.BodyHash {
-		e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another commit", p.Seq, p.Client)
-		return refused(e), true, nil
-	}
-	decided, err = decodeOutcome(row.Outcome)
-	return decided, true, err
-}
-
 // remember keeps an answer until its request can no longer apply, and lets go
 // of those that the client has acknowledged.
 func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decided agent.Decided) error {
@@ -183,18 +117,9 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 		return err
 	}
 	notAfter := b.notAfter(p)
-	answer := logpb.AnswerRow{BodyHash: p.BodyHash, NotAfterTick: notAfter, Outcome: outcome}
-	raw, err := marshal(&answer)
-	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
-	}
 	b.rows.begin() // what follows is not the commit's to roll back
-	if p.Seq >= low {
-		b.rows.set(answerKey(p.Scope, p.Client, p.Seq), raw)
-	}
-	if err := b.forget(p.Scope, p.Client, client, low); err != nil {
-		return err
-	}
+	b.rows.bytes += len(outcome)
+	client.answer(&logpb.Answer{Seq: p.Seq, BodyHash: p.BodyHash, Outcome: outcome}, notAfter)
 	client.Low = low
 	client.Max = max(client.Max, p.Seq)
 	client.LastTick = max(client.LastTick, notAfter)
@@ -205,70 +130,9 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 	return nil
 }
 
-// forgetPointsMax is how many answers are deleted without looking whether they
-// are there.
-const forgetPointsMax = 16
-
-// forget deletes the answers below low. At most RequestWindowMax are there.
-func (b *batch) forget(scope, client string, row *clientState, low uint64) error {
-	end := min(low, row.Max+1)
-	if row.Low >= end {
-		return nil
-	}
-	if end-row.Low > forgetPointsMax {
-		return b.rows.removeRange(answerKey(scope, client, row.Low), answerKey(scope, client, end))
-	}
-	for seq := row.Low; seq < end; seq++ {
-		b.rows.remove(answerKey(scope, client, seq))
-	}
-	return nil
-}
-
 // reviewClient puts the client's row of the tick queue where it is due.
 func (b *batch) reviewClient(scope, client string, row *clientState, tick uint64) {
 	row.ReviewTick = tick
 	b.rows.set(dueTickKey(tick, scope, client), nil)
 	b.due.atTick(tick)
-}
-
-// review lets go of a client's answers whose requests have expired, at most
-// limit of them, and of the client where none are left. It returns how many.
-func (b *batch) review(scope, client string, limit int) (int, error) {
-	row, err := b.client(scope, client)
-	if err != nil || !row.known {
-		return 0, err
-	}
-	row.changed = true
-	prefix := idKey(kindAnswer, scope, client)
-	keys, more, err := b.rows.keys(prefix, after(prefix), limit)
-	if err != nil {
-		return 0, err
-	}
-	done := 0
-	for _, key := range keys {
-		raw, err := b.rows.get(key)
-		if err != nil {
-			return 0, err
-		}
-		var answer logpb.AnswerRow
-		if err := unmarshal(raw, &answer); err != nil {
-			return 0, fmt.Errorf("decode an answer of client %q: %w", client, err)
-		}
-		if answer.NotAfterTick >= b.progress.tick {
-			b.reviewClient(scope, client, row, later(answer.NotAfterTick, 1))
-			return done, nil
-		}
-		b.rows.remove(key)
-		row.Low = max(row.Low, decodeNumber(key[len(prefix):])+1)
-		done++
-	}
-	switch {
-	case more: // go on in the next entry
-		b.reviewClient(scope, client, row, b.progress.tick)
-	case row.LastTick >= b.progress.tick: // low still guards what was acknowledged
-		b.reviewClient(scope, client, row, later(row.LastTick, 1))
-	default:
-		*row = clientState{changed: true}
-	}
-	return done, nil
 }

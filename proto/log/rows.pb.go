@@ -140,7 +140,7 @@ type CheckpointRow struct {
 	ExpiresAt     int64                  `protobuf:"varint,8,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	Size          uint64                 `protobuf:"varint,9,opt,name=size,proto3" json:"size,omitempty"` // of state and metadata
 	StateSize     uint64                 `protobuf:"varint,10,opt,name=state_size,json=stateSize,proto3" json:"state_size,omitempty"`
-	Kept          []uint64               `protobuf:"varint,11,rep,packed,name=kept,proto3" json:"kept,omitempty"`                  // sizes of the older revisions that are kept, oldest first; the newest of them is revision-1
+	Kept          []uint64               `protobuf:"varint,11,rep,packed,name=kept,proto3" json:"kept,omitempty"`                  // the older revisions that are kept, oldest first, as fsm's kept; the newest of them is revision-1
 	ForgetAt      int64                  `protobuf:"varint,80,opt,name=forget_at,json=forgetAt,proto3" json:"forget_at,omitempty"` // of a row of history: when it goes; 0 for when there are too many
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -265,6 +265,7 @@ type CheckpointBody struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	State         []byte                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,2,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	Row           *CheckpointRow         `protobuf:"bytes,3,opt,name=row,proto3" json:"row,omitempty"` // of this revision, without kept, where the body carries it; see fsm's kept
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -309,6 +310,13 @@ func (x *CheckpointBody) GetState() []byte {
 func (x *CheckpointBody) GetMetadata() []byte {
 	if x != nil {
 		return x.Metadata
+	}
+	return nil
+}
+
+func (x *CheckpointBody) GetRow() *CheckpointRow {
+	if x != nil {
+		return x.Row
 	}
 	return nil
 }
@@ -467,30 +475,29 @@ func (x *Tombstone) GetForgetAt() int64 {
 	return 0
 }
 
-// AnswerRow is the answer that a request gets, the first time and again.
-type AnswerRow struct {
+// AnswersRow holds the answers of one client's requests that share a log entry,
+// by number; its key says the highest.
+type AnswersRow struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	BodyHash      uint64                 `protobuf:"varint,1,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"`
-	NotAfterTick  uint64                 `protobuf:"varint,2,opt,name=not_after_tick,json=notAfterTick,proto3" json:"not_after_tick,omitempty"`
-	Outcome       []byte                 `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"` // an Outcome
+	Answers       []*Answer              `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *AnswerRow) Reset() {
-	*x = AnswerRow{}
+func (x *AnswersRow) Reset() {
+	*x = AnswersRow{}
 	mi := &file_proto_log_rows_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *AnswerRow) String() string {
+func (x *AnswersRow) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*AnswerRow) ProtoMessage() {}
+func (*AnswersRow) ProtoMessage() {}
 
-func (x *AnswerRow) ProtoReflect() protoreflect.Message {
+func (x *AnswersRow) ProtoReflect() protoreflect.Message {
 	mi := &file_proto_log_rows_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -502,26 +509,73 @@ func (x *AnswerRow) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use AnswerRow.ProtoReflect.Descriptor instead.
-func (*AnswerRow) Descriptor() ([]byte, []int) {
+// Deprecated: Use AnswersRow.ProtoReflect.Descriptor instead.
+func (*AnswersRow) Descriptor() ([]byte, []int) {
 	return file_proto_log_rows_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *AnswerRow) GetBodyHash() uint64 {
+func (x *AnswersRow) GetAnswers() []*Answer {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+// Answer is what a request gets, the first time and again.
+type Answer struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	BodyHash      uint64                 `protobuf:"varint,2,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"`
+	Outcome       []byte                 `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"` // an Outcome
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Answer) Reset() {
+	*x = Answer{}
+	mi := &file_proto_log_rows_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Answer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Answer) ProtoMessage() {}
+
+func (x *Answer) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_rows_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Answer.ProtoReflect.Descriptor instead.
+func (*Answer) Descriptor() ([]byte, []int) {
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Answer) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *Answer) GetBodyHash() uint64 {
 	if x != nil {
 		return x.BodyHash
 	}
 	return 0
 }
 
-func (x *AnswerRow) GetNotAfterTick() uint64 {
-	if x != nil {
-		return x.NotAfterTick
-	}
-	return 0
-}
-
-func (x *AnswerRow) GetOutcome() []byte {
+func (x *Answer) GetOutcome() []byte {
 	if x != nil {
 		return x.Outcome
 	}
@@ -535,13 +589,14 @@ type ClientRow struct {
 	Max           uint64                 `protobuf:"varint,2,opt,name=max,proto3" json:"max,omitempty"`                                 // the highest number that was answered
 	LastTick      uint64                 `protobuf:"varint,3,opt,name=last_tick,json=lastTick,proto3" json:"last_tick,omitempty"`       // when the last answer may go
 	ReviewTick    uint64                 `protobuf:"varint,4,opt,name=review_tick,json=reviewTick,proto3" json:"review_tick,omitempty"` // when expired answers are looked for next: its row in the queue
+	Answered      []*Answered            `protobuf:"bytes,5,rep,name=answered,proto3" json:"answered,omitempty"`                        // a row of answers each
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClientRow) Reset() {
 	*x = ClientRow{}
-	mi := &file_proto_log_rows_proto_msgTypes[6]
+	mi := &file_proto_log_rows_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -553,7 +608,7 @@ func (x *ClientRow) String() string {
 func (*ClientRow) ProtoMessage() {}
 
 func (x *ClientRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_rows_proto_msgTypes[6]
+	mi := &file_proto_log_rows_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -566,7 +621,7 @@ func (x *ClientRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientRow.ProtoReflect.Descriptor instead.
 func (*ClientRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_rows_proto_rawDescGZIP(), []int{6}
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ClientRow) GetLow() uint64 {
@@ -597,6 +652,74 @@ func (x *ClientRow) GetReviewTick() uint64 {
 	return 0
 }
 
+func (x *ClientRow) GetAnswered() []*Answered {
+	if x != nil {
+		return x.Answered
+	}
+	return nil
+}
+
+// Answered says which requests a row of answers is of.
+type Answered struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Max           uint64                 `protobuf:"varint,1,opt,name=max,proto3" json:"max,omitempty"`                                         // the highest, which names the row
+	Back          []uint64               `protobuf:"varint,2,rep,packed,name=back,proto3" json:"back,omitempty"`                                // how far each is below max, in descending order; the last is 0
+	NotAfterTick  uint64                 `protobuf:"varint,3,opt,name=not_after_tick,json=notAfterTick,proto3" json:"not_after_tick,omitempty"` // when the last of them may go
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Answered) Reset() {
+	*x = Answered{}
+	mi := &file_proto_log_rows_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Answered) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Answered) ProtoMessage() {}
+
+func (x *Answered) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_rows_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Answered.ProtoReflect.Descriptor instead.
+func (*Answered) Descriptor() ([]byte, []int) {
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Answered) GetMax() uint64 {
+	if x != nil {
+		return x.Max
+	}
+	return 0
+}
+
+func (x *Answered) GetBack() []uint64 {
+	if x != nil {
+		return x.Back
+	}
+	return nil
+}
+
+func (x *Answered) GetNotAfterTick() uint64 {
+	if x != nil {
+		return x.NotAfterTick
+	}
+	return 0
+}
+
 // ClaimRow is a claim that somebody holds, or held until it expired. It lapses
 // at max(armed_tick, opening) + ttl_ms; see Opening.
 type ClaimRow struct {
@@ -613,7 +736,7 @@ type ClaimRow struct {
 
 func (x *ClaimRow) Reset() {
 	*x = ClaimRow{}
-	mi := &file_proto_log_rows_proto_msgTypes[7]
+	mi := &file_proto_log_rows_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -625,7 +748,7 @@ func (x *ClaimRow) String() string {
 func (*ClaimRow) ProtoMessage() {}
 
 func (x *ClaimRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_rows_proto_msgTypes[7]
+	mi := &file_proto_log_rows_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -638,7 +761,7 @@ func (x *ClaimRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRow.ProtoReflect.Descriptor instead.
 func (*ClaimRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_rows_proto_rawDescGZIP(), []int{7}
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ClaimRow) GetHolder() string {
@@ -695,7 +818,7 @@ type Opening struct {
 
 func (x *Opening) Reset() {
 	*x = Opening{}
-	mi := &file_proto_log_rows_proto_msgTypes[8]
+	mi := &file_proto_log_rows_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +830,7 @@ func (x *Opening) String() string {
 func (*Opening) ProtoMessage() {}
 
 func (x *Opening) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_rows_proto_msgTypes[8]
+	mi := &file_proto_log_rows_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +843,7 @@ func (x *Opening) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opening.ProtoReflect.Descriptor instead.
 func (*Opening) Descriptor() ([]byte, []int) {
-	return file_proto_log_rows_proto_rawDescGZIP(), []int{8}
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Opening) GetTerm() uint64 {
@@ -771,10 +894,11 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"state_size\x18\n" +
 	" \x01(\x04R\tstateSize\x12\x12\n" +
 	"\x04kept\x18\v \x03(\x04R\x04kept\x12\x1b\n" +
-	"\tforget_at\x18P \x01(\x03R\bforgetAt\"B\n" +
+	"\tforget_at\x18P \x01(\x03R\bforgetAt\"t\n" +
 	"\x0eCheckpointBody\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\fR\x05state\x12\x1a\n" +
-	"\bmetadata\x18\x02 \x01(\fR\bmetadata\"\x98\x01\n" +
+	"\bmetadata\x18\x02 \x01(\fR\bmetadata\x120\n" +
+	"\x03row\x18\x03 \x01(\v2\x1e.dormouse.log.v1.CheckpointRowR\x03row\"\x98\x01\n" +
 	"\bEntryRow\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x12\n" +
@@ -786,17 +910,25 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\tTombstone\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12!\n" +
 	"\fsealed_until\x18\x02 \x01(\x03R\vsealedUntil\x12\x1b\n" +
-	"\tforget_at\x18\x03 \x01(\x03R\bforgetAt\"h\n" +
-	"\tAnswerRow\x12\x1b\n" +
-	"\tbody_hash\x18\x01 \x01(\x04R\bbodyHash\x12$\n" +
-	"\x0enot_after_tick\x18\x02 \x01(\x04R\fnotAfterTick\x12\x18\n" +
-	"\aoutcome\x18\x03 \x01(\fR\aoutcome\"m\n" +
+	"\tforget_at\x18\x03 \x01(\x03R\bforgetAt\"?\n" +
+	"\n" +
+	"AnswersRow\x121\n" +
+	"\aanswers\x18\x01 \x03(\v2\x17.dormouse.log.v1.AnswerR\aanswers\"Q\n" +
+	"\x06Answer\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x1b\n" +
+	"\tbody_hash\x18\x02 \x01(\x04R\bbodyHash\x12\x18\n" +
+	"\aoutcome\x18\x03 \x01(\fR\aoutcome\"\xa4\x01\n" +
 	"\tClientRow\x12\x10\n" +
 	"\x03low\x18\x01 \x01(\x04R\x03low\x12\x10\n" +
 	"\x03max\x18\x02 \x01(\x04R\x03max\x12\x1b\n" +
 	"\tlast_tick\x18\x03 \x01(\x04R\blastTick\x12\x1f\n" +
 	"\vreview_tick\x18\x04 \x01(\x04R\n" +
-	"reviewTick\"\xae\x01\n" +
+	"reviewTick\x125\n" +
+	"\banswered\x18\x05 \x03(\v2\x19.dormouse.log.v1.AnsweredR\banswered\"V\n" +
+	"\bAnswered\x12\x10\n" +
+	"\x03max\x18\x01 \x01(\x04R\x03max\x12\x12\n" +
+	"\x04back\x18\x02 \x03(\x04R\x04back\x12$\n" +
+	"\x0enot_after_tick\x18\x03 \x01(\x04R\fnotAfterTick\"\xae\x01\n" +
 	"\bClaimRow\x12\x16\n" +
 	"\x06holder\x18\x01 \x01(\tR\x06holder\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x15\n" +
@@ -823,26 +955,31 @@ func file_proto_log_rows_proto_rawDescGZIP() []byte {
 	return file_proto_log_rows_proto_rawDescData
 }
 
-var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_proto_log_rows_proto_goTypes = []any{
 	(*ValueRow)(nil),       // 0: dormouse.log.v1.ValueRow
 	(*CheckpointRow)(nil),  // 1: dormouse.log.v1.CheckpointRow
 	(*CheckpointBody)(nil), // 2: dormouse.log.v1.CheckpointBody
 	(*EntryRow)(nil),       // 3: dormouse.log.v1.EntryRow
 	(*Tombstone)(nil),      // 4: dormouse.log.v1.Tombstone
-	(*AnswerRow)(nil),      // 5: dormouse.log.v1.AnswerRow
-	(*ClientRow)(nil),      // 6: dormouse.log.v1.ClientRow
-	(*ClaimRow)(nil),       // 7: dormouse.log.v1.ClaimRow
-	(*Opening)(nil),        // 8: dormouse.log.v1.Opening
-	(*Pointer)(nil),        // 9: dormouse.log.v1.Pointer
+	(*AnswersRow)(nil),     // 5: dormouse.log.v1.AnswersRow
+	(*Answer)(nil),         // 6: dormouse.log.v1.Answer
+	(*ClientRow)(nil),      // 7: dormouse.log.v1.ClientRow
+	(*Answered)(nil),       // 8: dormouse.log.v1.Answered
+	(*ClaimRow)(nil),       // 9: dormouse.log.v1.ClaimRow
+	(*Opening)(nil),        // 10: dormouse.log.v1.Opening
+	(*Pointer)(nil),        // 11: dormouse.log.v1.Pointer
 }
 var file_proto_log_rows_proto_depIdxs = []int32{
-	9, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	11, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
+	1,  // 1: dormouse.log.v1.CheckpointBody.row:type_name -> dormouse.log.v1.CheckpointRow
+	6,  // 2: dormouse.log.v1.AnswersRow.answers:type_name -> dormouse.log.v1.Answer
+	8,  // 3: dormouse.log.v1.ClientRow.answered:type_name -> dormouse.log.v1.Answered
+	4,  // [4:4] is the sub-list for method output_type
+	4,  // [4:4] is the sub-list for method input_type
+	4,  // [4:4] is the sub-list for extension type_name
+	4,  // [4:4] is the sub-list for extension extendee
+	0,  // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_rows_proto_init() }
@@ -857,7 +994,7 @@ func file_proto_log_rows_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_rows_proto_rawDesc), len(file_proto_log_rows_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
