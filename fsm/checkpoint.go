@@ -143,11 +143,13 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 		if row.ExpiresAt != old.ExpiresAt {
 			c.unexpire(old.ExpiresAt, metaKey)
 		}
-		if err := c.keepHistory(key, old, row); err != nil {
+		if err := c.keepRevision(key, old, row); err != nil {
 			return nil, err
 		}
 		c.grow(0, int64(row.Size))
 	}
+	carry(body, row)
+	row.Carried = body.Row != nil
 	rawRow, err := marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
@@ -167,50 +169,6 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Thread: decodePointer(row.Thread),
 	}, nil
-}
-
-// keepHistory makes old the newest of the older revisions, and lets go of
-// those past the scope's policy.
-func (c *commit) keepHistory(key string, old, row *logpb.CheckpointRow) error {
-	row.Kept = append(old.Kept, old.Size)
-	raw, err := c.rows.get(idKey(kindCheckpoint, c.scope, key))
-	if err != nil {
-		return err
-	}
-	historyKey := revisionKey(kindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision)
-	if age := c.record.Policy.HistoryAgeMS; age > 0 {
-		if raw, err = c.aging(key, old, age); err != nil {
-			return err
-		}
-		c.expireAt(old.ForgetAt, historyKey)
-	}
-	c.rows.set(historyKey, raw)
-	for keep := c.record.history() - 1; uint64(len(row.Kept)) > keep; row.Kept = row.Kept[1:] {
-		if err := c.dropRevision(key, row.Incarnation, row.Revision-uint64(len(row.Kept))); err != nil {
-			return err
-		}
-		c.grow(0, -int64(row.Kept[0]))
-	}
-	return nil
-}
-
-// dropRevision lets go of an older revision, with its place in the queue.
-func (c *commit) dropRevision(key string, incarnation, revision uint64) error {
-	history := revisionKey(kindCheckpointHistory, c.scope, key, incarnation, revision)
-	if c.record.Policy.HistoryAgeMS > 0 { // else there is next to none, and a put reads no row more
-		raw, err := c.rows.get(history)
-		if err != nil {
-			return err
-		}
-		old, err := decodeCheckpointRow(key, raw)
-		if err != nil {
-			return err
-		}
-		c.unexpire(old.ForgetAt, history)
-	}
-	c.rows.remove(history)
-	c.rows.remove(revisionKey(kindCheckpointBody, c.scope, key, incarnation, revision))
-	return nil
 }
 
 func (c *commit) deleteCheckpoint(op *agent.DeleteCheckpoint) (agent.OpResult, error) {
@@ -239,18 +197,13 @@ func (c *commit) dropCheckpoint(key string, row *logpb.CheckpointRow) error {
 	metaKey := idKey(kindCheckpoint, c.scope, key)
 	c.rows.remove(metaKey)
 	c.unexpire(row.ExpiresAt, metaKey)
-	size := row.Size
-	for _, kept := range row.Kept {
-		size += kept
-	}
-	for back := range uint64(len(row.Kept)) + 1 {
-		if err := c.dropRevision(key, row.Incarnation, row.Revision-back); err != nil {
-			return err
-		}
+	size, err := c.dropRevisions(key, row)
+	if err != nil {
+		return err
 	}
 	c.pin(key, row.Thread, nil)
 	c.removed(agent.ChangedCheckpoint, key)
-	c.grow(-1, -int64(size))
+	c.grow(-1, -size)
 	return nil
 }
 

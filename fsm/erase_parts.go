@@ -66,11 +66,7 @@ func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 	}
 	add(row.Thread)
 	for back := range uint64(len(row.Kept)) {
-		raw, err := e.rows.get(revisionKey(kindCheckpointHistory, e.scope, key, row.Incarnation, row.Revision-1-back))
-		if err != nil {
-			return nil, err
-		}
-		older, err := decodeCheckpointRow(key, raw)
+		older, err := e.older(key, row, row.Revision-1-back)
 		if err != nil {
 			return nil, err
 		}

@@ -22,6 +22,7 @@ const (
 	KindDueTick  = kindDueTick
 	KindDueWall  = kindDueWall
 	KindBody     = kindCheckpointBody
+	KindHistory  = kindCheckpointHistory
 	KindSystem   = kindSystem
 	KindClaim    = kindClaim
 	KindDueClaim = kindDueClaim
@@ -29,6 +30,8 @@ const (
 	KindFeed     = kindFeed
 
 	KindMemoryTombstone = kindMemoryTombstone
+
+	CarriedBytesMax = carriedBytesMax
 )
 
 // MemoryKinds are the kinds of the rows that memories leave, tombstones apart.

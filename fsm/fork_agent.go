@@ -68,15 +68,11 @@ func (c *commit) forkSource(op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	if op.Revision == 0 || op.Revision == now.Revision {
 		return now, nil
 	}
-	raw, err := c.rows.get(revisionKey(kindCheckpointHistory, c.scope, op.Agent, now.Incarnation, op.Revision))
+	then, err := c.older(op.Agent, now, op.Revision)
 	if err != nil {
 		return nil, err
 	}
-	then, err := decodeCheckpointRow(op.Agent, raw)
-	if err != nil {
-		return nil, err
-	}
-	if raw == nil || expired(then.ForgetAt, c.progress.wall) {
+	if then == nil || expired(then.ForgetAt, c.progress.wall) {
 		oldest, err := c.oldestKept(op.Agent, now)
 		if err != nil {
 			return nil, err
@@ -89,11 +85,7 @@ func (c *commit) forkSource(op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 // oldestKept is the oldest revision of a checkpoint whose age has not come yet.
 func (c *commit) oldestKept(key string, now *logpb.CheckpointRow) (uint64, error) {
 	for n := uint64(len(now.Kept)); n > 0; n-- {
-		raw, err := c.rows.get(revisionKey(kindCheckpointHistory, c.scope, key, now.Incarnation, now.Revision-n))
-		if err != nil {
-			return 0, err
-		}
-		row, err := decodeCheckpointRow(key, raw)
+		row, err := c.older(key, now, now.Revision-n)
 		if err != nil {
 			return 0, err
 		}

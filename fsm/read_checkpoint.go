@@ -58,15 +58,8 @@ func (r reader) currentCheckpoint(key string) (*logpb.CheckpointRow, error) {
 }
 
 func (r reader) olderCheckpoint(key string, current *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
-	raw, err := r.get(revisionKey(kindCheckpointHistory, r.scope, key, current.Incarnation, revision))
-	if err != nil {
-		return nil, err
-	}
-	if raw == nil {
-		return nil, r.notKept(key, current, revision)
-	}
-	row, err := decodeCheckpointRow(key, raw)
-	if err == nil && expired(row.ForgetAt, r.progress.wall) {
+	row, err := r.older(key, current, revision)
+	if err == nil && row == nil {
 		err = r.notKept(key, current, revision)
 	}
 	return row, err
@@ -111,35 +104,4 @@ func (r reader) checkpoints(q *agent.ListCheckpoints) (agent.Found, error) {
 	})
 	list.Next = next
 	return list, err
-}
-
-// history lists what is kept of a key, newest first; that is never more than
-// agent.HistoryMax.
-func (r reader) history(q *agent.CheckpointHistory) (agent.Found, error) {
-	current, err := r.currentCheckpoint(q.Key)
-	if err != nil {
-		return nil, err
-	}
-	list := &agent.CheckpointList{Items: []agent.CheckpointRow{checkpointRow(q.Key, current)}}
-	prefix := incarnationKey(kindCheckpointHistory, r.scope, q.Key, current.Incarnation)
-	cursor, err := r.view.ScanBack([]byte(prefix), []byte(after(prefix)))
-	if err != nil {
-		return nil, err
-	}
-	for cursor.Next() {
-		raw := cursor.Value()
-		if raw == nil {
-			break
-		}
-		row, err := decodeCheckpointRow(q.Key, raw)
-		if err != nil {
-			_ = cursor.Close()
-			return nil, err
-		}
-		if expired(row.ForgetAt, r.progress.wall) {
-			break // and so are all before it, or will be with it
-		}
-		list.Items = append(list.Items, checkpointRow(q.Key, row))
-	}
-	return list, cursor.Close()
 }

@@ -40,11 +40,9 @@ func (c *commit) forgetRevision(row string) error {
 		return nil
 	}
 	for n := uint64(len(now.Kept)); n > 0 && now.Revision-n <= revision; n-- {
-		if err := c.dropRevision(key, incarnation, now.Revision-n); err != nil {
+		if err := c.dropOldest(key, now); err != nil {
 			return err
 		}
-		c.grow(0, -int64(now.Kept[0]))
-		now.Kept = now.Kept[1:]
 	}
 	raw, err := marshal(now)
 	if err != nil {

@@ -73,16 +73,12 @@ func (c *commit) putCheckpointBack(s *session, turn *logpb.TurnStart) error {
 	case now.GetIncarnation() != turn.CheckpointIncarnation:
 		return cannotRollBack(s, "was deleted")
 	}
-	raw, err := c.rows.get(revisionKey(kindCheckpointHistory, c.scope, key, turn.CheckpointIncarnation, turn.CheckpointRevision))
+	then, err := c.older(key, now, turn.CheckpointRevision)
 	if err != nil {
 		return err
 	}
-	if raw == nil {
+	if then == nil {
 		return cannotRollBack(s, "has more revisions since than the scope keeps")
-	}
-	then, err := decodeCheckpointRow(key, raw)
-	if err != nil {
-		return err
 	}
 	body, err := c.checkpointBody(key, then)
 	if err != nil {

@@ -134,6 +134,16 @@ func (m *CheckpointRow) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error) {
 		i--
 		dAtA[i] = 0x80
 	}
+	if m.Carried {
+		i--
+		if m.Carried {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x60
+	}
 	if len(m.Kept) > 0 {
 		var pksize2 int
 		for _, num := range m.Kept {
@@ -808,6 +818,9 @@ func (m *CheckpointRow) SizeVT() (n int) {
 			l += protohelpers.SizeOfVarint(uint64(e))
 		}
 		n += 1 + protohelpers.SizeOfVarint(uint64(l)) + l
+	}
+	if m.Carried {
+		n += 2
 	}
 	if m.ForgetAt != 0 {
 		n += 2 + protohelpers.SizeOfVarint(uint64(m.ForgetAt))
@@ -1581,6 +1594,26 @@ func (m *CheckpointRow) UnmarshalVT(dAtA []byte) error {
 			} else {
 				return fmt.Errorf("proto: wrong wireType = %d for field Kept", wireType)
 			}
+		case 12:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Carried", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Carried = bool(v != 0)
 		case 80:
 			if wireType != 0 {
 				return fmt.Errorf("proto: wrong wireType = %d for field ForgetAt", wireType)

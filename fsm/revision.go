@@ -1,0 +1,211 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// A checkpoint's older revisions are one stretch, which CheckpointRow.kept
+// lists. What is known of one, besides its body, is a CheckpointRow: that of a
+// small body is carried in the body's row, so that a put need not write it
+// again; that of any other is a row of history, so that a list of revisions
+// reads no long body. A revision that is forgotten by its age has one too,
+// which says when.
+
+// carriedBytesMax is how long a body may be that carries its revision's row. A
+// list of agent.HistoryMax of them reads four megabytes.
+const carriedBytesMax = 4 << 10
+
+// kept is an item of CheckpointRow.kept: the size of a revision's state and
+// metadata, and whether its body carries its row.
+type kept uint64
+
+const keptCarried kept = 1 << 63
+
+func keptOf(size uint64, carried bool) uint64 {
+	if carried {
+		return uint64(keptCarried) | size
+	}
+	return size
+}
+
+func (k kept) size() int64   { return int64(k &^ keptCarried) }
+func (k kept) carried() bool { return k&keptCarried != 0 }
+
+// keptRevision is a revision older than now, and whether it is kept.
+func keptRevision(now *logpb.CheckpointRow, revision uint64) (kept, bool) {
+	count := uint64(len(now.Kept))
+	if revision >= now.Revision || now.Revision-revision > count {
+		return 0, false
+	}
+	return kept(now.Kept[count-(now.Revision-revision)]), true
+}
+
+// olderRevision is the row of a revision older than now; nil where it is not
+// kept. get reads a row.
+func olderRevision(get func(key string) ([]byte, error), scope, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+	k, ok := keptRevision(now, revision)
+	if !ok {
+		return nil, nil
+	}
+	kind := kindCheckpointHistory
+	if k.carried() {
+		kind = kindCheckpointBody
+	}
+	raw, err := get(revisionKey(kind, scope, key, now.Incarnation, revision))
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("checkpoint %q keeps revision %d, which has no row", key, revision)
+	}
+	if !k.carried() {
+		return decodeCheckpointRow(key, raw)
+	}
+	body, err := decodeCheckpointBody(key, raw)
+	if err != nil {
+		return nil, err
+	}
+	if body.Row == nil {
+		return nil, fmt.Errorf("the body of checkpoint %q at revision %d does not carry its row", key, revision)
+	}
+	return body.Row, nil
+}
+
+// older is the row of a revision of a checkpoint that is older than now; nil
+// where it is not kept.
+func (c *commit) older(key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+	return olderRevision(c.rows.get, c.scope, key, now, revision)
+}
+
+// carry puts a revision's row into its body, where that is short.
+func carry(body *logpb.CheckpointBody, row *logpb.CheckpointRow) {
+	if row.Size > carriedBytesMax {
+		body.Row = nil
+		return
+	}
+	body.Row = &logpb.CheckpointRow{
+		Incarnation: row.Incarnation, Revision: row.Revision, Version: row.Version, Lifecycle: row.Lifecycle, Thread: row.Thread,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt, Size: row.Size, StateSize: row.StateSize,
+	}
+}
+
+// keepRevision makes old the newest of the older revisions, and lets go of
+// those past the scope's policy.
+func (c *commit) keepRevision(key string, old, row *logpb.CheckpointRow) error {
+	age := c.record.Policy.HistoryAgeMS
+	carried := old.Carried && age == 0
+	row.Kept = append(old.Kept, keptOf(old.Size, carried))
+	if !carried {
+		if err := c.writeHistory(key, old, age); err != nil {
+			return err
+		}
+	}
+	for keep := c.record.history() - 1; uint64(len(row.Kept)) > keep; {
+		if err := c.dropOldest(key, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeHistory writes the row of history of a revision whose place was taken,
+// which goes after an age; 0 is never.
+func (c *commit) writeHistory(key string, old *logpb.CheckpointRow, age uint64) error {
+	history := revisionKey(kindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision)
+	if age == 0 {
+		raw, err := c.rows.get(idKey(kindCheckpoint, c.scope, key)) // as it stands
+		if err != nil {
+			return err
+		}
+		c.rows.set(history, raw)
+		return nil
+	}
+	raw, err := c.aging(key, old, age)
+	if err != nil {
+		return err
+	}
+	c.expireAt(old.ForgetAt, history)
+	c.rows.set(history, raw)
+	return nil
+}
+
+// dropOldest lets go of the oldest of the revisions that row keeps.
+func (c *commit) dropOldest(key string, row *logpb.CheckpointRow) error {
+	oldest := kept(row.Kept[0])
+	if err := c.dropRevision(key, row, row.Revision-uint64(len(row.Kept)), oldest); err != nil {
+		return err
+	}
+	c.grow(0, -oldest.size())
+	row.Kept = row.Kept[1:]
+	return nil
+}
+
+// dropRevision lets go of an older revision, with its place in the queue.
+func (c *commit) dropRevision(key string, now *logpb.CheckpointRow, revision uint64, k kept) error {
+	c.rows.remove(revisionKey(kindCheckpointBody, c.scope, key, now.Incarnation, revision))
+	if k.carried() {
+		return nil
+	}
+	history := revisionKey(kindCheckpointHistory, c.scope, key, now.Incarnation, revision)
+	if c.record.Policy.HistoryAgeMS > 0 { // else there is next to none, and a put reads no row more
+		raw, err := c.rows.get(history)
+		if err != nil {
+			return err
+		}
+		old, err := decodeCheckpointRow(key, raw)
+		if err != nil {
+			return err
+		}
+		c.unexpire(old.ForgetAt, history)
+	}
+	c.rows.remove(history)
+	return nil
+}
+
+// dropRevisions removes a checkpoint's bodies, the current one's too, and
+// returns their size.
+func (c *commit) dropRevisions(key string, now *logpb.CheckpointRow) (size int64, err error) {
+	c.rows.remove(revisionKey(kindCheckpointBody, c.scope, key, now.Incarnation, now.Revision))
+	size = int64(now.Size)
+	for i, k := range now.Kept {
+		if err := c.dropRevision(key, now, now.Revision-uint64(len(now.Kept)-i), kept(k)); err != nil {
+			return 0, err
+		}
+		size += kept(k).size()
+	}
+	return size, nil
+}
+
+// older is olderRevision in a view, as of its time: one whose age has come is
+// not kept.
+func (r reader) older(key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+	row, err := olderRevision(r.get, r.scope, key, now, revision)
+	if err != nil || row == nil || expired(row.ForgetAt, r.progress.wall) {
+		return nil, err
+	}
+	return row, nil
+}
+
+// history lists what is kept of a key, newest first; that is never more than
+// agent.HistoryMax.
+func (r reader) history(q *agent.CheckpointHistory) (agent.Found, error) {
+	current, err := r.currentCheckpoint(q.Key)
+	if err != nil {
+		return nil, err
+	}
+	list := &agent.CheckpointList{Items: []agent.CheckpointRow{checkpointRow(q.Key, current)}}
+	for back := range uint64(len(current.Kept)) {
+		row, err := r.older(q.Key, current, current.Revision-1-back)
+		if err != nil {
+			return nil, err
+		}
+		if row == nil {
+			break // and so are all before it, or will be with it
+		}
+		list.Items = append(list.Items, checkpointRow(q.Key, row))
+	}
+	return list, nil
+}
