@@ -107,9 +107,9 @@ func (c *commit) patchCheckpoint(op *agent.PatchCheckpoint) (agent.OpResult, err
 	return c.storeCheckpoint(op.Key, old, row, body)
 }
 
-// checkpointBody reads the current revision's body.
+// checkpointBody reads a revision's body.
 func (c *commit) checkpointBody(key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
-	raw, err := c.rows.get(revisionKey(kindCheckpointBody, c.scope, key, row.Incarnation, row.Revision))
+	raw, err := c.rows.get(bodyKey(c.scope, key, row))
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 		return nil, fmt.Errorf("encode the body of checkpoint %q: %w", key, err)
 	}
 	c.rows.set(metaKey, rawRow)
-	c.rows.set(revisionKey(kindCheckpointBody, c.scope, key, row.Incarnation, row.Revision), rawBody)
+	c.rows.set(bodyKey(c.scope, key, row), rawBody)
 	if row.ExpiresAt != old.GetExpiresAt() {
 		c.expireAt(row.ExpiresAt, metaKey)
 	}

@@ -1,5 +1,7 @@
 package fsm
 
+import "dormouse/storage"
+
 // RowsOf counts the rows of a kind, to see what is left behind.
 func (v *View) RowsOf(kind string) (int, error) {
 	cursor, err := v.view.Scan([]byte(kind), []byte(after(kind)))
@@ -37,4 +39,16 @@ const (
 // MemoryKinds are the kinds of the rows that memories leave, tombstones apart.
 var MemoryKinds = []string{
 	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone,
+}
+
+// ProgressRow is the row that says how far the engine is, and its key.
+func (m *Machine) ProgressRow() (key, value []byte, err error) {
+	value, _, err = m.gen.engine.Get(progressKey)
+	return progressKey, value, err
+}
+
+// CheckFormat tells whether an engine's rows are of the format that is read.
+func CheckFormat(r storage.Reader) error {
+	_, err := readProgress(r)
+	return err
 }

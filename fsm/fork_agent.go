@@ -15,7 +15,7 @@ func (c *commit) forkAgent(op *agent.ForkAgent) (agent.OpResult, error) {
 	if err := c.vacant(op); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.get(revisionKey(kindCheckpointBody, c.scope, op.Agent, source.Incarnation, source.Revision))
+	raw, err := c.rows.get(bodyKey(c.scope, op.Agent, source))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	logpb "dormouse/proto/log"
 )
 
 // A key is kind ‖ scope ‖ 0 ‖ id ‖ 0 ‖ suffix. Scopes and ids hold no NUL, so
@@ -30,7 +32,7 @@ const (
 	kindValueTombstone      = "\x32" // key → logpb.Tombstone
 	kindCheckpoint          = "\x38" // key → logpb.CheckpointRow
 	kindCheckpointHistory   = "\x39" // key, incarnation, revision → logpb.CheckpointRow, of older revisions
-	kindCheckpointBody      = "\x3a" // key, incarnation, revision → logpb.CheckpointBody
+	kindCheckpointBody      = "\x3a" // key, incarnation, slot → logpb.CheckpointBody
 	kindCheckpointTombstone = "\x3b" // key → logpb.Tombstone
 	kindThread              = "\x40" // thread → logpb.ThreadMeta
 	kindEntry               = "\x41" // thread, incarnation, seq → logpb.EntryRow
@@ -70,6 +72,15 @@ func entryKey(scope, thread string, incarnation, seq uint64) string {
 // incarnationKey begins the keys of the parts of one incarnation of an id.
 func incarnationKey(kind, scope, id string, incarnation uint64) string {
 	return kind + scope + separator + id + separator + string(binary.BigEndian.AppendUint64(nil, incarnation))
+}
+
+// bodyKey names the row of a revision's body.
+func bodyKey(scope, key string, row *logpb.CheckpointRow) string {
+	return slotKey(scope, key, row.Incarnation, row.Slot)
+}
+
+func slotKey(scope, key string, incarnation, slot uint64) string {
+	return revisionKey(kindCheckpointBody, scope, key, incarnation, slot)
 }
 
 func revisionKey(kind, scope, id string, incarnation, revision uint64) string {

@@ -17,8 +17,9 @@ type progress struct {
 	chain uint32 // over all entries up to it; see chain.go
 }
 
-// engineFormat is the version of the rows. An engine of a newer one is refused.
-const engineFormat = 1
+// engineFormat is the version of the rows. An engine of another one is refused:
+// 1 was of before the first release, and nothing reads it.
+const engineFormat = 2
 
 const progressBytes = 1 + 4*8 + 4
 
@@ -34,6 +35,10 @@ func readProgress(r storage.Reader) (progress, error) {
 	if len(raw) > 0 && raw[0] > engineFormat {
 		return progress{}, fmt.Errorf("%w: the state was written by a newer version (format %d; this one reads up to %d): "+
 			"start the newer version again", ErrForeign, raw[0], engineFormat)
+	}
+	if len(raw) > 0 && raw[0] < engineFormat {
+		return progress{}, fmt.Errorf("%w: the state was written by a version of before the first release (format %d; this one reads %d): "+
+			"give the node an empty data directory, and let it join again", ErrForeign, raw[0], engineFormat)
 	}
 	if len(raw) != progressBytes {
 		return progress{}, fmt.Errorf("%w: the state's progress row has %d bytes, not %d", storage.ErrDamaged, len(raw), progressBytes)

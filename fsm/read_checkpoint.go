@@ -24,7 +24,7 @@ func (r reader) checkpointAt(key string, revision uint64) (*agent.Checkpoint, er
 			return nil, err
 		}
 	}
-	raw, err := r.get(revisionKey(kindCheckpointBody, r.scope, key, row.Incarnation, row.Revision))
+	raw, err := r.get(bodyKey(r.scope, key, row))
 	if err != nil {
 		return nil, err
 	}

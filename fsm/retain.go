@@ -40,9 +40,11 @@ func (c *commit) forgetRevision(row string) error {
 		return nil
 	}
 	for n := uint64(len(now.Kept)); n > 0 && now.Revision-n <= revision; n-- {
-		if err := c.dropOldest(key, now); err != nil {
+		oldest, err := c.dropOldest(key, now)
+		if err != nil {
 			return err
 		}
+		c.rows.remove(slotKey(c.scope, key, incarnation, oldest.slot()))
 	}
 	raw, err := marshal(now)
 	if err != nil {

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"fmt"
+	"slices"
 
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
@@ -13,26 +14,35 @@ import (
 // again; that of any other is a row of history, so that a list of revisions
 // reads no long body. A revision that is forgotten by its age has one too,
 // which says when.
+//
+// A body's row is named by a slot, which the next revision takes over from the
+// one that its policy lets go of: so nothing is deleted, and a put of a
+// checkpoint with a full history writes two rows.
 
 // carriedBytesMax is how long a body may be that carries its revision's row. A
 // list of agent.HistoryMax of them reads four megabytes.
 const carriedBytesMax = 4 << 10
 
 // kept is an item of CheckpointRow.kept: the size of a revision's state and
-// metadata, and whether its body carries its row.
+// metadata, its slot, and whether its body carries its row.
 type kept uint64
 
-const keptCarried kept = 1 << 63
+const (
+	keptSlotBits = 16 // agent.HistoryMax needs ten
+	keptSizeAt   = keptSlotBits + 1
+)
 
-func keptOf(size uint64, carried bool) uint64 {
+func keptOf(row *logpb.CheckpointRow, carried bool) kept {
+	k := kept(row.Size<<keptSizeAt | row.Slot<<1)
 	if carried {
-		return uint64(keptCarried) | size
+		k |= 1
 	}
-	return size
+	return k
 }
 
-func (k kept) size() int64   { return int64(k &^ keptCarried) }
-func (k kept) carried() bool { return k&keptCarried != 0 }
+func (k kept) size() int64   { return int64(k >> keptSizeAt) }
+func (k kept) slot() uint64  { return uint64(k) >> 1 & (1<<keptSlotBits - 1) }
+func (k kept) carried() bool { return k&1 != 0 }
 
 // keptRevision is a revision older than now, and whether it is kept.
 func keptRevision(now *logpb.CheckpointRow, revision uint64) (kept, bool) {
@@ -50,11 +60,11 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 	if !ok {
 		return nil, nil
 	}
-	kind := kindCheckpointHistory
+	row := revisionKey(kindCheckpointHistory, scope, key, now.Incarnation, revision)
 	if k.carried() {
-		kind = kindCheckpointBody
+		row = slotKey(scope, key, now.Incarnation, k.slot())
 	}
-	raw, err := get(revisionKey(kind, scope, key, now.Incarnation, revision))
+	raw, err := get(row)
 	if err != nil {
 		return nil, err
 	}
@@ -88,27 +98,47 @@ func carry(body *logpb.CheckpointBody, row *logpb.CheckpointRow) {
 	}
 	body.Row = &logpb.CheckpointRow{
 		Incarnation: row.Incarnation, Revision: row.Revision, Version: row.Version, Lifecycle: row.Lifecycle, Thread: row.Thread,
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt, Size: row.Size, StateSize: row.StateSize,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt, Size: row.Size, StateSize: row.StateSize, Slot: row.Slot,
 	}
 }
 
-// keepRevision makes old the newest of the older revisions, and lets go of
-// those past the scope's policy.
+// keepRevision makes old the newest of the older revisions, lets go of those
+// past the scope's policy, and gives row a slot.
 func (c *commit) keepRevision(key string, old, row *logpb.CheckpointRow) error {
 	age := c.record.Policy.HistoryAgeMS
 	carried := old.Carried && age == 0
-	row.Kept = append(old.Kept, keptOf(old.Size, carried))
+	row.Kept = append(old.Kept, uint64(keptOf(old, carried)))
 	if !carried {
 		if err := c.writeHistory(key, old, age); err != nil {
 			return err
 		}
 	}
+	var gone []kept
 	for keep := c.record.history() - 1; uint64(len(row.Kept)) > keep; {
-		if err := c.dropOldest(key, row); err != nil {
+		oldest, err := c.dropOldest(key, row)
+		if err != nil {
 			return err
+		}
+		gone = append(gone, oldest)
+	}
+	row.Slot = freeSlot(row)
+	for _, k := range gone {
+		if k.slot() != row.Slot {
+			c.rows.remove(slotKey(c.scope, key, row.Incarnation, k.slot()))
 		}
 	}
 	return nil
+}
+
+// freeSlot is the first slot that no older revision of row's is in.
+func freeSlot(row *logpb.CheckpointRow) uint64 {
+	taken := make([]bool, len(row.Kept)+1)
+	for _, k := range row.Kept {
+		if slot := kept(k).slot(); slot < uint64(len(taken)) {
+			taken[slot] = true
+		}
+	}
+	return uint64(slices.Index(taken, false))
 }
 
 // writeHistory writes the row of history of a revision whose place was taken,
@@ -132,20 +162,21 @@ func (c *commit) writeHistory(key string, old *logpb.CheckpointRow, age uint64) 
 	return nil
 }
 
-// dropOldest lets go of the oldest of the revisions that row keeps.
-func (c *commit) dropOldest(key string, row *logpb.CheckpointRow) error {
+// dropOldest lets go of the oldest of the revisions that row keeps, but for its
+// body.
+func (c *commit) dropOldest(key string, row *logpb.CheckpointRow) (kept, error) {
 	oldest := kept(row.Kept[0])
-	if err := c.dropRevision(key, row, row.Revision-uint64(len(row.Kept)), oldest); err != nil {
-		return err
+	if err := c.dropHistory(key, row, row.Revision-uint64(len(row.Kept)), oldest); err != nil {
+		return 0, err
 	}
 	c.grow(0, -oldest.size())
 	row.Kept = row.Kept[1:]
-	return nil
+	return oldest, nil
 }
 
-// dropRevision lets go of an older revision, with its place in the queue.
-func (c *commit) dropRevision(key string, now *logpb.CheckpointRow, revision uint64, k kept) error {
-	c.rows.remove(revisionKey(kindCheckpointBody, c.scope, key, now.Incarnation, revision))
+// dropHistory lets go of an older revision's row of history, with its place in
+// the queue.
+func (c *commit) dropHistory(key string, now *logpb.CheckpointRow, revision uint64, k kept) error {
 	if k.carried() {
 		return nil
 	}
@@ -165,16 +196,18 @@ func (c *commit) dropRevision(key string, now *logpb.CheckpointRow, revision uin
 	return nil
 }
 
-// dropRevisions removes a checkpoint's bodies, the current one's too, and
-// returns their size.
+// dropRevisions removes a checkpoint's history and its bodies, the current one
+// too, and returns their size.
 func (c *commit) dropRevisions(key string, now *logpb.CheckpointRow) (size int64, err error) {
-	c.rows.remove(revisionKey(kindCheckpointBody, c.scope, key, now.Incarnation, now.Revision))
+	c.rows.remove(bodyKey(c.scope, key, now))
 	size = int64(now.Size)
-	for i, k := range now.Kept {
-		if err := c.dropRevision(key, now, now.Revision-uint64(len(now.Kept)-i), kept(k)); err != nil {
+	for i, raw := range now.Kept {
+		k := kept(raw)
+		if err := c.dropHistory(key, now, now.Revision-uint64(len(now.Kept)-i), k); err != nil {
 			return 0, err
 		}
-		size += kept(k).size()
+		c.rows.remove(slotKey(c.scope, key, now.Incarnation, k.slot()))
+		size += k.size()
 	}
 	return size, nil
 }

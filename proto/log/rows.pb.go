@@ -141,7 +141,8 @@ type CheckpointRow struct {
 	Size          uint64                 `protobuf:"varint,9,opt,name=size,proto3" json:"size,omitempty"` // of state and metadata
 	StateSize     uint64                 `protobuf:"varint,10,opt,name=state_size,json=stateSize,proto3" json:"state_size,omitempty"`
 	Kept          []uint64               `protobuf:"varint,11,rep,packed,name=kept,proto3" json:"kept,omitempty"`                  // the older revisions that are kept, oldest first, as fsm's kept; the newest of them is revision-1
-	Carried       bool                   `protobuf:"varint,12,opt,name=carried,proto3" json:"carried,omitempty"`                   // the current revision's body carries its row
+	Carried       bool                   `protobuf:"varint,12,opt,name=carried,proto3" json:"carried,omitempty"`                   // this revision's body carries its row
+	Slot          uint64                 `protobuf:"varint,13,opt,name=slot,proto3" json:"slot,omitempty"`                         // where this revision's body is
 	ForgetAt      int64                  `protobuf:"varint,80,opt,name=forget_at,json=forgetAt,proto3" json:"forget_at,omitempty"` // of a row of history: when it goes; 0 for when there are too many
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -259,6 +260,13 @@ func (x *CheckpointRow) GetCarried() bool {
 		return x.Carried
 	}
 	return false
+}
+
+func (x *CheckpointRow) GetSlot() uint64 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
 }
 
 func (x *CheckpointRow) GetForgetAt() int64 {
@@ -884,7 +892,7 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\a \x01(\x03R\texpiresAt\x12\x1a\n" +
-	"\bmetadata\x18F \x01(\fR\bmetadata\"\x92\x03\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\"\xa6\x03\n" +
 	"\rCheckpointRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x18\n" +
@@ -902,7 +910,8 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"state_size\x18\n" +
 	" \x01(\x04R\tstateSize\x12\x12\n" +
 	"\x04kept\x18\v \x03(\x04R\x04kept\x12\x18\n" +
-	"\acarried\x18\f \x01(\bR\acarried\x12\x1b\n" +
+	"\acarried\x18\f \x01(\bR\acarried\x12\x12\n" +
+	"\x04slot\x18\r \x01(\x04R\x04slot\x12\x1b\n" +
 	"\tforget_at\x18P \x01(\x03R\bforgetAt\"t\n" +
 	"\x0eCheckpointBody\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\fR\x05state\x12\x1a\n" +

@@ -134,6 +134,11 @@ func (m *CheckpointRow) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error) {
 		i--
 		dAtA[i] = 0x80
 	}
+	if m.Slot != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Slot))
+		i--
+		dAtA[i] = 0x68
+	}
 	if m.Carried {
 		i--
 		if m.Carried {
@@ -821,6 +826,9 @@ func (m *CheckpointRow) SizeVT() (n int) {
 	}
 	if m.Carried {
 		n += 2
+	}
+	if m.Slot != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Slot))
 	}
 	if m.ForgetAt != 0 {
 		n += 2 + protohelpers.SizeOfVarint(uint64(m.ForgetAt))
@@ -1614,6 +1622,25 @@ func (m *CheckpointRow) UnmarshalVT(dAtA []byte) error {
 				}
 			}
 			m.Carried = bool(v != 0)
+		case 13:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Slot", wireType)
+			}
+			m.Slot = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Slot |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		case 80:
 			if wireType != 0 {
 				return fmt.Errorf("proto: wrong wireType = %d for field ForgetAt", wireType)
