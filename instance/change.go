@@ -23,15 +23,22 @@ type Turn struct {
 	durable bool // it is stored before its reply, whatever its manager says
 	entries []agent.Draft
 	ops     []agent.Op
-	cron    *agent.PatchCron // of a signal that changes the manifest
 	reply   agent.JSON
 	answer  func(rev, revision uint64) agent.JSON // instead of reply, once these are known
+
+	jobs      []*agent.PatchCron // what the turn changes in the manifest, in order
+	manifest  agent.JSON         // …and what that comes to
+	repatched int                // …and how many of jobs change anything: a revision each
 }
 
 func newTurn(h *Host, i *instance, s agent.Signal, kind agent.HandlerKind) *Turn {
-	return &Turn{
+	t := &Turn{
 		host: h, instance: i, signal: s, rev: i.rev(), revision: i.stored.revision, kind: kind, state: i.body.state,
 	}
+	if i.body.rare != nil {
+		t.manifest = i.body.rare.cron
+	}
+	return t
 }
 
 // Ref names the instance.
@@ -140,7 +147,7 @@ func (t *Turn) Reads(ctx context.Context, reads ...agent.Read) (agent.Answers, e
 
 // wrote tells whether there is anything to store.
 func (t *Turn) wrote() bool {
-	return t.changed || len(t.entries) > 0 || len(t.ops) > 0 || t.cron != nil || t.signal.Ack != nil
+	return t.changed || len(t.entries) > 0 || len(t.ops) > 0 || len(t.jobs) > 0 || t.signal.Ack != nil
 }
 
 // settle fixes the reply, once it is known what the turn comes to.

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -119,16 +120,50 @@ func samePlan(a, b *agent.Timer) bool {
 	return a.Cron == b.Cron && a.TimeZone == b.TimeZone && a.Missed == b.Missed && a.CatchUp == b.CatchUp && a.Type == b.Type && string(a.Data) == string(b.Data)
 }
 
-// cronTurn is the turn of a signal that changes the manifest. No handler sees
-// it.
-func (h *Host) cronTurn(t *Turn) error {
-	if _, service, _ := h.config(t.instance.family); service != h.o.Service {
-		return agent.Invalid("type", "manager %q is not stored in the cluster, which is what keeps jobs", t.instance.family.name)
+// PatchCron changes recurring jobs of the instance in the turn's commit, as the
+// op of that name does: specs are {job: spec}, and null cancels one. Jobs that
+// its manager declares are not its own to set: conflict. What is wrong is
+// refused at once, and changes nothing. A turn that changes jobs is stored
+// before its reply, whatever its manager's durability.
+//
+// A timer that is no job's is set by Commit, with agent.PutTimer.
+func (t *Turn) PatchCron(specs agent.JSON) error {
+	manager, service, _ := t.host.config(t.instance.family)
+	if service != t.host.o.Service {
+		return agent.Invalid("cron", "manager %q is not stored in the cluster, which is what keeps jobs", t.instance.family.name)
 	}
-	t.cron = &agent.PatchCron{Key: t.instance.ref().Checkpoint(), Specs: t.Data()}
-	c := agent.Commit{Scope: t.instance.family.scope, Ops: []agent.Op{t.cron}}
-	return c.Validate()
+	op := &agent.PatchCron{Key: t.instance.ref().Checkpoint(), Specs: specs}
+	c := agent.Commit{Scope: t.instance.family.scope, Ops: []agent.Op{op}}
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	changes, err := agent.CronChanges(op.Specs)
+	if err != nil {
+		return err
+	}
+	declared, _ := agent.CronSpecs(manager.Schedules)
+	for _, change := range changes {
+		if change.Set != nil && slices.ContainsFunc(declared, func(d agent.CronSpec) bool { return d.Job == change.Job }) {
+			return agent.Errorf(agent.CodeConflict, "manager %q declares job %q for all of its instances: change it there", manager.Name, change.Job)
+		}
+	}
+	next, _, err := agent.PatchManifest(t.manifest, changes)
+	if err != nil {
+		return err
+	}
+	if jobs, _ := agent.CronSpecs(next); len(jobs) > agent.CronSpecsMax {
+		return agent.TooLarge("specs", "cron_specs_max", len(jobs), agent.CronSpecsMax)
+	}
+	if !bytes.Equal(next, t.manifest) {
+		t.repatched++
+	}
+	t.manifest, t.jobs = next, append(t.jobs, op)
+	return nil
 }
+
+// Cron is the manifest of the instance's own recurring jobs, {job: spec}, as the
+// turn has made it so far; nil where it has none. It must not be written to.
+func (t *Turn) Cron() agent.JSON { return t.manifest }
 
 // withCron is a state as it is stored: with the manifest, and none other.
 func (i *instance) withCron(state agent.JSON) (agent.JSON, error) {
@@ -143,12 +178,9 @@ func (i *instance) withCron(state agent.JSON) (agent.JSON, error) {
 }
 
 // patched notes what a turn that was stored made of the manifest.
-func (i *instance) patched(o *agent.PatchCron) {
-	if o == nil {
-		return
-	}
-	if changes, err := agent.CronChanges(o.Specs); err == nil {
-		i.more().cron, _, _ = agent.PatchManifest(i.more().cron, changes)
+func (i *instance) patched(t *Turn) {
+	if len(t.jobs) > 0 {
+		i.more().cron = t.manifest
 	}
 }
 

@@ -2,11 +2,13 @@ package instance_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/instance"
 )
 
 const daily = `{"cron_expression":"@daily","message":{"type":"timer","data":{"n":1}},"timezone":"Etc/UTC"}`
@@ -169,4 +171,134 @@ func (k *kit) write(ops ...agent.Op) {
 	if _, err := k.node.Commit(k.Context(), agent.Commit{Ops: ops}); err != nil {
 		k.Fatal(err)
 	}
+}
+
+// What a turn says of jobs is in its own commit, whatever handles it: with its
+// state and its answer, once, and not at all where the turn is refused.
+func TestATurnChangesItsOwnJobsSim(t *testing.T) {
+	hourly := strings.ReplaceAll(daily, "@daily", "@hourly")
+	for _, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
+		t.Run("document "+string(durability), func(t *testing.T) {
+			sim(t, nil, func(k *kit) {
+				k.put(agent.Manager{Name: "m", Durability: durability})
+				s := requested(signal("turn", `{"patch":{"x":1},"entries":{},"cron":{"j":`+daily+`,"k":`+daily+`}}`), "c", 1)
+				first := k.send(k.host, "a", s)
+				again := k.send(k.host, "a", s)
+				if want := `{"rev":1,"revision":2}`; !first.Durable || first.Revision != 2 || string(first.Data) != want || string(again.Data) != want {
+					k.Errorf("%+v, sent again %+v", first, again)
+				}
+				k.want("stored", k.manifest(), `{"x":1,"__cron_specs__":{"j":`+daily+`,"k":`+daily+`}}`)
+				k.want("timers", k.jobs(), "cron:j @daily, cron:k @daily")
+				alone := k.send(k.host, "a", signal("turn", `{"cron":{"j":null,"other":null}}`))
+				k.want("the answer", string(alone.Data), `{"rev":1,"revision":3}`)
+				same := k.send(k.host, "a", signal("turn", `{"cron":{"k":`+daily+`}}`))
+				k.want("what changes nothing", string(same.Data), `{"rev":1,"revision":3}`)
+				k.want("stored", k.manifest(), `{"x":1,"__cron_specs__":{"k":`+daily+`}}`)
+				k.want("timers", k.jobs(), "cron:k @daily")
+				_, err := k.host.Signal(k.Context(), ref("a"), signal("turn", `{"patch":{"x":2},"cron":{"k":{"cron_expression":"61 * * * *","message":1}}}`))
+				if e := k.refusal(err, agent.CodeInvalid); e.Field != "specs.k.cron_expression" {
+					k.Errorf("%+v", e)
+				}
+				k.want("the handler's state", k.state(k.host, "a"), `{"x":1}`)
+			})
+		})
+	}
+	t.Run("go", func(t *testing.T) {
+		withHandler(t, func(k *kit, f *funcs) {
+			k.put(agent.Manager{Name: "m", Handler: goHandler, Schedules: agent.JSON(`{"theirs":{"cron_expression":"@hourly","message":0}}`)})
+			f.handle = func(t *instance.Turn) error {
+				if err := t.PatchCron(agent.JSON(`{"j":` + daily + `,"k":` + daily + `}`)); err != nil {
+					return err
+				}
+				if err := t.PatchCron(agent.JSON(`{"k":null,"j":` + hourly + `}`)); err != nil {
+					return err
+				}
+				ref := t.Ref()
+				t.Commit(&agent.PutTimer{Timer: agent.Timer{Manager: ref.Manager, Key: ref.Key, ID: "once", Next: 4102444800000}})
+				return t.Reply(agent.JSON(`{"jobs":` + string(t.Cron()) + `}`))
+			}
+			s := requested(signal("x", ""), "c", 1)
+			k.want("the answer", string(k.send(k.host, "a", s).Data), `{"jobs":{"j":`+hourly+`}}`)
+			k.want("sent again", string(k.send(k.host, "a", s).Data), `{"jobs":{"j":`+hourly+`}}`)
+			k.want("stored", k.manifest(), `{"__cron_specs__":{"j":`+hourly+`}}`)
+			k.want("timers", k.jobs(), "cron:j @hourly, cron:theirs @hourly")
+			if k.timer("once") == nil {
+				k.Error("its own timer is missing")
+			}
+
+			f.handle = func(t *instance.Turn) error {
+				k.want("what it has", string(t.Cron()), `{"j":`+hourly+`}`)
+				if err := t.PatchCron(agent.JSON(`{"j":null}`)); err != nil {
+					return err
+				}
+				t.Commit(&agent.PutValue{Key: "v", IfRevision: &[]uint64{7}[0]}) // which there is not
+				return nil
+			}
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+			k.code(err, agent.CodeRevisionMismatch)
+			k.want("after a turn that was refused", k.manifest(), `{"__cron_specs__":{"j":`+hourly+`}}`)
+
+			f.handle = func(t *instance.Turn) error { return t.PatchCron(agent.JSON(`{"theirs":` + daily + `}`)) }
+			made := f.made
+			_, err = k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+			k.code(err, agent.CodeConflict)
+			if f.made != made+1 { // the one whose turn was refused before
+				k.Errorf("asked anew %d times", f.made-made)
+			}
+			f.handle = func(t *instance.Turn) error { k.want("after all", string(t.Cron()), `{"j":`+hourly+`}`); return nil }
+			k.send(k.host, "a", signal("x", ""))
+		})
+	})
+	t.Run("http", func(t *testing.T) {
+		withEndpoint(t, func(k *kit, e *endpoint) {
+			answer := `{"patch":{"x":1},"cron":{"j":` + daily + `},"timers":{"once":{"at":4102444800000}}}`
+			e.serve = func(*http.Request, []byte) (int, string, error) { return 200, answer, nil }
+			k.send(k.host, "a", signal("x", `{}`))
+			k.want("stored", k.manifest(), `{"x":1,"__cron_specs__":{"j":`+daily+`}}`)
+			k.want("timers", k.jobs(), "cron:j @daily")
+			answer = `{"cron":{"j":{"cron_expression":"@daily"}}}`
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", `{}`))
+			if e := k.refusal(err, agent.CodeHandlerFailed); e.Reason != "invalid_change" {
+				k.Errorf("%+v", e)
+			}
+			answer = `{"cron":{"j":null},"timers":{"once":null}}`
+			k.send(k.host, "a", signal("x", `{}`))
+			k.want("cancelled", k.manifest(), `{"x":1}`)
+			if k.jobs() != "" || k.timer("once") != nil {
+				k.Errorf("timers: %s, %+v", k.jobs(), k.timer("once"))
+			}
+		})
+	})
+	t.Run("not stored", func(t *testing.T) {
+		sim(t, nil, func(k *kit) {
+			k.put(agent.Manager{Name: "m", Storage: agent.KeepNone})
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("turn", `{"cron":{"j":null}}`))
+			if e := k.refusal(err, agent.CodeInvalid); e.Field != "cron" {
+				k.Errorf("%+v", e)
+			}
+		})
+	})
+}
+
+// Somebody else's write is noticed by a turn that changes jobs alone, whose
+// handler is asked again about what is there.
+func TestATurnOfJobsAloneIsFencedByTheRevisionSim(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler})
+		k.start("a", `{"x":1}`)
+		f.handle = func(t *instance.Turn) error { return t.SetState(agent.JSON(`{"x":2}`)) }
+		k.send(k.host, "a", signal("x", ""))
+		asked := 0
+		f.handle = func(t *instance.Turn) error {
+			if asked++; asked == 1 {
+				k.write(&agent.PatchCheckpoint{Key: ref("a").Checkpoint(), Patch: agent.JSON(`{"x":3}`)})
+			}
+			return t.PatchCron(agent.JSON(`{"j":` + daily + `}`))
+		}
+		k.send(k.host, "a", signal("x", ""))
+		k.want("stored", k.manifest(), `{"x":3,"__cron_specs__":{"j":`+daily+`}}`)
+		if asked != 2 {
+			k.Errorf("asked %d times", asked)
+		}
+	})
 }

@@ -16,7 +16,7 @@ import (
 const (
 	signalAppend = "append" // {"entries": one or many}
 	signalPatch  = "patch"  // a merge patch of the state
-	signalTurn   = "turn"   // {"entries"?, "patch"?, "timers"?}
+	signalTurn   = "turn"   // {"entries"?, "patch"?, "timers"?, "cron"?}
 	signalGet    = "get"    // {}; the only one whose reply holds the state
 )
 
@@ -56,6 +56,7 @@ func documentTurn(t *Turn) error {
 		Entries drafts         `json:"entries"`
 		Patch   jsontext.Value `json:"patch"`
 		Timers  jsontext.Value `json:"timers"`
+		Cron    jsontext.Value `json:"cron"`
 	}
 	if err := read(t.Data(), "data", &want); err != nil {
 		return err
@@ -64,7 +65,7 @@ func documentTurn(t *Turn) error {
 		switch {
 		case len(want.Entries) == 0:
 			return agent.Invalid("entries", "entries are missing: give one or many")
-		case want.Patch != nil || want.Timers != nil:
+		case want.Patch != nil || want.Timers != nil || want.Cron != nil:
 			return agent.Invalid("data", "append takes entries alone: send %s", signalTurn)
 		}
 	}
@@ -73,6 +74,11 @@ func documentTurn(t *Turn) error {
 	}
 	if err := t.setTimers(want.Timers); err != nil {
 		return err
+	}
+	if isSet(want.Cron) {
+		if err := t.PatchCron(agent.JSON(want.Cron)); err != nil {
+			return err
+		}
 	}
 	if isSet(want.Patch) {
 		return t.Patch(agent.JSON(want.Patch))

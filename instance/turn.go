@@ -50,7 +50,7 @@ func (h *Host) attempt(i *instance, manager agent.Manager, s agent.Signal, reque
 	defer cancel()
 	t := newTurn(h, i, s, manager.Handler.Kind)
 	if s.Type == agent.SignalCron {
-		err = h.cronTurn(t)
+		err = t.PatchCron(t.Data()) // a turn of its own, which no handler sees
 	} else {
 		err = h.call(ctx, i, manager, t)
 	}
@@ -75,7 +75,7 @@ func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request age
 		t.track()
 	}
 	_, service, _ := h.config(i.family)
-	must := t.durable || len(t.ops) > 0 || t.cron != nil || t.signal.Ack != nil
+	must := t.durable || len(t.ops) > 0 || len(t.jobs) > 0 || t.signal.Ack != nil
 	now := manager.Durability == agent.DurabilityTurn || must
 	switch {
 	case service == nil && must:
@@ -106,17 +106,15 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 			return agent.Reply{}, err
 		}
 	}
-	own := len(ops)
-	t.settle(i.stored.rev+uint64(len(entries)), i.stored.revision+uint64(min(own, 1)))
-	if t.cron != nil {
-		if own == 0 {
-			t.cron.IfRevision, t.cron.IfIncarnation = &i.stored.revision, i.stored.incarnation
-		}
-		ops = append(ops, t.cron)
-		own++
+	t.settle(i.stored.rev+uint64(len(entries)), i.stored.revision+uint64(min(len(ops), 1)+t.repatched))
+	if len(ops) == 0 && len(t.jobs) > 0 {
+		t.jobs[0].IfRevision, t.jobs[0].IfIncarnation = &i.stored.revision, i.stored.incarnation
 	}
-	if t.signal.Ack != nil { // before the handler's ops, which may put that timer anew
+	if t.signal.Ack != nil { // before the jobs and the handler's ops, which may put that timer anew, or cancel it
 		ops = append(ops, t.signal.Ack)
+	}
+	for _, job := range t.jobs {
+		ops = append(ops, job)
 	}
 	ops = append(ops, t.ops...)
 	if t.signal.Request.Client != "" {
@@ -131,17 +129,16 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	_, service, _ := h.config(i.family)
 	result, err := h.settle(i, service, commit)
 	if err != nil {
-		return agent.Reply{}, h.refused(i, err, own)
+		return agent.Reply{}, h.refused(i, err, ops)
 	}
 	i.body.state = t.state
 	h.saved(i, result)
-	i.patched(t.cron)
+	i.patched(t)
 	return h.replied(i, t, true), nil
 }
 
-// refused is what becomes of a turn that was not stored. own is how many of its
-// ops came first that are about the instance itself.
-func (h *Host) refused(i *instance, err error, own int) error {
+// refused is what becomes of a turn that was not stored, with its ops.
+func (h *Host) refused(i *instance, err error, ops []agent.Op) error {
 	if isCode(err, agent.CodeUnavailable, agent.CodeNotOwner) {
 		h.unlive(i)
 		return err
@@ -150,11 +147,11 @@ func (h *Host) refused(i *instance, err error, own int) error {
 	if errors.As(err, &e) && agent.OutcomeOf(e) == agent.Refused {
 		switch e.Code {
 		case agent.CodeConflict, agent.CodeRevisionMismatch, agent.CodeDeleted, agent.CodeMissingThread:
-			if e.Op < own {
+			if i.itself(ops, e.Op) {
 				return &staleError{refusal: err}
 			}
 		case agent.CodeThreadMismatch: // its rev was right, and yet it is shorter than it should be
-			if e.Op < own {
+			if i.itself(ops, e.Op) {
 				err = agent.Errorf(agent.CodeDuplicateEntry, "an entry of the turn is in the thread already, under its id")
 			}
 		default:
@@ -164,6 +161,16 @@ func (h *Host) refused(i *instance, err error, own int) error {
 	}
 	h.forget(i, agent.ReasonChanged) // nobody knows what the store has
 	return err
+}
+
+// itself tells whether the nth op of a turn is about the instance, and so the
+// host's own: none of its handler's is.
+func (i *instance) itself(ops []agent.Op, n int) bool {
+	if n < 0 || n >= len(ops) {
+		return false
+	}
+	key, ok := ownKey(ops[n])
+	return ok && key == i.ref().Checkpoint()
 }
 
 // replied is the answer to a turn that is concluded.

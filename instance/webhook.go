@@ -72,6 +72,7 @@ type webhookReply struct {
 	Patch   jsontext.Value `json:"patch"` // …or a merge patch
 	Entries drafts         `json:"entries"`
 	Timers  jsontext.Value `json:"timers"`
+	Cron    jsontext.Value `json:"cron"`
 	Reply   jsontext.Value `json:"reply"`
 }
 
@@ -205,6 +206,9 @@ func (t *Turn) obey(body []byte) error {
 	}
 	if err == nil {
 		err = t.setTimers(want.Timers)
+	}
+	if err == nil && isSet(want.Cron) {
+		err = t.PatchCron(agent.JSON(want.Cron))
 	}
 	if err != nil {
 		return t.unfit(err)

@@ -28,7 +28,7 @@ type Faults interface {
 }
 
 // InstanceCase is one claim about an agent.Instances: of SEMANTICS' lists M and
-// CL, whose id its name begins with, or of watches, which have none.
+// CL and C, whose id its name begins with, or of watches, which have none.
 type InstanceCase struct {
 	Name string
 	Lost bool // it loses a node: Fleet.Faults is needed
@@ -39,7 +39,7 @@ type InstanceCase struct {
 // store that can be held up and handlers of its own.
 func InstanceCases() []InstanceCase {
 	var all []InstanceCase
-	for _, c := range slices.Concat(lifeClaims, idleClaims, keepingClaims, listenClaims, homeClaims) {
+	for _, c := range slices.Concat(lifeClaims, idleClaims, keepingClaims, listenClaims, ownTimeClaims, homeClaims) {
 		all = append(all, InstanceCase{Name: c.name, Lost: c.lost, Run: func(t *testing.T, fleet Fleet) {
 			t.Helper()
 			c.prove(&liveKit{kit: newKit(t, fleet.Service), fleet: fleet, at: fleet.Instances})

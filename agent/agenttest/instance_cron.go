@@ -1,0 +1,38 @@
+package agenttest
+
+import (
+	"fmt"
+	"time"
+
+	"dormouse/agent"
+)
+
+// ownTimeClaims are of jobs and timers that an instance's turns set.
+var ownTimeClaims = []instanceClaim{
+	// Each second, until it has come once. What sets it and what it does are one
+	// turn each: its own acknowledges it and cancels it at once.
+	{name: "C-4_a_job_that_cancels_itself_in_its_turn_comes_once", prove: func(k *liveKit) {
+		k.manage(agent.Manager{IdleTimeout: idle})
+		once := `{"entries":{"payload":{"n":1}},"patch":{"done":true},"cron":{"j":null}}`
+		job := `{"cron_expression":"* * * * * *","message":{"type":"turn","data":` + once + `},"timezone":"Etc/UTC"}`
+		k.equal("durable", k.signal(k.ref("a"), "turn", `{"cron":{"j":`+job+`}}`).Durable, true)
+		k.stop("a")
+		k.equal("stored", k.stateOf(k.ref("a").Checkpoint()), `{"__cron_specs__":{"j":`+job+`}}`)
+		time.Sleep(long)
+		k.equal("entries", k.holds(k.ref("a"), `{"done":true}`).Rev, uint64(1))
+		k.equal("stored", k.stateOf(k.ref("a").Checkpoint()), `{"done":true}`)
+		k.equal("timers", len(find[*agent.TimerList](k.kit, &agent.ListTimers{Manager: "m", Key: "a"}).Items), 0)
+	}},
+
+	{name: "C-1_a_turn_sets_a_timer_that_sets_the_next", prove: func(k *liveKit) {
+		k.manage(agent.Manager{IdleTimeout: idle})
+		at := func(in time.Duration, then string) string {
+			return fmt.Sprintf(`{"entries":{},"timers":{"t":{"at":%d,"type":"turn","data":%s}}}`, time.Now().Add(in).UnixMilli(), then)
+		}
+		k.signal(k.ref("a"), "turn", at(time.Second, at(long, `{"entries":{},"timers":{"t":null}}`)))
+		k.stop("a")
+		time.Sleep(2 * long)
+		k.equal("entries", k.holds(k.ref("a"), `{}`).Rev, uint64(3))
+		k.equal("timers", len(find[*agent.TimerList](k.kit, &agent.ListTimers{Manager: "m", Key: "a"}).Items), 0)
+	}},
+}
