@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	apipb "dormouse/proto/api"
+	"dormouse/proto/codec"
 	"dormouse/proto/wire"
 )
 
@@ -141,6 +142,7 @@ func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 		grpc.WithInitialConnWindowSize(connWindowBytes),
 		grpc.WithDefaultCallOptions(
 			grpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax), grpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax),
+			grpc.ForceCodecV2(codec.Codec),
 		),
 	}, p.o.DialOptions...)
 	// Names are the dialer's business: passthrough needs no resolver.

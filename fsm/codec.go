@@ -4,8 +4,7 @@ package fsm
 // as fast as reflection. Equal messages give equal bytes: none has a map, and
 // fields go in the order of their numbers.
 //
-// It does not look whether strings are UTF-8; what encodes commits does, so that
-// none that is not comes into the log.
+// It does not look whether strings are UTF-8; see commitShape.
 type coded interface {
 	MarshalVTStrict() ([]byte, error)
 	UnmarshalVT(raw []byte) error

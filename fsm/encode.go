@@ -3,17 +3,15 @@ package fsm
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
-	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/internal/utf8pb"
 	logpb "dormouse/proto/log"
 )
-
-// deterministic marshals equal messages to equal bytes: replicas compare them.
-var deterministic = proto.MarshalOptions{Deterministic: true}
 
 // EncodeCommit encodes a validated commit for the log, once: nobody decodes it
 // before it is applied. notAfterTick is the tick past which apply refuses it;
@@ -30,8 +28,9 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 		}
 		ops.Ops[i] = encoded
 	}
-	raw, err := deterministic.MarshalAppend(make([]byte, 0, 128+opsBytes(c.Ops)), &ops)
-	if err != nil {
+	opsBytes := ops.SizeVT()
+	raw := make([]byte, opsBytes, opsBytes+restBytes+len(c.Scope)+len(c.Request.Client)+len(c.Principal))
+	if _, err := ops.MarshalToSizedBufferVTStrict(raw); err != nil {
 		return nil, fmt.Errorf("encode commit: %w", err)
 	}
 	rest := logpb.Commit{
@@ -44,62 +43,34 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 	if c.Fence != nil {
 		rest.Fence = &logpb.Fence{Claim: c.Fence.Claim, Epoch: c.Fence.Epoch}
 	}
-	raw, err = deterministic.MarshalAppend(raw, &rest)
-	if err != nil {
+	raw = slices.Grow(raw, rest.SizeVT())[:opsBytes+rest.SizeVT()]
+	if _, err := rest.MarshalToSizedBufferVTStrict(raw[opsBytes:]); err != nil {
+		return nil, fmt.Errorf("encode commit: %w", err)
+	}
+	if err := commitShape.Check(raw); err != nil {
 		return nil, fmt.Errorf("encode commit: %w", err)
 	}
 	return raw, nil
 }
 
+// restBytes is about what a commit takes besides its ops and names.
+const restBytes = 64
+
+// commitShape is where a commit has strings. What apply decodes is not looked at
+// again, so none that is not UTF-8 may come into the log.
+var commitShape = utf8pb.Of((&logpb.Commit{}).ProtoReflect().Descriptor())
+
 // encodeLogCommit encodes a commit that is made of log ops, as the cluster's
 // own are. It looks whether strings are UTF-8, as EncodeCommit does.
 func encodeLogCommit(c *logpb.Commit) []byte {
-	raw, err := deterministic.Marshal(c)
+	raw, err := marshal(c)
+	if err == nil {
+		err = commitShape.Check(raw)
+	}
 	if err != nil {
 		panic(fmt.Sprintf("encode commit: %v", err)) // only bad UTF-8 can do this, and ids are checked
 	}
 	return raw
-}
-
-// opsBytes is about how many bytes the ops take, so that they are written into
-// one allocation.
-func opsBytes(ops []agent.Op) int {
-	size := 0
-	for _, op := range ops {
-		size += 64
-		switch o := op.(type) {
-		case *agent.PutValue:
-			size += len(o.Bytes)
-		case *agent.PutCheckpoint:
-			size += len(o.State) + len(o.Metadata)
-		case *agent.PatchCheckpoint:
-			size += len(o.Patch)
-		case *agent.PatchCron:
-			size += len(o.Specs)
-		case *agent.AppendThread:
-			size += draftsBytes(o.Entries) + len(o.Metadata)
-		case *agent.HibernateThread:
-			size += draftsBytes(o.Entries) + len(o.Metadata)
-		case *agent.CompactThread:
-			size += len(o.Summary)
-		case *agent.WriteMemory:
-			size += o.Size()
-		case *agent.SaveConversation:
-			size += len(o.State)
-		case *agent.AnswerSignal:
-			size += len(o.Reply)
-		}
-	}
-	return size
-}
-
-func draftsBytes(drafts []agent.Draft) int {
-	size := 0
-	for i := range drafts {
-		d := &drafts[i]
-		size += 48 + len(d.ID) + len(d.Kind) + len(d.Payload) + len(d.Refs)
-	}
-	return size
 }
 
 func encodeOp(op agent.Op) (*logpb.Op, error) {

@@ -14,6 +14,7 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster"
 	apipb "dormouse/proto/api"
+	"dormouse/proto/codec"
 	peerpb "dormouse/proto/peer"
 	"dormouse/proto/wire"
 )
@@ -227,7 +228,10 @@ func (p *Pool) link(addr string) (*link, error) {
 		// The stream layer below is TLS or loopback; see cluster.Network.
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return p.dial(ctx, addr) }),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax), grpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax)),
+		grpc.WithDefaultCallOptions(
+			grpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax), grpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax),
+			grpc.ForceCodecV2(codec.Codec),
+		),
 		// A peer that comes back is to be found within a heartbeat or two.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},

@@ -37,7 +37,7 @@ func main() {
 var plugins = []struct{ name, of, with string }{
 	{name: "protoc-gen-go"},
 	{name: "protoc-gen-go-grpc"},
-	{name: "protoc-gen-go-vtproto", of: "proto/log/", with: ",features=marshal_strict+unmarshal+size"},
+	{name: "protoc-gen-go-vtproto", with: ",features=marshal_strict+unmarshal+size"},
 }
 
 // run compiles each file, and writes what the plugins make of it into root.

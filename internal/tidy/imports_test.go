@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	// What translates between the domain and the wire, and what reads the
 	// header of a snapshot's stream without the state machine that wrote it.
 	"proto/wire":     {"agent", "proto/api"},
+	"proto/codec":    {},
 	"proto/snapfile": {"proto/log"},
 
 	// What finds an agent's memories: pure, in memory.
@@ -38,7 +39,7 @@ var mayImport = map[string][]string{
 	// The replicated state, and the group that replicates it.
 	"cluster":                   {"agent", "placement"},
 	"cluster/clustertest":       {"cluster"},
-	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/peer", "proto/wire"},
+	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm":                       {"agent", "placement", "proto/log", "recall", "storage"},
 	"store":                     {"agent", "fsm"},
@@ -48,7 +49,7 @@ var mayImport = map[string][]string{
 
 	// The surface of a node.
 	"router":      {"agent", "placement"},
-	"server/grpc": {"agent", "proto/api", "proto/wire"},
+	"server/grpc": {"agent", "proto/api", "proto/codec", "proto/wire"},
 	"server/http": {"agent", "agent/replay", "instance/pod"},
 	"node": {
 		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm", "instance", "instance/pod", "instance/pod/foreman",
@@ -80,7 +81,7 @@ var mayImport = map[string][]string{
 	"agent/agenttest": {"agent"},
 
 	// Outside a node: these see only the public contract.
-	"client":        {"agent", "instance/pod", "placement", "proto/api", "proto/wire"},
+	"client":        {"agent", "instance/pod", "placement", "proto/api", "proto/codec", "proto/wire"},
 	"turn":          {"agent"},           // over any Service
 	"client/stores": {"agent", "client"}, // the interfaces that a program has already
 	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them
@@ -130,7 +131,7 @@ var home = map[string][]string{
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
 	"gonum.org/v1/plot":                       {"bench/report", "jepsen/report"},
-	"google.golang.org/grpc":                  {"client", "cluster/peer", "host", "jepsen", "node", "node/nodetest", "proto/api", "proto/peer", "server/grpc"},
+	"google.golang.org/grpc":                  {"client", "cluster/peer", "host", "jepsen", "node", "node/nodetest", "proto/api", "proto/codec", "proto/peer", "server/grpc"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
+	"dormouse/proto/codec"
 	"dormouse/proto/wire"
 )
 
@@ -122,13 +123,15 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 }
 
 // MessageLimits are the options that every server of the Store service needs,
-// one for peers too: what its callers may send, and how often they may ask
-// whether it is there. gRPC's own allowance is a ping in 5 min: it would cut
-// off every idle client, and every commit that such a one then has in flight.
+// one for peers too: what its callers may send, how it is coded, and how often
+// they may ask whether it is there. gRPC's own allowance is a ping in 5 min: it
+// would cut off every idle client, and every commit that such a one then has in
+// flight.
 func MessageLimits() []rpc.ServerOption {
 	return []rpc.ServerOption{
 		rpc.MaxRecvMsgSize(wire.RequestMessageBytesMax),
 		rpc.MaxSendMsgSize(wire.ReplyMessageBytesMax),
+		rpc.ForceServerCodecV2(codec.Codec),
 		rpc.InitialWindowSize(streamWindowBytes),
 		rpc.InitialConnWindowSize(connWindowBytes),
 		rpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinAllows, PermitWithoutStream: true}),

@@ -1,0 +1,110 @@
+// Package utf8pb tells whether the strings of an encoded protobuf message are
+// UTF-8, as proto3 wants them. Code that vtprotobuf generates does not look; a
+// message's shape is compiled once, so that looking costs next to nothing
+// beside reflection.
+package utf8pb
+
+import (
+	"fmt"
+	"sync"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Shape is where the strings of a type of message are. It does not change and
+// may be used concurrently.
+type Shape struct {
+	name   protoreflect.FullName
+	fields map[protowire.Number]field
+	small  [smallFields]field // those of low numbers, which are nearly all
+}
+
+const smallFields = 64
+
+// field is a string, or a message that may have some; the zero field is neither.
+type field struct {
+	text bool
+	sub  *Shape
+}
+
+// shapes are the shapes of all types that were asked for: full name → *Shape.
+var shapes sync.Map
+
+// Of is the shape of a type of message.
+func Of(d protoreflect.MessageDescriptor) *Shape {
+	if s, ok := shapes.Load(d.FullName()); ok {
+		return s.(*Shape) //nolint:forcetypeassert // nothing else is stored
+	}
+	s := compile(d, map[protoreflect.FullName]*Shape{})
+	shapes.Store(d.FullName(), s)
+	return s
+}
+
+// compile makes a type's shape; known are those under way, for types that
+// contain themselves.
+func compile(d protoreflect.MessageDescriptor, known map[protoreflect.FullName]*Shape) *Shape {
+	if s, ok := known[d.FullName()]; ok {
+		return s
+	}
+	s := &Shape{name: d.FullName(), fields: map[protowire.Number]field{}}
+	known[d.FullName()] = s
+	for i := range d.Fields().Len() {
+		f := d.Fields().Get(i)
+		var at field
+		switch f.Kind() {
+		case protoreflect.StringKind:
+			at.text = true
+		case protoreflect.MessageKind: // a map's entries too
+			at.sub = compile(f.Message(), known)
+		default:
+			continue
+		}
+		s.fields[f.Number()] = at
+		if f.Number() < smallFields {
+			s.small[f.Number()] = at
+		}
+	}
+	return s
+}
+
+func (s *Shape) field(n protowire.Number) field {
+	if n < smallFields {
+		return s.small[n]
+	}
+	return s.fields[n]
+}
+
+// Check returns an error that names the first string that is not UTF-8, or says
+// that raw is no message. What the type does not know is passed over.
+func (s *Shape) Check(raw []byte) error {
+	for len(raw) > 0 {
+		number, kind, n := protowire.ConsumeTag(raw)
+		if n < 0 {
+			return fmt.Errorf("%s: %w", s.name, protowire.ParseError(n))
+		}
+		raw = raw[n:]
+		if kind != protowire.BytesType {
+			if n = protowire.ConsumeFieldValue(number, kind, raw); n < 0 {
+				return fmt.Errorf("%s: %w", s.name, protowire.ParseError(n))
+			}
+			raw = raw[n:]
+			continue
+		}
+		value, n := protowire.ConsumeBytes(raw)
+		if n < 0 {
+			return fmt.Errorf("%s: %w", s.name, protowire.ParseError(n))
+		}
+		raw = raw[n:]
+		switch f := s.field(number); {
+		case f.text && !utf8.Valid(value):
+			return fmt.Errorf("%s: the string of field %d is not UTF-8", s.name, number)
+		case f.sub != nil:
+			if err := f.sub.Check(value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
