@@ -31,6 +31,7 @@ func OpenLine(name string, network Network, listen, advertise string, logger hcl
 	if err != nil {
 		return nil, err
 	}
+	s.gone = func() { id.setRemoved() }
 	return &Line{id, s}, nil
 }
 
@@ -49,6 +50,10 @@ func (l *Line) Adopt(cluster string) error {
 	l.stream.redial()
 	return nil
 }
+
+// Removed tells whether a node has turned this life away for good: the host was
+// removed from the cluster.
+func (l *Line) Removed() bool { return l.id.isRemoved() }
 
 // Incarnation is this life, and Life its process.
 func (l *Line) Incarnation() string { return l.id.incarnation }

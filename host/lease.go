@@ -46,6 +46,8 @@ func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
 	switch {
 	case answer.Refused != "":
 		return agent.Errorf(answer.Refused, "%s", answer.Detail)
+	case h.line.Removed(): // nobody takes a connection of it any more
+		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start it anew", h.o.Name)
 	case answer.Index == 0:
 		return agent.Errorf(agent.CodeUnavailable, "no leader answers")
 	case h.table.WaitApplied(ctx, answer.Index) != nil:

@@ -10,8 +10,8 @@ import (
 
 func (a *app) leaveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "leave NODE", Short: "Remove a node for good", Args: exactly("NODE"),
-		Long: "leave removes a node from the cluster for good: its data directory is refused afterwards; with an empty one it may join anew. To stop a node for a while, stop its process.",
+		Use: "leave NODE", Short: "Remove a node or a host for good", Args: exactly("NODE"),
+		Long: "leave removes a node from the cluster for good: its data directory is refused afterwards; with an empty one it may join anew. A host's process ends, and may join when it is started anew. What the node owns moves first. To stop a node for a while, stop its process.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangeLeave, args[0]) },
 	}
 }

@@ -1,0 +1,96 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+)
+
+// dismiss removes a member, as an operator does.
+func (w *inn) dismiss(name string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), rehomedMax+rehomedMax)
+	defer cancel()
+	if _, err := w.awake["n2"].Operator().Change(ctx, agent.ChangeLeave, name); err != nil {
+		w.t.Fatalf("remove %s: %v", name, err)
+	}
+}
+
+// An operator removes a host that runs on: what it owns drains to the other one,
+// its process ends, and only another process of that name is a member again.
+func TestAHostThatIsRemovedEndsSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openInn(t, 3)
+		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
+		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
+		for i := range 12 {
+			w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i))
+		}
+		w.dismiss("h1")
+		if err := <-h1.done; !errors.Is(err, cluster.ErrRefused) {
+			t.Errorf("the removed one ended with: %v", err)
+		}
+		w.await("the other host to own everything", func() bool { return len(h2.Owned()) == agent.Partitions })
+		if members := w.leader().Machine().Members(); len(members) != 4 {
+			t.Errorf("the members are %+v", members)
+		}
+		for i := range 12 {
+			if node := w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i)); node != "h2" {
+				t.Errorf("k%d lives on %s", i, node)
+			}
+		}
+		again := w.invite("h1", tallies("tally", 1))
+		<-again.Ready()
+		w.await("it to own a half again", func() bool { return len(again.Owned()) > 1800 })
+		w.whole()
+		for _, g := range []*guest{again, h2} {
+			g.stop()
+			if err := <-g.done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A host that nobody hears is removed while it is cut off: it is out within its
+// lease, and is refused for good once it reaches somebody.
+func TestAHostThatIsRemovedWhileItIsCutOffDoesNotComeBackSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openInn(t, 3)
+		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
+		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
+		for i := range 12 {
+			w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i))
+		}
+		w.cutOff("h1")
+		w.dismiss("h1")
+		w.await("the other host to own everything", func() bool { return len(h2.Owned()) == agent.Partitions })
+		if len(h1.Owned()) != 0 {
+			t.Errorf("it still answers for %d partitions", len(h1.Owned()))
+		}
+		time.Sleep(time.Minute) // its connections have broken by then: it is turned away where it dials
+		w.heal()
+		if err := <-h1.done; !errors.Is(err, cluster.ErrRefused) {
+			t.Errorf("the removed one ended with: %v", err)
+		}
+		for i := range 12 {
+			if node := w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i)); node != "h2" {
+				t.Errorf("k%d lives on %s", i, node)
+			}
+		}
+		if members := w.leader().Machine().Members(); len(members) != 4 {
+			t.Errorf("the members are %+v", members)
+		}
+		w.whole()
+		h2.stop()
+		if err := <-h2.done; err != nil {
+			t.Error(err)
+		}
+	})
+}
