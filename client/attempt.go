@@ -3,8 +3,6 @@ package client
 import (
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	"dormouse/internal/planted"
 	apipb "dormouse/proto/api"
@@ -34,7 +32,7 @@ func (k *call) attempt() *outcome {
 		if msg == nil {
 			return k.expired()
 		}
-		size := proto.Size(msg)
+		size := msg.SizeVT()
 		if size > wire.CallBytesMax && !k.undecided {
 			return &outcome{err: agent.TooLarge("call", "call_bytes_max", size, wire.CallBytesMax)}
 		}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/wire"
@@ -66,7 +64,7 @@ func openExchange(ctx context.Context, store apipb.StoreClient, wg *sync.WaitGro
 // commit was not taken.
 func (x *exchange) submit(c *agent.Commit, done func(agent.Result, error)) bool {
 	call := &apipb.Call{Call: &apipb.Call_Commit{Commit: wire.CommitToProto(c)}}
-	f := &forwarded{call: call, bytes: proto.Size(call), done: done}
+	f := &forwarded{call: call, bytes: call.SizeVT(), done: done}
 	x.mu.Lock()
 	switch {
 	case x.broken != nil:

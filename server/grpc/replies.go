@@ -3,8 +3,6 @@ package grpc
 import (
 	"runtime"
 
-	"google.golang.org/protobuf/proto"
-
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/wire"
@@ -34,11 +32,11 @@ func (x *exchange) refuseNew() {
 // land hands f's reply to the writer. Only the first reply counts: a commit
 // may be decided after its time was up.
 func (x *exchange) land(f *flight, reply *apipb.Reply) {
-	size := proto.Size(reply)
+	size := reply.SizeVT()
 	if size > wire.ReplyBytesMax {
 		e := agent.TooLarge("answer", "reply_bytes_max", size, wire.ReplyBytesMax)
 		reply = &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: wire.ErrorToProto(e)}}
-		size = proto.Size(reply)
+		size = reply.SizeVT()
 	}
 	x.mu.Lock()
 	if f.settled {
