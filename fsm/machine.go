@@ -3,6 +3,7 @@ package fsm
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -49,6 +50,8 @@ type Machine struct {
 	placed   placed            // guarded by mu, as progress
 	leaseDue uint64            // the tick at which the next lease lapses; 0 means never; guarded by mu
 	moved    chan struct{}     // closed and replaced when placed changes; guarded by mu
+
+	restores atomic.Uint64 // snapshots that took the state's place
 
 	waiters waiters
 	watches watches

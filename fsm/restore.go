@@ -68,8 +68,13 @@ func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
 		return err
 	}
 	m.home.replayTo = 0
+	m.restores.Add(1)
 	return nil
 }
+
+// Restores is how many snapshots have taken the state's place since the machine
+// was opened: what the log no longer has came by them.
+func (m *Machine) Restores() uint64 { return m.restores.Load() }
 
 // held is the snapshot of our own store that the stream reads, if it is one.
 // Raft wraps streams to watch their progress.

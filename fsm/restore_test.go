@@ -30,6 +30,9 @@ func TestAnOpenViewKeepsItsStateThroughARestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantHash(t, "the new state", p, h)
+	if n := p.Restores(); n != 1 {
+		t.Errorf("%d restores, want 1", n)
+	}
 	old, err := view.StateHash(t.Context())
 	if err != nil || old != h.hashes[h.entries[9].Index] || view.Index() != h.entries[9].Index {
 		t.Errorf("the view's state has changed, or cannot be read: %v", err)
@@ -66,6 +69,9 @@ func TestARestoreNeverTurnsTheStateBack(t *testing.T) {
 	}
 	if p.Applied() != h.entries[19].Index {
 		t.Fatalf("the state is at %d", p.Applied())
+	}
+	if n := p.Restores(); n != 0 {
+		t.Errorf("%d restores, though the state stayed", n)
 	}
 	// Raft now brings again what follows the snapshot.
 	if err := p.trySnapshot(h.entries[10].Index, 1); err == nil {

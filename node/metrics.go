@@ -53,7 +53,7 @@ func newMetrics(n *Node) *metrics {
 			Namespace: "dormouse", Name: "http_seconds", Buckets: buckets, Help: "HTTP calls.",
 		}, []string{"operation", "status"}),
 	}
-	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n),
+	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n), restoresCollector(n),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -63,6 +63,12 @@ func stateCollector(n *Node) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "dormouse", Name: "applied_index", Help: "The newest log entry that reads here see.",
 	}, func() float64 { return float64(n.machine.Applied()) })
+}
+
+func restoresCollector(n *Node) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Namespace: "dormouse", Name: "restores_total", Help: "Snapshots of other nodes that took the place of this one's state.",
+	}, func() float64 { return float64(n.machine.Restores()) })
 }
 
 // handler serves /metrics, with what the libraries count where this node has

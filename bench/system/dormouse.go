@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -141,6 +142,23 @@ func Ready(ctx context.Context, url string) error {
 	_, err := get(ctx, url+"/readyz")
 	return err
 }
+
+// Restores asks the node at a base URL how many snapshots of others have taken
+// the place of its state since it started.
+func Restores(ctx context.Context, url string) (int, error) {
+	raw, err := get(ctx, url+"/metrics")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if n, ok := strings.CutPrefix(line, restoresMetric+" "); ok {
+			return strconv.Atoi(strings.TrimSpace(n))
+		}
+	}
+	return 0, fmt.Errorf("the metrics of %s do not tell %s", url, restoresMetric)
+}
+
+const restoresMetric = "dormouse_restores_total"
 
 func get(ctx context.Context, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

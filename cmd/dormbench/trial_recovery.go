@@ -158,11 +158,19 @@ func (st *stage) catchUp(ctx context.Context) (found []report.Trial, err error) 
 			return err
 		})
 		took := time.Since(began)
+		if err != nil {
+			return err
+		}
+		if n, err := system.Restores(ctx, s.HTTP[away]); err != nil {
+			return err
+		} else if n == 0 {
+			return fmt.Errorf("the follower took no snapshot: the log still had the %d MiB that were written; make --catch-up-mib larger", st.size.catchUpMiB)
+		}
 		found = []report.Trial{{
 			Name: report.TrialCatchUp, System: s.Name, Value: took.Seconds(), Unit: "s",
 			Note: fmt.Sprintf("from its start until it had all, %d MiB behind: %.0f MiB/s", st.size.catchUpMiB, float64(st.size.catchUpMiB)/took.Seconds()),
 		}}
-		return err
+		return nil
 	})
 	return found, err
 }
