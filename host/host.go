@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	rpc "google.golang.org/grpc"
 
@@ -152,6 +153,11 @@ func (h *Host) Owned() []agent.Partition {
 	}
 	return h.table.where(func(p agent.Partition) bool { return p.Owner == h.o.Name && p.Incarnation == h.line.Life() })
 }
+
+// Collector exposes the host's instances, what it owns and its lease to
+// Prometheus, under the names that nodes have for theirs. It is the program's to
+// register; of several hosts in a process each needs a label of its own.
+func (h *Host) Collector() prometheus.Collector { return h.instances.Collector() }
 
 // Addr is where nodes and other hosts reach this one.
 func (h *Host) Addr() string { return h.line.Addr() }

@@ -75,7 +75,7 @@ func (n *Node) openInstances() error {
 	})
 	n.keeper = k
 	grpc.RegisterPeerInstances(n.peers, k.host)
-	n.metrics.registry.MustRegister(instanceCollector{k.host})
+	n.metrics.registry.MustRegister(k.host.Collector())
 	return nil
 }
 
