@@ -122,10 +122,15 @@ func (*MessageResult) isOpResult()      {}
 // reference names is forbidden.
 type GetConversation struct{ ConversationRef }
 
-// ListConversations lists conversations in id order.
+// ListConversations lists conversations in id order: all of them, or through an
+// index those of which one thing holds. Lists by agent and by owner are
+// unavailable until all nodes of the cluster can do them, and the conversations
+// from before are in the indexes.
 type ListConversations struct {
 	Page
-	Interrupted bool // only those that wait for a person, through an index
+	Interrupted bool   // only those that wait for a person
+	Agent       string // only this agent's; "" means any
+	Owner       string // only on behalf of this one; "" means any
 }
 
 // ListMessages reads a conversation's messages in order.

@@ -8,18 +8,19 @@ import (
 
 // EraseAgent removes an agent everywhere: its checkpoint with all revisions,
 // the threads that these point to, what it remembers, its sessions with their
-// requests, snapshots, leases and reviews, and the threads and checkpoints that
-// the sessions name. What another agent's checkpoint uses too stays, and is
-// counted as kept; what a fork shares stays with the fork. Values and claims
-// that callers took belong to no agent and stay, as do conversations, which name
-// an agent but have an owner of their own: DeleteConversation is for these.
+// requests, snapshots, leases and reviews, the threads and checkpoints that the
+// sessions name, and the conversations that name it, with what is pending and
+// their messages. What another agent's checkpoint uses too stays, and is counted
+// as kept; what a fork shares stays with the fork. Values and claims that callers
+// took belong to no agent and stay.
 //
 // It holds at once: from this commit on nothing of checkpoint, history, their
-// threads, memories, sessions, reviews and leases can be read or written any
-// more, however many they are. What is too much for one log entry is cleared
-// away by the entries after it, EraseRowsMax rows at a time, and with each
-// session the thread and the checkpoint that it alone names: only once the
-// Erasure is complete have those gone too.
+// threads, memories, sessions, reviews, leases and conversations can be read or
+// written any more, however many they are. What is too much for one log entry is
+// cleared away by the entries after it, EraseRowsMax rows at a time, and with
+// each session the thread and the checkpoint that it alone names: only once the
+// Erasure is complete have those gone too. Where conversations from before there
+// was an index of them are not in it yet, it is not complete before they are.
 //
 // An agent that is not there is fine; one erased before answers with the
 // receipt of that time.
@@ -50,6 +51,10 @@ type Erasure struct {
 	Sessions    uint64
 	Reviews     uint64
 	Claims      uint64 // leases of the sessions
+
+	// Conversations that were removed; nil where they were not looked for, and
+	// stay: not all nodes of the cluster could. Erase the agent again then.
+	Conversations *uint64
 
 	Kept uint64 // threads and checkpoints that another agent uses too
 	Hash Head   // over all that was removed, in order: see Witness

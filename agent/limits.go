@@ -88,6 +88,7 @@ const (
 // messages is at most about ReadBytesMax.
 const (
 	ConversationStateMax        = 4 << 20                   // bytes of one state
+	ConversationsFoundMax       = 512                       // of those from before there was an index by agent and owner: put in it by one log entry
 	ConversationVersionMax      = 1 << 31                   // of a state's format
 	ConversationTitleMax        = 1024                      // bytes of a title
 	ConversationPendingMax      = 64                        // messages that wait for one agent; past it they are refused as overloaded

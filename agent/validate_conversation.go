@@ -202,12 +202,25 @@ func validConversationRead(read Read) error {
 	case *GetConversation:
 		return r.validate()
 	case *ListConversations:
-		return validPage(r.Page)
+		return r.judge()
 	case *ListMessages:
 		return r.judge()
 	default:
 		return validTimerRead(read)
 	}
+}
+
+func (r *ListConversations) judge() error {
+	given := 0
+	for _, is := range []bool{r.Interrupted, r.Agent != "", r.Owner != ""} {
+		if is {
+			given++
+		}
+	}
+	if given > 1 {
+		return Invalid("agent_id", "list conversations by one of agent, owner and interrupted, not by %d of them", given)
+	}
+	return firstOf(validPage(r.Page), optionalID("agent_id", r.Agent), optionalID("owner_id", r.Owner))
 }
 
 func (r *ListMessages) judge() error {

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,7 +77,7 @@ func TestWholeAgents(t *testing.T) {
 	if err != nil || !receipt.Complete() || receipt.Revisions != 2 || receipt.Entries != 2 || receipt.Memories != 1 || receipt.Sessions != 1 {
 		t.Errorf("erased: %+v, %v", receipt, err)
 	}
-	if again, err := c.GetErasure(t.Context(), "a"); err != nil || *again != *receipt {
+	if again, err := c.GetErasure(t.Context(), "a"); err != nil || !reflect.DeepEqual(again, receipt) {
 		t.Errorf("the receipt again: %+v, %v", again, err)
 	}
 	if _, err := c.Thaw(t.Context(), "a"); agent.CodeOf(err) != agent.CodeNotFound {

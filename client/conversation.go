@@ -53,8 +53,8 @@ func (s Scope) GetConversation(ctx context.Context, ref agent.ConversationRef) (
 	return ask[*agent.SavedConversation](ctx, s, &agent.GetConversation{ConversationRef: ref})
 }
 
-// ListConversations lists conversations in id order: all of them, or those
-// that wait for a person.
+// ListConversations lists conversations in id order: all of them, one agent's,
+// one owner's, or those that wait for a person.
 func (s Scope) ListConversations(ctx context.Context, list agent.ListConversations) (*agent.ConversationList, error) {
 	return ask[*agent.ConversationList](ctx, s, &list)
 }

@@ -3,6 +3,7 @@ package fsm
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
@@ -39,11 +40,12 @@ type conversation struct {
 	id          string
 	row         *logpb.ConversationRow // of incarnation 0 where there is none
 	interrupted bool                   // as it is stored
+	places      []string               // by which it is to be found, as it is stored; none below foundLevel
 }
 
 // conversation opens the conversation that a reference means, whether it is
-// there or not, unless it is another's. One that has expired is cleared away first,
-// so that it is as if it had never been there.
+// there or not, unless it is another's. One that is gone is cleared away first, so
+// that it is as if it had never been there.
 func (c *commit) conversation(ref *agent.ConversationRef) (*conversation, error) {
 	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
 		return nil, err
@@ -52,8 +54,12 @@ func (c *commit) conversation(ref *agent.ConversationRef) (*conversation, error)
 	if err != nil {
 		return nil, err
 	}
-	if expired(w.row.ExpiresAt, c.progress.wall) {
-		if err := w.drop(); err != nil {
+	gone, err := conversationGone(c.rows, c.scope, w.row, c.progress.wall)
+	if err != nil {
+		return nil, err
+	}
+	if gone {
+		if err := w.clear(); err != nil {
 			return nil, err
 		}
 		w = &conversation{commit: c, id: ref.ID, row: &logpb.ConversationRow{}}
@@ -72,6 +78,9 @@ func (c *commit) storedConversation(id string) (*conversation, error) {
 		return nil, err
 	}
 	w.interrupted = w.row.Interrupted
+	if c.level >= foundLevel {
+		w.places = conversationPlaces(c.scope, id, w.row)
+	}
 	return w, nil
 }
 
@@ -104,7 +113,15 @@ func (c *commit) openToWrite(ref *agent.ConversationRef) (*conversation, error) 
 }
 
 // write begins to change the row: it is there from here on.
-func (w *conversation) write(ref *agent.ConversationRef) {
+func (w *conversation) write(ref *agent.ConversationRef) error {
+	if ref.Agent != "" && w.row.Agent == "" && w.level >= foundLevel {
+		if err := w.unsealed(ref.Agent); err != nil {
+			return err
+		}
+		if w.exists() {
+			w.row.Named = w.mint()
+		}
+	}
 	if !w.exists() {
 		w.row.Incarnation, w.row.CreatedAt = w.mint(), w.progress.wall
 		w.grow(1, 0)
@@ -116,9 +133,10 @@ func (w *conversation) write(ref *agent.ConversationRef) {
 		w.row.Owner = ref.Owner
 	}
 	w.row.UpdatedAt = w.progress.wall
+	return nil
 }
 
-// store writes the row and its place in the index.
+// store writes the row and its places in the indexes.
 func (w *conversation) store() error {
 	raw, err := marshal(w.row)
 	if err != nil {
@@ -130,6 +148,13 @@ func (w *conversation) store() error {
 		w.rows.set(index, indexed)
 	case !w.row.Interrupted && w.interrupted:
 		w.rows.remove(index)
+	}
+	if w.level >= foundLevel {
+		for _, place := range conversationPlaces(w.scope, w.id, w.row) {
+			if !slices.Contains(w.places, place) {
+				w.rows.set(place, indexed)
+			}
+		}
 	}
 	w.tellLate(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Revision: w.row.Revision})
 	return nil
@@ -162,7 +187,9 @@ func (c *commit) saveConversation(op *agent.SaveConversation) (agent.OpResult, e
 	if op.Consumed > row.Pended {
 		return nil, agent.Invalid("consumed", "consumed = %d is past the %d messages that were ever pending", op.Consumed, row.Pended)
 	}
-	w.write(&op.ConversationRef)
+	if err := w.write(&op.ConversationRef); err != nil {
+		return nil, err
+	}
 	row.Revision++
 	row.Lifecycle, row.Version, row.SavedAt = string(op.Lifecycle), version, w.progress.wall
 	row.Interrupted = op.Lifecycle.Interrupts(row.Interrupted)
@@ -198,7 +225,9 @@ func (c *commit) setInterrupted(op *agent.SetInterrupted) (agent.OpResult, error
 	if !w.exists() {
 		return nil, notFound("conversation", op.ID)
 	}
-	w.write(&op.ConversationRef)
+	if err := w.write(&op.ConversationRef); err != nil {
+		return nil, err
+	}
 	w.row.Interrupted = op.Interrupted
 	return w.done()
 }
@@ -230,6 +259,9 @@ func (w *conversation) drop() error {
 	row := w.row
 	for _, kind := range []string{kindConversation, kindConversationState, kindConversationPending, kindConversationInterrupted} {
 		w.rows.remove(w.key(kind))
+	}
+	for _, place := range w.places {
+		w.rows.remove(place)
 	}
 	for _, kind := range []string{kindMessage, kindMessageID} {
 		parts := incarnationKey(kind, w.scope, w.id, row.Incarnation)

@@ -9,12 +9,14 @@ const (
 	kindMessage                 = "\x88" // conversation, incarnation, seq → logpb.MessageRow
 	kindMessageID               = "\x89" // conversation, incarnation, message id → seq; ids that callers chose
 	kindConversationTombstone   = "\x8a" // conversation → logpb.Tombstone
+	kindConversationAgent       = "\x98" // agent, conversation: an index
+	kindConversationOwner       = "\x99" // owner, conversation: an index
 )
 
 // conversationKinds are those of scopedKinds.
 var conversationKinds = []string{
 	kindConversation, kindConversationState, kindConversationPending, kindConversationInterrupted,
-	kindMessage, kindMessageID, kindConversationTombstone,
+	kindMessage, kindMessageID, kindConversationTombstone, kindConversationAgent, kindConversationOwner,
 }
 
 func messageKey(scope, conversation string, incarnation, seq uint64) string {

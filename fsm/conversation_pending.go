@@ -24,7 +24,9 @@ func (c *commit) pendMessage(op *agent.PendMessage) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.write(&op.ConversationRef)
+	if err := w.write(&op.ConversationRef); err != nil {
+		return nil, err
+	}
 	row.Pended++
 	pending.Messages = append(pending.Messages, &logpb.PendingMessage{Number: row.Pended, Message: op.Message, At: w.progress.wall})
 	if err := w.storePending(pending); err != nil {

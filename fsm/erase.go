@@ -6,9 +6,9 @@ import (
 )
 
 // What an agent has under its own key goes with the op, since it takes a few
-// range deletes however much it is. Its sessions are anywhere: the op clears
-// away so many of them as EraseRowsMax allows, and the entries after it the
-// rest. Until then they are gone though their rows are there: see erasing.go.
+// range deletes however much it is. Its sessions and conversations are anywhere:
+// the op clears away so many of them as EraseRowsMax allows, and the entries after
+// it the rest. Until then they are gone though their rows are there: see erasing.go.
 
 // erasing is the erasure of an agent while an op or the sweep works on it.
 type erasing struct {
@@ -43,10 +43,10 @@ func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
 		if err := e.own(checkpoint); err != nil {
 			return nil, err
 		}
-		if err := e.sessions(); err != nil {
+		if err := e.clear(); err != nil {
 			return nil, err
 		}
-	} else if e.row.Index == 0 { // never there, and never erased
+	} else if e.row.Index == 0 || c.level >= foundLevel && e.row.Conversations == nil { // never erased, or not wholly
 		e.begin()
 		e.row.CompletedAt = max(c.progress.wall, 1)
 	}
@@ -82,7 +82,14 @@ func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if err != nil || whole.Entries > 0 {
 		return true, err
 	}
-	return e.hasSessions(e.agent)
+	if has, err := e.has(kindSessionAgent, e.agent); err != nil || has || e.level < foundLevel {
+		return has, err
+	}
+	found, err := allFound(e.rows)
+	if err != nil || !found {
+		return true, err // nobody knows yet
+	}
+	return e.has(kindConversationAgent, e.agent)
 }
 
 // remembered is what an agent remembers, as a whole.
@@ -94,8 +101,9 @@ func (c *commit) remembered(name string) (*logpb.MemoryAgentRow, error) {
 	return decodeMemoryAgent(name, raw)
 }
 
-func (c *commit) hasSessions(name string) (bool, error) {
-	prefix := idKey(kindSessionAgent, c.scope, name)
+// has tells whether an agent is in an index: of sessions, or of conversations.
+func (c *commit) has(index, name string) (bool, error) {
+	prefix := idKey(index, c.scope, name)
 	keys, _, err := c.rows.keys(prefix, after(prefix), 1)
 	return len(keys) > 0, err
 }
@@ -111,5 +119,8 @@ func (e *erasing) begin() {
 			Index: now.index, ErasedAt: now.wall, SealedUntil: row.SealedUntil, Hash: hash[:], DueAt: row.DueAt,
 		}
 	}
-	e.row.Incarnation, e.row.Next = e.mint(), ""
+	if e.level >= foundLevel && e.row.Conversations == nil {
+		e.row.Conversations = new(uint64)
+	}
+	e.row.Incarnation, e.row.Next, e.row.NextConversation = e.mint(), "", ""
 }

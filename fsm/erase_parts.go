@@ -141,40 +141,82 @@ func (e *erasing) memories() error {
 	return nil
 }
 
-// sessions clears away the agent's sessions from where it stopped last, until
-// that came to EraseRowsMax rows, about, or to the last of them.
-func (e *erasing) sessions() error {
-	prefix := idKey(kindSessionAgent, e.scope, e.agent)
+// clear clears sessions and conversations away from where it stopped last, until
+// that came to EraseRowsMax rows, about, or to the last of them. Conversations that
+// nobody finds yet are waited for.
+func (e *erasing) clear() error {
+	e.row.CompletedAt = 0
+	if e.row.Conversations != nil {
+		if found, err := allFound(e.rows); err != nil || !found {
+			return err
+		}
+	}
+	rows, all, err := e.each(kindSessionAgent, &e.row.Next, 0, e.clearSession)
+	if err == nil && all && e.row.Conversations != nil {
+		_, all, err = e.each(kindConversationAgent, &e.row.NextConversation, rows, e.clearConversation)
+	}
+	if all {
+		e.row.CompletedAt = max(e.progress.wall, 1)
+	}
+	return err
+}
+
+// each visits what an index has of the agent after the id next, which it
+// moves on, until the rows of what is visited came to EraseRowsMax. It tells whether that was all.
+func (e *erasing) each(index string, next *string, rows int, visit func(id string) (rows int, err error)) (int, bool, error) {
+	prefix := idKey(index, e.scope, e.agent)
 	lower := prefix
-	if e.row.Next != "" {
-		lower = prefix + e.row.Next + separator + separator
+	if *next != "" {
+		lower = prefix + *next + separator + separator
 	}
 	keys, more, err := e.rows.keys(lower, after(prefix), agent.EraseRowsMax)
 	if err != nil {
+		return rows, false, err
+	}
+	for ; len(keys) > 0 && rows < agent.EraseRowsMax; keys = keys[1:] {
+		*next = idAfter(prefix, keys[0])
+		n, err := visit(*next)
+		if err != nil {
+			return rows, false, err
+		}
+		rows += 1 + n
+	}
+	return rows, !more && len(keys) == 0, nil
+}
+
+func (e *erasing) clearSession(id string) (rows int, err error) {
+	s, err := e.storedSession(id)
+	if err != nil || s.incarnation() == 0 || s.row.Incarnation > e.row.Incarnation {
+		return 0, err
+	}
+	return sessionRows(s.row), e.session(s)
+}
+
+func (e *erasing) clearConversation(id string) (rows int, err error) {
+	w, err := e.storedConversation(id)
+	if err != nil || !w.exists() || since(w.row) > e.row.Incarnation {
+		return 0, err
+	}
+	return conversationRows(w.row), e.conversation(w)
+}
+
+// conversationRows is about how many rows go with a conversation: of its many
+// messages and their ids by range deletes.
+func conversationRows(row *logpb.ConversationRow) int {
+	const itself, perMessage = 10, 2
+	return itself + perMessage*int(min(row.Messages, pointDeletesMax))
+}
+
+// conversation removes one of the agent's conversations, with its messages.
+func (e *erasing) conversation(w *conversation) error {
+	row := w.row
+	count := *e.row.Conversations + 1
+	e.row.Conversations = &count
+	e.witness("conversation", w.id, row.Incarnation, row.Revision, row.Messages)
+	if err := w.drop(); err != nil {
 		return err
 	}
-	for rows := 0; len(keys) > 0 && rows < agent.EraseRowsMax; keys = keys[1:] {
-		id := idAfter(prefix, keys[0])
-		e.row.Next = id
-		s, err := e.storedSession(id)
-		if err != nil {
-			return err
-		}
-		rows++
-		if s.incarnation() == 0 || s.row.Incarnation > e.row.Incarnation {
-			continue
-		}
-		rows += sessionRows(s.row)
-		if err := e.session(s); err != nil {
-			return err
-		}
-	}
-	if more || len(keys) > 0 {
-		e.row.CompletedAt = 0
-		return nil
-	}
-	e.row.CompletedAt = max(e.progress.wall, 1)
-	return nil
+	return e.bury(kindConversationTombstone, w.id, row.Incarnation, e.sealLeft())
 }
 
 // sessionRows is about how many rows go with a session.
@@ -211,7 +253,7 @@ func (e *erasing) session(s *session) error {
 }
 
 // sessionCheckpoint removes a checkpoint that a session names, unless it is
-// another agent's: one that remembers or has sessions.
+// another agent's: one that remembers, or has sessions or conversations.
 func (e *erasing) sessionCheckpoint(key string) error {
 	row, err := e.liveCheckpoint(key)
 	if err != nil || row == nil || row.Incarnation > e.row.Incarnation {
@@ -221,7 +263,10 @@ func (e *erasing) sessionCheckpoint(key string) error {
 	if err != nil {
 		return err
 	}
-	others, err := e.hasSessions(key)
+	others, err := e.has(kindSessionAgent, key)
+	if err == nil && !others && e.row.Conversations != nil {
+		others, err = e.has(kindConversationAgent, key)
+	}
 	if err != nil {
 		return err
 	}

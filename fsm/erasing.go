@@ -12,7 +12,7 @@ import (
 // common.
 const (
 	kindErasure = "\x8c" // agent → logpb.Erasure: the receipt, and the seal
-	kindErasing = "\x8d" // agent → incarnation, while sessions below it are still to be cleared away
+	kindErasing = "\x8d" // agent → incarnation, while what is of it below that is still to be cleared away
 )
 
 // A session that has expired, or whose agent has been erased since, is as if
@@ -28,7 +28,26 @@ func sessionGone(rows rowReader, scope string, row *logpb.SessionRow, wall int64
 		return false, nil
 	}
 	raw, err := rows.get(idKey(kindErasing, scope, row.Agent))
-	return row.Incarnation < decodeNumber(raw), err
+	below, _ := decodeErasing(raw)
+	return row.Incarnation < below, err
+}
+
+// encodeErasing marks an agent: its sessions below an incarnation are erased,
+// and so are its conversations where the receipt counts them.
+func encodeErasing(row *logpb.Erasure) []byte {
+	mark := []byte(encodeNumber(row.Incarnation))
+	if row.Conversations != nil {
+		mark = append(mark, 1)
+	}
+	return mark
+}
+
+// decodeErasing reads a mark; nil is none.
+func decodeErasing(raw []byte) (below uint64, conversations bool) {
+	if conversations = len(raw) == 9; conversations {
+		raw = raw[:8]
+	}
+	return decodeNumber(raw), conversations
 }
 
 // isGone tells of a session's id what sessionGone does of its row. One that is
@@ -61,7 +80,7 @@ func (c *commit) clearGone(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.row.Incarnation >= decodeNumber(raw) {
+	if below, _ := decodeErasing(raw); s.row.Incarnation >= below {
 		return c.dropSession(s)
 	}
 	e, err := c.openErasure(s.row.Agent)
@@ -117,7 +136,7 @@ func (e *erasing) store() error {
 	e.unexpire(row.DueAt, key)
 	if row.CompletedAt == 0 {
 		row.DueAt = max(e.progress.wall, 1)
-		e.rows.set(mark, []byte(encodeNumber(row.Incarnation)))
+		e.rows.set(mark, encodeErasing(row))
 	} else {
 		row.DueAt = max(e.deadline(agent.ErasureTTL.Milliseconds()), row.SealedUntil)
 		e.rows.remove(mark)
@@ -143,7 +162,7 @@ func (c *commit) dueErasure(name string, when int64) (cost int, err error) {
 		return 0, nil
 	}
 	e := &erasing{commit: c, agent: name, row: row}
-	if err := e.sessions(); err != nil {
+	if err := e.clear(); err != nil {
 		return 0, err
 	}
 	return sweepMax, e.store()

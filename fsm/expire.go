@@ -158,9 +158,12 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 	return b.review(scope, client, sweepMax)
 }
 
-// dueRow handles the wall queue: data that has expired, or a tombstone. A row
+// dueRow handles the wall queue: data that has expired, or a tombstone, or work that is left. A row
 // that was written anew since, or went with its scope, has another time.
 func (b *batch) dueRow(when uint64, row string) (int, error) {
+	if row == foundKey {
+		return b.findConversations()
+	}
 	kind, scope, id, ok := splitDueRow(row)
 	if !ok {
 		return 0, fmt.Errorf("the wall queue holds %q, which names no row", row)

@@ -1,5 +1,7 @@
 package fsm
 
+import "errors"
+
 // ConversationKinds are the kinds of the rows that conversations leave,
 // tombstones apart.
 var ConversationKinds = []string{
@@ -10,4 +12,43 @@ var ConversationKinds = []string{
 const (
 	KindConversationInterrupted = kindConversationInterrupted
 	KindConversationTombstone   = kindConversationTombstone
+	KindConversationAgent       = kindConversationAgent
+	KindConversationOwner       = kindConversationOwner
 )
+
+// FoundLevel is the feature level from which on conversations are found.
+const FoundLevel = foundLevel
+
+// Found tells how far conversations are found: rows of
+// the indexes that no conversation stands behind, rows that must be there by now
+// and are not, and whether no more are to come.
+func (v *View) Found() (stale, lacking []string, all bool, err error) {
+	cursor, err := v.get(foundKey)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	places := map[string]bool{} // :: row → it must be there
+	err = eachRow(v.view, kindConversation, func(name string, raw []byte) error {
+		_, scope, id, _ := splitID(kindConversation + name)
+		row, err := decodeConversationRow(id, raw)
+		for _, place := range conversationPlaces(scope, id, row) {
+			places[place] = kindConversation+name < string(cursor)
+		}
+		return err
+	})
+	for _, kind := range []string{kindConversationAgent, kindConversationOwner} {
+		err = errors.Join(err, eachRow(v.view, kind, func(name string, _ []byte) error {
+			if _, ok := places[kind+name]; !ok {
+				stale = append(stale, kind+name)
+			}
+			delete(places, kind+name)
+			return nil
+		}))
+	}
+	for place, must := range places {
+		if must {
+			lacking = append(lacking, place)
+		}
+	}
+	return stale, lacking, string(cursor) == foundAll, err
+}

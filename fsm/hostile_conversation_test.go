@@ -1,6 +1,7 @@
 package fsm_test
 
 import (
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -40,7 +41,9 @@ func (h hostile) messageID() string {
 }
 
 func (h hostile) conversationOp() *logpb.Op {
-	switch rapid.IntRange(0, 7).Draw(h.T, "op") {
+	switch rapid.IntRange(0, 8).Draw(h.T, "op") {
+	case 8:
+		return &logpb.Op{Op: &logpb.Op_EraseAgent{EraseAgent: &logpb.EraseAgent{Agent: h.id(), SealMs: h.ttl()}}}
 	case 0:
 		return &logpb.Op{Op: &logpb.Op_SaveConversation{SaveConversation: &logpb.SaveConversation{
 			Ref: h.ref(), Revision: rapid.SampledFrom([]uint64{0, 0, 1, 2, 1<<64 - 1}).Draw(h.T, "revision"), Lifecycle: h.id(), State: h.state(),
@@ -91,7 +94,7 @@ func TestWhateverIsSaidOfConversationsIsDecidedAlikeByAll(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(rt, "raised") { // what is told, and found
-			entries = append([][][]byte{{h.level()}}, entries...)
+			entries = slices.Insert(entries, rapid.IntRange(0, len(entries)).Draw(rt, "when"), [][]byte{h.level()})
 		}
 		hash, stopped := applyAnything(t, entries)
 		if again, stoppedAgain := applyAnything(t, entries); again != hash || stopped != stoppedAgain {

@@ -13,7 +13,7 @@ import (
 
 // featureLevelMax is the highest feature level that this version can do. The
 // cluster's own level is replicated, and rises once all members can do it.
-const featureLevelMax uint32 = 3
+const featureLevelMax uint32 = 4
 
 // FeatureLevelMax is what a member says of itself: see agent.Member.
 const FeatureLevelMax = featureLevelMax
@@ -215,6 +215,9 @@ func (c *commit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, erro
 	}
 	if r.level < changesLevel && level >= changesLevel {
 		c.rows.set(feedsKey, []byte(encodeNumber(c.progress.index)))
+	}
+	if r.level < foundLevel && level >= foundLevel {
+		c.beginFinding()
 	}
 	r.level = level
 	c.rows.set(levelKey, []byte(encodeNumber(uint64(level))))

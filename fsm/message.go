@@ -12,7 +12,9 @@ func (c *commit) saveMessages(op *agent.SaveMessages) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.write(&op.ConversationRef)
+	if err := w.write(&op.ConversationRef); err != nil {
+		return nil, err
+	}
 	stamps := make([]agent.EntryStamp, len(op.Messages))
 	for i := range op.Messages {
 		d := &op.Messages[i]
@@ -103,7 +105,9 @@ func (c *commit) updateMessage(op *agent.UpdateMessage) (agent.OpResult, error) 
 	if err := w.storeMessage(seq, row, size); err != nil {
 		return nil, err
 	}
-	w.write(&op.ConversationRef)
+	if err := w.write(&op.ConversationRef); err != nil {
+		return nil, err
+	}
 	if err := w.store(); err != nil {
 		return nil, err
 	}

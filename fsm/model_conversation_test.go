@@ -111,6 +111,10 @@ func TestConversationsDoAsTheModelSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS()})
 		defer r.close()
+		if rapid.Bool().Draw(rt, "found") {
+			r.record()
+			r.pass()
+		}
 		m, sealed := agenttest.ConversationModel{}, map[string]int64{}
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			m.Expire(r.wall)
@@ -118,26 +122,31 @@ func TestConversationsDoAsTheModelSays(t *testing.T) {
 				r.after(rapid.SampledFrom([]time.Duration{time.Millisecond, 2 * time.Second, 2 * time.Minute}).Draw(rt, "by"))
 			}
 			op := drawTalk(rt, m)
-			result, refusal := r.try(op)
-			h := talk{now: r.wall, sealed: sealed}
-			if refusal == nil {
-				h.got = result.Results[0]
-			}
-			want, code, _ := m.Apply(h, op)
-			if code != nil || refusal != nil {
-				if code == nil || refusal == nil || code.Code != refusal.Code {
-					rt.Fatalf("%T%+v was refused with %v, the model says %v", op, op, refusal, code)
-				}
-				continue
-			}
-			if diff := cmp.Diff(want, h.got, cmpopts.EquateEmpty()); diff != "" {
-				rt.Fatalf("%T%+v (-model +machine):\n%s", op, op, diff)
-			}
+			judgeTalk(rt, m, op, r.batch(agent.Commit{Ops: []agent.Op{op}})[0], r.wall, sealed)
 		}
 		r.pass() // what has expired is swept
 		m.Expire(r.wall)
 		sameTalk(rt, r, m)
 	})
+}
+
+// judgeTalk compares what the machine made of an op with what the model does.
+func judgeTalk(t *rapid.T, m agenttest.ConversationModel, op agent.Op, d agent.Decided, now int64, sealed map[string]int64) {
+	t.Helper()
+	h := talk{now: now, sealed: sealed}
+	if d.Err == nil {
+		h.got = d.Result.Results[0]
+	}
+	want, refusal, _ := m.Apply(h, op)
+	if refusal != nil || d.Err != nil {
+		if refusal == nil || d.Err == nil || refusal.Code != d.Err.Code {
+			t.Fatalf("%T%+v was refused with %v, the model says %v", op, op, d.Err, refusal)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, h.got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%T%+v (-model +machine):\n%s", op, op, diff)
+	}
 }
 
 // sameTalk compares all that can be read with the model.
@@ -147,6 +156,11 @@ func sameTalk(t *rapid.T, r *subject, m agenttest.ConversationModel) {
 	for _, id := range []string{"a", "b", "c"} {
 		reads = append(reads, &agent.GetConversation{ConversationRef: conv(id)}, &agent.ListMessages{ConversationRef: conv(id)},
 			&agent.ListMessages{ConversationRef: conv(id), Tail: 2}, &agent.ListMessages{ConversationRef: conv(id), From: 1, Limit: 2})
+	}
+	if _, _, all := found(t, r); all {
+		for _, name := range []string{"x", "y"} {
+			reads = append(reads, &agent.ListConversations{Agent: name}, &agent.ListConversations{Owner: name, Page: agent.Page{Limit: 2}})
+		}
 	}
 	for _, q := range reads {
 		want, code, _ := m.Read(q)

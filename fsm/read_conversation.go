@@ -20,7 +20,9 @@ func (r reader) conversationRow(ref *agent.ConversationRef) (*logpb.Conversation
 	if err != nil {
 		return nil, err
 	}
-	if expired(row.ExpiresAt, r.progress.wall) {
+	if gone, err := conversationGone(r.View, r.scope, row, r.progress.wall); err != nil {
+		return nil, err
+	} else if gone {
 		return nil, notFound("conversation", ref.ID)
 	}
 	if err := belongs(ref, row); err != nil {
@@ -58,12 +60,13 @@ func (r reader) conversation(q *agent.GetConversation) (agent.Found, error) {
 }
 
 func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
-	list, kind := &agent.ConversationList{}, kindConversation
-	if q.Interrupted {
-		kind = kindConversationInterrupted
+	prefix, index, err := r.conversationIndex(q)
+	if err != nil {
+		return nil, err
 	}
-	next, err := r.eachInPage(scopeKey(kind, r.scope), q.Page, func(id string, raw []byte) (int, error) {
-		if q.Interrupted {
+	list := &agent.ConversationList{}
+	list.Next, err = r.eachInPage(prefix, q.Page, func(id string, raw []byte) (int, error) {
+		if index {
 			var err error
 			if raw, err = r.get(idKey(kindConversation, r.scope, id)); err != nil {
 				return 0, err
@@ -76,14 +79,35 @@ func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
 		if err != nil {
 			return 0, err
 		}
-		if expired(row.ExpiresAt, r.progress.wall) {
-			return 0, nil
+		if gone, err := conversationGone(r.View, r.scope, row, r.progress.wall); err != nil || gone {
+			return 0, err
 		}
 		list.Items = append(list.Items, conversationRowOf(id, row))
 		return len(id) + len(raw), nil
 	})
-	list.Next = next
 	return list, err
+}
+
+// conversationIndex is what begins the keys of the rows that a list is of, and
+// whether they are an index's. One by agent or owner is unavailable until it has
+// the conversations from before it was kept.
+func (r reader) conversationIndex(q *agent.ListConversations) (prefix string, index bool, err error) {
+	switch {
+	case q.Interrupted:
+		return scopeKey(kindConversationInterrupted, r.scope), true, nil
+	case q.Agent != "":
+		prefix = idKey(kindConversationAgent, r.scope, q.Agent)
+	case q.Owner != "":
+		prefix = idKey(kindConversationOwner, r.scope, q.Owner)
+	default:
+		return scopeKey(kindConversation, r.scope), false, nil
+	}
+	found, err := allFound(r.View)
+	if err == nil && !found {
+		err = agent.Errorf(agent.CodeUnavailable, "conversations are listed by agent and owner once all nodes of the cluster can, "+
+			"and those from before are in the index: upgrade the older nodes, or wait")
+	}
+	return prefix, true, err
 }
 
 func (r reader) messages(q *agent.ListMessages) (agent.Found, error) {

@@ -65,7 +65,7 @@ func (c *commit) expireConversation(id string, when int64) error {
 	if err != nil || w.row.ExpiresAt != when {
 		return err
 	}
-	return w.drop()
+	return w.clear()
 }
 
 func (c *commit) expireThread(id string, when int64) error {

@@ -32,6 +32,20 @@ func (k *kit) memories(name string) (ids []string) {
 	return ids
 }
 
+// talk makes a conversation of an agent, with a state, a message that people see
+// and one that is pending.
+func (k *kit) talk(id, name string) {
+	k.Helper()
+	ref := agent.ConversationRef{ID: id, Agent: name, Owner: "owner of " + id}
+	k.commit(&agent.SaveConversation{ConversationRef: ref, Lifecycle: agent.LifecycleInterrupt, State: blob("1")},
+		&agent.SaveMessages{ConversationRef: ref, Messages: []agent.MessageDraft{{Role: agent.RoleUser}}},
+		&agent.PendMessage{ConversationRef: ref, Message: agent.JSON(`{}`)})
+}
+
+// erases waits until the cluster finds conversations by their agent, and so can
+// erase them with it.
+func (k *kit) erases() { k.listed(agent.ListConversations{Agent: "a"}) }
+
 // erase erases an agent and waits until all is cleared away.
 func (k *kit) erase(op *agent.EraseAgent) *agent.Erasure {
 	k.Helper()
@@ -136,23 +150,30 @@ var agentForkClaims = []claim{
 
 var eraseClaims = []claim{
 	{"an_erased_agent_is_nowhere", func(k *kit) {
+		k.erases()
 		k.sleeper("a", "t", "s")
 		lease := k.lease("o", "req")
 		k.commit(checkpoint(lease, "n", agent.ReviewDraft{ID: "v", InterruptID: "i"}))
+		k.talk("c", "a")
 		result := k.commit(&agent.EraseAgent{Agent: "a"})
 		receipt := resultOf[*agent.Erasure](k, result, 0)
 		k.equal("receipt", []any{receipt.Agent, receipt.Index, receipt.ErasedAt, receipt.Complete(), receipt.Hash == agent.Head{}},
 			[]any{"a", result.Index, result.Time, true, false})
 		k.equal("counts", []uint64{
 			receipt.Checkpoints, receipt.Revisions, receipt.Threads, receipt.Entries, receipt.Memories, receipt.Sessions, receipt.Reviews, receipt.Claims, receipt.Kept,
-		}, []uint64{1, 3, 1, 4, 2, 1, 1, 1, 0})
+			*receipt.Conversations,
+		}, []uint64{1, 3, 1, 4, 2, 1, 1, 1, 0, 1})
 		k.equal("read again", find[*agent.Erasure](k, &agent.GetErasure{Agent: "a"}), receipt)
 		for _, q := range []agent.Read{
 			&agent.GetCheckpoint{Key: "a"}, &agent.GetCheckpoint{Key: "a", Revision: 1}, &agent.CheckpointHistory{Key: "a"}, &agent.Thaw{Key: "a"},
 			&agent.GetThread{Thread: "t"}, &agent.GetMemory{Agent: "a", ID: "x"}, &agent.GetSession{Session: "s"}, &agent.GetReview{Review: "v"},
-			&agent.GetClaim{Claim: agent.SessionClaim("s")},
+			&agent.GetClaim{Claim: agent.SessionClaim("s")}, &agent.GetConversation{ConversationRef: dialogue("c")},
+			&agent.ListMessages{ConversationRef: dialogue("c")},
 		} {
 			k.lacks(agent.CodeNotFound, q)
+		}
+		for _, list := range []agent.ListConversations{{}, {Agent: "a"}, {Owner: "owner of c"}, {Interrupted: true}} {
+			k.equal("conversations", k.listed(list), "")
 		}
 		k.equal("recalled", len(k.memories("a")), 0)
 		k.equal("sessions", len(k.sessions(agent.ListSessions{AgentID: "a"})), 0)
@@ -163,8 +184,40 @@ var eraseClaims = []claim{
 		k.equal("what the scope counts", []uint64{scope.Keys, scope.Bytes}, []uint64{0, 0})
 	}},
 
-	{"the_hash_of_a_receipt_is_of_what_was_removed", func(k *kit) {
+	{"conversations_go_with_their_agent_and_nobody_elses", func(k *kit) {
+		k.erases()
+		for _, id := range []string{"c1", "c2", "c3"} {
+			k.talk(id, "a")
+		}
+		k.talk("d", "b")
+		k.talk("nobody's", "")
+		k.commit(&agent.DeleteConversation{ConversationRef: dialogue("c3")})
+		receipt := k.erase(&agent.EraseAgent{Agent: "a"})
+		k.equal("counts", []uint64{*receipt.Conversations, receipt.Checkpoints, receipt.Sessions, receipt.Kept}, []uint64{2, 0, 0, 0})
+		k.equal("left", k.listed(agent.ListConversations{}), "d nobody's")
+		k.equal("read again", find[*agent.Erasure](k, &agent.GetErasure{Agent: "a"}), receipt)
+
+		k.talk("c1", "a") // a new life, which the old one's messages are not in
+		k.equal("messages", find[*agent.MessageList](k, &agent.ListMessages{ConversationRef: dialogue("c1")}).Conversation.MessageCount, uint64(1))
+		k.equal("anew", k.listed(agent.ListConversations{Agent: "a"}), "c1")
+		k.equal("erased again", *k.erase(&agent.EraseAgent{Agent: "a"}).Conversations, uint64(1))
+	}},
+
+	{"conversations_stay_with_the_source_of_a_fork", func(k *kit) {
+		k.erases()
 		k.sleeper("a", "t", "s")
+		k.talk("c", "a")
+		k.commit(&agent.ForkAgent{Agent: "a", NewAgent: "b", NewThread: "u"})
+		k.equal("of source and fork", []string{k.listed(agent.ListConversations{Agent: "a"}), k.listed(agent.ListConversations{Agent: "b"})}, []string{"c", ""})
+		k.erase(&agent.EraseAgent{Agent: "b"})
+		k.equal("still there", k.listed(agent.ListConversations{Agent: "a"}), "c")
+	}},
+
+	{"the_hash_of_a_receipt_is_of_what_was_removed", func(k *kit) {
+		k.erases()
+		k.sleeper("a", "t", "s")
+		k.talk("c", "a")
+		talk := find[*agent.SavedConversation](k, &agent.GetConversation{ConversationRef: dialogue("c")})
 		at := find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"})
 		thread, session := k.thread("t"), find[*agent.Session](k, &agent.GetSession{Session: "s"})
 		k.commit(&agent.DeleteMemory{Agent: "a", ID: "x"}, &agent.DeleteMemory{Agent: "a", ID: "y"})
@@ -172,11 +225,13 @@ var eraseClaims = []claim{
 		want := agent.WitnessErasure(k.scope, "a", receipt.Index, receipt.ErasedAt).
 			Witness("checkpoint", "a", at.Incarnation, 3, 3).
 			Witness("thread", "t", thread.Incarnation, 4, 0).Witness("head", thread.Head.String()).
-			Witness("session", "s", session.Incarnation, session.Revision, 0)
+			Witness("session", "s", session.Incarnation, session.Revision, 0).
+			Witness("conversation", "c", talk.Incarnation, talk.Revision, talk.MessageCount)
 		k.equal("hash", receipt.Hash, want)
 	}},
 
 	{"an_erasure_is_conditional_and_idempotent", func(k *kit) {
+		k.erases()
 		k.sleeper("a", "t", "s")
 		e := k.refuse(agent.CodeRevisionMismatch, 0, &agent.EraseAgent{Agent: "a", IfRevision: ptr(uint64(2))})
 		k.equal("revision told", e.Revision, uint64(3))
@@ -190,15 +245,21 @@ var eraseClaims = []claim{
 	}},
 
 	{"an_erased_agent_may_begin_anew_unless_it_is_sealed", func(k *kit) {
+		k.erases()
+		k.talk("other's", "")
 		k.sleeper("a", "t", "s")
 		k.erase(&agent.EraseAgent{Agent: "a"})
 		k.sleeper("a", "t", "s")
+		k.talk("c", "a")
 		k.equal("a new life", find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"}).Revision, uint64(3))
 		sealed := k.erase(&agent.EraseAgent{Agent: "a", Seal: time.Hour})
 		k.equal("sealed", sealed.SealedUntil > sealed.ErasedAt, true)
 		for _, op := range []agent.Op{
 			&agent.PutCheckpoint{Key: "a", State: agent.JSON(`{}`)}, &agent.WriteMemory{Agent: "a", ID: "x", Content: "late"},
 			&agent.PutSession{Session: "other", AgentID: "a"}, &agent.PutSession{Session: "s", AgentID: "b"}, &agent.AppendThread{Thread: "t"},
+			&agent.PendMessage{ConversationRef: dialogue("c"), Message: agent.JSON(`{}`)},
+			&agent.PendMessage{ConversationRef: agent.ConversationRef{ID: "new", Agent: "a"}, Message: agent.JSON(`{}`)},
+			&agent.SetInterrupted{ConversationRef: agent.ConversationRef{ID: "other's", Agent: "a"}},
 		} {
 			k.refuse(agent.CodeDeleted, 0, op)
 		}

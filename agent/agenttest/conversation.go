@@ -40,6 +40,27 @@ func (k *kit) interrupted() string {
 	return strings.Join(ids, " ")
 }
 
+// listed are the ids of the conversations of a list. A cluster that has just
+// been founded cannot list by agent or owner yet, and says so.
+func (k *kit) listed(list agent.ListConversations) string {
+	k.Helper()
+	for k.ctx.Err() == nil {
+		answers, err := k.service.Read(k.ctx, agent.Reads{Scope: k.scope, Reads: []agent.Read{&list}})
+		if err != nil {
+			k.Fatalf("list: %v", err)
+		}
+		if e := answers.Answers[0].Err; e == nil || e.Code != agent.CodeUnavailable {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // until all nodes are known to be able
+	}
+	var ids []string
+	for _, row := range find[*agent.ConversationList](k, &list).Items {
+		ids = append(ids, row.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
 var conversationClaims = []claim{
 	{"SG-1_a_state_is_loaded_as_it_was_saved", func(k *kit) {
 		k.lacks(agent.CodeNotFound, &agent.GetConversation{ConversationRef: dialogue("c")})
@@ -76,6 +97,56 @@ var conversationClaims = []claim{
 		k.equal("listed", other.interrupted(), "")
 		other.saveState("c", 0, agent.LifecycleCompletion, blob("theirs"))
 		k.equal("state", k.dialogue().State, blob("mine"))
+	}},
+
+	{"conversations_are_listed_by_agent_and_by_owner", func(k *kit) {
+		lists := func(agentID, owner string) []string {
+			return []string{k.listed(agent.ListConversations{Agent: agentID}), k.listed(agent.ListConversations{Owner: owner})}
+		}
+		for _, ref := range []agent.ConversationRef{
+			{ID: "d", Agent: "a", Owner: "u"}, {ID: "c", Agent: "a", Owner: "v"}, {ID: "b", Agent: "b", Owner: "u"}, {ID: "a"},
+		} {
+			k.commit(&agent.PendMessage{ConversationRef: ref, Message: agent.JSON(`{}`)})
+		}
+		k.equal("of a, for u", lists("a", "u"), []string{"c d", "b d"})
+		k.equal("of none", lists("z", "z"), []string{"", ""})
+		k.equal("elsewhere", k.in(newName("scope")).listed(agent.ListConversations{Agent: "a"}), "")
+
+		// Any write may be the first that names somebody.
+		k.saveState("a", 0, agent.LifecycleCompletion, blob("1"))
+		k.equal("of nobody yet", lists("a", "u"), []string{"c d", "b d"})
+		k.commit(&agent.SetInterrupted{ConversationRef: agent.ConversationRef{ID: "a", Agent: "a"}})
+		k.equal("named to an agent", lists("a", "u"), []string{"a c d", "b d"})
+		k.commit(&agent.SaveMessages{ConversationRef: agent.ConversationRef{ID: "a", Owner: "u"}, Messages: []agent.MessageDraft{{ID: "m", Role: agent.RoleUser}}})
+		k.equal("named to an owner", lists("a", "u"), []string{"a c d", "a b d"})
+		k.commit(&agent.UpdateMessage{ConversationRef: agent.ConversationRef{ID: "a", Agent: "a", Owner: "u"}, Message: "m", Status: agent.ToolFailed})
+		k.equal("named again", lists("a", "u"), []string{"a c d", "a b d"})
+
+		k.commit(&agent.DeleteConversation{ConversationRef: dialogue("d")})
+		k.equal("without d", lists("a", "u"), []string{"a c", "a b"})
+		k.commit(&agent.PendMessage{ConversationRef: agent.ConversationRef{ID: "d", Agent: "b"}, Message: agent.JSON(`{}`)})
+		k.equal("another's d", lists("b", "u"), []string{"b d", "a b"})
+	}},
+
+	{"a_list_of_an_agents_conversations_is_paged", func(k *kit) {
+		for _, id := range []string{"x1", "c1", "c2", "c3", "b"} {
+			k.commit(&agent.PendMessage{ConversationRef: agent.ConversationRef{ID: id, Agent: "a", Owner: "u"}, Message: agent.JSON(`{}`)})
+		}
+		k.equal("all", k.listed(agent.ListConversations{Agent: "a"}), "b c1 c2 c3 x1")
+		for _, list := range []agent.ListConversations{{Agent: "a"}, {Owner: "u"}} {
+			list.Page = agent.Page{Prefix: "c", Limit: 2}
+			page := find[*agent.ConversationList](k, &list)
+			k.equal("first page", []string{k.listed(list), page.Next}, []string{"c1 c2", "c2"})
+			list.After = page.Next
+			page = find[*agent.ConversationList](k, &list)
+			k.equal("second page", []string{k.listed(list), page.Next}, []string{"c3", ""})
+		}
+		for _, wrong := range []agent.ListConversations{
+			{Agent: "a", Owner: "u"}, {Agent: "a", Interrupted: true}, {Owner: "u", Interrupted: true},
+		} {
+			_, err := k.service.Read(k.ctx, agent.Reads{Scope: k.scope, Reads: []agent.Read{&wrong}})
+			k.failure(agent.CodeInvalid, err)
+		}
 	}},
 
 	{"a_conversation_is_loaded_and_written_by_its_own", func(k *kit) {

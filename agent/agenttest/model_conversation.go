@@ -340,14 +340,16 @@ func (m ConversationModel) list(q *agent.ListConversations) *agent.ConversationL
 	}
 	list := &agent.ConversationList{}
 	for _, id := range slices.Sorted(maps.Keys(m)) {
-		if id <= q.After || !strings.HasPrefix(id, q.Prefix) || q.Interrupted && !m[id].Interrupted {
+		c := m[id]
+		if id <= q.After || !strings.HasPrefix(id, q.Prefix) || q.Interrupted && !c.Interrupted ||
+			q.Agent != "" && q.Agent != c.Agent || q.Owner != "" && q.Owner != c.Owner {
 			continue
 		}
 		if len(list.Items) == limit {
 			list.Next = list.Items[limit-1].ID
 			break
 		}
-		list.Items = append(list.Items, m[id].ConversationRow)
+		list.Items = append(list.Items, c.ConversationRow)
 	}
 	return list
 }

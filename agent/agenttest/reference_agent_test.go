@@ -113,7 +113,7 @@ func (r *reference) eraseAgent(s *scope, o *agent.EraseAgent) (agent.OpResult, *
 	}
 	e := &eraser{reference: r, s: s, o: o, receipt: &agent.Erasure{
 		Agent: o.Agent, Index: r.index, ErasedAt: r.now, CompletedAt: r.now, SealedUntil: expiry(r.now, o.Seal),
-		Hash: agent.WitnessErasure(s.Name, o.Agent, r.index, r.now),
+		Conversations: new(uint64), Hash: agent.WitnessErasure(s.Name, o.Agent, r.index, r.now),
 	}}
 	e.all()
 	if old := s.erasures[o.Agent]; old != nil && e.removed == 0 {
@@ -153,6 +153,14 @@ func (e *eraser) all() {
 	for _, id := range slices.Sorted(maps.Keys(e.s.sessions.Sessions)) {
 		if e.s.sessions.Sessions[id].AgentID == e.o.Agent {
 			e.session(id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(e.s.dialogues)) {
+		if c := e.s.dialogues[id]; c.Agent == e.o.Agent {
+			*e.receipt.Conversations++
+			e.witness("conversation", id, c.Incarnation, c.Revision, c.MessageCount)
+			delete(e.s.dialogues, id)
+			e.s.removed("conversation", id, c.Incarnation, e.o.Seal)
 		}
 	}
 }
@@ -217,6 +225,9 @@ func (e *eraser) session(id string) {
 		for _, other := range e.s.sessions.Sessions {
 			others = others || other.AgentID == key
 		}
+		for _, other := range e.s.dialogues {
+			others = others || other.Agent == key
+		}
 		if others {
 			e.receipt.Kept++
 		} else {
@@ -251,6 +262,14 @@ func (r *reference) setTTL(s *scope, o *agent.SetTTL) (agent.OpResult, *agent.Er
 	return &agent.SessionResult{Session: s.sessions.Shown(sessionHost{r, s}, o.Session).SessionRow}, nil
 }
 
+// namedBy is the agent that a conversation is named to by a write.
+func (s *scope) namedBy(ref *agent.ConversationRef) string {
+	if c := s.dialogues[ref.ID]; c != nil && c.Agent != "" {
+		return ""
+	}
+	return ref.Agent
+}
+
 // sealedAgent refuses what makes something of an erased agent that is sealed.
 func (s *scope) sealedAgent(op agent.Op) *agent.Error {
 	name := ""
@@ -259,6 +278,10 @@ func (s *scope) sealedAgent(op agent.Op) *agent.Error {
 		name = o.Agent
 	case *agent.PutSession:
 		name = o.AgentID
+	case *agent.PendMessage:
+		name = s.namedBy(&o.ConversationRef)
+	case *agent.SetInterrupted:
+		name = s.namedBy(&o.ConversationRef)
 	}
 	return s.alive("agent", name, 0, 0)
 }

@@ -86,11 +86,11 @@ func (a *app) agentsErase() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "erase AGENT", Short: "Erase an agent everywhere, for good, and show the receipt", Args: exactly("AGENT"),
 		Long: `erase removes an agent's checkpoint with all revisions, their threads, what it
-remembers, and its sessions with their reviews, leases, threads and checkpoints.
-What another agent's checkpoint uses too stays, as do forks, values, claims that
-callers took, and conversations. It cannot be taken back, so it asks first, on a
-terminal; elsewhere it needs --yes. --receipt shows the receipt of an agent that
-was erased before, and erases nothing.`,
+remembers, its sessions with their reviews, leases, threads and checkpoints, and
+the conversations that name it. What another agent's checkpoint uses too stays, as
+do forks, values, and claims that callers took. It cannot be taken back, so it asks
+first, on a terminal; elsewhere it needs --yes. --receipt shows the receipt of an
+agent that was erased before, and erases nothing.`,
 		Example: `  dormctl agents erase agent-1 --seal 24h`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Agent, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
@@ -170,15 +170,18 @@ type erasureDoc struct {
 	Sessions    uint64 `json:"sessions"`
 	Reviews     uint64 `json:"reviews"`
 	Claims      uint64 `json:"claims"`
-	Kept        uint64 `json:"kept"`
-	Hash        string `json:"hash"`
+
+	Conversations *uint64 `json:"conversations,omitempty"` // absent where they were not looked for
+
+	Kept uint64 `json:"kept"`
+	Hash string `json:"hash"`
 }
 
 func erasureOf(e *agent.Erasure) erasureDoc {
 	return erasureDoc{
 		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, Complete: e.Complete(), CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
 		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
-		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Kept: e.Kept, Hash: e.Hash.String(),
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash.String(),
 	}
 }
 
@@ -198,10 +201,15 @@ func erasureGrid(e *agent.Erasure) grid {
 		{"sessions", e.Sessions},
 		{"reviews", e.Reviews},
 		{"leases", e.Claims},
-		{"kept for others", e.Kept},
 	} {
 		g.add(row.name, number(row.n))
 	}
+	if e.Conversations != nil {
+		g.add("conversations", number(*e.Conversations))
+	} else {
+		g.add("conversations", "stay: not all nodes could erase them; erase the agent again once the cluster is upgraded")
+	}
+	g.add("kept for others", number(e.Kept))
 	if e.SealedUntil > 0 {
 		g.add("sealed until", when(e.SealedUntil))
 	}

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"dormouse/agent"
 	"dormouse/node/nodetest"
 )
 
@@ -87,6 +91,51 @@ func TestAnAgentIsForkedAndErasedFromTheCommandLine(t *testing.T) {
 	}
 	n.terminal = false
 	n.run("", exitOK, "agents", "erase", "b", "--yes")
+}
+
+func TestConversationsAreListedAndErasedWithTheirAgentFromTheCommandLine(t *testing.T) {
+	n := newRealNode(t)
+	n.run(`{"ops":[
+		{"op":"pend_message","conversation_id":"c1","agent_id":"a","owner_id":"u","message":{}},
+		{"op":"pend_message","conversation_id":"c2","agent_id":"a","message":{}},
+		{"op":"pend_message","conversation_id":"c3","agent_id":"b","owner_id":"u","message":{}}]}`, exitOK, "commit", "-f", "-")
+	for {
+		answers, err := n.node.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.ListConversations{Agent: "a"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answers.Answers[0].Err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // until the cluster knows that its only node can
+	}
+	list := func(flags ...string) string {
+		t.Helper()
+		out, _ := n.run("", exitOK, append([]string{"conversations", "ls", "-o", "json"}, flags...)...)
+		var page struct {
+			Items []struct {
+				ID string `json:"id"`
+			} `json:"items"`
+		}
+		if err := json.Unmarshal([]byte(out), &page); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		var ids []string
+		for _, item := range page.Items {
+			ids = append(ids, item.ID)
+		}
+		return strings.Join(ids, " ")
+	}
+	if got := []string{list("--agent", "a"), list("--owner", "u"), list("--agent", "a", "--limit", "1", "--after", "c1")}; !slices.Equal(got, []string{"c1 c2", "c1 c3", "c2"}) {
+		t.Errorf("listed: %q", got)
+	}
+	n.run("", exitUsage, "conversations", "ls", "--agent", "a", "--owner", "u")
+	if out, _ := n.run("", exitOK, "agents", "erase", "a", "--yes"); !regexp.MustCompile(`(?m)^conversations +2$`).MatchString(out) {
+		t.Errorf("the receipt: %s", out)
+	}
+	if got := list(); got != "c3" {
+		t.Errorf("left: %q", got)
+	}
 }
 
 func TestASnapshotIsSignedVerifiedAndShown(t *testing.T) {

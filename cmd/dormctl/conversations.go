@@ -15,26 +15,29 @@ func (a *app) conversationsCommand() *cobra.Command {
 
 func (a *app) conversationsList() *cobra.Command {
 	var page pageFlags
-	var interrupted bool
+	var list agent.ListConversations
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List conversations", Args: exactly(),
+		Use: "ls", Short: "List conversations: all of them, an agent's, an owner's, or those that wait for a person", Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.ConversationList](ctx, a, s, &agent.ListConversations{Page: page.page(), Interrupted: interrupted})
+				list.Page = page.page()
+				found, err := find[*agent.ConversationList](ctx, a, s, &list)
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"conversation", "title", "agent", "owner", "lifecycle", "waits", "revision", "messages", "pending", "updated"}, note: more(list.Next)}
-				for _, r := range list.Items {
+				g := grid{head: []string{"conversation", "title", "agent", "owner", "lifecycle", "waits", "revision", "messages", "pending", "updated"}, note: more(found.Next)}
+				for _, r := range found.Items {
 					g.add(r.ID, orDash(r.Title), orDash(r.Agent), orDash(r.Owner), orDash(string(r.Lifecycle)), yesOrDash(r.Interrupted),
 						number(r.Revision), number(r.MessageCount), number(r.PendingCount), when(r.UpdatedAt))
 				}
-				return a.print(pageOf(list.Items, list.Next, conversationRowOf), g)
+				return a.print(pageOf(found.Items, found.Next, conversationRowOf), g)
 			})
 		},
 	}
 	page.define(cmd)
-	cmd.Flags().BoolVar(&interrupted, "interrupted", false, "only those that wait for a person")
+	cmd.Flags().StringVar(&list.Agent, "agent", "", "only this agent's")
+	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those kept on behalf of this one")
+	cmd.Flags().BoolVar(&list.Interrupted, "interrupted", false, "only those that wait for a person")
 	return cmd
 }
 

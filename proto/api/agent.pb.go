@@ -265,6 +265,7 @@ type Erasure struct {
 	Claims        uint64                 `protobuf:"varint,13,opt,name=claims,proto3" json:"claims,omitempty"`
 	Kept          uint64                 `protobuf:"varint,14,opt,name=kept,proto3" json:"kept,omitempty"` // threads and checkpoints that others use too
 	Hash          []byte                 `protobuf:"bytes,15,opt,name=hash,proto3" json:"hash,omitempty"`
+	Conversations *uint64                `protobuf:"varint,221,opt,name=conversations,proto3,oneof" json:"conversations,omitempty"` // absent where they were not looked for, and stay
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -404,6 +405,13 @@ func (x *Erasure) GetHash() []byte {
 	return nil
 }
 
+func (x *Erasure) GetConversations() uint64 {
+	if x != nil && x.Conversations != nil {
+		return *x.Conversations
+	}
+	return 0
+}
+
 // SetTTL says when a thread, a session or a conversation goes by itself: one is named.
 type SetTTL struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -510,7 +518,7 @@ const file_proto_api_agent_proto_rawDesc = "" +
 	"\f_if_revision\"\"\n" +
 	"\n" +
 	"GetErasure\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\"\x9e\x03\n" +
+	"\x05agent\x18\x01 \x01(\tR\x05agent\"\xdc\x03\n" +
 	"\aErasure\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1b\n" +
@@ -527,7 +535,9 @@ const file_proto_api_agent_proto_rawDesc = "" +
 	"\areviews\x18\f \x01(\x04R\areviews\x12\x16\n" +
 	"\x06claims\x18\r \x01(\x04R\x06claims\x12\x12\n" +
 	"\x04kept\x18\x0e \x01(\x04R\x04kept\x12\x12\n" +
-	"\x04hash\x18\x0f \x01(\fR\x04hash\"\x9d\x01\n" +
+	"\x04hash\x18\x0f \x01(\fR\x04hash\x12*\n" +
+	"\rconversations\x18\xdd\x01 \x01(\x04H\x00R\rconversations\x88\x01\x01B\x10\n" +
+	"\x0e_conversations\"\x9d\x01\n" +
 	"\x06SetTTL\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x15\n" +
@@ -570,6 +580,7 @@ func file_proto_api_agent_proto_init() {
 	}
 	file_proto_api_agent_proto_msgTypes[0].OneofWrappers = []any{}
 	file_proto_api_agent_proto_msgTypes[1].OneofWrappers = []any{}
+	file_proto_api_agent_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

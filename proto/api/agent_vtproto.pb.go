@@ -236,6 +236,13 @@ func (m *Erasure) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Conversations != nil {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(*m.Conversations))
+		i--
+		dAtA[i] = 0xd
+		i--
+		dAtA[i] = 0xe8
+	}
 	if len(m.Hash) > 0 {
 		i -= len(m.Hash)
 		copy(dAtA[i:], m.Hash)
@@ -515,6 +522,9 @@ func (m *Erasure) SizeVT() (n int) {
 	l = len(m.Hash)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.Conversations != nil {
+		n += 2 + protohelpers.SizeOfVarint(uint64(*m.Conversations))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -1403,6 +1413,26 @@ func (m *Erasure) UnmarshalVT(dAtA []byte) error {
 				m.Hash = []byte{}
 			}
 			iNdEx = postIndex
+		case 221:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Conversations", wireType)
+			}
+			var v uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Conversations = &v
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -809,11 +809,14 @@ func (x *MessageResult) GetMessage() *MessageStamp {
 }
 
 type ListConversations struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Prefix        string                 `protobuf:"bytes,1,opt,name=prefix,proto3" json:"prefix,omitempty"`
-	After         string                 `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
-	Limit         uint64                 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	Interrupted   bool                   `protobuf:"varint,4,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Prefix string                 `protobuf:"bytes,1,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	After  string                 `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	Limit  uint64                 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	// At most one of these.
+	Interrupted   bool   `protobuf:"varint,4,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
+	Agent         string `protobuf:"bytes,221,opt,name=agent,proto3" json:"agent,omitempty"`
+	Owner         string `protobuf:"bytes,222,opt,name=owner,proto3" json:"owner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -874,6 +877,20 @@ func (x *ListConversations) GetInterrupted() bool {
 		return x.Interrupted
 	}
 	return false
+}
+
+func (x *ListConversations) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *ListConversations) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
 }
 
 type ListMessages struct {
@@ -1528,12 +1545,14 @@ const file_proto_api_conversation_proto_rawDesc = "" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\"^\n" +
 	"\rMessageResult\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x127\n" +
-	"\amessage\x18\x02 \x01(\v2\x1d.dormouse.api.v1.MessageStampR\amessage\"y\n" +
+	"\amessage\x18\x02 \x01(\v2\x1d.dormouse.api.v1.MessageStampR\amessage\"\xa7\x01\n" +
 	"\x11ListConversations\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
 	"\x05limit\x18\x03 \x01(\x04R\x05limit\x12 \n" +
-	"\vinterrupted\x18\x04 \x01(\bR\vinterrupted\"\x80\x01\n" +
+	"\vinterrupted\x18\x04 \x01(\bR\vinterrupted\x12\x15\n" +
+	"\x05agent\x18\xdd\x01 \x01(\tR\x05agent\x12\x15\n" +
+	"\x05owner\x18\xde\x01 \x01(\tR\x05owner\"\x80\x01\n" +
 	"\fListMessages\x122\n" +
 	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x12\n" +

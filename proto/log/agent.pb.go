@@ -279,28 +279,30 @@ func (x *SetTTL) GetConversation() string {
 
 // Erasure is the receipt of an agent that was erased, as a row and as a result.
 type Erasure struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Agent       string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"` // "" in the row, whose key says it
-	Index       uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
-	ErasedAt    int64                  `protobuf:"varint,3,opt,name=erased_at,json=erasedAt,proto3" json:"erased_at,omitempty"`
-	CompletedAt int64                  `protobuf:"varint,4,opt,name=completed_at,json=completedAt,proto3" json:"completed_at,omitempty"` // 0 while garbage is left
-	SealedUntil int64                  `protobuf:"varint,5,opt,name=sealed_until,json=sealedUntil,proto3" json:"sealed_until,omitempty"`
-	Checkpoints uint64                 `protobuf:"varint,6,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
-	Revisions   uint64                 `protobuf:"varint,7,opt,name=revisions,proto3" json:"revisions,omitempty"`
-	Threads     uint64                 `protobuf:"varint,8,opt,name=threads,proto3" json:"threads,omitempty"`
-	Entries     uint64                 `protobuf:"varint,9,opt,name=entries,proto3" json:"entries,omitempty"`
-	Memories    uint64                 `protobuf:"varint,10,opt,name=memories,proto3" json:"memories,omitempty"`
-	Sessions    uint64                 `protobuf:"varint,11,opt,name=sessions,proto3" json:"sessions,omitempty"`
-	Reviews     uint64                 `protobuf:"varint,12,opt,name=reviews,proto3" json:"reviews,omitempty"`
-	Claims      uint64                 `protobuf:"varint,13,opt,name=claims,proto3" json:"claims,omitempty"`
-	Kept        uint64                 `protobuf:"varint,14,opt,name=kept,proto3" json:"kept,omitempty"`
-	Hash        []byte                 `protobuf:"bytes,15,opt,name=hash,proto3" json:"hash,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"` // "" in the row, whose key says it
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	ErasedAt      int64                  `protobuf:"varint,3,opt,name=erased_at,json=erasedAt,proto3" json:"erased_at,omitempty"`
+	CompletedAt   int64                  `protobuf:"varint,4,opt,name=completed_at,json=completedAt,proto3" json:"completed_at,omitempty"` // 0 while garbage is left
+	SealedUntil   int64                  `protobuf:"varint,5,opt,name=sealed_until,json=sealedUntil,proto3" json:"sealed_until,omitempty"`
+	Checkpoints   uint64                 `protobuf:"varint,6,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
+	Revisions     uint64                 `protobuf:"varint,7,opt,name=revisions,proto3" json:"revisions,omitempty"`
+	Threads       uint64                 `protobuf:"varint,8,opt,name=threads,proto3" json:"threads,omitempty"`
+	Entries       uint64                 `protobuf:"varint,9,opt,name=entries,proto3" json:"entries,omitempty"`
+	Memories      uint64                 `protobuf:"varint,10,opt,name=memories,proto3" json:"memories,omitempty"`
+	Sessions      uint64                 `protobuf:"varint,11,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	Reviews       uint64                 `protobuf:"varint,12,opt,name=reviews,proto3" json:"reviews,omitempty"`
+	Claims        uint64                 `protobuf:"varint,13,opt,name=claims,proto3" json:"claims,omitempty"`
+	Kept          uint64                 `protobuf:"varint,14,opt,name=kept,proto3" json:"kept,omitempty"`
+	Hash          []byte                 `protobuf:"bytes,15,opt,name=hash,proto3" json:"hash,omitempty"`
+	Conversations *uint64                `protobuf:"varint,221,opt,name=conversations,proto3,oneof" json:"conversations,omitempty"` // absent where they were not looked for, and stay
 	// Of the row alone.
-	Incarnation   uint64 `protobuf:"varint,16,opt,name=incarnation,proto3" json:"incarnation,omitempty"`  // sessions of a lower one have gone
-	Next          string `protobuf:"bytes,17,opt,name=next,proto3" json:"next,omitempty"`                 // sessions up to this one have been seen to
-	DueAt         int64  `protobuf:"varint,18,opt,name=due_at,json=dueAt,proto3" json:"due_at,omitempty"` // its place in the queue
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Incarnation      uint64 `protobuf:"varint,16,opt,name=incarnation,proto3" json:"incarnation,omitempty"`  // sessions of a lower one have gone
+	Next             string `protobuf:"bytes,17,opt,name=next,proto3" json:"next,omitempty"`                 // sessions up to this one have been seen to
+	DueAt            int64  `protobuf:"varint,18,opt,name=due_at,json=dueAt,proto3" json:"due_at,omitempty"` // its place in the queue
+	NextConversation string `protobuf:"bytes,222,opt,name=next_conversation,json=nextConversation,proto3" json:"next_conversation,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Erasure) Reset() {
@@ -438,6 +440,13 @@ func (x *Erasure) GetHash() []byte {
 	return nil
 }
 
+func (x *Erasure) GetConversations() uint64 {
+	if x != nil && x.Conversations != nil {
+		return *x.Conversations
+	}
+	return 0
+}
+
 func (x *Erasure) GetIncarnation() uint64 {
 	if x != nil {
 		return x.Incarnation
@@ -457,6 +466,13 @@ func (x *Erasure) GetDueAt() int64 {
 		return x.DueAt
 	}
 	return 0
+}
+
+func (x *Erasure) GetNextConversation() string {
+	if x != nil {
+		return x.NextConversation
+	}
+	return ""
 }
 
 var File_proto_log_agent_proto protoreflect.FileDescriptor
@@ -491,7 +507,7 @@ const file_proto_log_agent_proto_rawDesc = "" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x15\n" +
 	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12%\n" +
 	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12#\n" +
-	"\fconversation\x18\xdc\x01 \x01(\tR\fconversation\"\xeb\x03\n" +
+	"\fconversation\x18\xdc\x01 \x01(\tR\fconversation\"\xd7\x04\n" +
 	"\aErasure\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1b\n" +
@@ -508,10 +524,13 @@ const file_proto_log_agent_proto_rawDesc = "" +
 	"\areviews\x18\f \x01(\x04R\areviews\x12\x16\n" +
 	"\x06claims\x18\r \x01(\x04R\x06claims\x12\x12\n" +
 	"\x04kept\x18\x0e \x01(\x04R\x04kept\x12\x12\n" +
-	"\x04hash\x18\x0f \x01(\fR\x04hash\x12 \n" +
+	"\x04hash\x18\x0f \x01(\fR\x04hash\x12*\n" +
+	"\rconversations\x18\xdd\x01 \x01(\x04H\x00R\rconversations\x88\x01\x01\x12 \n" +
 	"\vincarnation\x18\x10 \x01(\x04R\vincarnation\x12\x12\n" +
 	"\x04next\x18\x11 \x01(\tR\x04next\x12\x15\n" +
-	"\x06due_at\x18\x12 \x01(\x03R\x05dueAtB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
+	"\x06due_at\x18\x12 \x01(\x03R\x05dueAt\x12,\n" +
+	"\x11next_conversation\x18\xde\x01 \x01(\tR\x10nextConversationB\x10\n" +
+	"\x0e_conversationsB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
 
 var (
 	file_proto_log_agent_proto_rawDescOnce sync.Once
@@ -547,6 +566,7 @@ func file_proto_log_agent_proto_init() {
 	}
 	file_proto_log_agent_proto_msgTypes[0].OneofWrappers = []any{}
 	file_proto_log_agent_proto_msgTypes[1].OneofWrappers = []any{}
+	file_proto_log_agent_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -262,6 +262,22 @@ func (m *Erasure) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.NextConversation) > 0 {
+		i -= len(m.NextConversation)
+		copy(dAtA[i:], m.NextConversation)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.NextConversation)))
+		i--
+		dAtA[i] = 0xd
+		i--
+		dAtA[i] = 0xf2
+	}
+	if m.Conversations != nil {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(*m.Conversations))
+		i--
+		dAtA[i] = 0xd
+		i--
+		dAtA[i] = 0xe8
+	}
 	if m.DueAt != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.DueAt))
 		i--
@@ -522,6 +538,13 @@ func (m *Erasure) SizeVT() (n int) {
 	}
 	if m.DueAt != 0 {
 		n += 2 + protohelpers.SizeOfVarint(uint64(m.DueAt))
+	}
+	if m.Conversations != nil {
+		n += 2 + protohelpers.SizeOfVarint(uint64(*m.Conversations))
+	}
+	l = len(m.NextConversation)
+	if l > 0 {
+		n += 2 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -1554,6 +1577,58 @@ func (m *Erasure) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 221:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Conversations", wireType)
+			}
+			var v uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Conversations = &v
+		case 222:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field NextConversation", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.NextConversation = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

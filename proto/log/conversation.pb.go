@@ -838,6 +838,7 @@ type ConversationRow struct {
 	PendingBytes  uint64                 `protobuf:"varint,17,opt,name=pending_bytes,json=pendingBytes,proto3" json:"pending_bytes,omitempty"`
 	MessageBytes  uint64                 `protobuf:"varint,18,opt,name=message_bytes,json=messageBytes,proto3" json:"message_bytes,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,220,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // 0 for never
+	Named         uint64                 `protobuf:"varint,221,opt,name=named,proto3" json:"named,omitempty"`                          // when it was named to its agent, where that was after it was made: counts as incarnations do
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1001,6 +1002,13 @@ func (x *ConversationRow) GetMessageBytes() uint64 {
 func (x *ConversationRow) GetExpiresAt() int64 {
 	if x != nil {
 		return x.ExpiresAt
+	}
+	return 0
+}
+
+func (x *ConversationRow) GetNamed() uint64 {
+	if x != nil {
+		return x.Named
 	}
 	return 0
 }
@@ -1291,7 +1299,7 @@ const file_proto_log_conversation_proto_rawDesc = "" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\"^\n" +
 	"\rMessageResult\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x127\n" +
-	"\amessage\x18\x02 \x01(\v2\x1d.dormouse.log.v1.MessageStampR\amessage\"\xb9\x04\n" +
+	"\amessage\x18\x02 \x01(\v2\x1d.dormouse.log.v1.MessageStampR\amessage\"\xd0\x04\n" +
 	"\x0fConversationRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x14\n" +
@@ -1316,7 +1324,8 @@ const file_proto_log_conversation_proto_rawDesc = "" +
 	"\rpending_bytes\x18\x11 \x01(\x04R\fpendingBytes\x12#\n" +
 	"\rmessage_bytes\x18\x12 \x01(\x04R\fmessageBytes\x12\x1e\n" +
 	"\n" +
-	"expires_at\x18\xdc\x01 \x01(\x03R\texpiresAt\"I\n" +
+	"expires_at\x18\xdc\x01 \x01(\x03R\texpiresAt\x12\x15\n" +
+	"\x05named\x18\xdd\x01 \x01(\x04R\x05named\"I\n" +
 	"\n" +
 	"PendingRow\x12;\n" +
 	"\bmessages\x18\x01 \x03(\v2\x1f.dormouse.log.v1.PendingMessageR\bmessages\"R\n" +

@@ -782,6 +782,13 @@ func (m *ConversationRow) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error)
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Named != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Named))
+		i--
+		dAtA[i] = 0xd
+		i--
+		dAtA[i] = 0xe8
+	}
 	if m.ExpiresAt != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.ExpiresAt))
 		i--
@@ -1453,6 +1460,9 @@ func (m *ConversationRow) SizeVT() (n int) {
 	}
 	if m.ExpiresAt != 0 {
 		n += 2 + protohelpers.SizeOfVarint(uint64(m.ExpiresAt))
+	}
+	if m.Named != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.Named))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -3913,6 +3923,25 @@ func (m *ConversationRow) UnmarshalVT(dAtA []byte) error {
 				b := dAtA[iNdEx]
 				iNdEx++
 				m.ExpiresAt |= int64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 221:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Named", wireType)
+			}
+			m.Named = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Named |= uint64(b&0x7F) << shift
 				if b < 0x80 {
 					break
 				}

@@ -13,7 +13,7 @@ func conversationReadToProto(out *apipb.Read, read agent.Read) {
 		out.Read = &apipb.Read_GetConversation{GetConversation: refToProto(&r.ConversationRef)}
 	case *agent.ListConversations:
 		out.Read = &apipb.Read_ListConversations{ListConversations: &apipb.ListConversations{
-			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Interrupted: r.Interrupted,
+			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Interrupted: r.Interrupted, Agent: r.Agent, Owner: r.Owner,
 		}}
 	case *agent.ListMessages:
 		out.Read = &apipb.Read_ListMessages{ListMessages: &apipb.ListMessages{
@@ -32,7 +32,7 @@ func conversationReadFromProto(read *apipb.Read) agent.Read {
 		l := r.ListConversations
 		return &agent.ListConversations{
 			Page:        agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
-			Interrupted: l.GetInterrupted(),
+			Interrupted: l.GetInterrupted(), Agent: l.GetAgent(), Owner: l.GetOwner(),
 		}
 	case *apipb.Read_ListMessages:
 		l := r.ListMessages

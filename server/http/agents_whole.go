@@ -63,15 +63,18 @@ type erasure struct {
 	Sessions    uint64 `json:"sessions"`
 	Reviews     uint64 `json:"reviews"`
 	Claims      uint64 `json:"claims" doc:"Leases of the sessions"`
-	Kept        uint64 `json:"kept" doc:"Threads and checkpoints that stay, since another agent uses them too"`
-	Hash        string `json:"hash" doc:"SHA-256 over all that was removed, in order"`
+
+	Conversations *uint64 `json:"conversations,omitempty" doc:"Absent where they were not looked for, and stay: not all nodes could; erase the agent again then"`
+
+	Kept uint64 `json:"kept" doc:"Threads and checkpoints that stay, since another agent uses them too"`
+	Hash string `json:"hash" doc:"SHA-256 over all that was removed, in order"`
 }
 
 func erasureOf(e *agent.Erasure) erasure {
 	return erasure{
 		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, Complete: e.Complete(), CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
 		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
-		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Kept: e.Kept, Hash: e.Hash.String(),
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash.String(),
 	}
 }
 

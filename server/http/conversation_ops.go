@@ -146,7 +146,9 @@ type (
 	getConversationRead   struct{ conversationRead }
 	listConversationsRead struct {
 		pageRead
-		Interrupted bool `json:"interrupted,omitempty"`
+		Interrupted bool   `json:"interrupted,omitempty" doc:"This, agent_id, or owner_id"`
+		AgentID     string `json:"agent_id,omitempty"`
+		OwnerID     string `json:"owner_id,omitempty"`
 	}
 	listMessagesRead struct {
 		conversationRead
@@ -161,7 +163,7 @@ func (r *getConversationRead) read() agent.Read {
 }
 
 func (r *listConversationsRead) read() agent.Read {
-	return &agent.ListConversations{Page: r.page(), Interrupted: r.Interrupted}
+	return &agent.ListConversations{Page: r.page(), Interrupted: r.Interrupted, Agent: r.AgentID, Owner: r.OwnerID}
 }
 
 func (r *listMessagesRead) read() agent.Read {

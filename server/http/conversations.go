@@ -25,8 +25,8 @@ func (f *front) routeConversations() {
 	}, (*call).deleteConversation)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/conversations", id: "list-conversations", tag: tag,
-		summary: "List conversations in id order: all of them, or those that wait for a person",
-		effect:  reads, query: append([]string{"interrupted"}, listQuery...), answers: list[conversationRow]{},
+		summary: "List conversations in id order: all of them, or one agent's, one owner's, or those that wait for a person",
+		effect:  reads, query: append([]string{"interrupted", "agent_id", "owner_id"}, listQuery...), answers: list[conversationRow]{},
 	}, (*call).listConversations)
 	register(f, route{
 		method: http.MethodPost, path: one + "/interrupted", id: "set-interrupted", tag: tag,
@@ -91,7 +91,9 @@ func (c *call) deleteConversation(*none) error {
 }
 
 func (c *call) listConversations(*none) error {
-	found, err := read[*agent.ConversationList](c, &agent.ListConversations{Page: c.page(), Interrupted: c.flag("interrupted")})
+	found, err := read[*agent.ConversationList](c, &agent.ListConversations{
+		Page: c.page(), Interrupted: c.flag("interrupted"), Agent: c.text("agent_id"), Owner: c.text("owner_id"),
+	})
 	if err != nil {
 		return err
 	}

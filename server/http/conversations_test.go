@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"dormouse/node/nodetest"
 	rest "dormouse/server/http"
@@ -83,6 +84,42 @@ func TestWhatWaitsForAPersonIsListedOverHTTP(t *testing.T) {
 	}
 	if all := k.call("GET", "/v1/conversations?limit=2", "").ok(200); len(all["items"].([]any)) != 2 || all["next"] != "b" {
 		t.Errorf("a page: %v", all)
+	}
+}
+
+func TestConversationsAreListedByAgentAndOwnerOverHTTP(t *testing.T) {
+	k := realKit(t)
+	for id, names := range map[string]string{"c1": `"agent_id":"a","owner_id":"u"`, "c2": `"agent_id":"a"`, "c3": `"agent_id":"b","owner_id":"u"`} {
+		k.call("POST", "/v1/conversations/"+id+"/pending", `{"message":{},`+names+`}`).ok(200)
+	}
+	for k.call("GET", "/v1/conversations?agent_id=a", "").Code == http.StatusServiceUnavailable {
+		time.Sleep(10 * time.Millisecond) // until the cluster knows that its only node can
+	}
+	list := func(query string) (ids []string) {
+		t.Helper()
+		for _, item := range k.call("GET", "/v1/conversations?"+query, "").ok(200)["items"].([]any) {
+			ids = append(ids, item.(map[string]any)["id"].(string))
+		}
+		return ids
+	}
+	for query, want := range map[string]string{"agent_id=a": "c1 c2", "owner_id=u": "c1 c3", "agent_id=a&limit=1&after=c1": "c2", "owner_id=z": ""} {
+		if got := strings.Join(list(query), " "); got != want {
+			t.Errorf("%s lists %q, want %q", query, got, want)
+		}
+	}
+	k.call("GET", "/v1/conversations?agent_id=a&owner_id=u", "").problem(400, "invalid")
+	k.call("GET", "/v1/conversations?agent_id=a&interrupted=true", "").problem(400, "invalid")
+	read := k.call("POST", "/v1/reads", `{"reads":[{"read":"list_conversations","agent_id":"b"},{"read":"list_conversations","owner_id":"u"}]}`).ok(200)
+	for i, want := range []int{1, 2} {
+		if items := read["answers"].([]any)[i].(map[string]any)["found"].(map[string]any)["items"].([]any); len(items) != want {
+			t.Errorf("read %d: %v", i, read)
+		}
+	}
+	if receipt := k.call("DELETE", "/v1/agents/a", "").ok(200); receipt["complete"] != true || receipt["conversations"] != 2.0 {
+		t.Errorf("the receipt: %v", receipt)
+	}
+	if got := strings.Join(list("owner_id=u"), " "); got != "c3" {
+		t.Errorf("left: %q", got)
 	}
 }
 

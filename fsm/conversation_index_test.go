@@ -1,0 +1,231 @@
+package fsm_test
+
+import (
+	"fmt"
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+)
+
+// talks makes conversations of an agent, with messages.
+func (r *subject) talks(name string, n, messages int) {
+	r.tb.Helper()
+	drafts := make([]agent.MessageDraft, messages)
+	for i := range drafts {
+		drafts[i] = agent.MessageDraft{ID: fmt.Sprint("m", i), Role: agent.RoleUser}
+	}
+	for made := 0; made < n; {
+		var ops []agent.Op
+		for ; made < n && len(ops) < 500; made++ {
+			ref := agent.ConversationRef{ID: fmt.Sprintf("%s-%05d", name, made), Agent: name, Owner: "o"}
+			ops = append(ops, &agent.PendMessage{ConversationRef: ref, Message: agent.JSON(`{}`)})
+			if messages > 0 {
+				ops = append(ops, &agent.SaveMessages{ConversationRef: ref, Messages: drafts})
+			}
+		}
+		do[*agent.ConversationResult](r, ops...)
+	}
+}
+
+// settled lets all be done that falls due at once, and tells how many entries
+// that took.
+func (r *subject) settled() (entries int) {
+	r.tb.Helper()
+	for _, wall := r.machine.Due(); wall != 0 && wall <= r.wall; _, wall = r.machine.Due() {
+		if entries++; entries > 1000 {
+			r.tb.Fatal("it never ends")
+		}
+		r.pass()
+	}
+	return entries
+}
+
+func (r *subject) conversationsOf(name string) int {
+	r.tb.Helper()
+	return len(read[*agent.ConversationList](r, &agent.ListConversations{Agent: name, Page: agent.Page{Limit: agent.ListLimitMax}}).Items)
+}
+
+// An entry puts so many conversations in the indexes and no more, and the next
+// one falls due at once while some are left.
+func TestConversationsFromBeforeAreFoundAPieceAnEntry(t *testing.T) {
+	for _, c := range []struct{ before, entries int }{
+		{0, 1},
+		{agent.ConversationsFoundMax, 1},
+		{agent.ConversationsFoundMax + 1, 2},
+		{3*agent.ConversationsFoundMax - 1, 3},
+	} {
+		r := newSubject(t)
+		r.raise(fsm.FoundLevel - 1)
+		r.talks("a", c.before, 0)
+		if n := r.settled(); n != 0 {
+			t.Fatalf("%d entries below the level", n)
+		}
+		r.raise(fsm.FoundLevel)
+		for i := range c.entries {
+			r.missing(agent.CodeUnavailable, &agent.ListConversations{Agent: "a"})
+			r.missing(agent.CodeUnavailable, &agent.ListConversations{Owner: "o"})
+			if n, most := r.rows(fsm.ConversationKinds[0]), i*agent.ConversationsFoundMax; r.rows(fsm.KindConversationAgent) != min(n, most) {
+				t.Fatalf("after %d entries %d of %d are found", i, r.rows(fsm.KindConversationAgent), n)
+			}
+			r.pass()
+		}
+		if n := r.settled(); n != 0 {
+			t.Errorf("of %d conversations some were left after %d entries: it took %d more", c.before, c.entries, n)
+		}
+		read[*agent.ConversationList](r, &agent.ListConversations{Owner: "o"})
+		if r.rows(fsm.KindConversationAgent) != c.before || r.rows(fsm.KindConversationOwner) != c.before {
+			t.Errorf("%d of %d are found", r.rows(fsm.KindConversationAgent), c.before)
+		}
+		r.raise(fsm.FoundLevel) // again: not from the beginning
+		if n := r.settled(); n != 0 {
+			t.Errorf("it began anew: %d entries", n)
+		}
+	}
+}
+
+// An erasure from before goes on as it was asked for: what it did not say that it
+// takes stays, though the level rises in the middle of it.
+func TestAnErasureThatBeganBelowTheLevelLeavesConversations(t *testing.T) {
+	r := newSubject(t)
+	r.raise(fsm.FoundLevel - 1)
+	r.sessionsOf("a", 150)
+	r.talks("a", 3, 2)
+	if erased := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"}); erased.Complete() || erased.Conversations != nil {
+		t.Fatalf("erased: %+v", erased)
+	}
+	r.raise(fsm.FoundLevel)
+	read[*agent.SavedConversation](r, &agent.GetConversation{ConversationRef: conv("a-00001")})
+	do[*agent.ConversationResult](r, &agent.SetInterrupted{ConversationRef: conv("a-00001")})
+	r.settled()
+	if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}); !got.Complete() || got.Sessions != 150 || got.Conversations != nil {
+		t.Fatalf("the receipt says %+v", got)
+	}
+	if n := r.conversationsOf("a"); n != 3 {
+		t.Fatalf("%d conversations are left", n)
+	}
+	// Asked again, it takes them, with a receipt of its own.
+	if again := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"}); !again.Complete() || again.Sessions != 0 || *again.Conversations != 3 {
+		t.Fatalf("erased again: %+v", again)
+	}
+	if n := r.leftovers(); n != 0 {
+		t.Fatalf("%d rows are left", n)
+	}
+}
+
+// A receipt from below the level does not stand for one that would say that there
+// are no conversations.
+func TestAReceiptFromBelowTheLevelIsNotTheOneOfAnErasureAboveIt(t *testing.T) {
+	r := newSubject(t)
+	r.whole("a")
+	old := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
+	r.raise(fsm.FoundLevel)
+	r.settled()
+	now := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
+	if old.Conversations != nil || now.Conversations == nil || *now.Conversations != 0 || now.Index == old.Index || !now.Complete() {
+		t.Fatalf("the receipts say %+v and %+v", old, now)
+	}
+}
+
+// Where it is not known yet which conversations an agent has, they are gone all
+// the same, and the receipt is not complete.
+func TestAnErasureWaitsUntilConversationsAreFound(t *testing.T) {
+	r := newSubject(t)
+	r.raise(fsm.FoundLevel - 1)
+	const before = 5 * agent.ConversationsFoundMax
+	r.talks("a", before, 0)
+	r.talks("z", 1, 0)
+	r.raise(fsm.FoundLevel)
+	erased := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
+	if erased.Complete() || *erased.Conversations != 0 {
+		t.Fatalf("erased at once: %+v", erased)
+	}
+	last := conv(fmt.Sprintf("a-%05d", before-1))
+	r.missing(agent.CodeNotFound, &agent.GetConversation{ConversationRef: last})
+	r.missing(agent.CodeNotFound, &agent.ListMessages{ConversationRef: last})
+	if list := read[*agent.ConversationList](r, &agent.ListConversations{}); len(list.Items) != 1 || list.Items[0].ID != "z-00000" {
+		t.Fatalf("%+v are listed", list.Items)
+	}
+	// Its id is free at once, and what is made under it stays.
+	anew := do[*agent.ConversationResult](r, &agent.PendMessage{ConversationRef: agent.ConversationRef{ID: last.ID, Agent: "a"}, Message: agent.JSON(`{}`)})
+	if anew.Conversation.PendingCount != 1 {
+		t.Fatalf("made anew: %+v", anew.Conversation)
+	}
+	none := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "never there"})
+	if none.Complete() {
+		t.Fatalf("nobody can know that it has none: %+v", none)
+	}
+	r.settled()
+	if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}); !got.Complete() || *got.Conversations != before {
+		t.Fatalf("the receipt says %+v", got)
+	}
+	if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: "never there"}); !got.Complete() || *got.Conversations != 0 {
+		t.Fatalf("the receipt says %+v", got)
+	}
+	if n := r.conversationsOf("a"); n != 1 {
+		t.Fatalf("%d conversations are left", n)
+	}
+}
+
+// What an agent has after it was erased stays, however long the clearing away
+// takes: a conversation that is named to it then, though it was made before.
+func TestAConversationThatIsNamedToAnAgentWhileItIsErasedStays(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	r.settled()
+	fill(r, "nobody's")
+	r.talks("a", 300, 1)
+	erased := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
+	if erased.Complete() {
+		t.Fatal("erased at once")
+	}
+	for range 2 { // as the write that names it, and as one after it
+		do[*agent.ConversationResult](r, &agent.SetInterrupted{ConversationRef: agent.ConversationRef{ID: "nobody's", Agent: "a"}})
+	}
+	r.settled()
+	if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}); !got.Complete() || *got.Conversations != 300 {
+		t.Fatalf("the receipt says %+v", got)
+	}
+	if c := read[*agent.SavedConversation](r, &agent.GetConversation{ConversationRef: conv("nobody's")}); c.Agent != "a" || c.MessageCount != 2 {
+		t.Fatalf("what was named to it: %+v", c)
+	}
+	if n := r.conversationsOf("a"); n != 1 {
+		t.Fatalf("%d conversations are listed", n)
+	}
+}
+
+// However many conversations and messages there are, an entry removes about
+// EraseRowsMax rows, and none stays in the end.
+func TestConversationsOfAnErasedAgentAreClearedAwayAPieceAtATime(t *testing.T) {
+	const conversations, messages = 100, 100
+	r := newSubject(t)
+	r.record()
+	r.settled()
+	for i := range conversations {
+		ref := agent.ConversationRef{ID: fmt.Sprint("c", i), Agent: "a", Owner: "o"}
+		drafts := make([]agent.MessageDraft, messages)
+		for i := range drafts {
+			drafts[i] = agent.MessageDraft{ID: fmt.Sprint("m", i), Role: agent.RoleUser}
+		}
+		do[*agent.ConversationResult](r, &agent.SaveMessages{ConversationRef: ref, Messages: drafts})
+	}
+	do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
+	entries := 1
+	for before := r.leftovers(); before > 0; entries++ {
+		r.pass()
+		now := r.leftovers()
+		if before-now > 2*agent.EraseRowsMax || before == now {
+			t.Fatalf("an entry removed %d rows", before-now)
+		}
+		before = now
+	}
+	if entries < conversations*messages/agent.EraseRowsMax {
+		t.Fatalf("it took %d entries", entries)
+	}
+	if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}); !got.Complete() || *got.Conversations != conversations {
+		t.Fatalf("the receipt says %+v", got)
+	}
+	if s := scopeOf(r); s.Keys != 0 || s.Bytes != 0 {
+		t.Fatalf("the scope counts %+v", s)
+	}
+}
