@@ -149,7 +149,7 @@ func (n *Node) openGroup() error {
 		Machine: n.machine, Snapshots: n.machine.Snapshots(),
 		Self: agent.Member{
 			GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, GossipAddr: c.Gossip.Advertise,
-			WantVote: true, Version: version.String(), FeatureLevelMax: featureLevelMax,
+			WantVote: true, Version: version.String(), FeatureLevelMax: n.o.featureLevel(),
 			Zone: c.Placement.Zone, Weight: c.Placement.Weight,
 		},
 		Bootstrap: c.Cluster.Bootstrap, Join: c.Cluster.Join, Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim, DiskReserve: c.Limits.DiskReserveBytes,

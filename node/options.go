@@ -34,6 +34,16 @@ type Options struct {
 	Handlers map[string]instance.GoHandler // what managers of kind go may name
 	Headless bool                          // serve neither HTTP nor gRPC: for tests that call Service
 	Logger   hclog.Logger                  // nil means what the configuration says, to standard error
+
+	FeatureLevel uint32 // the newest that this node says it can do; 0 means featureLevelMax: for tests of an older build
+}
+
+// featureLevel is what the cluster is told that this node can do.
+func (o Options) featureLevel() uint32 {
+	if o.FeatureLevel == 0 {
+		return featureLevelMax
+	}
+	return o.FeatureLevel
 }
 
 // featureLevelMax is the newest feature level that this build can do.

@@ -33,7 +33,9 @@ type town struct {
 	disks  map[string]storage.FS
 	awake  map[string]*resident
 
-	handlers map[string]instance.GoHandler // of the nodes that are started from now on
+	// Of the nodes that are started from now on.
+	handlers map[string]instance.GoHandler
+	level    uint32 // the newest feature level that they can do; 0: this build's
 }
 
 // resident is one running node of a town.
@@ -184,7 +186,7 @@ func (w *town) startWith(name string, c config.Config) *resident {
 	host := w.links.Host(name)
 	n, err := node.Open(node.Options{
 		Config: c, Network: host, Fronts: host, Gossip: transport, FS: w.disks[name], Handlers: w.handlers,
-		Logger: hclog.NewNullLogger(),
+		Logger: hclog.NewNullLogger(), FeatureLevel: w.level,
 	})
 	if err != nil {
 		w.t.Fatalf("start %s: %v", name, err)

@@ -1,0 +1,111 @@
+package node_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+)
+
+// oldLevel is that of a build which finds no conversations by agent or owner.
+const oldLevel = 3
+
+// conversationsOf asks a node, of what it knows itself, for an agent's
+// conversations: how many there are, or that they cannot be listed.
+func (r *resident) conversationsOf(t *testing.T, name string) (n int, refusal *agent.Error) {
+	t.Helper()
+	list := &agent.ListConversations{Agent: name, Page: agent.Page{Limit: agent.ListLimitMax}}
+	for {
+		answers, err := r.Store().Read(t.Context(), agent.Reads{Stale: true, Reads: []agent.Read{list}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, ok := answers.Answers[0].Found.(*agent.ConversationList)
+		if !ok {
+			return 0, answers.Answers[0].Err
+		}
+		if n += len(page.Items); page.Next == "" {
+			return n, nil
+		}
+		list.After = page.Next
+	}
+}
+
+// A cluster is brought up to a version that finds conversations by agent, a node
+// at a time, and loses its leader while those from before are put in the index:
+// whoever leads next goes on with it, lists are refused until it is whole, and an
+// erasure that is asked for meanwhile takes all of its agent's conversations.
+func TestConversationsFromBeforeAreFoundThoughTheLeaderIsLostSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 0)
+		w.level = oldLevel
+		w.found(3)
+		const before = 40 * agent.ConversationsFoundMax
+		for made := 0; made < before; {
+			var ops []agent.Op
+			for range agent.CommitOpsMax {
+				ref := agent.ConversationRef{ID: fmt.Sprintf("%06d", made), Agent: []string{"a", "b"}[made%2], Owner: "o"}
+				ops = append(ops, &agent.PendMessage{ConversationRef: ref, Message: agent.JSON(`{}`)})
+				made++
+			}
+			if _, err := w.leader().Store().Commit(t.Context(), agent.Commit{Ops: ops}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.level = 0
+		for i := range 3 {
+			if _, refusal := w.leader().conversationsOf(t, "a"); refusal == nil || refusal.Code != agent.CodeUnavailable {
+				t.Fatalf("with %d nodes of the new version: %v", i, refusal)
+			}
+			w.sleep(name(i))
+			w.start(name(i))
+			w.settle(3)
+		}
+		var lost *resident
+		for deadline := time.Now().Add(time.Minute); lost == nil; time.Sleep(time.Millisecond) {
+			if leader := w.leader(); leader.Machine().FeatureLevel() > oldLevel {
+				lost = leader
+			} else if time.Now().After(deadline) {
+				t.Fatal("the feature level does not rise")
+			}
+		}
+		w.crash(lost.name)
+		for name, r := range w.awake {
+			if n, refusal := r.conversationsOf(t, "b"); refusal == nil {
+				t.Fatalf("the leader was not lost in the middle: %s lists %d", name, n)
+			}
+		}
+		result, err := w.leader().Store().Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.EraseAgent{Agent: "a"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if receipt := result.Results[0].(*agent.Erasure); receipt.Complete() {
+			t.Fatalf("erased at once: %+v", receipt)
+		}
+		w.start(lost.name)
+		for name, r := range w.awake {
+			w.await("conversations to be listed by "+name, func() bool {
+				n, refusal := r.conversationsOf(t, "b")
+				if refusal == nil && n != before/2 {
+					t.Fatalf("%s lists %d of %d conversations", name, n, before/2)
+				}
+				return refusal == nil
+			})
+		}
+		var receipt *agent.Erasure
+		w.await("the erasure to be complete", func() bool {
+			answers, err := w.leader().Store().Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetErasure{Agent: "a"}}})
+			if err != nil {
+				return false
+			}
+			receipt, _ = answers.Answers[0].Found.(*agent.Erasure)
+			return receipt != nil && receipt.Complete()
+		})
+		if *receipt.Conversations != before/2 {
+			t.Fatalf("%d of %d conversations were erased", *receipt.Conversations, before/2)
+		}
+		w.agree()
+	})
+}
