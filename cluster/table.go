@@ -17,6 +17,7 @@ type TableUpdate struct {
 	Index      uint64
 	LeaderAddr string            // where the leader is, as far as the node knows; "" where it does not
 	Members    []agent.Member    // all of them: name, peer address, gRPC address, and whether it is a host
+	Leases     []agent.NodeLease // all of them: node, life, handlers
 	Partitions []agent.Partition // those that have changed since the update before; all in the first
 }
 
@@ -51,7 +52,7 @@ func (g *Group) FollowTable(ctx context.Context, asked <-chan uint64, send func(
 			u.Partitions = changedSince(told, now)
 			told = now
 		}
-		u.Members = g.machine.Members()
+		u.Members, u.Leases = g.machine.Members(), table.NodeLeases()
 		if err := send(u); err != nil {
 			return err
 		}

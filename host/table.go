@@ -28,8 +28,9 @@ type table struct {
 	wanted     uint64 // somebody waits for it; may be below index
 	leader     string // its address
 	members    []agent.Member
+	leases     []agent.NodeLease
 	partitions [agent.Partitions]agent.Partition
-	moved      chan struct{} // closed and replaced when a partition changes
+	moved      chan struct{} // closed and replaced when a partition or a lease changes
 	news       chan struct{} // closed and replaced when index or wanted grows
 }
 
@@ -79,6 +80,13 @@ func (t *table) Members() []agent.Member {
 	return t.members
 }
 
+// NodeLeases implements router.Leases. The caller must not change the slice.
+func (t *table) NodeLeases() []agent.NodeLease {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.leases
+}
+
 // WaitApplied waits until the table is as of index.
 func (t *table) WaitApplied(ctx context.Context, index uint64) error {
 	for {
@@ -122,7 +130,10 @@ func (t *table) take(u cluster.TableUpdate) {
 			t.partitions[p.ID], changed = p, true
 		}
 	}
-	t.leader, t.members = u.LeaderAddr, u.Members
+	if !slices.EqualFunc(t.leases, u.Leases, func(a, b agent.NodeLease) bool { return a.Node == b.Node && a.Life == b.Life }) {
+		changed = true
+	}
+	t.leader, t.members, t.leases = u.LeaderAddr, u.Members, u.Leases
 	if changed || t.index == 0 {
 		close(t.moved)
 		t.moved = make(chan struct{})

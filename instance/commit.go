@@ -119,7 +119,7 @@ func (h *Host) lookUp(i *instance, s agent.Signal) (request agent.Request, known
 	if service == nil {
 		return s.Request, nil, nil
 	}
-	err = h.within(i, deadline, func(ctx context.Context) error {
+	err = h.within(i, func(ctx context.Context) error {
 		for level := range levelsMax {
 			request = atLevel(s.Request, level)
 			answers, err := service.Read(ctx, agent.Reads{

@@ -36,7 +36,8 @@ type Checkpointer interface {
 }
 
 // GoHandler is a kind of handlers that an embedding program registers, under
-// the name that managers give.
+// the name that managers give. Where an instance is kept by a process that lacks
+// its kind, another has its turns handled: by a Handler made for each of them.
 type GoHandler struct {
 	// New makes the Handler of an instance that wakes.
 	New func(ref agent.InstanceRef) Handler
@@ -81,11 +82,14 @@ func (h *Host) registered(manager agent.Manager) (GoHandler, error) {
 }
 
 // migrate brings a state up to the manager's version.
-func (h *Host) migrate(i *instance, manager agent.Manager, from uint64, state agent.JSON) (migrated agent.JSON, err error) {
+func (h *Host) migrate(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (migrated agent.JSON, err error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return state, nil // what handles it is told the version, or does not care
 	}
 	g, err := h.registered(manager)
+	if err != nil && h.o.Afar != nil {
+		return h.rehearse(ctx, i, manager, from, state)
+	}
 	if err != nil || g.Migrate == nil {
 		return state, err
 	}
@@ -104,11 +108,14 @@ func (h *Host) migrate(i *instance, manager agent.Manager, from uint64, state ag
 }
 
 // enliven makes the Handler of an instance that has one of its own.
-func (h *Host) enliven(i *instance, manager agent.Manager, state agent.JSON) (live Handler, err error) {
+func (h *Host) enliven(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (live Handler, err error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return nil, nil
 	}
 	g, err := h.registered(manager)
+	if err != nil && h.o.Afar != nil {
+		return h.enlivenAway(ctx, i, manager, state)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +133,13 @@ func (h *Host) enliven(i *instance, manager agent.Manager, state agent.JSON) (li
 	return live, nil
 }
 
-// unlive has the instance's Handler made anew: its turn was not applied.
+// unlive has the instance's Handler made anew: its turn was not applied. One
+// that is away is made anew for each turn.
 func (h *Host) unlive(i *instance) {
-	if i.body.rare != nil {
-		i.body.rare.live = nil
+	if r := i.body.rare; r != nil {
+		if _, is := r.live.(*away); !is {
+			r.live = nil
+		}
 	}
 }
 
@@ -150,7 +160,7 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 	r := i.more()
 	if r.live == nil {
 		var err error
-		if r.live, err = h.enliven(i, manager, i.body.state); err != nil {
+		if r.live, err = h.enliven(ctx, i, manager, i.body.state); err != nil {
 			return err
 		}
 	}
@@ -168,7 +178,6 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 	cause := context.Cause(ctx)
 	away := interrupted(ctx)
 	var crash *crashError
-	var own *agent.Error
 	switch {
 	case errors.As(err, &crash):
 		h.crashed(i)
@@ -177,13 +186,21 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 		return away
 	case cause != nil:
 		return failed("timeout", "the handler took longer than %v", manager.SignalTimeout())
-	case errors.As(err, &own) && agent.OutcomeOf(own) == agent.Refused && own.Code != agent.CodeNotOwner:
+	default:
+		return said(err)
+	}
+}
+
+// said is what a handler's error tells the caller: a refusal of its own stays
+// what it is.
+func said(err error) *agent.Error {
+	var own *agent.Error
+	if errors.As(err, &own) && agent.OutcomeOf(own) == agent.Refused && own.Code != agent.CodeNotOwner {
 		return &agent.Error{
 			Code: own.Code, Detail: clipped(own.Detail), Op: -1, Field: clipped(own.Field), Limit: clipped(own.Limit), Reason: clipped(own.Reason), RetryAfterMS: own.RetryAfterMS,
 		}
-	default:
-		return failed("error", "%v", err)
 	}
+	return failed("error", "%v", err)
 }
 
 // interrupted is the refusal where a handler was ended for no fault of its own:

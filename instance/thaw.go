@@ -22,9 +22,9 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 	woke = i.status != agent.InstanceAwake
 	h.forget(i, rewoken(i))
 	if service == nil {
-		return manager, woke, h.fresh(i, manager, version, nil, start)
+		return manager, woke, h.within(i, func(ctx context.Context) error { return h.fresh(ctx, i, manager, version, nil, start) })
 	}
-	err = h.within(i, deadline, func(ctx context.Context) error {
+	err = h.within(i, func(ctx context.Context) error {
 		answers, timers, err := h.readToWake(ctx, i, service)
 		if err != nil {
 			return err
@@ -37,11 +37,11 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 		}
 		thawed, ok := answers.Answers[0].Found.(*agent.Thawed)
 		if ok {
-			err = h.thaw(i, manager, version, found, thawed)
+			err = h.thaw(ctx, i, manager, version, found, thawed)
 		} else if e := answers.Answers[0].Err; e == nil || e.Code != agent.CodeNotFound {
 			err = thawFailed(i, e)
 		} else {
-			err = h.fresh(i, manager, version, &found, start)
+			err = h.fresh(ctx, i, manager, version, &found, start)
 		}
 		if err == nil && service == h.o.Service {
 			if err = h.schedule(i, manager, timers); err != nil {
@@ -54,7 +54,7 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 }
 
 // thaw makes the instance what its checkpoint says.
-func (h *Host) thaw(i *instance, manager agent.Manager, version int, found stored, thawed *agent.Thawed) error {
+func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, thawed *agent.Thawed) error {
 	c := &thawed.Checkpoint
 	if p := c.Thread; p != nil && p.Thread != i.ref().Checkpoint() {
 		return refuseThaw(i, "thread_mismatch", "its checkpoint points to thread %q", p.Thread)
@@ -67,7 +67,7 @@ func (h *Host) thaw(i *instance, manager agent.Manager, version int, found store
 	case c.Version > manager.Version:
 		return refuseThaw(i, "version", "its state has version %d, its manager's handler knows %d", c.Version, manager.Version)
 	case c.Version < manager.Version:
-		if state, err = h.migrate(i, manager, c.Version, state); err != nil {
+		if state, err = h.migrate(ctx, i, manager, c.Version, state); err != nil {
 			return err
 		}
 	}
@@ -75,13 +75,13 @@ func (h *Host) thaw(i *instance, manager agent.Manager, version int, found store
 	if string(c.Metadata) != "{}" {
 		i.body.metadata = c.Metadata
 	}
-	return h.awaken(i, manager, version, found, state, agent.SourceThawed)
+	return h.awaken(ctx, i, manager, version, found, state, agent.SourceThawed)
 }
 
 // fresh begins an instance that has no checkpoint. Under DurabilityTurn what it
 // begins with is stored before anybody hears of it. found is nil where nothing
 // is stored at all.
-func (h *Host) fresh(i *instance, manager agent.Manager, version int, found *stored, start *agent.StartInstance) error {
+func (h *Host) fresh(ctx context.Context, i *instance, manager agent.Manager, version int, found *stored, start *agent.StartInstance) error {
 	state := agent.JSON("{}")
 	switch {
 	case start != nil && start.InitialState != nil:
@@ -99,9 +99,9 @@ func (h *Host) fresh(i *instance, manager agent.Manager, version int, found *sto
 		if given {
 			i.body.initial = begun
 		}
-		return h.awaken(i, manager, version, stored{}, state, agent.SourceFresh)
+		return h.awaken(ctx, i, manager, version, stored{}, state, agent.SourceFresh)
 	}
-	if err := h.awaken(i, manager, version, *found, state, agent.SourceFresh); err != nil {
+	if err := h.awaken(ctx, i, manager, version, *found, state, agent.SourceFresh); err != nil {
 		return err
 	}
 	if given && manager.Durability == agent.DurabilityTurn {
@@ -114,8 +114,8 @@ func (h *Host) fresh(i *instance, manager agent.Manager, version int, found *sto
 }
 
 // awaken makes the instance take signals.
-func (h *Host) awaken(i *instance, manager agent.Manager, version int, found stored, state agent.JSON, source agent.InstanceSource) error {
-	live, err := h.enliven(i, manager, state)
+func (h *Host) awaken(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, state agent.JSON, source agent.InstanceSource) error {
+	live, err := h.enliven(ctx, i, manager, state)
 	if err != nil {
 		return err
 	}

@@ -126,9 +126,9 @@ func (h *Host) forget(i *instance, why string) {
 // deadline is how long reads and writes of the host's own may take.
 const deadline = 10 * time.Second
 
-// within runs f under a context for the instance's own work.
-func (h *Host) within(i *instance, d time.Duration, f func(ctx context.Context) error) error {
-	ctx, cancel, err := h.context(i, d)
+// within runs f under a context for the instance's own work, within deadline.
+func (h *Host) within(i *instance, f func(ctx context.Context) error) error {
+	ctx, cancel, err := h.context(i, deadline)
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,9 @@ func updateToProto(u cluster.TableUpdate) *peerpb.TableUpdate {
 	for _, m := range u.Members {
 		out.Members = append(out.Members, &peerpb.TableMember{Id: m.ID, Addr: m.RaftAddr, GrpcAddr: m.GRPCAddr, Host: m.Host})
 	}
+	for _, l := range u.Leases {
+		out.Leases = append(out.Leases, &peerpb.TableLease{Node: l.Node, Life: l.Life, Handlers: l.Handlers})
+	}
 	for _, p := range u.Partitions {
 		out.Partitions = append(out.Partitions, &peerpb.TablePartition{
 			Id: uint32(p.ID), Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
@@ -88,6 +91,9 @@ func updateFromProto(u *peerpb.TableUpdate) (cluster.TableUpdate, error) {
 	out := cluster.TableUpdate{Index: u.Index, LeaderAddr: u.LeaderAddr}
 	for _, m := range u.Members {
 		out.Members = append(out.Members, agent.Member{ID: m.Id, RaftAddr: m.Addr, GRPCAddr: m.GrpcAddr, Host: m.Host})
+	}
+	for _, l := range u.Leases {
+		out.Leases = append(out.Leases, agent.NodeLease{Node: l.Node, Life: l.Life, Handlers: l.Handlers})
 	}
 	for _, row := range u.Partitions {
 		if row.Id >= agent.Partitions {

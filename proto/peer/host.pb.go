@@ -151,6 +151,7 @@ type TableUpdate struct {
 	LeaderAddr    string                 `protobuf:"bytes,2,opt,name=leader_addr,json=leaderAddr,proto3" json:"leader_addr,omitempty"` // "" where none is known
 	Members       []*TableMember         `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`                         // all of them
 	Partitions    []*TablePartition      `protobuf:"bytes,4,rep,name=partitions,proto3" json:"partitions,omitempty"`                   // those that have changed
+	Leases        []*TableLease          `protobuf:"bytes,272,rep,name=leases,proto3" json:"leases,omitempty"`                         // all of them
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -209,6 +210,13 @@ func (x *TableUpdate) GetMembers() []*TableMember {
 func (x *TableUpdate) GetPartitions() []*TablePartition {
 	if x != nil {
 		return x.Partitions
+	}
+	return nil
+}
+
+func (x *TableUpdate) GetLeases() []*TableLease {
+	if x != nil {
+		return x.Leases
 	}
 	return nil
 }
@@ -369,7 +377,7 @@ var File_proto_peer_host_proto protoreflect.FileDescriptor
 
 const file_proto_peer_host_proto_rawDesc = "" +
 	"\n" +
-	"\x15proto/peer/host.proto\x12\x10dormouse.peer.v1\"\x8c\x01\n" +
+	"\x15proto/peer/host.proto\x12\x10dormouse.peer.v1\x1a\x18proto/peer/handler.proto\"\x8c\x01\n" +
 	"\x04Host\x12\x12\n" +
 	"\x04addr\x18\x01 \x01(\tR\x04addr\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12*\n" +
@@ -377,7 +385,7 @@ const file_proto_peer_host_proto_rawDesc = "" +
 	"\x04zone\x18\x04 \x01(\tR\x04zone\x12\x16\n" +
 	"\x06weight\x18\x05 \x01(\rR\x06weight\"$\n" +
 	"\fTableRequest\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\"\xbf\x01\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\"\xf6\x01\n" +
 	"\vTableUpdate\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x1f\n" +
 	"\vleader_addr\x18\x02 \x01(\tR\n" +
@@ -385,7 +393,8 @@ const file_proto_peer_host_proto_rawDesc = "" +
 	"\amembers\x18\x03 \x03(\v2\x1d.dormouse.peer.v1.TableMemberR\amembers\x12@\n" +
 	"\n" +
 	"partitions\x18\x04 \x03(\v2 .dormouse.peer.v1.TablePartitionR\n" +
-	"partitions\"b\n" +
+	"partitions\x125\n" +
+	"\x06leases\x18\x90\x02 \x03(\v2\x1c.dormouse.peer.v1.TableLeaseR\x06leases\"b\n" +
 	"\vTableMember\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04addr\x18\x02 \x01(\tR\x04addr\x12\x1b\n" +
@@ -418,15 +427,17 @@ var file_proto_peer_host_proto_goTypes = []any{
 	(*TableUpdate)(nil),    // 2: dormouse.peer.v1.TableUpdate
 	(*TableMember)(nil),    // 3: dormouse.peer.v1.TableMember
 	(*TablePartition)(nil), // 4: dormouse.peer.v1.TablePartition
+	(*TableLease)(nil),     // 5: dormouse.peer.v1.TableLease
 }
 var file_proto_peer_host_proto_depIdxs = []int32{
 	3, // 0: dormouse.peer.v1.TableUpdate.members:type_name -> dormouse.peer.v1.TableMember
 	4, // 1: dormouse.peer.v1.TableUpdate.partitions:type_name -> dormouse.peer.v1.TablePartition
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	5, // 2: dormouse.peer.v1.TableUpdate.leases:type_name -> dormouse.peer.v1.TableLease
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_proto_peer_host_proto_init() }
@@ -434,6 +445,7 @@ func file_proto_peer_host_proto_init() {
 	if File_proto_peer_host_proto != nil {
 		return
 	}
+	file_proto_peer_handler_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -1,0 +1,176 @@
+package peer
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+	peerpb "dormouse/proto/peer"
+	"dormouse/proto/wire"
+)
+
+// RegisterHandlers serves errands to peers.
+func RegisterHandlers(s *grpc.Server, handlers agent.Handlers) {
+	peerpb.RegisterHandlersServer(s, handlersServer{handlers: handlers})
+}
+
+type handlersServer struct {
+	peerpb.UnimplementedHandlersServer
+	handlers agent.Handlers
+}
+
+// Handle implements peerpb.HandlersServer.
+func (s handlersServer) Handle(ctx context.Context, r *peerpb.HandleRequest) (*peerpb.HandleResponse, error) {
+	e, err := errandFromProto(r)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	done, err := s.handlers.Handle(ctx, e)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	answer, err := handledToProto(&e, done)
+	if err != nil { // it would be no better elsewhere
+		return handledToProto(&e, agent.Handled{Refusal: unfit("invalid_change", err)})
+	}
+	if n := proto.Size(answer); n > wire.ReplyMessageBytesMax {
+		err := agent.TooLarge("turn", "errand_bytes_max", n, wire.ReplyMessageBytesMax)
+		return handledToProto(&e, agent.Handled{Refusal: unfit("too_large", err)})
+	}
+	return answer, nil
+}
+
+// unfit is the refusal of a turn that cannot be sent, let alone stored.
+func unfit(reason string, err error) *agent.Error {
+	e := agent.Errorf(agent.CodeHandlerFailed, "the handler wants what cannot be stored: %v", err)
+	e.Reason = reason
+	return e
+}
+
+// Handlers are those of the process at addr.
+func (p *Pool) Handlers(addr string) agent.Handlers {
+	return handlersAt{peerpb.NewHandlersClient(connected{pool: p, addr: addr})}
+}
+
+type handlersAt struct{ api peerpb.HandlersClient }
+
+// Handle implements agent.Handlers.
+func (h handlersAt) Handle(ctx context.Context, e agent.Errand) (agent.Handled, error) {
+	r, err := errandToProto(&e)
+	if err != nil {
+		return agent.Handled{}, err
+	}
+	answer, err := h.api.Handle(ctx, r)
+	if err != nil {
+		return agent.Handled{}, fromStatus(err)
+	}
+	return handledFromProto(answer)
+}
+
+func errandToProto(e *agent.Errand) (*peerpb.HandleRequest, error) {
+	out := &peerpb.HandleRequest{
+		Scope: e.Scope, Manager: e.Manager, Key: e.Key, Handler: e.Handler, Version: e.Version, Storage: string(e.Storage),
+		Schedules: e.Schedules, Cron: e.Cron, State: e.State, From: e.From, Life: e.Life, Rev: e.Rev, Revision: e.Revision,
+	}
+	if e.Signal == nil {
+		return out, nil
+	}
+	var err error
+	if out.Signal, err = proto.Marshal(wire.SignalToProto(e.InstanceRef, *e.Signal)); err != nil {
+		return nil, agent.Errorf(agent.CodeInternal, "encode a signal: %v", err)
+	}
+	return out, nil
+}
+
+func errandFromProto(r *peerpb.HandleRequest) (agent.Errand, error) {
+	e := agent.Errand{
+		InstanceRef: agent.InstanceRef{Scope: r.Scope, Manager: r.Manager, Key: r.Key},
+		Handler:     r.Handler, Version: r.Version, Storage: agent.Keeping(r.Storage),
+		Schedules: r.Schedules, Cron: r.Cron, State: r.State, From: r.From, Life: r.Life, Rev: r.Rev, Revision: r.Revision,
+	}
+	if err := e.Validate(); err != nil || len(r.Signal) == 0 {
+		return e, err
+	}
+	var p apipb.SignalRequest
+	if err := proto.Unmarshal(r.Signal, &p); err != nil {
+		return e, agent.Invalid("signal", "the errand's signal is damaged: %v", err)
+	}
+	s, err := wire.SignalFromProto(&p)
+	e.Signal = &s
+	return e, err
+}
+
+// handledToProto fails where a handler wants what no message can hold, such as a
+// kind that is not UTF-8.
+func handledToProto(e *agent.Errand, done agent.Handled) (*peerpb.HandleResponse, error) {
+	out := &peerpb.HandleResponse{State: done.State, Durable: done.Durable, Reply: done.Reply, Crashed: done.Crashed}
+	var err error
+	if done.Refusal != nil {
+		if out.Refusal, err = proto.Marshal(wire.ErrorToProto(done.Refusal)); err != nil {
+			return nil, agent.Errorf(agent.CodeInternal, "encode a refusal: %v", err)
+		}
+		return out, nil
+	}
+	for _, specs := range done.Jobs {
+		out.Jobs = append(out.Jobs, specs)
+	}
+	ops := done.Ops
+	if out.Appends = len(done.Entries) > 0; out.Appends {
+		ops = append([]agent.Op{&agent.AppendThread{Thread: e.Checkpoint(), Entries: done.Entries}}, ops...)
+	}
+	if len(ops) > 0 {
+		out.Wants, err = proto.Marshal(wire.CommitToProto(&agent.Commit{Ops: ops}))
+	}
+	return out, err
+}
+
+func first(ops []agent.Op) agent.Op {
+	if len(ops) == 0 {
+		return nil
+	}
+	return ops[0]
+}
+
+// handledFromProto takes what no turn can have for what it is: the handler's
+// fault, and the end of the errand.
+func handledFromProto(r *peerpb.HandleResponse) (agent.Handled, error) {
+	if len(r.Refusal) > 0 {
+		var p apipb.Error
+		if err := proto.Unmarshal(r.Refusal, &p); err != nil {
+			return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand is damaged: %v", err)
+		}
+		return agent.Handled{Refusal: wire.ErrorFromProto(&p), Crashed: r.Crashed}, nil
+	}
+	done := agent.Handled{State: r.State, Durable: r.Durable, Reply: r.Reply}
+	for _, specs := range r.Jobs {
+		done.Jobs = append(done.Jobs, specs)
+	}
+	if len(r.Wants) == 0 && !r.Appends {
+		return done, nil
+	}
+	var p apipb.CommitRequest
+	if err := proto.Unmarshal(r.Wants, &p); err != nil {
+		return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand is damaged: %v", err)
+	}
+	wants, err := wire.CommitFromProto(&p)
+	if err != nil {
+		reason := "invalid_change"
+		if errors.Is(err, agent.ErrTooLarge) {
+			reason = "too_large"
+		}
+		return agent.Handled{Refusal: unfit(reason, err)}, nil
+	}
+	done.Ops = wants.Ops
+	if !r.Appends {
+		return done, nil
+	}
+	if appended, ok := first(done.Ops).(*agent.AppendThread); ok {
+		done.Entries, done.Ops = appended.Entries, done.Ops[1:]
+		return done, nil
+	}
+	return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand has no entries where it says so")
+}
