@@ -21,15 +21,3 @@ func MissingHandlers(have, want []string) []string {
 	}
 	return missing
 }
-
-// MostHandlers are the handlers that whoever has the most of has. Of any two of
-// the sets one must have all that the other has.
-func MostHandlers(sets [][]string) []string {
-	var most []string
-	for _, set := range sets {
-		if len(set) > len(most) {
-			most = set
-		}
-	}
-	return most
-}

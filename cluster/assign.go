@@ -116,19 +116,19 @@ func (g *Group) assignOnce(ctx context.Context, moved <-chan struct{}, nothing *
 	return planned
 }
 
-// MayOwn are the members that have a lease, and so may own partitions, but for
-// one; "" leaves nobody out. One that is being removed may not, nor one with
-// fewer Go handlers than others. One that seems dead, or has come only now, is
-// closed: it may flap. Where all of them are such, none is held back for being
-// young. Of the leader it is what it plans for.
+// MayOwn are the members that have a lease and are to own partitions, but for
+// one; "" leaves nobody out. One that is being removed may not; see able for the
+// others. One that seems dead, or has come only now, is closed: it may flap. Where
+// all of them are such, none is held back for being young. Of the leader it is
+// what it plans for.
 func (g *Group) MayOwn(without string) []placement.Node {
 	members := make(map[string]agent.Member)
 	for _, m := range g.machine.Members() {
 		members[m.ID] = m
 	}
 	tick := g.Tick()
-	var nodes []placement.Node
-	var handlers [][]string
+	errands := g.machine.FeatureLevel() >= agent.ErrandsLevel
+	var all []candidate
 	var young []string
 	open := 0
 	for _, l := range g.o.Placement.Table.NodeLeases() {
@@ -145,9 +145,9 @@ func (g *Group) MayOwn(without string) []placement.Node {
 		if !n.Closed {
 			open++
 		}
-		nodes, handlers = append(nodes, n), append(handlers, l.Handlers)
+		all = append(all, candidate{n, l.Handlers, errands && m.FeatureLevelMax >= agent.ErrandsLevel})
 	}
-	nodes = able(nodes, handlers)
+	nodes := able(all)
 	for i := range nodes {
 		if open == 0 && slices.Contains(young, nodes[i].Name) {
 			nodes[i].Closed = false

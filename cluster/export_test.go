@@ -94,5 +94,13 @@ func Plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool
 	return moves
 }
 
+// Candidate is candidate.
+type Candidate = candidate
+
+// NewCandidate makes a candidate.
+func NewCandidate(n placement.Node, handlers []string, errands bool) Candidate {
+	return candidate{n, handlers, errands}
+}
+
 // Able is able.
 var Able = able

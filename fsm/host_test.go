@@ -168,6 +168,38 @@ func TestOfTwoLeasesOneHasAllHandlersOfTheOther(t *testing.T) {
 	}
 }
 
+// From the level on where owners can send errands, leases go together whatever
+// their handlers; what stood before it stays.
+func TestLeasesOfOtherHandlersGoTogetherOnceErrandsAreSent(t *testing.T) {
+	r := newOwners(t)
+	r.raise(agent.ErrandsLevel - 1)
+	for _, step := range []struct {
+		host     string
+		handlers []string
+		level    uint32
+		want     agent.Code
+	}{
+		{"h1", []string{"a@1"}, 0, ""},
+		{"h2", []string{"a@2"}, 0, agent.CodeConflict},
+		{"h2", []string{"a@2"}, agent.ErrandsLevel, ""},
+		{"h3", []string{"b@1"}, 0, ""},
+		{"h4", []string{"b@1", "a@1"}, 0, agent.CodeInvalid}, // not in order
+		{"h4", []string{""}, 0, agent.CodeInvalid},
+	} {
+		if step.level != 0 {
+			r.raise(step.level)
+		}
+		err := r.host(hosted(step.host, step.handlers...), hostRow(step.host))
+		if (err == nil) != (step.want == "") || err != nil && err.Code != step.want {
+			t.Errorf("%s with %v: %v, want %q", step.host, step.handlers, err, step.want)
+		}
+		wellOwned(t, r.machine)
+	}
+	if n := len(r.machine.NodeLeases()); n != 6 { // three nodes', three hosts'
+		t.Errorf("%d leases stand", n)
+	}
+}
+
 func TestHostsKeepToTheirLimits(t *testing.T) {
 	r := clusterOps{newSubject(t)}
 	for i := range agent.HostsMax {
@@ -207,6 +239,7 @@ func TestHostsKeepToTheModel(t *testing.T) {
 		r := clusterOps{newSubject(t)}
 		defer r.close()
 		r.join("n1")
+		r.raise(rapid.Uint32Range(1, agent.ErrandsLevel).Draw(rt, "level"))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			name := rapid.SampledFrom([]string{"n1", "h1", "h2", "h3"}).Draw(rt, "name")
 			life := fmt.Sprint("life-", rapid.IntRange(1, 2).Draw(rt, "life"))

@@ -123,6 +123,7 @@ func (h *Host) build() error {
 	o := h.o.Instance
 	o.Node, o.Incarnation, o.Logger = h.o.Name, h.line.Life(), h.o.Logger.Named("instances")
 	o.Handlers = foreman.Beside(o.Handlers, h.Instances)
+	o.Afar = router.NewErrands(h.o.Name, h.table, h.pool)
 	o.Service, o.Ground = service{h.client, h.table}, h.Ground()
 	if h.instances, err = instance.New(o); err != nil {
 		return err
@@ -130,6 +131,7 @@ func (h *Host) build() error {
 	h.router = router.NewInstances(h.o.Name, h.instances, h.table, h.pool)
 	h.server = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
 	grpc.RegisterPeerInstances(h.server, h.instances)
+	peer.RegisterHandlers(h.server, h.instances)
 	return nil
 }
 

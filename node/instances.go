@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster"
+	"dormouse/cluster/peer"
 	"dormouse/fsm"
 	"dormouse/instance"
 	"dormouse/instance/pod/foreman"
@@ -63,7 +64,9 @@ func (n *Node) openInstances() error {
 	k := &keeper{ended: make(chan struct{})}
 	k.host, err = instance.New(instance.Options{
 		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ground: ground{n.machine, n.group},
-		Handlers: foreman.Beside(n.o.Handlers, n.Instances), Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
+		Handlers: foreman.Beside(n.o.Handlers, n.Instances),
+		Afar:     router.NewErrands(c.Node.ID, n.machine, n.pool),
+		Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
 		AwakeMax: c.Instances.AwakeMax, Logger: n.logger.Named("instances"),
 	})
 	if err != nil {
@@ -75,6 +78,7 @@ func (n *Node) openInstances() error {
 	})
 	n.keeper = k
 	grpc.RegisterPeerInstances(n.peers, k.host)
+	peer.RegisterHandlers(n.peers, k.host)
 	n.metrics.registry.MustRegister(k.host.Collector())
 	return nil
 }
