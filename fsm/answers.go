@@ -20,6 +20,8 @@ type clientState struct {
 	known   bool
 	changed bool
 
+	answered []answered // what ClientRow tells in columns
+
 	fresh    []*logpb.Answer // of this entry
 	notAfter uint64          // of fresh: when the last may go
 }
@@ -40,6 +42,9 @@ func (b *batch) client(scope, client string) (row *clientState, err error) {
 		if err := unmarshal(raw, &row.ClientRow); err != nil {
 			return nil, fmt.Errorf("decode client %q: %w", client, err)
 		}
+		if row.answered, err = answeredOf(&row.ClientRow); err != nil {
+			return nil, fmt.Errorf("decode client %q: %w", client, err)
+		}
 		row.known = true
 	}
 	b.clients[key] = row
@@ -52,21 +57,74 @@ func (c *clientState) answer(a *logpb.Answer, notAfter uint64) {
 	c.notAfter = max(c.notAfter, notAfter)
 }
 
-// answeredIn is the row that a request's answer is in; nil where it has none
-// that was not settled.
-func answeredIn(client *logpb.ClientRow, seq uint64) *logpb.Answered {
-	if seq < client.Low {
-		return nil
+// answered says which requests a row of answers is of.
+type answered struct {
+	max      uint64   // the highest, which names the row
+	notAfter uint64   // the tick when the last of them may go
+	back     []uint64 // how far each is below max, in descending order; the last is 0
+}
+
+// lowest is the row's first request.
+func (a answered) lowest() uint64 { return a.max - a.back[0] }
+
+// has tells whether the answer to a request is in the row.
+func (a answered) has(seq uint64) bool {
+	if seq > a.max {
+		return false
 	}
-	for _, in := range client.Answered {
-		if seq > in.Max {
-			continue
+	_, ok := slices.BinarySearchFunc(a.back, a.max-seq, func(back, want uint64) int { return cmp.Compare(want, back) })
+	return ok
+}
+
+// answeredOf reads the columns of a client's row.
+func answeredOf(row *logpb.ClientRow) ([]answered, error) {
+	n, back := len(row.AnsweredMax), row.AnsweredBack
+	if len(row.AnsweredNotAfter) != n || len(row.AnsweredCount) != n {
+		return nil, fmt.Errorf("%d rows of answers have %d times and %d counts", n, len(row.AnsweredNotAfter), len(row.AnsweredCount))
+	}
+	out := make([]answered, n)
+	for i := range out {
+		count := row.AnsweredCount[i]
+		if count == 0 || count > uint64(len(back)) {
+			return nil, fmt.Errorf("a row of answers has %d requests, and %d are left", count, len(back))
 		}
-		if _, ok := slices.BinarySearchFunc(in.Back, in.Max-seq, func(back, want uint64) int { return cmp.Compare(want, back) }); ok {
-			return in
+		out[i] = answered{max: row.AnsweredMax[i], notAfter: row.AnsweredNotAfter[i], back: back[:count:count]}
+		back = back[count:]
+	}
+	if len(back) > 0 {
+		return nil, fmt.Errorf("%d requests are in no row of answers", len(back))
+	}
+	return out, nil
+}
+
+// columns writes what rows of answers there are into the client's row.
+func (c *clientState) columns() {
+	requests := 0
+	for _, in := range c.answered {
+		requests += len(in.back)
+	}
+	n := len(c.answered)
+	numbers := make([]uint64, 0, 3*n+requests)
+	c.AnsweredMax, c.AnsweredNotAfter, c.AnsweredCount = numbers[:n:n], numbers[n:2*n:2*n], numbers[2*n:3*n:3*n]
+	c.AnsweredBack = numbers[3*n : 3*n]
+	for i, in := range c.answered {
+		c.AnsweredMax[i], c.AnsweredNotAfter[i], c.AnsweredCount[i] = in.max, in.notAfter, uint64(len(in.back))
+		c.AnsweredBack = append(c.AnsweredBack, in.back...)
+	}
+}
+
+// answeredIn is the row that a request's answer is in: its highest request.
+// There is none where the request is new, or was settled.
+func answeredIn(low uint64, rows []answered, seq uint64) (highest uint64, ok bool) {
+	if seq < low {
+		return 0, false
+	}
+	for _, in := range rows {
+		if in.has(seq) {
+			return in.max, true
 		}
 	}
-	return nil
+	return 0, false
 }
 
 // decodeAnswer picks a request's answer from its row.
@@ -105,11 +163,11 @@ func (b *batch) answer(p *logpb.Commit, client *clientState) (*logpb.Answer, err
 			return a, nil
 		}
 	}
-	in := answeredIn(&client.ClientRow, p.Seq)
-	if in == nil {
+	highest, ok := answeredIn(client.Low, client.answered, p.Seq)
+	if !ok {
 		return nil, nil
 	}
-	raw, err := b.rows.get(answersKey(p.Scope, p.Client, in.Max))
+	raw, err := b.rows.get(answersKey(p.Scope, p.Client, highest))
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +189,7 @@ func (b *batch) storeClients() error {
 			return err
 		}
 		b.forgetSettled(answers, row)
+		row.columns()
 		raw, err := marshal(&row.ClientRow)
 		if err != nil {
 			return fmt.Errorf("encode client %q: %w", key, err)
@@ -148,26 +207,26 @@ func (b *batch) storeAnswers(prefix string, client *clientState) error {
 		return nil
 	}
 	slices.SortFunc(fresh, func(a, b *logpb.Answer) int { return cmp.Compare(a.Seq, b.Seq) })
-	in := &logpb.Answered{Max: fresh[len(fresh)-1].Seq, NotAfterTick: client.notAfter, Back: make([]uint64, len(fresh))}
+	in := answered{max: fresh[len(fresh)-1].Seq, notAfter: client.notAfter, back: make([]uint64, len(fresh))}
 	for i, a := range fresh {
-		in.Back[i] = in.Max - a.Seq
+		in.back[i] = in.max - a.Seq
 	}
 	raw, err := marshal(&logpb.AnswersRow{Answers: fresh})
 	if err != nil {
 		return fmt.Errorf("encode answers: %w", err)
 	}
-	b.rows.set(prefix+encodeNumber(in.Max), raw)
-	client.Answered = append(client.Answered, in)
+	b.rows.set(prefix+encodeNumber(in.max), raw)
+	client.answered = append(client.answered, in)
 	return nil
 }
 
 // forgetSettled lets go of the rows of which every request is settled.
 func (b *batch) forgetSettled(prefix string, client *clientState) {
-	client.Answered = slices.DeleteFunc(client.Answered, func(in *logpb.Answered) bool {
-		if in.Max >= client.Low {
+	client.answered = slices.DeleteFunc(client.answered, func(in answered) bool {
+		if in.max >= client.Low {
 			return false
 		}
-		b.rows.remove(prefix + encodeNumber(in.Max))
+		b.rows.remove(prefix + encodeNumber(in.max))
 		return true
 	})
 }
@@ -181,18 +240,18 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 		return 0, err
 	}
 	row.changed = true
-	standing := firstStanding(&row.ClientRow, b.progress.tick)
-	gone := expiredBefore(&row.ClientRow, standing)
+	standing := firstStanding(row.answered, b.progress.tick)
+	gone := expiredBefore(row.answered, standing)
 	more := len(gone) > limit
 	gone = gone[:min(len(gone), limit)]
 	if len(gone) > 0 {
-		row.Low = max(row.Low, gone[len(gone)-1].Max+1)
+		row.Low = max(row.Low, gone[len(gone)-1].max+1)
 	}
 	switch {
 	case more: // go on in the next entry
 		b.reviewClient(scope, client, row, b.progress.tick)
 	case standing != nil:
-		b.reviewClient(scope, client, row, later(standing.NotAfterTick, 1))
+		b.reviewClient(scope, client, row, later(standing.notAfter, 1))
 	case row.LastTick >= b.progress.tick: // low still guards what was acknowledged
 		b.reviewClient(scope, client, row, later(row.LastTick, 1))
 	default:
@@ -203,25 +262,22 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 }
 
 // firstStanding is the row with the lowest request that can still apply, or nil.
-func firstStanding(client *logpb.ClientRow, tick uint64) (first *logpb.Answered) {
-	for _, in := range client.Answered {
-		if in.NotAfterTick >= tick && (first == nil || lowest(in) < lowest(first)) {
+func firstStanding(rows []answered, tick uint64) (first *answered) {
+	for i := range rows {
+		if in := &rows[i]; in.notAfter >= tick && (first == nil || in.lowest() < first.lowest()) {
 			first = in
 		}
 	}
 	return first
 }
 
-// lowest is the first request of a row of answers.
-func lowest(in *logpb.Answered) uint64 { return in.Max - in.Back[0] }
-
 // expiredBefore lists the rows that have nothing from standing on, in order.
-func expiredBefore(client *logpb.ClientRow, standing *logpb.Answered) (rows []*logpb.Answered) {
-	for _, in := range client.Answered {
-		if standing == nil || in.Max < lowest(standing) {
-			rows = append(rows, in)
+func expiredBefore(rows []answered, standing *answered) (gone []answered) {
+	for _, in := range rows {
+		if standing == nil || in.max < standing.lowest() {
+			gone = append(gone, in)
 		}
 	}
-	slices.SortFunc(rows, func(a, b *logpb.Answered) int { return cmp.Compare(a.Max, b.Max) })
-	return rows
+	slices.SortFunc(gone, func(a, b answered) int { return cmp.Compare(a.max, b.max) })
+	return gone
 }

@@ -7,6 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	logpb "dormouse/proto/log"
 )
 
 // withTTL is a request that can apply for so long.
@@ -86,5 +87,25 @@ func TestAnswersOutliveOthersOfTheirRow(t *testing.T) {
 	}
 	if answers, clients, queue := r.rows(fsm.KindAnswer), r.rows(fsm.KindClient), r.rows(fsm.KindDueTick); answers+clients+queue != 0 {
 		t.Fatalf("%d answers, %d clients and %d rows in the queue are left", answers, clients, queue)
+	}
+}
+
+// Columns that do not fit each other are damage, which is told and not guessed
+// at.
+func TestColumnsOfAnswersFitEachOther(t *testing.T) {
+	for name, row := range map[string]*logpb.ClientRow{
+		"a time is missing":   {AnsweredMax: []uint64{9}, AnsweredCount: []uint64{1}, AnsweredBack: []uint64{0}},
+		"a count is missing":  {AnsweredMax: []uint64{9}, AnsweredNotAfter: []uint64{1}, AnsweredBack: []uint64{0}},
+		"a row is empty":      {AnsweredMax: []uint64{9}, AnsweredNotAfter: []uint64{1}, AnsweredCount: []uint64{0}},
+		"requests are short":  {AnsweredMax: []uint64{9}, AnsweredNotAfter: []uint64{1}, AnsweredCount: []uint64{2}, AnsweredBack: []uint64{0}},
+		"requests are beyond": {AnsweredMax: []uint64{9}, AnsweredNotAfter: []uint64{1}, AnsweredCount: []uint64{1}, AnsweredBack: []uint64{1, 0}},
+	} {
+		if err := fsm.CheckAnswered(row); err == nil {
+			t.Errorf("%s, and it is taken", name)
+		}
+	}
+	whole := &logpb.ClientRow{AnsweredMax: []uint64{9, 7}, AnsweredNotAfter: []uint64{1, 2}, AnsweredCount: []uint64{2, 1}, AnsweredBack: []uint64{1, 0, 0}}
+	if err := fsm.CheckAnswered(whole); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,9 @@
 package fsm
 
-import "dormouse/storage"
+import (
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
 
 // RowsOf counts the rows of a kind, to see what is left behind.
 func (v *View) RowsOf(kind string) (int, error) {
@@ -50,5 +53,11 @@ func (m *Machine) ProgressRow() (key, value []byte, err error) {
 // CheckFormat tells whether an engine's rows are of the format that is read.
 func CheckFormat(r storage.Reader) error {
 	_, err := readProgress(r)
+	return err
+}
+
+// CheckAnswered tells whether a client's rows of answers can be read.
+func CheckAnswered(row *logpb.ClientRow) error {
+	_, err := answeredOf(row)
 	return err
 }

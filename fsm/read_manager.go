@@ -47,8 +47,12 @@ func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
 	if err := unmarshal(raw, &client); err != nil {
 		return nil, fmt.Errorf("decode client %q: %w", q.Client, err)
 	}
-	if in := answeredIn(&client, q.Seq); in != nil {
-		raw, err := r.get(answersKey(r.scope, q.Client, in.Max))
+	rows, err := answeredOf(&client)
+	if err != nil {
+		return nil, fmt.Errorf("decode client %q: %w", q.Client, err)
+	}
+	if highest, ok := answeredIn(client.Low, rows, q.Seq); ok {
+		raw, err := r.get(answersKey(r.scope, q.Client, highest))
 		if err != nil {
 			return nil, err
 		}

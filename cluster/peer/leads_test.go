@@ -10,19 +10,21 @@ import (
 // What was sent to a node that leads no more, and is not answered, is unknown
 // soon after; the stream to the one that leads goes on.
 func TestACommitThatWasSentToWhoLeadsNoMoreIsUnknown(t *testing.T) {
-	came := make(chan uint64, 2)
-	answer := make(chan uint64)
+	// Each call brings a channel of its own: the server's end of a stream that was
+	// given up may still be there when the next one's call comes.
+	came := make(chan chan struct{}, 2)
 	pool := poolTo(t, func(s apipb.Store_ExchangeServer) error {
 		for {
 			calls, err := take(s)
 			if err != nil {
 				return err
 			}
-			came <- calls[0].Id
+			answer := make(chan struct{})
+			came <- answer
 			select {
-			case id := <-answer:
+			case <-answer:
 				refusal := &apipb.Error{Code: string(agent.CodeConflict), Final: true}
-				if err := s.Send(&apipb.Replies{Replies: []*apipb.Reply{{Id: id, Reply: &apipb.Reply_Error{Error: refusal}}}}); err != nil {
+				if err := s.Send(&apipb.Replies{Replies: []*apipb.Reply{{Id: calls[0].Id, Reply: &apipb.Reply_Error{Error: refusal}}}}); err != nil {
 					return err
 				}
 			case <-s.Context().Done():
@@ -34,7 +36,7 @@ func TestACommitThatWasSentToWhoLeadsNoMoreIsUnknown(t *testing.T) {
 	settled := forward(t, pool)
 	first := <-came
 	pool.Leads("leader") // still
-	answer <- first
+	close(first)
 	if err := <-settled; agent.CodeOf(err) != agent.CodeConflict {
 		t.Errorf("to who leads: %v", err)
 	}
@@ -45,7 +47,7 @@ func TestACommitThatWasSentToWhoLeadsNoMoreIsUnknown(t *testing.T) {
 		t.Errorf("to who led: %v, want unknown", err)
 	}
 	settled = forward(t, pool) // it may be told of the change before this node is
-	answer <- <-came
+	close(<-came)
 	if err := <-settled; agent.CodeOf(err) != agent.CodeConflict {
 		t.Errorf("to who led, after the change: %v", err)
 	}

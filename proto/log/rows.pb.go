@@ -598,16 +598,21 @@ func (x *Answer) GetOutcome() []byte {
 	return nil
 }
 
-// ClientRow is what is known of one client's requests.
+// ClientRow is what is known of one client's requests. Its rows of answers are
+// told in columns, since there may be many: the first three have an item each,
+// and answered_back has the items of one row after those of another.
 type ClientRow struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Low           uint64                 `protobuf:"varint,1,opt,name=low,proto3" json:"low,omitempty"`                                 // requests below it are settled and forgotten
-	Max           uint64                 `protobuf:"varint,2,opt,name=max,proto3" json:"max,omitempty"`                                 // the highest number that was answered
-	LastTick      uint64                 `protobuf:"varint,3,opt,name=last_tick,json=lastTick,proto3" json:"last_tick,omitempty"`       // when the last answer may go
-	ReviewTick    uint64                 `protobuf:"varint,4,opt,name=review_tick,json=reviewTick,proto3" json:"review_tick,omitempty"` // when expired answers are looked for next: its row in the queue
-	Answered      []*Answered            `protobuf:"bytes,5,rep,name=answered,proto3" json:"answered,omitempty"`                        // a row of answers each
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Low              uint64                 `protobuf:"varint,1,opt,name=low,proto3" json:"low,omitempty"`                                                            // requests below it are settled and forgotten
+	Max              uint64                 `protobuf:"varint,2,opt,name=max,proto3" json:"max,omitempty"`                                                            // the highest number that was answered
+	LastTick         uint64                 `protobuf:"varint,3,opt,name=last_tick,json=lastTick,proto3" json:"last_tick,omitempty"`                                  // when the last answer may go
+	ReviewTick       uint64                 `protobuf:"varint,4,opt,name=review_tick,json=reviewTick,proto3" json:"review_tick,omitempty"`                            // when expired answers are looked for next: its row in the queue
+	AnsweredMax      []uint64               `protobuf:"varint,5,rep,packed,name=answered_max,json=answeredMax,proto3" json:"answered_max,omitempty"`                  // the highest request, which names the row
+	AnsweredNotAfter []uint64               `protobuf:"varint,6,rep,packed,name=answered_not_after,json=answeredNotAfter,proto3" json:"answered_not_after,omitempty"` // the tick when the last of them may go
+	AnsweredCount    []uint64               `protobuf:"varint,7,rep,packed,name=answered_count,json=answeredCount,proto3" json:"answered_count,omitempty"`            // how many requests
+	AnsweredBack     []uint64               `protobuf:"varint,8,rep,packed,name=answered_back,json=answeredBack,proto3" json:"answered_back,omitempty"`               // how far each is below the highest, in descending order
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ClientRow) Reset() {
@@ -668,72 +673,32 @@ func (x *ClientRow) GetReviewTick() uint64 {
 	return 0
 }
 
-func (x *ClientRow) GetAnswered() []*Answered {
+func (x *ClientRow) GetAnsweredMax() []uint64 {
 	if x != nil {
-		return x.Answered
+		return x.AnsweredMax
 	}
 	return nil
 }
 
-// Answered says which requests a row of answers is of.
-type Answered struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Max           uint64                 `protobuf:"varint,1,opt,name=max,proto3" json:"max,omitempty"`                                         // the highest, which names the row
-	Back          []uint64               `protobuf:"varint,2,rep,packed,name=back,proto3" json:"back,omitempty"`                                // how far each is below max, in descending order; the last is 0
-	NotAfterTick  uint64                 `protobuf:"varint,3,opt,name=not_after_tick,json=notAfterTick,proto3" json:"not_after_tick,omitempty"` // when the last of them may go
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Answered) Reset() {
-	*x = Answered{}
-	mi := &file_proto_log_rows_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Answered) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Answered) ProtoMessage() {}
-
-func (x *Answered) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_rows_proto_msgTypes[8]
+func (x *ClientRow) GetAnsweredNotAfter() []uint64 {
 	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Answered.ProtoReflect.Descriptor instead.
-func (*Answered) Descriptor() ([]byte, []int) {
-	return file_proto_log_rows_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *Answered) GetMax() uint64 {
-	if x != nil {
-		return x.Max
-	}
-	return 0
-}
-
-func (x *Answered) GetBack() []uint64 {
-	if x != nil {
-		return x.Back
+		return x.AnsweredNotAfter
 	}
 	return nil
 }
 
-func (x *Answered) GetNotAfterTick() uint64 {
+func (x *ClientRow) GetAnsweredCount() []uint64 {
 	if x != nil {
-		return x.NotAfterTick
+		return x.AnsweredCount
 	}
-	return 0
+	return nil
+}
+
+func (x *ClientRow) GetAnsweredBack() []uint64 {
+	if x != nil {
+		return x.AnsweredBack
+	}
+	return nil
 }
 
 // ClaimRow is a claim that somebody holds, or held until it expired. It lapses
@@ -752,7 +717,7 @@ type ClaimRow struct {
 
 func (x *ClaimRow) Reset() {
 	*x = ClaimRow{}
-	mi := &file_proto_log_rows_proto_msgTypes[9]
+	mi := &file_proto_log_rows_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +729,7 @@ func (x *ClaimRow) String() string {
 func (*ClaimRow) ProtoMessage() {}
 
 func (x *ClaimRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_rows_proto_msgTypes[9]
+	mi := &file_proto_log_rows_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +742,7 @@ func (x *ClaimRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRow.ProtoReflect.Descriptor instead.
 func (*ClaimRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_rows_proto_rawDescGZIP(), []int{9}
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ClaimRow) GetHolder() string {
@@ -834,7 +799,7 @@ type Opening struct {
 
 func (x *Opening) Reset() {
 	*x = Opening{}
-	mi := &file_proto_log_rows_proto_msgTypes[10]
+	mi := &file_proto_log_rows_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +811,7 @@ func (x *Opening) String() string {
 func (*Opening) ProtoMessage() {}
 
 func (x *Opening) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_rows_proto_msgTypes[10]
+	mi := &file_proto_log_rows_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +824,7 @@ func (x *Opening) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opening.ProtoReflect.Descriptor instead.
 func (*Opening) Descriptor() ([]byte, []int) {
-	return file_proto_log_rows_proto_rawDescGZIP(), []int{10}
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Opening) GetTerm() uint64 {
@@ -935,18 +900,17 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\x06Answer\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x1b\n" +
 	"\tbody_hash\x18\x02 \x01(\x04R\bbodyHash\x12\x18\n" +
-	"\aoutcome\x18\x03 \x01(\fR\aoutcome\"\xa4\x01\n" +
+	"\aoutcome\x18\x03 \x01(\fR\aoutcome\"\x8a\x02\n" +
 	"\tClientRow\x12\x10\n" +
 	"\x03low\x18\x01 \x01(\x04R\x03low\x12\x10\n" +
 	"\x03max\x18\x02 \x01(\x04R\x03max\x12\x1b\n" +
 	"\tlast_tick\x18\x03 \x01(\x04R\blastTick\x12\x1f\n" +
 	"\vreview_tick\x18\x04 \x01(\x04R\n" +
-	"reviewTick\x125\n" +
-	"\banswered\x18\x05 \x03(\v2\x19.dormouse.log.v1.AnsweredR\banswered\"V\n" +
-	"\bAnswered\x12\x10\n" +
-	"\x03max\x18\x01 \x01(\x04R\x03max\x12\x12\n" +
-	"\x04back\x18\x02 \x03(\x04R\x04back\x12$\n" +
-	"\x0enot_after_tick\x18\x03 \x01(\x04R\fnotAfterTick\"\xae\x01\n" +
+	"reviewTick\x12!\n" +
+	"\fanswered_max\x18\x05 \x03(\x04R\vansweredMax\x12,\n" +
+	"\x12answered_not_after\x18\x06 \x03(\x04R\x10answeredNotAfter\x12%\n" +
+	"\x0eanswered_count\x18\a \x03(\x04R\ransweredCount\x12#\n" +
+	"\ranswered_back\x18\b \x03(\x04R\fansweredBack\"\xae\x01\n" +
 	"\bClaimRow\x12\x16\n" +
 	"\x06holder\x18\x01 \x01(\tR\x06holder\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x15\n" +
@@ -973,7 +937,7 @@ func file_proto_log_rows_proto_rawDescGZIP() []byte {
 	return file_proto_log_rows_proto_rawDescData
 }
 
-var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_proto_log_rows_proto_goTypes = []any{
 	(*ValueRow)(nil),       // 0: dormouse.log.v1.ValueRow
 	(*CheckpointRow)(nil),  // 1: dormouse.log.v1.CheckpointRow
@@ -983,21 +947,19 @@ var file_proto_log_rows_proto_goTypes = []any{
 	(*AnswersRow)(nil),     // 5: dormouse.log.v1.AnswersRow
 	(*Answer)(nil),         // 6: dormouse.log.v1.Answer
 	(*ClientRow)(nil),      // 7: dormouse.log.v1.ClientRow
-	(*Answered)(nil),       // 8: dormouse.log.v1.Answered
-	(*ClaimRow)(nil),       // 9: dormouse.log.v1.ClaimRow
-	(*Opening)(nil),        // 10: dormouse.log.v1.Opening
-	(*Pointer)(nil),        // 11: dormouse.log.v1.Pointer
+	(*ClaimRow)(nil),       // 8: dormouse.log.v1.ClaimRow
+	(*Opening)(nil),        // 9: dormouse.log.v1.Opening
+	(*Pointer)(nil),        // 10: dormouse.log.v1.Pointer
 }
 var file_proto_log_rows_proto_depIdxs = []int32{
-	11, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
+	10, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
 	1,  // 1: dormouse.log.v1.CheckpointBody.row:type_name -> dormouse.log.v1.CheckpointRow
 	6,  // 2: dormouse.log.v1.AnswersRow.answers:type_name -> dormouse.log.v1.Answer
-	8,  // 3: dormouse.log.v1.ClientRow.answered:type_name -> dormouse.log.v1.Answered
-	4,  // [4:4] is the sub-list for method output_type
-	4,  // [4:4] is the sub-list for method input_type
-	4,  // [4:4] is the sub-list for extension type_name
-	4,  // [4:4] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	3,  // [3:3] is the sub-list for method output_type
+	3,  // [3:3] is the sub-list for method input_type
+	3,  // [3:3] is the sub-list for extension type_name
+	3,  // [3:3] is the sub-list for extension extendee
+	0,  // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_rows_proto_init() }
@@ -1012,7 +974,7 @@ func file_proto_log_rows_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_rows_proto_rawDesc), len(file_proto_log_rows_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
