@@ -169,13 +169,18 @@ func (p *Pool) Leads(addr string) {
 	defer p.mu.Unlock()
 	if p.leads != addr {
 		p.leads = addr
-		time.AfterFunc(deposedGrace, p.forsake)
+		time.AfterFunc(deposedGrace, func() { p.forsake(addr) })
 	}
 }
 
-// forsake ends the streams to nodes that do not lead by now.
-func (p *Pool) forsake() {
+// forsake ends the streams to all but the one that has come to lead, unless yet
+// another has since: that change has a grace of its own.
+func (p *Pool) forsake(leads string) {
 	p.mu.Lock()
+	if p.leads != leads {
+		p.mu.Unlock()
+		return
+	}
 	var deposed []*link
 	for addr, l := range p.links {
 		if addr != p.leads {
