@@ -16,17 +16,26 @@ import (
 func (k *kit) feed(w agent.Watch, then func(seen []agent.Changed) (more bool)) (seen []agent.Changed, last agent.Event, err error) {
 	k.Helper()
 	w.Scope, w.Changes = k.scope, true
-	for {
+	err = k.onceAble(func() error {
 		seen, last, err = k.feedOnce(w, then)
-		if agent.CodeOf(err) != agent.CodeUnavailable || k.ctx.Err() != nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond) // until all nodes are known to be able
-	}
+		return err
+	})
 	if k.ctx.Err() != nil {
 		k.Fatalf("nothing more came after %d changes", len(seen))
 	}
 	return seen, last, err
+}
+
+// onceAble asks until the answer is another than unavailable, which it is until
+// all nodes of a new cluster are known to be able.
+func (k *kit) onceAble(ask func() error) error {
+	for {
+		err := ask()
+		if agent.CodeOf(err) != agent.CodeUnavailable || k.ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func (k *kit) feedOnce(w agent.Watch, then func(seen []agent.Changed) (more bool)) (seen []agent.Changed, last agent.Event, err error) {

@@ -44,18 +44,25 @@ func (k *kit) interrupted() string {
 // been founded cannot list by agent or owner yet, and says so.
 func (k *kit) listed(list agent.ListConversations) string {
 	k.Helper()
-	for k.ctx.Err() == nil {
+	var found agent.Answer
+	if err := k.onceAble(func() error {
 		answers, err := k.service.Read(k.ctx, agent.Reads{Scope: k.scope, Reads: []agent.Read{&list}})
 		if err != nil {
-			k.Fatalf("list: %v", err)
+			return err
 		}
-		if e := answers.Answers[0].Err; e == nil || e.Code != agent.CodeUnavailable {
-			break
+		if found = answers.Answers[0]; found.Err != nil {
+			return found.Err
 		}
-		time.Sleep(10 * time.Millisecond) // until all nodes are known to be able
+		return nil
+	}); err != nil {
+		k.Fatalf("list: %v", err)
+	}
+	rows, ok := found.Found.(*agent.ConversationList)
+	if !ok {
+		k.Fatalf("a list of conversations is a %T", found.Found)
 	}
 	var ids []string
-	for _, row := range find[*agent.ConversationList](k, &list).Items {
+	for _, row := range rows.Items {
 		ids = append(ids, row.ID)
 	}
 	return strings.Join(ids, " ")

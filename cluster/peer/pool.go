@@ -183,7 +183,7 @@ func (p *Pool) forsake(leads string) {
 	}
 	var deposed []*link
 	for addr, l := range p.links {
-		if addr != p.leads {
+		if addr != leads {
 			deposed = append(deposed, l)
 		}
 	}
