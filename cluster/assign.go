@@ -170,7 +170,8 @@ func Target(table []agent.Partition, nodes []placement.Node) (target, owners []s
 		among[n.Name] = true
 	}
 	owners = make([]string, len(table))
-	for i, p := range table {
+	for i := range table {
+		p := &table[i]
 		if owners[i] = p.Owner; p.State == agent.PartitionDraining && among[p.To] {
 			owners[i] = p.To
 		}
@@ -181,8 +182,8 @@ func Target(table []agent.Partition, nodes []placement.Node) (target, owners []s
 // plan says what is to change for the nodes to own what placement gives them.
 func plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool) []step {
 	drains := 0
-	for _, p := range table {
-		if p.State == agent.PartitionDraining {
+	for i := range table {
+		if table[i].State == agent.PartitionDraining {
 			drains++
 		}
 	}
@@ -190,8 +191,11 @@ func plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool
 	drain := step{why: "another node has less than its share"}
 	stay := step{why: "its next owner is gone, or has enough"}
 	target, _ := Target(table, nodes)
-	for i, p := range table {
-		to := target[i]
+	for i, to := range target {
+		p := &table[i]
+		if to == p.Owner && p.State == agent.PartitionOwned {
+			continue
+		}
 		move := agent.PartitionMove{Partition: p.ID, Epoch: p.Epoch, To: to}
 		switch {
 		case to == "":

@@ -66,9 +66,9 @@ func changedSince(before, now []agent.Partition) []agent.Partition {
 		return now
 	}
 	var changed []agent.Partition
-	for n, p := range now {
-		if p != before[n] {
-			changed = append(changed, p)
+	for n := range now {
+		if now[n] != before[n] {
+			changed = append(changed, now[n])
 		}
 	}
 	return changed

@@ -139,8 +139,12 @@ func (m *Machine) Partitions() []agent.Partition {
 	p := m.placed
 	m.mu.RUnlock()
 	all := make([]agent.Partition, agent.Partitions)
-	for n := range all {
-		all[n] = p.partition(n)
+	for n, row := range p.table {
+		if row != nil {
+			all[n] = *row
+		} else {
+			all[n] = agent.Partition{ID: n, State: agent.PartitionFree}
+		}
 	}
 	return all
 }

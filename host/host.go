@@ -153,7 +153,8 @@ func (h *Host) Owned() []agent.Partition {
 	if !time.Now().Before(h.lease.Until()) {
 		return nil
 	}
-	return h.table.where(func(p agent.Partition) bool { return p.Owner == h.o.Name && p.Incarnation == h.line.Life() })
+	life := h.line.Life()
+	return h.table.where(func(p *agent.Partition) bool { return p.Owner == h.o.Name && p.Incarnation == life })
 }
 
 // Collector exposes the host's instances, what it owns and its lease to

@@ -51,16 +51,16 @@ func (t *table) Partition(n int) agent.Partition {
 
 // PartitionsDraining implements instance.Ground.
 func (t *table) PartitionsDraining() []agent.Partition {
-	return t.where(func(p agent.Partition) bool { return p.State == agent.PartitionDraining })
+	return t.where(func(p *agent.Partition) bool { return p.State == agent.PartitionDraining })
 }
 
-func (t *table) where(is func(agent.Partition) bool) []agent.Partition {
+func (t *table) where(is func(*agent.Partition) bool) []agent.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []agent.Partition
-	for _, p := range t.partitions {
-		if is(p) {
-			out = append(out, p)
+	for n := range t.partitions {
+		if p := &t.partitions[n]; is(p) {
+			out = append(out, *p)
 		}
 	}
 	return out

@@ -87,7 +87,7 @@ func (h *Host) settle(i *instance, service agent.Service, c agent.Commit) (agent
 func (h *Host) fenced(i *instance, err error) error {
 	p := h.o.Ground.Partition(i.partition)
 	why := notOwner(p, h.o.Node)
-	if h.mine(p) == nil {
+	if h.has(p) {
 		why.Detail = fmt.Sprintf("node %s owned partition %d no more when the turn came to be stored: %v", h.o.Node, p.ID, err)
 	}
 	h.mu.Lock()

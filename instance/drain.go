@@ -33,7 +33,7 @@ func (h *Host) reconcile(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for n, held := range h.held {
-		if p := h.o.Ground.Partition(n); h.mine(p) != nil || p.Epoch != held.epoch {
+		if p := h.o.Ground.Partition(n); !h.has(p) || p.Epoch != held.epoch {
 			for i := range held.instances {
 				h.drop(i, notOwner(p, h.o.Node))
 			}
@@ -41,7 +41,7 @@ func (h *Host) reconcile(ctx context.Context) {
 	}
 	var empty []agent.Partition
 	for _, p := range h.o.Ground.PartitionsDraining() {
-		if h.mine(p) != nil || h.drains[p.ID] == p.Epoch {
+		if !h.has(p) || h.drains[p.ID] == p.Epoch {
 			continue
 		}
 		h.drains[p.ID] = p.Epoch

@@ -35,10 +35,15 @@ func (h *Host) leaseLeft() time.Duration {
 
 // mine refuses a partition that is another's.
 func (h *Host) mine(p agent.Partition) error {
-	if p.Epoch != 0 && p.Owner == h.o.Node && p.Incarnation == h.o.Incarnation {
+	if h.has(p) {
 		return nil
 	}
 	return notOwner(p, h.o.Node)
+}
+
+// has tells whether a partition is this node's.
+func (h *Host) has(p agent.Partition) bool {
+	return p.Epoch != 0 && p.Owner == h.o.Node && p.Incarnation == h.o.Incarnation
 }
 
 var errLapsed = agent.Errorf(agent.CodeUnavailable, "this node's lease has lapsed: it cannot tell whether it still owns the instance")

@@ -31,7 +31,7 @@ func Assign(owners []string, nodes []Node) []string {
 type spread struct {
 	nodes []Node
 	owner []int       // :: partition → node; -1 for nobody
-	score [][]float64 // :: node, partition → how much it is drawn there
+	score [][]float64 // :: node, partition → how much it is drawn there; 0 until drawnTo was asked
 	load  []int       // :: node → partitions
 	fair  []float64   // :: node → its share by weight
 	free  []bool      // :: partition → nobody owned it: it moves for nothing
@@ -51,9 +51,6 @@ func newSpread(owners []string, nodes []Node) *spread {
 	for i, n := range nodes {
 		s.fair[i] = float64(len(owners)) * n.weight() / whole
 		s.score[i] = make([]float64, len(owners))
-		for p := range owners {
-			s.score[i][p] = n.score(p)
-		}
 	}
 	for p, name := range owners {
 		i, known := at[name]
@@ -65,6 +62,15 @@ func newSpread(owners []string, nodes []Node) *spread {
 		s.load[i]++
 	}
 	return s
+}
+
+// drawnTo is how much a partition is drawn to a node. Where all is well nobody
+// asks, and a score takes a hash and a logarithm.
+func (s *spread) drawnTo(i, p int) float64 {
+	if s.score[i][p] == 0 {
+		s.score[i][p] = s.nodes[i].score(p)
+	}
+	return s.score[i][p]
 }
 
 // most is how many partitions a node takes.
@@ -98,7 +104,7 @@ func (s *spread) best(p, except int) int {
 		if n.Closed || i == except {
 			continue
 		}
-		if s.load[i] < s.most(i) && (best < 0 || s.score[i][p] > s.score[best][p]) {
+		if s.load[i] < s.most(i) && (best < 0 || s.drawnTo(i, p) > s.drawnTo(best, p)) {
 			best = i
 		}
 		if least < 0 || float64(s.load[i])/s.fair[i] < float64(s.load[least])/s.fair[least] {
@@ -119,15 +125,16 @@ func (s *spread) lift(to int) {
 	if s.nodes[to].Closed || s.load[to] >= enough || float64(s.load[to]) >= (1-slack)*s.fair[to] {
 		return
 	}
-	drawn := s.drawn(func(p int) float64 { return s.score[to][p] / s.score[s.owner[p]][p] })
-	for _, may := range []func(p, from int) bool{
+	may := func(_, from int) bool { return from != to && !s.nodes[from].Closed }
+	drawn := s.drawn(may, func(p, from int) float64 { return s.drawnTo(to, p) / s.drawnTo(from, p) })
+	for _, should := range []func(p, from int) bool{
 		func(p, from int) bool { return s.free[p] && float64(s.load[from]) > s.fair[from] },
 		func(_, from int) bool { return s.load[from] > s.most(from) },
 		func(_, from int) bool { return float64(s.load[from]) > s.fair[from] },
 	} {
 		for _, p := range drawn {
 			from := s.owner[p]
-			if s.load[to] < enough && from != to && !s.nodes[from].Closed && may(p, from) {
+			if s.load[to] < enough && may(p, from) && should(p, from) {
 				s.move(p, to)
 			}
 		}
@@ -139,15 +146,16 @@ func (s *spread) shed(from int) {
 	if s.nodes[from].Closed || s.load[from] <= s.most(from) {
 		return
 	}
-	drawn := s.drawn(func(p int) float64 {
-		if best := s.best(p, from); s.owner[p] == from && best >= 0 {
-			return s.score[best][p] / s.score[from][p]
+	may := func(_, owner int) bool { return owner == from }
+	drawn := s.drawn(may, func(p, _ int) float64 {
+		if best := s.best(p, from); best >= 0 {
+			return s.drawnTo(best, p) / s.drawnTo(from, p)
 		}
 		return 0
 	})
 	for _, p := range drawn {
-		if s.owner[p] != from || s.load[from] <= s.most(from) {
-			continue
+		if s.load[from] <= s.most(from) {
+			break
 		}
 		if best := s.best(p, from); best >= 0 && s.load[best] < s.most(best) {
 			s.move(p, best)
@@ -155,19 +163,22 @@ func (s *spread) shed(from int) {
 	}
 }
 
-// drawn is all partitions that have an owner, those first of which by is greatest.
-func (s *spread) drawn(by func(p int) float64) []int {
+// drawn is the partitions whose owner may give them, those first of which by is
+// greatest.
+func (s *spread) drawn(may func(p, owner int) bool, by func(p, owner int) float64) []int {
 	type drawn struct {
 		partition int
 		by        float64
 	}
 	var all []drawn
 	for p, owner := range s.owner {
-		if owner >= 0 {
-			all = append(all, drawn{p, by(p)})
+		if owner >= 0 && may(p, owner) {
+			all = append(all, drawn{p, by(p, owner)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b drawn) int { return cmp.Compare(b.by, a.by) })
+	slices.SortFunc(all, func(a, b drawn) int {
+		return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.partition, b.partition))
+	})
 	out := make([]int, len(all))
 	for i, d := range all {
 		out[i] = d.partition
