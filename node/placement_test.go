@@ -25,7 +25,8 @@ func (r *resident) partitions() (table []agent.Partition, shares map[string]int)
 	defer r.mu.Unlock()
 	if moved := r.Machine().PartitionsChanged(); moved != r.moved {
 		r.moved, r.table, r.shares = moved, r.Machine().Partitions(), map[string]int{}
-		for _, p := range r.table {
+		for n := range r.table {
+			p := &r.table[n]
 			r.shares[p.Owner]++
 			if p.State == agent.PartitionDraining {
 				r.shares["*"]++
@@ -70,7 +71,8 @@ func (w *town) believers(seen []uint64) {
 			continue
 		}
 		table, _ := r.partitions()
-		for _, p := range table {
+		for n := range table {
+			p := &table[n]
 			if p.Owner != name || p.Incarnation != r.Group().Life() || p.State == agent.PartitionDraining {
 				continue // what drains it has let go itself: it asks for the release when it has
 			}
