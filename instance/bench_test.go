@@ -143,8 +143,16 @@ func BenchmarkSignal(b *testing.B) {
 }
 
 // BenchmarkSignalOnANode is the same on a whole node, nothing of it on disk;
-// its fences are not judged.
+// its fences are not judged. A caller acknowledges what it was answered before,
+// as the client library does, or never does: then each entry writes its client's
+// row with all that the cluster keeps for it (agent.RequestWindowMax at most),
+// so the longer it runs the more a signal takes.
 func BenchmarkSignalOnANode(b *testing.B) {
+	b.Run("acknowledged", func(b *testing.B) { benchSignalOnANode(b, true) })
+	b.Run("silent", func(b *testing.B) { benchSignalOnANode(b, false) })
+}
+
+func benchSignalOnANode(b *testing.B, acknowledges bool) {
 	n := nodetest.Start(b)
 	put := agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}}
 	if _, err := n.Commit(b.Context(), agent.Commit{Ops: []agent.Op{&put}}); err != nil {
@@ -153,11 +161,16 @@ func BenchmarkSignalOnANode(b *testing.B) {
 	h := benchHost(b, unfenced{n.Client}, agent.Manager{})
 	var callers atomic.Int64
 	b.SetParallelism(64)
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		key, n := strconv.FormatInt(callers.Add(1), 10), uint64(0)
 		for pb.Next() {
 			n++
-			benchSignal(b, h, key, requested(signal("append", `{"entries":{"payload":{"n":1}}}`), key, n))
+			s := requested(signal("append", `{"entries":{"payload":{"n":1}}}`), key, n)
+			if acknowledges {
+				s.Request.Low = n
+			}
+			benchSignal(b, h, key, s)
 		}
 	})
 }

@@ -92,12 +92,17 @@ type cost struct {
 }
 
 func costNow(leader *resident) cost {
+	s := leader.Group().Stats()
+	return cost{cpuNow(), s.Entries, s.Commits, s.Bytes}
+}
+
+// cpuNow is the CPU that this process has used.
+func cpuNow() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		panic(err)
 	}
-	s := leader.Group().Stats()
-	return cost{time.Duration(used.Utime.Nano() + used.Stime.Nano()), s.Entries, s.Commits, s.Bytes}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // add adds what came between before and after.
