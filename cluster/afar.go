@@ -28,5 +28,26 @@ func (a Afar) Submit(cmd []byte, done func(agent.Decided, error)) {
 	a.submit(waiting{cmd: cmd, done: done, afar: true})
 }
 
-// Barrier is Group.Barrier for reads on another node.
-func (a Afar) Barrier(ctx context.Context) (uint64, error) { return a.barrier(ctx, true) }
+// BarrierFor is Barrier for reads on another node, which has applied as much.
+func (a Afar) BarrierFor(ctx context.Context, applied uint64) (uint64, error) {
+	index, err := a.Group.Barrier(ctx)
+	if err == nil && index > applied {
+		a.proposer.tell(index)
+	}
+	return index, err
+}
+
+// tell sees to it that other nodes soon hear that the entry at index is
+// committed.
+func (p *proposer) tell(index uint64) {
+	for {
+		asked := p.asked.Load()
+		if asked >= index {
+			return
+		}
+		if p.asked.CompareAndSwap(asked, index) {
+			p.nudge()
+			return
+		}
+	}
+}

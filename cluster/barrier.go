@@ -16,23 +16,34 @@ type reading struct {
 // Barrier returns an index no older than the call, once it is applied here.
 // Only the leader can; elsewhere the error is unavailable.
 //
-// The read rides the next entry that has not been sent, and an empty one is
-// proposed where none is due. All reads that wait share it. Whatever was
-// acknowledged before the call, by whichever leader, stands before that entry
-// in the log, or the entry does not commit.
-func (g *Group) Barrier(ctx context.Context) (uint64, error) { return g.barrier(ctx, false) }
-
-// barrier is Barrier, of a read on another node where afar says so.
-func (g *Group) barrier(ctx context.Context, afar bool) (uint64, error) {
+// What was acknowledged before the call, by whichever leader, is at or below
+// that index. See readIndex for how; where it gets no answer, or by
+// Options.ReadBarrier, the read goes through the log: it rides the next entry
+// that has not been sent, and an empty one is proposed where none is due. All
+// reads that wait share it. Whatever was acknowledged before stands before that
+// entry in the log, or the entry does not commit.
+func (g *Group) Barrier(ctx context.Context) (uint64, error) {
 	switch {
 	case planted.Is(planted.LeaderLocalRead) && g.IsLeader(),
 		planted.Is(planted.NewLeaderServesEarly) && g.justWon():
 		return g.machine.Applied(), nil
 	case planted.Is(planted.VerifyLeaderRead):
 		return g.verifyLeader(ctx)
+	case g.o.ReadBarrier == BarrierLog:
+		return g.entryBarrier(ctx)
 	}
+	return await(ctx, g.index.join)
+}
+
+// entryBarrier is Barrier through the log.
+func (g *Group) entryBarrier(ctx context.Context) (uint64, error) {
+	return await(ctx, g.proposer.join)
+}
+
+// await joins those who wait for a reading, and waits.
+func await(ctx context.Context, join func(chan reading) *agent.Error) (uint64, error) {
 	wait := make(chan reading, 1)
-	if err := g.proposer.join(wait, afar); err != nil {
+	if err := join(wait); err != nil {
 		return 0, err
 	}
 	select {
@@ -44,7 +55,7 @@ func (g *Group) barrier(ctx context.Context, afar bool) (uint64, error) {
 }
 
 // join lets a read ride the next entry.
-func (p *proposer) join(wait chan reading, afar bool) *agent.Error {
+func (p *proposer) join(wait chan reading) *agent.Error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.closedTo(); err != nil {
@@ -54,7 +65,15 @@ func (p *proposer) join(wait chan reading, afar bool) *agent.Error {
 		return p.overloaded("reads")
 	}
 	p.readers = append(p.readers, wait)
-	p.afar = p.afar || afar
 	p.nudge()
 	return nil
+}
+
+// joinAll is join for many, who are told where it fails.
+func (p *proposer) joinAll(waits []chan reading) {
+	for _, wait := range waits {
+		if err := p.join(wait); err != nil {
+			wait <- reading{err: err}
+		}
+	}
 }

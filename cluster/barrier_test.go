@@ -21,10 +21,21 @@ func (n *node) verified(key string) (int, error) {
 	return n.machine.get(key), nil
 }
 
+// eachBarrier runs a test with each way of reading.
+func eachBarrier(t *testing.T, test func(t *testing.T, how string)) {
+	for _, how := range []string{cluster.BarrierIndex, cluster.BarrierLog} {
+		t.Run(how, func(t *testing.T) { test(t, how) })
+	}
+}
+
 // H1: acknowledgements under way on a slow path back still count for
 // VerifyLeader after another leader has committed. A barrier goes through the
-// log, so it cannot be answered with them.
+// log, or asks anew, so it cannot be answered with them.
 func TestABarrierIsNotFooledByAcknowledgementsUnderWay(t *testing.T) {
+	eachBarrier(t, acknowledgementsUnderWay)
+}
+
+func acknowledgementsUnderWay(t *testing.T, how string) {
 	const slow = 1800 * time.Millisecond
 	var verifiedStale, tries int
 	for run := 0; run < 20 || verifiedStale == 0 && run < 200; run++ {
@@ -32,6 +43,7 @@ func TestABarrierIsNotFooledByAcknowledgementsUnderWay(t *testing.T) {
 			l := trio(t, func(o *cluster.Options) {
 				o.Timing = cluster.DefaultTiming()
 				o.Timing.Lease = o.Timing.Heartbeat
+				o.ReadBarrier = how
 			})
 			old := l.leader()
 			if err := old.put("x", 1); err != nil {
@@ -86,11 +98,14 @@ func (l *lab) newRaftLeader(old *node) *node {
 
 // H2: non-voters count for VerifyLeader. A leader that reaches no other voter
 // answers no barrier.
-func TestABarrierNeedsAQuorumOfVoters(t *testing.T) {
+func TestABarrierNeedsAQuorumOfVoters(t *testing.T) { eachBarrier(t, quorumOfVoters) }
+
+func quorumOfVoters(t *testing.T, how string) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, func(o *cluster.Options) {
 			o.Timing = cluster.DefaultTiming()
 			o.Timing.Lease = o.Timing.Heartbeat
+			o.ReadBarrier = how
 		})
 		l.start("n4", func(o *cluster.Options) { o.Join, o.Self.WantVote = []string{addrOf("n1")}, false })
 		old := l.leader()
@@ -115,11 +130,13 @@ func TestABarrierNeedsAQuorumOfVoters(t *testing.T) {
 
 // H5: a fresh leader's machine lags. VerifyLeader says nothing of that; a
 // barrier answers only once it has caught up (R4).
-func TestAFreshLeaderServesNothingStale(t *testing.T) {
+func TestAFreshLeaderServesNothingStale(t *testing.T) { eachBarrier(t, freshLeader) }
+
+func freshLeader(t *testing.T, how string) {
 	var verifiedStale int
 	for run := 0; run < 10 || verifiedStale == 0 && run < 100; run++ {
 		synctest.Test(t, func(t *testing.T) {
-			l := trio(t, nil)
+			l := trio(t, func(o *cluster.Options) { o.ReadBarrier = how })
 			for _, a := range l.names {
 				for _, b := range l.names {
 					l.net.Delay(a, b, 20*time.Millisecond)
@@ -155,7 +172,7 @@ func TestAFreshLeaderServesNothingStale(t *testing.T) {
 
 func TestWaitingReadsShareOneEntryAndNoneJoinsOneThatWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, n := lone(t)
+		_, n := loneBy(t, cluster.BarrierLog)
 		release := n.machine.hold()
 		defer release()
 		var reads sync.WaitGroup
@@ -194,7 +211,7 @@ func TestWaitingReadsShareOneEntryAndNoneJoinsOneThatWasSent(t *testing.T) {
 
 func TestAReadGivesUpWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, n := lone(t)
+		l, n := loneBy(t, cluster.BarrierLog)
 		release := n.machine.hold()
 		defer release()
 		start := time.Now()

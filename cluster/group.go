@@ -35,6 +35,7 @@ type Group struct {
 	guard    *guard
 	lead     *leadership
 	proposer *proposer
+	index    *readIndex
 	ready    *atomic.Pointer[readiness]
 	empty    bool // this node's directory held no state when it was opened
 
@@ -146,8 +147,12 @@ func (g *Group) openRaft() error {
 	guard.attach(r)
 	g.guard, g.raft, g.lead.raft = guard, r, r
 	g.proposer = &proposer{
-		machine: g.machine, apply: r.Apply, term: g.ready, writable: g.writable, fatal: g.o.Fatal,
+		machine: g.machine, apply: r.Apply, committed: r.CommitIndex, term: g.ready, writable: g.writable, fatal: g.o.Fatal,
 		logger: g.logger, metrics: g.metrics, wake: make(chan struct{}, 1), abandoned: make(chan struct{}),
+	}
+	g.index = &readIndex{
+		self: raft.ServerID(g.o.NodeID), term: g.ready, raft: r, logs: g.stores.logs, machine: g.machine, peers: g.peers,
+		log: g.proposer, metrics: g.metrics, wake: make(chan struct{}, 1),
 	}
 	r.RegisterObserver(raft.NewObserver(g.observed, false, func(o *raft.Observation) bool {
 		_, ok := o.Data.(raft.LeaderObservation)
@@ -193,6 +198,7 @@ func (g *Group) Run(ctx context.Context) error {
 	work.Go(func() error { return g.lead.watch(ctx) })
 	work.Go(func() error { return g.lead.serve(ctx) })
 	work.Go(func() error { return g.proposer.run(ctx) })
+	work.Go(func() error { return g.index.run(ctx) })
 	work.Go(func() error { return g.observe(ctx) })
 	work.Go(func() error { return g.compact(ctx) })
 	work.Go(func() error { return g.belong(ctx) })

@@ -303,11 +303,32 @@ func (p *peers) Change(ctx context.Context, addr, kind, name string) (a cluster.
 	return a, err
 }
 
+func (p *peers) Term(addr string, done func(string, uint64, error)) {
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		var a TermAnswer
+		err := p.call(ctx, addr, "Term", true, &a)
+		done(a.Node, a.Term, err)
+	}()
+}
+
+// TermAnswer is who answers Peer.Term, and in which term.
+type TermAnswer struct {
+	Node string
+	Term uint64
+}
+
 // Peer is the other side of peers.
 type Peer struct{ group *cluster.Group }
 
 func (p *Peer) Status(_ bool, out *cluster.PeerStatus) error {
 	*out = p.group.LocalStatus()
+	return nil
+}
+
+func (p *Peer) Term(_ bool, out *TermAnswer) error {
+	out.Node, out.Term = p.group.Term()
 	return nil
 }
 

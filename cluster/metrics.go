@@ -14,6 +14,7 @@ type Stats struct {
 	Entries   uint64 // log entries proposed
 	Commits   uint64 // commits in them
 	Bytes     uint64 // of those entries
+	Rounds    uint64 // of questions to the voters, for reads, that were answered
 	Refused   uint64 // commits and reads refused because too many waited
 	Unknown   uint64 // entries whose outcome was not learnt
 	WallSteps uint64 // entries whose wall time was held back from a step
@@ -23,9 +24,9 @@ type Stats struct {
 
 // metrics counts. The zero value is not usable; see newMetrics.
 type metrics struct {
-	entries, commits, bytes, refused, unknown atomic.Uint64
-	wallSteps, wallBacks, snapshots           atomic.Uint64
-	cycleNS                                   atomic.Int64 // of the last entry, from packed to applied
+	entries, commits, bytes, rounds, refused, unknown atomic.Uint64
+	wallSteps, wallBacks, snapshots                   atomic.Uint64
+	cycleNS                                           atomic.Int64 // of the last entry, from packed to applied
 
 	commitsPerEntry prometheus.Histogram
 	bytesPerEntry   prometheus.Histogram
@@ -66,7 +67,7 @@ func (m *metrics) settled(b *batch, err error) {
 func (g *Group) Stats() Stats {
 	m := g.metrics
 	return Stats{
-		Entries: m.entries.Load(), Commits: m.commits.Load(), Bytes: m.bytes.Load(),
+		Entries: m.entries.Load(), Commits: m.commits.Load(), Bytes: m.bytes.Load(), Rounds: m.rounds.Load(),
 		Refused: m.refused.Load(), Unknown: m.unknown.Load(),
 		WallSteps: m.wallSteps.Load(), WallBacks: m.wallBacks.Load(), Snapshots: m.snapshots.Load(),
 	}
@@ -83,6 +84,7 @@ var counters = []struct {
 	value func(Stats) uint64
 }{
 	{describe("commits_total", "Commits proposed."), func(s Stats) uint64 { return s.Commits }},
+	{describe("read_rounds_total", "Rounds of questions to the voters, for linearizable reads, that were answered."), func(s Stats) uint64 { return s.Rounds }},
 	{describe("refused_total", "Commits and reads refused because too many waited."), func(s Stats) uint64 { return s.Refused }},
 	{describe("unknown_total", "Log entries whose outcome was not learnt."), func(s Stats) uint64 { return s.Unknown }},
 	{describe("wall_steps_total", "Log entries whose wall time was held back from a step of the system clock."), func(s Stats) uint64 { return s.WallSteps }},

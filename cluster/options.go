@@ -79,6 +79,9 @@ type Options struct {
 	// DiskReserve is how many bytes must be free for this node to take writes;
 	// 0 means what suits the disk.
 	DiskReserve int64
+	// ReadBarrier is how reads are linearizable: BarrierIndex or BarrierLog; ""
+	// means BarrierIndex.
+	ReadBarrier string
 	Compaction  Compaction // when the log is cut; zero means DefaultCompaction
 	Placement   Placement  // of the instances' partitions; zero means none
 }

@@ -8,6 +8,10 @@ type Peers interface {
 	Status(ctx context.Context, addr string) (PeerStatus, error)
 	Join(ctx context.Context, addr string, r JoinRequest) (JoinResponse, error)
 	Change(ctx context.Context, addr string, kind, node string) (ChangeResponse, error)
+
+	// Term asks the node at addr who it is and in which term, as of a moment after
+	// the call. It does not wait: done is called exactly once, and must not block.
+	Term(addr string, done func(node string, term uint64, err error))
 }
 
 // PeerStatus is what a node knows of itself.

@@ -153,7 +153,7 @@ func (g *Group) look(ctx context.Context) {
 	}
 	asking.Wait()
 	if odd.Load() {
-		_, _ = g.Barrier(ctx) // where it fails, the next look finds the same
+		_, _ = g.entryBarrier(ctx) // where it fails, the next look finds the same
 	}
 }
 

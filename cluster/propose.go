@@ -32,13 +32,14 @@ type waiting struct {
 // proposer packs commits and reads that wait into log entries, one entry in
 // flight. What waits was surely not applied; what is in flight may be.
 type proposer struct {
-	machine  StateMachine
-	apply    func(entry []byte, timeout time.Duration) raft.ApplyFuture
-	term     *atomic.Pointer[readiness] // nil: nothing may be proposed
-	writable func() error               // why commits cannot be stored; nil: they can
-	fatal    func(error)
-	logger   hclog.Logger
-	metrics  *metrics
+	machine   StateMachine
+	apply     func(entry []byte, timeout time.Duration) raft.ApplyFuture
+	committed func() uint64              // how far the log is committed
+	term      *atomic.Pointer[readiness] // nil: nothing may be proposed
+	writable  func() error               // why commits cannot be stored; nil: they can
+	fatal     func(error)
+	logger    hclog.Logger
+	metrics   *metrics
 
 	wake      chan struct{} // capacity 1: something waits, or the term changed
 	abandoned chan struct{} // closed when raft is gone: no answer will come
@@ -47,12 +48,13 @@ type proposer struct {
 	queue   []waiting      // guarded by mu
 	bytes   int            // of queue; guarded by mu
 	readers []chan reading // guarded by mu
-	afar    bool           // some of readers are on other nodes; guarded by mu
 	closed  *agent.Error   // why nothing is taken; guarded by mu
 	stalled bool           // an entry has been in flight for too long; guarded by mu
 
-	untold  time.Time // since when others wait to hear that the last entry is committed; run's own
-	lastDue time.Time // of the last entry that was proposed because something was due; run's own
+	asked   atomic.Uint64 // the newest entry that somebody on another node waits for
+	told    uint64        // what others hear to be committed by the entries sent so far; run's own
+	untold  time.Time     // since when somebody waits to hear of more than that; run's own
+	lastDue time.Time     // of the last entry that was proposed because something was due; run's own
 }
 
 // readiness is a term in which this node leads and may propose.
@@ -129,6 +131,10 @@ func errNotLeader() *agent.Error {
 	return agent.Errorf(agent.CodeUnavailable, "this node does not lead")
 }
 
+func errStopping() *agent.Error {
+	return agent.Errorf(agent.CodeUnavailable, "this node is stopping")
+}
+
 // asRefusal is why nothing can be stored, as an *agent.Error.
 func asRefusal(err error) *agent.Error {
 	var e *agent.Error
@@ -169,7 +175,7 @@ func (p *proposer) close(why *agent.Error) {
 func (p *proposer) refuse(why *agent.Error) {
 	p.mu.Lock()
 	queue, readers := p.queue, p.readers
-	p.queue, p.readers, p.bytes, p.afar = nil, nil, 0, false
+	p.queue, p.readers, p.bytes = nil, nil, 0
 	p.mu.Unlock()
 	for _, w := range queue {
 		w.done(agent.Decided{}, why)
@@ -181,7 +187,7 @@ func (p *proposer) refuse(why *agent.Error) {
 
 // run sends entries until ctx ends. What is in flight then is waited for.
 func (p *proposer) run(ctx context.Context) error {
-	defer p.close(agent.Errorf(agent.CodeUnavailable, "this node is stopping"))
+	defer p.close(errStopping())
 	var settled *batch
 	for ctx.Err() == nil {
 		next, idle := p.take(time.Now())
@@ -200,7 +206,7 @@ func (p *proposer) run(ctx context.Context) error {
 		}
 		p.await(next)
 		if next.afar && next.err == nil {
-			p.untold = time.Now()
+			p.tell(next.index)
 		}
 		settled = next
 	}
@@ -234,7 +240,10 @@ func (p *proposer) take(now time.Time) (*batch, time.Duration) {
 		return nil, 0
 	}
 	b := p.cut()
-	if b == nil && !p.untold.IsZero() {
+	if b == nil && p.asked.Load() > p.told {
+		if p.untold.IsZero() {
+			p.untold = now
+		}
 		if wait := tellAfter - now.Sub(p.untold); wait > 0 {
 			return nil, wait
 		}
@@ -278,7 +287,7 @@ func (p *proposer) cut() *batch {
 		size += len(p.queue[n].cmd)
 		n++
 	}
-	b := &batch{readers: p.readers, afar: p.afar, cmds: make([][]byte, n), done: make([]func(agent.Decided, error), n)}
+	b := &batch{readers: p.readers, cmds: make([][]byte, n), done: make([]func(agent.Decided, error), n)}
 	for i, w := range p.queue[:n] {
 		b.cmds[i], b.done[i] = w.cmd, w.done
 		b.afar = b.afar || w.afar
@@ -288,7 +297,7 @@ func (p *proposer) cut() *batch {
 		p.queue = nil
 	}
 	p.bytes -= size
-	p.readers, p.afar = nil, false
+	p.readers = nil
 	return b
 }
 
@@ -310,6 +319,7 @@ type batch struct {
 
 // send hands b to raft.
 func (p *proposer) send(b *batch) {
+	p.told = p.committed()
 	b.future = p.apply(b.entry, enqueueMax)
 	p.metrics.sent(b)
 }

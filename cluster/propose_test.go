@@ -41,7 +41,14 @@ func (t *tally) got(code agent.Code) int {
 // lone is a lone leader whose machine can be held.
 func lone(t *testing.T) (*lab, *node) {
 	t.Helper()
+	return loneBy(t, "")
+}
+
+// loneBy is lone, reading by barrier.
+func loneBy(t *testing.T, barrier string) (*lab, *node) {
+	t.Helper()
 	l := newLab(t)
+	l.tweak = func(o *cluster.Options) { o.ReadBarrier = barrier }
 	n := l.start("n1", func(o *cluster.Options) { o.Bootstrap, o.Timing = true, cluster.AloneTiming() })
 	l.until("its row is there", func() bool { return len(n.machine.Members()) == 1 && n.machine.FeatureLevel() == 1 })
 	return l, n

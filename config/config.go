@@ -57,6 +57,7 @@ type Raft struct {
 	KeyFile      string `yaml:"key_file"`
 	CAFile       string `yaml:"ca_file"`
 	LogStore     string `yaml:"log_store"`     // wal or bolt
+	ReadBarrier  string `yaml:"read_barrier"`  // how a linearizable read learns that its leader still leads: index (the voters are asked) or log (an entry is written)
 	AcceptDamage bool   `yaml:"accept_damage"` // start, and vote, although the log ends below what this node has acknowledged
 
 	SnapshotBytes   int64 `yaml:"snapshot_bytes"`   // a snapshot is due after so many bytes of log,
@@ -123,7 +124,7 @@ func Default() Config {
 		HTTP: Listen{Addr: "127.0.0.1:7600"},
 		GRPC: Listen{Addr: "127.0.0.1:7601"},
 		Raft: Raft{
-			Addr: "127.0.0.1:7602", LogStore: "wal",
+			Addr: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
 		},
 		Gossip:    Gossip{Addr: "127.0.0.1:7603"},

@@ -48,7 +48,7 @@ func TestDefaultsOfADevNode(t *testing.T) {
 		HTTP: config.Listen{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600"},
 		GRPC: config.Listen{Addr: "127.0.0.1:7601", Advertise: "127.0.0.1:7601"},
 		Raft: config.Raft{
-			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal",
+			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
 		},
 		Gossip:    config.Gossip{Addr: "127.0.0.1:7603", Advertise: "127.0.0.1:7603"},

@@ -46,6 +46,7 @@ func (c Config) validate() error {
 	c.validatePlacement(&v)
 	between(&v, "instances.awake_max", int64(c.Instances.AwakeMax), 0, awakeMost)
 	oneOf(&v, "raft.log_store", c.Raft.LogStore, "wal", "bolt")
+	oneOf(&v, "raft.read_barrier", c.Raft.ReadBarrier, "index", "log")
 	between(&v, "raft.snapshot_bytes", c.Raft.SnapshotBytes, logBytesMin, logBytesMax)
 	between(&v, "raft.snapshot_entries", c.Raft.SnapshotEntries, snapshotEntriesMin, logEntriesMax)
 	between(&v, "raft.trailing_bytes", c.Raft.TrailingBytes, logBytesMin, logBytesMax)

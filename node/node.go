@@ -144,7 +144,7 @@ func (n *Node) openGroup() error {
 	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
 	var err error
 	n.group, err = cluster.Open(cluster.Options{
-		NodeID: c.Node.ID, Dir: dir(c, "raft"), LogStore: c.Raft.LogStore,
+		NodeID: c.Node.ID, Dir: dir(c, "raft"), LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier,
 		Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,
 		Machine: n.machine, Snapshots: n.machine.Snapshots(),
 		Self: agent.Member{

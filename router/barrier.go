@@ -56,7 +56,7 @@ func (r *Router) askLeader() (uint64, error) {
 	if addr == "" {
 		return 0, agent.Errorf(agent.CodeUnavailable, "no leader is known; is a majority of the voters up?")
 	}
-	return r.peers.Barrier(ctx, addr)
+	return r.peers.Barrier(ctx, addr, r.local.Applied())
 }
 
 // rounds shares questions: all reads that wait while one is on its way share

@@ -33,6 +33,7 @@ const (
 // Local is this node's own store.
 type Local interface {
 	agent.Submitter
+	Applied() uint64 // the newest entry that reads here see
 	ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.Answers, error)
 	WatchFrom(ctx context.Context, barrier func(context.Context) (uint64, error), w agent.Watch) iter.Seq2[agent.Event, error]
 }
@@ -47,7 +48,7 @@ type Group interface {
 
 // Peers reaches other nodes by their peer address.
 type Peers interface {
-	Barrier(ctx context.Context, addr string) (uint64, error)
+	Barrier(ctx context.Context, addr string, applied uint64) (uint64, error) // applied: by this node
 	Submit(ctx context.Context, addr string, c agent.Commit, done func(agent.Result, error))
 
 	// Leads tells who leads now. What was submitted to any other is settled soon

@@ -90,6 +90,8 @@ func (s *scene) Watch(context.Context, agent.Watch) iter.Seq2[agent.Event, error
 	panic("not for a router")
 }
 
+func (s *scene) Applied() uint64 { return 0 }
+
 func (s *scene) ReadAt(_ context.Context, index uint64, _ agent.Reads) (agent.Answers, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +110,9 @@ func (o others) Submit(ctx context.Context, _ string, c agent.Commit, done func(
 	o.scene.Submit(ctx, c, done)
 }
 
-func (o others) Barrier(ctx context.Context, _ string) (uint64, error) { return o.barrier(ctx) }
+func (o others) Barrier(ctx context.Context, _ string, _ uint64) (uint64, error) {
+	return o.barrier(ctx)
+}
 
 func (o others) Leads(addr string) {
 	o.mu.Lock()

@@ -24,6 +24,9 @@ func (s *Store) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) 
 	return s.ReadAt(ctx, index, r)
 }
 
+// Applied is the newest entry that reads here see.
+func (s *Store) Applied() uint64 { return s.o.Machine.Applied() }
+
 // ReadAt answers r from this node's own state, as of index or later. r has
 // been validated.
 func (s *Store) ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.Answers, error) {

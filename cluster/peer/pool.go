@@ -52,6 +52,7 @@ type link struct {
 
 	mu       sync.Mutex
 	exchange *exchange // nil until the first commit, and replaced once broken. Guarded by mu
+	terms    *terms    // likewise of the first question for a term. Guarded by mu
 }
 
 // NewPool makes a pool that connects by dial.
@@ -128,12 +129,12 @@ func (p *Pool) Own(ctx context.Context, addr string, r cluster.OwnRequest) (clus
 }
 
 // Barrier implements router.Peers.
-func (p *Pool) Barrier(ctx context.Context, addr string) (uint64, error) {
+func (p *Pool) Barrier(ctx context.Context, addr string, applied uint64) (uint64, error) {
 	l, err := p.link(addr)
 	if err != nil {
 		return 0, err
 	}
-	b, err := l.peer.Barrier(ctx, &peerpb.BarrierRequest{})
+	b, err := l.peer.Barrier(ctx, &peerpb.BarrierRequest{Applied: applied})
 	if err != nil {
 		return 0, fromStatus(err)
 	}

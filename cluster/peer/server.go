@@ -18,7 +18,8 @@ type Node interface {
 	HandleChange(ctx context.Context, kind, node string) cluster.ChangeResponse
 	HandleOwn(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse
 	FollowTable(ctx context.Context, asked <-chan uint64, send func(cluster.TableUpdate) error) error
-	Barrier(ctx context.Context) (uint64, error)
+	BarrierFor(ctx context.Context, applied uint64) (uint64, error)
+	Term() (node string, term uint64)
 }
 
 // Register serves node on s.
@@ -29,8 +30,8 @@ type server struct {
 	node Node
 }
 
-func (s server) Barrier(ctx context.Context, _ *peerpb.BarrierRequest) (*peerpb.BarrierResponse, error) {
-	index, err := s.node.Barrier(ctx)
+func (s server) Barrier(ctx context.Context, r *peerpb.BarrierRequest) (*peerpb.BarrierResponse, error) {
+	index, err := s.node.BarrierFor(ctx, r.Applied)
 	if err != nil {
 		return nil, toStatus(err)
 	}

@@ -32,6 +32,9 @@ const (
 	NewLeaderServesEarly  Bug = "new-leader-serves-early"
 	ReadDoesNotWait       Bug = "read-does-not-wait"
 	BarrierJoinsSentRound Bug = "barrier-joins-sent-round"
+	RoundJoinedLate       Bug = "round-joined-late"
+	NonVotersConfirm      Bug = "non-voters-confirm"
+	AnyTermConfirms       Bug = "any-term-confirms"
 	StaleThaw             Bug = "stale-thaw"
 	ThawPastPointer       Bug = "thaw-past-pointer"
 )
@@ -111,6 +114,9 @@ var about = map[Bug]string{
 	VerifyLeaderRead:      "raft's VerifyLeader stands in for the barrier",
 	NewLeaderServesEarly:  "a new leader reads before it has applied what earlier leaders committed",
 	ReadDoesNotWait:       "a read has its index, and does not wait until that is applied",
+	RoundJoinedLate:       "a read takes the answer of a round of the leader's that was sent before it began",
+	NonVotersConfirm:      "nodes that do not vote count when a leader asks whether it still leads",
+	AnyTermConfirms:       "a leader takes a voter's answer for a yes, whatever term it names",
 	BarrierJoinsSentRound: "a read takes the answer to a question that was sent before it began",
 	StaleThaw:             "a thaw skips the barrier",
 	ThawPastPointer:       "a thaw reads the thread as it is now, not as of the checkpoint's pointer",

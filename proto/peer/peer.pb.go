@@ -26,6 +26,7 @@ const (
 
 type BarrierRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Applied       uint64                 `protobuf:"varint,1,opt,name=applied,proto3" json:"applied,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -58,6 +59,13 @@ func (x *BarrierRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use BarrierRequest.ProtoReflect.Descriptor instead.
 func (*BarrierRequest) Descriptor() ([]byte, []int) {
 	return file_proto_peer_peer_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *BarrierRequest) GetApplied() uint64 {
+	if x != nil {
+		return x.Applied
+	}
+	return 0
 }
 
 type BarrierResponse struct {
@@ -104,6 +112,94 @@ func (x *BarrierResponse) GetIndex() uint64 {
 	return 0
 }
 
+type TermRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TermRequest) Reset() {
+	*x = TermRequest{}
+	mi := &file_proto_peer_peer_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TermRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TermRequest) ProtoMessage() {}
+
+func (x *TermRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_peer_peer_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TermRequest.ProtoReflect.Descriptor instead.
+func (*TermRequest) Descriptor() ([]byte, []int) {
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{2}
+}
+
+type TermResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TermResponse) Reset() {
+	*x = TermResponse{}
+	mi := &file_proto_peer_peer_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TermResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TermResponse) ProtoMessage() {}
+
+func (x *TermResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_peer_peer_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TermResponse.ProtoReflect.Descriptor instead.
+func (*TermResponse) Descriptor() ([]byte, []int) {
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *TermResponse) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *TermResponse) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
 type StatusRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -112,7 +208,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_peer_peer_proto_msgTypes[2]
+	mi := &file_proto_peer_peer_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -124,7 +220,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[2]
+	mi := &file_proto_peer_peer_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -137,7 +233,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{2}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{4}
 }
 
 type StatusResponse struct {
@@ -154,14 +250,15 @@ type StatusResponse struct {
 	Chain           uint32                 `protobuf:"varint,10,opt,name=chain,proto3" json:"chain,omitempty"`
 	FeatureLevelMax uint32                 `protobuf:"varint,11,opt,name=feature_level_max,json=featureLevelMax,proto3" json:"feature_level_max,omitempty"`
 	Version         string                 `protobuf:"bytes,12,opt,name=version,proto3" json:"version,omitempty"`
-	Removed         bool                   `protobuf:"varint,13,opt,name=removed,proto3" json:"removed,omitempty"` // this node has been told that it is no longer a member
+	CatchingUp      bool                   `protobuf:"varint,14,opt,name=catching_up,json=catchingUp,proto3" json:"catching_up,omitempty"` // its log lacks what it must hold before it may vote
+	Removed         bool                   `protobuf:"varint,13,opt,name=removed,proto3" json:"removed,omitempty"`                         // this node has been told that it is no longer a member
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[3]
+	mi := &file_proto_peer_peer_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -173,7 +270,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[3]
+	mi := &file_proto_peer_peer_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -186,7 +283,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{3}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *StatusResponse) GetClusterId() string {
@@ -273,6 +370,13 @@ func (x *StatusResponse) GetVersion() string {
 	return ""
 }
 
+func (x *StatusResponse) GetCatchingUp() bool {
+	if x != nil {
+		return x.CatchingUp
+	}
+	return false
+}
+
 func (x *StatusResponse) GetRemoved() bool {
 	if x != nil {
 		return x.Removed
@@ -302,7 +406,7 @@ type JoinRequest struct {
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_proto_peer_peer_proto_msgTypes[4]
+	mi := &file_proto_peer_peer_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -314,7 +418,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[4]
+	mi := &file_proto_peer_peer_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -327,7 +431,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{4}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *JoinRequest) GetNode() string {
@@ -436,13 +540,15 @@ type JoinResponse struct {
 	Accepted      bool                   `protobuf:"varint,4,opt,name=accepted,proto3" json:"accepted,omitempty"`
 	Refused       string                 `protobuf:"bytes,5,opt,name=refused,proto3" json:"refused,omitempty"` // why, in words that say what to do; final
 	GossipAddrs   []string               `protobuf:"bytes,6,rep,name=gossip_addrs,json=gossipAddrs,proto3" json:"gossip_addrs,omitempty"`
+	AdmittedIndex uint64                 `protobuf:"varint,7,opt,name=admitted_index,json=admittedIndex,proto3" json:"admitted_index,omitempty"` // of a node that was in no cluster yet: the entry
+	AdmittedTerm  uint64                 `protobuf:"varint,8,opt,name=admitted_term,json=admittedTerm,proto3" json:"admitted_term,omitempty"`    // from which it has a part in elections
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[5]
+	mi := &file_proto_peer_peer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -454,7 +560,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[5]
+	mi := &file_proto_peer_peer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -467,7 +573,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{5}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *JoinResponse) GetClusterId() string {
@@ -512,6 +618,20 @@ func (x *JoinResponse) GetGossipAddrs() []string {
 	return nil
 }
 
+func (x *JoinResponse) GetAdmittedIndex() uint64 {
+	if x != nil {
+		return x.AdmittedIndex
+	}
+	return 0
+}
+
+func (x *JoinResponse) GetAdmittedTerm() uint64 {
+	if x != nil {
+		return x.AdmittedTerm
+	}
+	return 0
+}
+
 type ChangeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // remove, promote, demote, transfer
@@ -522,7 +642,7 @@ type ChangeRequest struct {
 
 func (x *ChangeRequest) Reset() {
 	*x = ChangeRequest{}
-	mi := &file_proto_peer_peer_proto_msgTypes[6]
+	mi := &file_proto_peer_peer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -534,7 +654,7 @@ func (x *ChangeRequest) String() string {
 func (*ChangeRequest) ProtoMessage() {}
 
 func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[6]
+	mi := &file_proto_peer_peer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -547,7 +667,7 @@ func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeRequest.ProtoReflect.Descriptor instead.
 func (*ChangeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{6}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ChangeRequest) GetKind() string {
@@ -576,7 +696,7 @@ type ChangeResponse struct {
 
 func (x *ChangeResponse) Reset() {
 	*x = ChangeResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[7]
+	mi := &file_proto_peer_peer_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -588,7 +708,7 @@ func (x *ChangeResponse) String() string {
 func (*ChangeResponse) ProtoMessage() {}
 
 func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[7]
+	mi := &file_proto_peer_peer_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -601,7 +721,7 @@ func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeResponse.ProtoReflect.Descriptor instead.
 func (*ChangeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{7}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ChangeResponse) GetLeader() string {
@@ -649,7 +769,7 @@ type OwnRequest struct {
 
 func (x *OwnRequest) Reset() {
 	*x = OwnRequest{}
-	mi := &file_proto_peer_peer_proto_msgTypes[8]
+	mi := &file_proto_peer_peer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -661,7 +781,7 @@ func (x *OwnRequest) String() string {
 func (*OwnRequest) ProtoMessage() {}
 
 func (x *OwnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[8]
+	mi := &file_proto_peer_peer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -674,7 +794,7 @@ func (x *OwnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OwnRequest.ProtoReflect.Descriptor instead.
 func (*OwnRequest) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{8}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *OwnRequest) GetKind() string {
@@ -750,7 +870,7 @@ type HeldPartition struct {
 
 func (x *HeldPartition) Reset() {
 	*x = HeldPartition{}
-	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	mi := &file_proto_peer_peer_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -762,7 +882,7 @@ func (x *HeldPartition) String() string {
 func (*HeldPartition) ProtoMessage() {}
 
 func (x *HeldPartition) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	mi := &file_proto_peer_peer_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -775,7 +895,7 @@ func (x *HeldPartition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldPartition.ProtoReflect.Descriptor instead.
 func (*HeldPartition) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{9}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *HeldPartition) GetPartition() uint32 {
@@ -805,7 +925,7 @@ type OwnResponse struct {
 
 func (x *OwnResponse) Reset() {
 	*x = OwnResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[10]
+	mi := &file_proto_peer_peer_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -817,7 +937,7 @@ func (x *OwnResponse) String() string {
 func (*OwnResponse) ProtoMessage() {}
 
 func (x *OwnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[10]
+	mi := &file_proto_peer_peer_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -830,7 +950,7 @@ func (x *OwnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OwnResponse.ProtoReflect.Descriptor instead.
 func (*OwnResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{10}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OwnResponse) GetLeader() string {
@@ -872,11 +992,16 @@ var File_proto_peer_peer_proto protoreflect.FileDescriptor
 
 const file_proto_peer_peer_proto_rawDesc = "" +
 	"\n" +
-	"\x15proto/peer/peer.proto\x12\x10dormouse.peer.v1\x1a\x15proto/peer/host.proto\"\x10\n" +
-	"\x0eBarrierRequest\"'\n" +
+	"\x15proto/peer/peer.proto\x12\x10dormouse.peer.v1\x1a\x15proto/peer/host.proto\"*\n" +
+	"\x0eBarrierRequest\x12\x18\n" +
+	"\aapplied\x18\x01 \x01(\x04R\aapplied\"'\n" +
 	"\x0fBarrierResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\"\x0f\n" +
-	"\rStatusRequest\"\x8f\x03\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\"\r\n" +
+	"\vTermRequest\"6\n" +
+	"\fTermResponse\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\"\x0f\n" +
+	"\rStatusRequest\"\xb0\x03\n" +
 	"\x0eStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x12\n" +
@@ -893,7 +1018,9 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\x05chain\x18\n" +
 	" \x01(\rR\x05chain\x12*\n" +
 	"\x11feature_level_max\x18\v \x01(\rR\x0ffeatureLevelMax\x12\x18\n" +
-	"\aversion\x18\f \x01(\tR\aversion\x12\x18\n" +
+	"\aversion\x18\f \x01(\tR\aversion\x12\x1f\n" +
+	"\vcatching_up\x18\x0e \x01(\bR\n" +
+	"catchingUp\x12\x18\n" +
 	"\aremoved\x18\r \x01(\bR\aremoved\"\x91\x03\n" +
 	"\vJoinRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12 \n" +
@@ -912,7 +1039,7 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"cluster_id\x18\v \x01(\tR\tclusterId\x12\x10\n" +
 	"\x03run\x18\f \x01(\tR\x03run\x12\x12\n" +
 	"\x04zone\x18d \x01(\tR\x04zone\x12\x16\n" +
-	"\x06weight\x18e \x01(\rR\x06weight\"\xbf\x01\n" +
+	"\x06weight\x18e \x01(\rR\x06weight\"\x8b\x02\n" +
 	"\fJoinResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -921,7 +1048,9 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"leaderAddr\x12\x1a\n" +
 	"\baccepted\x18\x04 \x01(\bR\baccepted\x12\x18\n" +
 	"\arefused\x18\x05 \x01(\tR\arefused\x12!\n" +
-	"\fgossip_addrs\x18\x06 \x03(\tR\vgossipAddrs\"7\n" +
+	"\fgossip_addrs\x18\x06 \x03(\tR\vgossipAddrs\x12%\n" +
+	"\x0eadmitted_index\x18\a \x01(\x04R\radmittedIndex\x12#\n" +
+	"\radmitted_term\x18\b \x01(\x04R\fadmittedTerm\"7\n" +
 	"\rChangeRequest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\"w\n" +
@@ -952,9 +1081,10 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"leaderAddr\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x18\n" +
 	"\arefused\x18\x04 \x01(\tR\arefused\x12\x16\n" +
-	"\x06detail\x18\x05 \x01(\tR\x06detail2\xc7\x03\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail2\x93\x04\n" +
 	"\x04Peer\x12N\n" +
-	"\aBarrier\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse\x12K\n" +
+	"\aBarrier\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse\x12J\n" +
+	"\x05Terms\x12\x1d.dormouse.peer.v1.TermRequest\x1a\x1e.dormouse.peer.v1.TermResponse(\x010\x01\x12K\n" +
 	"\x06Status\x12\x1f.dormouse.peer.v1.StatusRequest\x1a .dormouse.peer.v1.StatusResponse\x12E\n" +
 	"\x04Join\x12\x1d.dormouse.peer.v1.JoinRequest\x1a\x1e.dormouse.peer.v1.JoinResponse\x12K\n" +
 	"\x06Change\x12\x1f.dormouse.peer.v1.ChangeRequest\x1a .dormouse.peer.v1.ChangeResponse\x12B\n" +
@@ -973,40 +1103,44 @@ func file_proto_peer_peer_proto_rawDescGZIP() []byte {
 	return file_proto_peer_peer_proto_rawDescData
 }
 
-var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_proto_peer_peer_proto_goTypes = []any{
 	(*BarrierRequest)(nil),  // 0: dormouse.peer.v1.BarrierRequest
 	(*BarrierResponse)(nil), // 1: dormouse.peer.v1.BarrierResponse
-	(*StatusRequest)(nil),   // 2: dormouse.peer.v1.StatusRequest
-	(*StatusResponse)(nil),  // 3: dormouse.peer.v1.StatusResponse
-	(*JoinRequest)(nil),     // 4: dormouse.peer.v1.JoinRequest
-	(*JoinResponse)(nil),    // 5: dormouse.peer.v1.JoinResponse
-	(*ChangeRequest)(nil),   // 6: dormouse.peer.v1.ChangeRequest
-	(*ChangeResponse)(nil),  // 7: dormouse.peer.v1.ChangeResponse
-	(*OwnRequest)(nil),      // 8: dormouse.peer.v1.OwnRequest
-	(*HeldPartition)(nil),   // 9: dormouse.peer.v1.HeldPartition
-	(*OwnResponse)(nil),     // 10: dormouse.peer.v1.OwnResponse
-	(*Host)(nil),            // 11: dormouse.peer.v1.Host
-	(*TableRequest)(nil),    // 12: dormouse.peer.v1.TableRequest
-	(*TableUpdate)(nil),     // 13: dormouse.peer.v1.TableUpdate
+	(*TermRequest)(nil),     // 2: dormouse.peer.v1.TermRequest
+	(*TermResponse)(nil),    // 3: dormouse.peer.v1.TermResponse
+	(*StatusRequest)(nil),   // 4: dormouse.peer.v1.StatusRequest
+	(*StatusResponse)(nil),  // 5: dormouse.peer.v1.StatusResponse
+	(*JoinRequest)(nil),     // 6: dormouse.peer.v1.JoinRequest
+	(*JoinResponse)(nil),    // 7: dormouse.peer.v1.JoinResponse
+	(*ChangeRequest)(nil),   // 8: dormouse.peer.v1.ChangeRequest
+	(*ChangeResponse)(nil),  // 9: dormouse.peer.v1.ChangeResponse
+	(*OwnRequest)(nil),      // 10: dormouse.peer.v1.OwnRequest
+	(*HeldPartition)(nil),   // 11: dormouse.peer.v1.HeldPartition
+	(*OwnResponse)(nil),     // 12: dormouse.peer.v1.OwnResponse
+	(*Host)(nil),            // 13: dormouse.peer.v1.Host
+	(*TableRequest)(nil),    // 14: dormouse.peer.v1.TableRequest
+	(*TableUpdate)(nil),     // 15: dormouse.peer.v1.TableUpdate
 }
 var file_proto_peer_peer_proto_depIdxs = []int32{
-	9,  // 0: dormouse.peer.v1.OwnRequest.held:type_name -> dormouse.peer.v1.HeldPartition
-	11, // 1: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
+	11, // 0: dormouse.peer.v1.OwnRequest.held:type_name -> dormouse.peer.v1.HeldPartition
+	13, // 1: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
 	0,  // 2: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
-	2,  // 3: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
-	4,  // 4: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
-	6,  // 5: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
-	8,  // 6: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
-	12, // 7: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
-	1,  // 8: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
-	3,  // 9: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
-	5,  // 10: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
-	7,  // 11: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
-	10, // 12: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
-	13, // 13: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
-	8,  // [8:14] is the sub-list for method output_type
-	2,  // [2:8] is the sub-list for method input_type
+	2,  // 3: dormouse.peer.v1.Peer.Terms:input_type -> dormouse.peer.v1.TermRequest
+	4,  // 4: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
+	6,  // 5: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
+	8,  // 6: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
+	10, // 7: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
+	14, // 8: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
+	1,  // 9: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
+	3,  // 10: dormouse.peer.v1.Peer.Terms:output_type -> dormouse.peer.v1.TermResponse
+	5,  // 11: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
+	7,  // 12: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
+	9,  // 13: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
+	12, // 14: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
+	15, // 15: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
+	9,  // [9:16] is the sub-list for method output_type
+	2,  // [2:9] is the sub-list for method input_type
 	2,  // [2:2] is the sub-list for extension type_name
 	2,  // [2:2] is the sub-list for extension extendee
 	0,  // [0:2] is the sub-list for field type_name
@@ -1018,14 +1152,14 @@ func file_proto_peer_peer_proto_init() {
 		return
 	}
 	file_proto_peer_host_proto_init()
-	file_proto_peer_peer_proto_msgTypes[8].OneofWrappers = []any{}
+	file_proto_peer_peer_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_peer_peer_proto_rawDesc), len(file_proto_peer_peer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	Peer_Barrier_FullMethodName = "/dormouse.peer.v1.Peer/Barrier"
+	Peer_Terms_FullMethodName   = "/dormouse.peer.v1.Peer/Terms"
 	Peer_Status_FullMethodName  = "/dormouse.peer.v1.Peer/Status"
 	Peer_Join_FullMethodName    = "/dormouse.peer.v1.Peer/Join"
 	Peer_Change_FullMethodName  = "/dormouse.peer.v1.Peer/Change"
@@ -37,6 +38,9 @@ type PeerClient interface {
 	// Barrier asks the leader for an index that a linearizable read may be
 	// served at. All callers of a node share rounds.
 	Barrier(ctx context.Context, in *BarrierRequest, opts ...grpc.CallOption) (*BarrierResponse, error)
+	// Terms asks a voter who it is and in which term, as often as the leader
+	// likes: an answer follows each question, in order, and is no older.
+	Terms(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TermRequest, TermResponse], error)
 	// Status is what a node knows of itself.
 	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error)
 	// Join asks to become a member. Any node answers: the leader acts, others
@@ -69,6 +73,19 @@ func (c *peerClient) Barrier(ctx context.Context, in *BarrierRequest, opts ...gr
 	}
 	return out, nil
 }
+
+func (c *peerClient) Terms(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TermRequest, TermResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[0], Peer_Terms_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[TermRequest, TermResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Peer_TermsClient = grpc.BidiStreamingClient[TermRequest, TermResponse]
 
 func (c *peerClient) Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -112,7 +129,7 @@ func (c *peerClient) Own(ctx context.Context, in *OwnRequest, opts ...grpc.CallO
 
 func (c *peerClient) Table(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TableRequest, TableUpdate], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[0], Peer_Table_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[1], Peer_Table_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +147,9 @@ type PeerServer interface {
 	// Barrier asks the leader for an index that a linearizable read may be
 	// served at. All callers of a node share rounds.
 	Barrier(context.Context, *BarrierRequest) (*BarrierResponse, error)
+	// Terms asks a voter who it is and in which term, as often as the leader
+	// likes: an answer follows each question, in order, and is no older.
+	Terms(grpc.BidiStreamingServer[TermRequest, TermResponse]) error
 	// Status is what a node knows of itself.
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
 	// Join asks to become a member. Any node answers: the leader acts, others
@@ -155,6 +175,9 @@ type UnimplementedPeerServer struct{}
 
 func (UnimplementedPeerServer) Barrier(context.Context, *BarrierRequest) (*BarrierResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Barrier not implemented")
+}
+func (UnimplementedPeerServer) Terms(grpc.BidiStreamingServer[TermRequest, TermResponse]) error {
+	return status.Error(codes.Unimplemented, "method Terms not implemented")
 }
 func (UnimplementedPeerServer) Status(context.Context, *StatusRequest) (*StatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Status not implemented")
@@ -209,6 +232,13 @@ func _Peer_Barrier_Handler(srv interface{}, ctx context.Context, dec func(interf
 	}
 	return interceptor(ctx, in, info, handler)
 }
+
+func _Peer_Terms_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(PeerServer).Terms(&grpc.GenericServerStream[TermRequest, TermResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Peer_TermsServer = grpc.BidiStreamingServer[TermRequest, TermResponse]
 
 func _Peer_Status_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(StatusRequest)
@@ -318,6 +348,12 @@ var Peer_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Terms",
+			Handler:       _Peer_Terms_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
 		{
 			StreamName:    "Table",
 			Handler:       _Peer_Table_Handler,

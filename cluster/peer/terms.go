@@ -1,0 +1,136 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"dormouse/agent"
+	peerpb "dormouse/proto/peer"
+)
+
+// termsWaitingMax bounds the questions to one peer that does not answer. A
+// leader that reads does some thousand rounds a second, and waits for each a
+// quarter of one at most.
+const termsWaitingMax = 1024
+
+// Terms implements peerpb.PeerServer.
+func (s server) Terms(stream peerpb.Peer_TermsServer) error {
+	for {
+		if _, err := stream.Recv(); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		node, term := s.node.Term()
+		if err := stream.Send(&peerpb.TermResponse{Node: node, Term: term}); err != nil {
+			return err
+		}
+	}
+}
+
+// Term implements cluster.Peers.
+func (p *Pool) Term(addr string, done func(node string, term uint64, err error)) {
+	l, err := p.link(addr)
+	if err != nil {
+		done("", 0, err)
+		return
+	}
+	p.termsOf(l).ask(done)
+}
+
+// termsOf is the link's stream of questions for terms, opened on first use and
+// again once it has broken.
+func (p *Pool) termsOf(l *link) *terms {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.terms == nil || l.terms.ended() {
+		l.terms = &terms{wake: make(chan struct{}, 1), broken: p.ctx.Err()}
+		if l.terms.broken != nil {
+			return l.terms
+		}
+		p.wg.Go(func() { l.terms.run(p.ctx, l.peer) })
+	}
+	return l.terms
+}
+
+// terms asks one peer, one question at a time. All who ask while one is on its
+// way share the next.
+type terms struct {
+	wake chan struct{} // capacity 1: somebody asks
+
+	mu      sync.Mutex
+	broken  error                                       // why the stream ended; nil while it lives. Guarded by mu
+	waiting []func(node string, term uint64, err error) // guarded by mu
+}
+
+func (t *terms) ask(done func(node string, term uint64, err error)) {
+	t.mu.Lock()
+	err := t.broken
+	if err == nil && len(t.waiting) >= termsWaitingMax {
+		err = agent.Errorf(agent.CodeUnavailable, "the peer does not answer")
+	}
+	if err == nil {
+		t.waiting = append(t.waiting, done)
+	}
+	t.mu.Unlock()
+	if err != nil {
+		done("", 0, err)
+		return
+	}
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run asks until the stream breaks, at the latest with ctx.
+func (t *terms) run(ctx context.Context, peer peerpb.PeerClient) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := peer.Terms(ctx)
+	for err == nil {
+		select {
+		case <-t.wake:
+			err = t.exchange(stream)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	t.mu.Lock()
+	t.broken = err
+	t.mu.Unlock()
+	for _, done := range t.take() {
+		done("", 0, err)
+	}
+}
+
+// exchange asks on behalf of all who wait.
+func (t *terms) exchange(stream peerpb.Peer_TermsClient) error {
+	asking := t.take()
+	var answer peerpb.TermResponse
+	err := stream.Send(&peerpb.TermRequest{})
+	if err == nil {
+		err = stream.RecvMsg(&answer)
+	}
+	for _, done := range asking {
+		done(answer.Node, answer.Term, err)
+	}
+	return err
+}
+
+func (t *terms) take() []func(node string, term uint64, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waiting := t.waiting
+	t.waiting = nil
+	return waiting
+}
+
+func (t *terms) ended() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.broken != nil
+}
