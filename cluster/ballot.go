@@ -36,9 +36,9 @@ var (
 // never acts upon a term and a state that are changing (see guard).
 type ballot struct {
 	raft.StableStore
-	mayVote func() bool
-	latch   *latch
-	end     func() // ends raft's main thread, on which it is called; nil where the caller is not raft
+	barred func() error // why this node may not vote, or nil
+	latch  *latch
+	end    func() // ends raft's main thread, on which it is called; nil where the caller is not raft
 
 	astray atomic.Bool // the log knows this node by another address; see astray.go
 
@@ -66,8 +66,8 @@ func (s *ballot) SetUint64(key []byte, value uint64) error {
 	case keyCurrentTerm:
 		return s.setTerm(value)
 	case keyLastVoteTerm:
-		if !s.mayVote() {
-			return errMayNotVote
+		if err := s.barred(); err != nil {
+			return err
 		}
 		if s.astray.Load() {
 			return errAstray

@@ -59,13 +59,13 @@ func (g *Group) snapshotDue() bool {
 
 // cutLog takes a snapshot; raft then cuts the log down to what trails.
 func (g *Group) cutLog(ctx context.Context) error {
-	c := g.raft.ReloadableConfig()
-	c.TrailingLogs = g.trailing()
-	if err := g.raft.ReloadConfig(c); err != nil {
+	trailing := g.trailing()
+	err := g.reload(func(c *raft.ReloadableConfig) { c.TrailingLogs = trailing })
+	if err != nil {
 		return err
 	}
 	g.metrics.snapshots.Add(1)
-	err := wait(ctx, g.raft.Snapshot())
+	err = wait(ctx, g.raft.Snapshot())
 	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
 		return nil
 	}

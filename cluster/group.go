@@ -39,15 +39,16 @@ type Group struct {
 	ready    *atomic.Pointer[readiness]
 	empty    bool // this node's directory held no state when it was opened
 
-	changes  chan struct{} // a token of one: who changes the membership
-	observed chan raft.Observation
-	followed *followed
-	lease    *Lease
-	kept     kept
-	leaving  atomic.Pointer[string] // the node that is being emptied here, to be removed; set by who changes the membership
-	foreign  foreign
-	keep     Compaction
-	stuck    atomic.Bool // this node leads though its disk is nearly full: nobody took over
+	reloading sync.Mutex    // held while raft's settings are changed
+	changes   chan struct{} // a token of one: who changes the membership
+	observed  chan raft.Observation
+	followed  *followed
+	lease     *Lease
+	kept      kept
+	leaving   atomic.Pointer[string] // the node that is being emptied here, to be removed; set by who changes the membership
+	foreign   foreign
+	keep      Compaction
+	stuck     atomic.Bool // this node leads though its disk is nearly full: nobody took over
 
 	mu      sync.Mutex
 	turned  chan struct{}      // closed and replaced when the leader or readiness changes; guarded by mu
@@ -166,6 +167,9 @@ func (g *Group) raftConfig() *raft.Config {
 	c.LocalID = raft.ServerID(g.o.NodeID)
 	c.Logger = g.o.Logger.Named("raft")
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = g.o.Timing.Heartbeat, g.o.Timing.Election, g.o.Timing.Lease
+	if !g.stores.admission.over() {
+		c.HeartbeatTimeout, c.ElectionTimeout = noviceTimeout, noviceTimeout
+	}
 	c.CommitTimeout = min(c.CommitTimeout, g.o.Timing.Heartbeat/2)
 	c.MaxAppendEntries = appendEntriesMax
 	c.NotifyCh = g.lead.notify
@@ -199,6 +203,7 @@ func (g *Group) Run(ctx context.Context) error {
 	work.Go(func() error { return g.lead.serve(ctx) })
 	work.Go(func() error { return g.proposer.run(ctx) })
 	work.Go(func() error { return g.index.run(ctx) })
+	work.Go(func() error { return g.graduate(ctx) })
 	work.Go(func() error { return g.observe(ctx) })
 	work.Go(func() error { return g.compact(ctx) })
 	work.Go(func() error { return g.belong(ctx) })
@@ -317,6 +322,6 @@ func (g *Group) LocalStatus() PeerStatus {
 		ClusterID: g.id.clusterID(), Node: g.o.NodeID, Incarnation: g.id.incarnation, Leader: id, LeaderAddr: addr,
 		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
 		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
-		Removed: g.id.isRemoved(),
+		CatchingUp: !g.stores.mayVote(), Removed: g.id.isRemoved(),
 	}
 }

@@ -119,8 +119,8 @@ func (g *guard) refuse(rpc raft.RPC) error {
 	}
 	switch request := rpc.Command.(type) {
 	case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest:
-		if !g.stores.mayVote() {
-			return errMayNotVote
+		if err := g.stores.barred(); err != nil {
+			return err
 		}
 		if g.stores.ballot.astray.Load() {
 			return errAstray

@@ -64,7 +64,7 @@ func (g *Group) belong(ctx context.Context) error {
 			return fmt.Errorf("%w: %s", ErrForeign, why)
 		}
 		if answer.Accepted {
-			return g.stay(ctx, answer.ClusterID)
+			return g.stay(ctx, answer.ClusterID, answer.Admission)
 		}
 		again := time.NewTimer(retry)
 		select {
@@ -79,9 +79,12 @@ func (g *Group) belong(ctx context.Context) error {
 }
 
 // stay takes what the leader accepted, and watches for being removed.
-func (g *Group) stay(ctx context.Context, cluster string) error {
+func (g *Group) stay(ctx context.Context, cluster string, admitted Admission) error {
 	g.stores.ballot.astray.Store(false)
 	if g.id.clusterID() == "" {
+		if err := g.enrol(admitted); err != nil {
+			return fmt.Errorf("join: %w", err)
+		}
 		if err := g.id.adopt(cluster); err != nil {
 			return fmt.Errorf("join: %w", err)
 		}
@@ -96,7 +99,7 @@ func (g *Group) stay(ctx context.Context, cluster string) error {
 		// The log does not tell a node that it was removed if it was not the
 		// leader's to replicate to any more, and one without a vote never asks
 		// for others'. Its answer is in the handshake, or in the refusal.
-		if id, _ := g.Leader(); id == "" && time.Since(g.LastContact()) > quietMax {
+		if id, _ := g.Leader(); (id == "" || !g.stores.admission.over()) && time.Since(g.LastContact()) > quietMax {
 			switch answer := g.askToJoin(ctx); answer.Refused {
 			case "":
 			case ErrRemoved.Error():
@@ -326,7 +329,13 @@ func (g *Group) admit(ctx context.Context, r JoinRequest) (JoinResponse, error) 
 	if err := g.place(ctx, r.Node, r.RaftAddr); err != nil {
 		return JoinResponse{}, err
 	}
-	answer := JoinResponse{Accepted: true, ClusterID: g.id.clusterID(), Leader: g.o.NodeID, LeaderAddr: g.Addr()}
+	var admitted Admission
+	if r.ClusterID == "" {
+		if admitted, err = g.admission(ctx); err != nil {
+			return JoinResponse{}, err
+		}
+	}
+	answer := JoinResponse{Admission: admitted, Accepted: true, ClusterID: g.id.clusterID(), Leader: g.o.NodeID, LeaderAddr: g.Addr()}
 	for _, m := range g.machine.Members() {
 		if m.GossipAddr != "" && m.ID != r.Node {
 			answer.GossipAddrs = append(answer.GossipAddrs, m.GossipAddr)

@@ -28,6 +28,7 @@ type PeerStatus struct {
 	Chain           uint32 // over all entries up to AppliedIndex
 	FeatureLevelMax uint32
 	Version         string
+	CatchingUp      bool // it may not vote yet, or not now: its log lacks what it must hold first
 	Removed         bool // it has learnt that it is no longer a member
 }
 
@@ -58,6 +59,7 @@ type JoinResponse struct {
 	Accepted    bool
 	Refused     string // why, in words that say what to do; final
 	GossipAddrs []string
+	Admission   Admission // of a node that was in no cluster yet
 }
 
 // ChangeResponse answers a change: done, or go elsewhere, or refused. None of

@@ -143,7 +143,7 @@ func (g *Group) look(ctx context.Context) {
 		asking.Go(func() {
 			status, err := g.askStatus(ctx, m.RaftAddr)
 			answered := err == nil && status.ClusterID == g.id.clusterID() && status.Incarnation == m.Incarnation
-			caughtUp := status.AppliedIndex > 0 && status.AppliedIndex+lagMax >= applied
+			caughtUp := !status.CatchingUp && status.AppliedIndex > 0 && status.AppliedIndex+lagMax >= applied
 			g.followed.note(m.Incarnation, answered, status.AppliedIndex, caughtUp)
 			if answered && status.AppliedIndex == index && status.Chain != chain {
 				g.logger.Error("a replica has diverged from this one, and is told so", "node", m.ID, "index", index)

@@ -56,16 +56,17 @@ type stores struct {
 	stable    raft.StableStore
 	snapshots raft.SnapshotStore // for raft, instead of the one in the options
 
-	check   func(entry []byte) error
-	applied func() uint64
-	latch   *latch
-	mark    *highWater
-	meter   *meteredLogs
-	ballot  *ballot
-	authors *authoredLogs
-	newest  *newestSnapshot
-	disk    *disk // nil in memory
-	engines *engines
+	check     func(entry []byte) error
+	applied   func() uint64
+	latch     *latch
+	mark      *highWater
+	admission *admission
+	meter     *meteredLogs
+	ballot    *ballot
+	authors   *authoredLogs
+	newest    *newestSnapshot
+	disk      *disk // nil in memory
+	engines   *engines
 
 	closeOnce sync.Once
 	closeErr  error
@@ -127,13 +128,17 @@ func (s *stores) stack(o storesOptions) error {
 	if err := s.accept(o); err != nil {
 		return err
 	}
+	s.admission = newAdmission(checked, s.meter, s.newest)
+	if err := s.admission.load(); err != nil {
+		return err
+	}
 	if err := (snapTerm{LogStore: s.meter, newest: s.newest}).reconcile(); err != nil {
 		return err
 	}
 	if err := s.meter.load(); err != nil {
 		return err
 	}
-	s.ballot = &ballot{StableStore: checked, mayVote: s.mayVote, latch: s.latch}
+	s.ballot = &ballot{StableStore: checked, barred: s.barred, latch: s.latch}
 	if err := s.ballot.load(); err != nil {
 		return err
 	}
@@ -182,9 +187,22 @@ func (s *stores) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// mayVote tells whether this node may vote for others: its log holds all that
-// it ever acknowledged, and the stores work.
-func (s *stores) mayVote() bool { return s.latch.failed() == nil && s.mark.whole() }
+// mayVote tells whether this node may vote for others.
+func (s *stores) mayVote() bool { return s.barred() == nil }
+
+// barred is why this node may not vote, or nil: its log holds all that it ever
+// acknowledged and reaches to where it was let in, and the stores work.
+func (s *stores) barred() error {
+	switch {
+	case s.latch.failed() != nil:
+		return s.latch.failed()
+	case !s.mark.whole():
+		return errMayNotVote
+	case !s.admission.over():
+		return errNotAdmitted
+	}
+	return nil
+}
 
 // mayStand tells whether this node may ask for votes. A node that is short of
 // space still gives its own: it may take both to elect one that is not.

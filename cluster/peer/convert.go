@@ -18,7 +18,7 @@ func statusToProto(s cluster.PeerStatus) *peerpb.StatusResponse {
 	return &peerpb.StatusResponse{
 		ClusterId: s.ClusterID, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
-		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed,
+		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
 	}
 }
 
@@ -26,7 +26,7 @@ func statusFromProto(s *peerpb.StatusResponse) cluster.PeerStatus {
 	return cluster.PeerStatus{
 		ClusterID: s.ClusterId, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
-		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed,
+		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
 	}
 }
 
@@ -51,14 +51,14 @@ func joinRequestFromProto(r *peerpb.JoinRequest) cluster.JoinRequest {
 func joinResponseToProto(r cluster.JoinResponse) *peerpb.JoinResponse {
 	return &peerpb.JoinResponse{
 		ClusterId: r.ClusterID, Leader: r.Leader, LeaderAddr: r.LeaderAddr, Accepted: r.Accepted,
-		Refused: r.Refused, GossipAddrs: r.GossipAddrs,
+		Refused: r.Refused, GossipAddrs: r.GossipAddrs, AdmittedIndex: r.Admission.Index, AdmittedTerm: r.Admission.Term,
 	}
 }
 
 func joinResponseFromProto(r *peerpb.JoinResponse) cluster.JoinResponse {
 	return cluster.JoinResponse{
 		ClusterID: r.ClusterId, Leader: r.Leader, LeaderAddr: r.LeaderAddr, Accepted: r.Accepted,
-		Refused: r.Refused, GossipAddrs: r.GossipAddrs,
+		Refused: r.Refused, GossipAddrs: r.GossipAddrs, Admission: cluster.Admission{Index: r.AdmittedIndex, Term: r.AdmittedTerm},
 	}
 }
 
