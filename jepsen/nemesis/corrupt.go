@@ -44,9 +44,9 @@ func damage(kind disk.Kind) func(ctx context.Context, a *act) (undo, error) {
 }
 
 // emptied is the undo of damage.
-func (a *act) emptied(h *testbed.Host, done func()) undo {
-	return func(ctx context.Context) error {
-		defer done()
+func (a *act) emptied(h *testbed.Host, done func(error)) undo {
+	return func(ctx context.Context) (err error) {
+		defer func() { done(err) }()
 		if code, ended := h.Exit(); ended {
 			a.note("%s ended with exit code %d", h.Name(), code)
 		} else {

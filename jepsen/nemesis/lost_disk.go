@@ -21,8 +21,9 @@ var losing = fault{
 }
 
 // lose takes a member's disk for itself: its process, and one of the losses
-// that the cluster can stand.
-func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(), err error) {
+// that the cluster can stand. done is told how making it good has come out: a
+// loss that is not made good counts to the end of the run.
+func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(error), err error) {
 	h = a.any()
 	release, err := a.claim(ctx, h)
 	if err != nil {
@@ -35,8 +36,10 @@ func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(), err error
 		release()
 		return nil, nil, err
 	}
-	return h, func() {
-		mended()
+	return h, func(err error) {
+		if err == nil {
+			mended()
+		}
 		release()
 	}, nil
 }
@@ -52,8 +55,9 @@ func wipe(fresh bool) func(ctx context.Context, a *act) (undo, error) {
 		a.begins("%s", h.Name())
 		err = errors.Join(a.kill(h), disk.Wipe(h.DataDir()))
 		return func(ctx context.Context) error {
-			defer done()
-			return a.refill(ctx, h, fresh)
+			err := a.refill(ctx, h, fresh)
+			done(err)
+			return err
 		}, err
 	}
 }
@@ -72,8 +76,9 @@ func wipeAtOnce(ctx context.Context, a *act) (undo, error) {
 		err = h.Start(ctx)
 	}
 	return func(ctx context.Context) error {
-		defer done()
-		return a.refill(ctx, h, false)
+		err := a.refill(ctx, h, false)
+		done(err)
+		return err
 	}, err
 }
 
