@@ -153,6 +153,7 @@ func BenchmarkSignalOnANode(b *testing.B) {
 }
 
 func benchSignalOnANode(b *testing.B, acknowledges bool) {
+	b.Helper()
 	n := nodetest.Start(b)
 	put := agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}}
 	if _, err := n.Commit(b.Context(), agent.Commit{Ops: []agent.Op{&put}}); err != nil {

@@ -98,6 +98,7 @@ func openRoads(b *testing.B) *roads {
 
 // background runs something until the benchmark is over.
 func background(b *testing.B, run func(context.Context) error) {
+	b.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
@@ -111,6 +112,7 @@ func background(b *testing.B, run func(context.Context) error) {
 
 // turns runs turns of instances that a host owns, one for each caller.
 func (w *roads) turns(b *testing.B, owner string, size, callers int) {
+	b.Helper()
 	h := w.hosts[owner]
 	owned := map[uint32]bool{}
 	for _, p := range h.Owned() {

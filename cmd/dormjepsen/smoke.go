@@ -10,7 +10,8 @@ import (
 
 // smokeParts are a handful of runs that meet most of what there is: every
 // workload but plan, which takes many processes and longer faults to find
-// anything, and the faults that have found the most elsewhere.
+// anything, and pod, which waits for what its callers have left behind; and the
+// faults that have found the most elsewhere.
 func smokeParts() []part {
 	return []part{
 		{"1-kill-partition", jepsen.Options{Workloads: []string{"timer", "append", "turn"}, Nemeses: []string{"kill", "partition"}, Nodes: 3}},

@@ -96,6 +96,7 @@ const (
 	LapsedLeaseAnswers Bug = "lapsed-lease-answers"
 	TimerAckedEarly    Bug = "timer-acked-early"
 	NoPartitionFence   Bug = "no-partition-fence"
+	MutationNotResumed Bug = "mutation-not-resumed"
 )
 
 // Outcomes mixed up, in the nodes and in the client.
@@ -160,6 +161,7 @@ var about = map[Bug]string{
 	SignalHandledTwice: "a signal that is sent again is handled again",
 	LapsedLeaseAnswers: "a node answers for its instances after its lease has lapsed",
 	TimerAckedEarly:    "a timer's occurrence is acknowledged before its turn",
+	MutationNotResumed: "a pod does not go on with a mutation whose caller has gone",
 	NoPartitionFence:   "the fence of a partition is not looked at: whoever owned it may still write",
 
 	UnknownAsRefused:        "an entry whose leader lost its place is called refused",

@@ -111,7 +111,7 @@ var mayImport = map[string][]string{
 	"jepsen/testbed/packet": nil,
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,
-	"jepsen/workload":       {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
+	"jepsen/workload":       {"agent", "client", "instance/pod", "jepsen/check", "jepsen/history", "jepsen/model"},
 	"jepsen/zoo":            {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
 }
 

@@ -90,25 +90,30 @@ func act(ctx context.Context, p *Process, call, key string, do func(context.Cont
 // read reads what is stored of a counter, at one index.
 func (*instance) read(ctx context.Context, p *Process, key string) (counterSeen, error) {
 	return Call(ctx, p, callRead, key, false, counterCall{}, func(ctx context.Context) (counterSeen, error) {
-		id := counterRef(p, key).Checkpoint()
-		_, found, err := findAll(ctx, p, &agent.GetCheckpoint{Key: id}, &agent.LoadEntries{Thread: id, Limit: agent.EntriesLimitMax})
-		if err != nil {
-			return counterSeen{}, err
-		}
-		out := counterSeen{State: &counterState{}}
-		for _, found := range found {
-			switch found := found.(type) {
-			case *agent.Checkpoint:
-				if out.State, err = countedIn(found.State, ""); err != nil {
-					return counterSeen{}, err
-				}
-			case *agent.Entries:
-				out.Rev = found.Thread.Rev
-				for _, e := range found.Items {
-					out.Names = append(out.Names, nameIn(e.Payload))
-				}
+		return storedCounter(ctx, p, counterRef(p, key))
+	})
+}
+
+// storedCounter is what is stored of a counter.
+func storedCounter(ctx context.Context, p *Process, ref agent.InstanceRef) (counterSeen, error) {
+	id := ref.Checkpoint()
+	_, found, err := findAll(ctx, p, &agent.GetCheckpoint{Key: id}, &agent.LoadEntries{Thread: id, Limit: agent.EntriesLimitMax})
+	if err != nil {
+		return counterSeen{}, err
+	}
+	out := counterSeen{State: &counterState{}}
+	for _, found := range found {
+		switch found := found.(type) {
+		case *agent.Checkpoint:
+			if out.State, err = countedIn(found.State, ""); err != nil {
+				return counterSeen{}, err
+			}
+		case *agent.Entries:
+			out.Rev = found.Thread.Rev
+			for _, e := range found.Items {
+				out.Names = append(out.Names, nameIn(e.Payload))
 			}
 		}
-		return out, nil
-	})
+	}
+	return out, nil
 }

@@ -25,6 +25,7 @@ var all = []func() Workload{
 	newInstance,
 	newPlan,
 	newTimer,
+	newSquad,
 }
 
 // New makes the workload of a name, for one run or one judgement.

@@ -10,6 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/instance/pod"
+	"dormouse/internal/planted"
 )
 
 // mutate stores a new topology, and what is to be done for it.
@@ -148,6 +149,9 @@ func (w *work) hand(step uint64, byTimer, ended bool) error {
 
 // arm sets the timer that takes a step where nobody asks for it.
 func (w *work) arm(step uint64, at time.Time) error {
+	if planted.Is(planted.MutationNotResumed) {
+		return nil
+	}
 	data, err := json.Marshal(pod.Step{MutationID: w.slot.Mutation.ID, Step: step})
 	if err != nil {
 		return agent.Errorf(agent.CodeInternal, "%v", err)

@@ -1,0 +1,163 @@
+package workload
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dormouse/agent"
+)
+
+// squad grows pods: each mutation adds one eager node, whose counter is then
+// counted up. Callers of mutations hang up early, as their nodes die: what they
+// have begun the pod is to end by itself. Nobody gets a pod that was made, since
+// that would end what runs.
+type squad struct {
+	keys    *Keys
+	names   atomic.Int64 // nodes and increments so far; numbers them
+	pods    managed
+	members managed
+	made    sync.Map // :: key → true, once the pod is there
+
+	mu    sync.Mutex
+	added map[string][]string // guarded by mu; key → nodes that are there
+}
+
+const (
+	squadPrefix   = "pod"
+	squadWidth    = 9   // at a time: each node has some
+	squadCallsMax = 400 // of which some 100 add a node
+	squadManager  = "squads"
+	memberManager = "members"
+	squadIdle     = 300 * time.Millisecond
+	squadCounted  = 3                // nodes of a pod that are counted up: few, so that they are seen often
+	runnerMax     = 40               // ms after which a caller that is in haste has hung up, at most
+	squadRest     = 45 * time.Second // that a mutation has to end: its pod goes on with it 10 s after its caller's last step
+)
+
+func newSquad() Workload {
+	return &squad{
+		keys: NewSharedKeys(squadPrefix, squadWidth, squadCallsMax),
+		pods: managed{manager: agent.Manager{
+			Name: squadManager, Handler: agent.Handler{Kind: agent.HandlerGo, Name: "pod"}, IdleTimeout: squadIdle,
+		}},
+		members: managed{manager: agent.Manager{
+			Name: memberManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: squadIdle,
+		}},
+		added: map[string][]string{},
+	}
+}
+
+func (*squad) Name() string { return "pod" }
+
+func (*squad) About() string {
+	return "pods that grow by mutations whose callers hang up: each counts once and is brought to its end, no node of a pod runs twice"
+}
+
+// callGrow adds a node, callMake makes the pod. A node is counted up by
+// callIncrement and read by callRead, under the key {pod}/{node}.
+const (
+	callGrow = "grow"
+	callMake = "make"
+)
+
+// squadCall is a mutation by the node that it adds, which no other has; or a read.
+type squadCall struct {
+	Name  string `json:"name,omitempty"`
+	Final bool   `json:"final,omitempty"` // a read, once all is healed and time to end what runs was given
+}
+
+// squadSeen is how a call left or found a pod.
+type squadSeen struct {
+	Version uint64   `json:"version,omitempty"` // of the topology; 0 where there is no pod
+	Failed  bool     `json:"failed,omitempty"`  // of a mutation: not all of its nodes started
+	Nodes   []string `json:"nodes,omitempty"`   // of a read
+	Running bool     `json:"running,omitempty"` // of a read: a mutation has not ended
+	Stored  []string `json:"stored,omitempty"`  // of a final read: nodes that have been started
+}
+
+func (w *squad) Run(ctx context.Context, p *Process) {
+	for pace(ctx, p) {
+		key := w.keys.Pick(p)
+		switch {
+		case !w.pods.set(ctx, p) || !w.members.set(ctx, p) || !w.make(ctx, p, key):
+		case p.Rand.IntN(4) == 0:
+			w.grow(ctx, p, key)
+		case p.Rand.IntN(6) == 0:
+			_, _ = w.read(ctx, p, key, squadCall{})
+		default:
+			w.count(ctx, p, key)
+		}
+	}
+}
+
+// grow adds a node. Half of the callers hang up soon, and half of these for good.
+func (w *squad) grow(ctx context.Context, p *Process, key string) {
+	in, most := squadCall{Name: "n" + writeName(p, w.names.Add(1))}, callMax
+	hasty := p.Rand.IntN(2) == 0
+	if hasty {
+		most = time.Duration(1+p.Rand.IntN(runnerMax)) * time.Millisecond
+	}
+	_, err := w.add(ctx, p, most, key, in)
+	if hasty && p.Rand.IntN(2) == 0 {
+		return
+	}
+	for try := 0; try < againTries && agent.OutcomeOf(err) == agent.Undecided && pace(ctx, p); try++ {
+		_, err = w.add(ctx, p, callMax, key, in)
+	}
+	if err == nil {
+		w.mu.Lock()
+		w.added[key] = append(w.added[key], in.Name)
+		w.mu.Unlock()
+	}
+}
+
+// count counts up a node that was added.
+func (w *squad) count(ctx context.Context, p *Process, key string) {
+	nodes := w.counted(key)
+	if len(nodes) == 0 {
+		return
+	}
+	node, in := nodes[p.Rand.IntN(len(nodes))], counterCall{Name: writeName(p, w.names.Add(1))}
+	_, err := w.increment(ctx, p, key, node, in)
+	in.Again = true
+	for try := 0; try < againTries && agent.OutcomeOf(err) == agent.Undecided && pace(ctx, p); try++ {
+		_, err = w.increment(ctx, p, key, node, in)
+	}
+}
+
+// counted are the nodes of a pod that are counted up.
+func (w *squad) counted(key string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	added := w.added[key]
+	return added[:min(len(added), squadCounted)]
+}
+
+// Final reads every pod, once what runs has ended or had the time for it, and
+// the counters of its nodes.
+func (w *squad) Final(ctx context.Context, p *Process) error {
+	until := time.Now().Add(squadRest)
+	return finalReads(ctx, w.keys.All(), func(key string) error {
+		for {
+			seen, err := w.look(ctx, p, key)
+			if err != nil {
+				return err
+			}
+			if !seen.Running || !time.Now().Before(until) {
+				break
+			}
+			hang(ctx, finalRest)
+		}
+		if _, err := w.read(ctx, p, key, squadCall{Final: true}); err != nil {
+			return err
+		}
+		for _, node := range w.counted(key) {
+			if _, err := w.counter(ctx, p, key, node); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
