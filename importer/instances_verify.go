@@ -32,7 +32,9 @@ func (s stored) compareInstance(d *Differences, j job) {
 	if s.thread.Rev != turns {
 		d.add("%s: the thread is at rev %d, the file and the timer at %d", j.name, s.thread.Rev, turns)
 	}
-	// One that fell asleep before its first message was stored once more.
+	// One that slept between its user's coming and his first message, as where its
+	// partition moved, stored what it began with: what was started and stopped is
+	// there, whatever came of it. Afterwards nothing tells of it but this number.
 	if c := s.checkpoint; c.Revision < turns || c.Revision > turns+1 || c.Thread == nil || c.Thread.Rev != turns {
 		d.add("%s: the checkpoint was written %d times, for %d turns, and points to %+v", j.name, c.Revision, turns, c.Thread)
 	}

@@ -23,6 +23,14 @@ const (
 // crowd's turns are guarded three times: by the fence, by the request id of the
 // signal and by the rev that they go on from. Workload plan of the harness is
 // for that.
+//
+// Nor are these, which no crowd of this kind can meet. LapsedLeaseAnswers: all
+// of a crowd's turns write, so an owner whose lease has lapsed meets the fence;
+// what it answers from memory, as a lookup, is what workload instance asks for.
+// StaleThaw: a node that owns a partition has applied the entry that gave it,
+// and with it all that earlier owners could write, so its own state is never
+// stale of an instance. EpochReused: it is of claims, and partitions have epochs
+// of their own.
 func TestACrowdFindsPlantedBugsSim(t *testing.T) {
 	for _, bug := range []planted.Bug{planted.SignalHandledTwice, planted.NoDedupe, ""} {
 		t.Run(string(bug), func(t *testing.T) {
