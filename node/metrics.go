@@ -8,12 +8,12 @@ import (
 	"time"
 
 	gometrics "github.com/hashicorp/go-metrics/compat"
-	metricsprometheus "github.com/hashicorp/go-metrics/compat/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dormouse/agent"
+	"dormouse/internal/tally"
 )
 
 // metrics is what /metrics tells of one node: the process, the group, the
@@ -27,18 +27,11 @@ type metrics struct {
 // librarySink is where raft and memberlist count: they know one sink a
 // process, so nodes in one process share it.
 var librarySink = sync.OnceValues(func() (prometheus.Collector, error) {
-	sink, err := metricsprometheus.NewPrometheusSinkFrom(metricsprometheus.PrometheusOpts{
-		Expiration: time.Minute, Name: "libraries", Registerer: prometheus.NewRegistry(),
-	})
-	if err != nil {
-		return nil, err
-	}
+	sink := tally.New()
 	c := gometrics.DefaultConfig("")
 	c.EnableHostname, c.EnableRuntimeMetrics = false, false
-	if _, err := gometrics.NewGlobal(c, sink); err != nil {
-		return nil, err
-	}
-	return sink, nil
+	_, err := gometrics.NewGlobal(c, sink)
+	return sink, err
 })
 
 func newMetrics(n *Node) *metrics {
