@@ -102,7 +102,7 @@ type Instances struct {
 
 // Storage is the engine under the state machine.
 type Storage struct {
-	CacheBytes int64 `yaml:"cache_bytes"` // of blocks, in memory
+	CacheBytes int64 `yaml:"cache_bytes"` // in memory: what waits for a flush, and blocks
 }
 
 // Limits is what the node keeps clear of on its own account. What bounds
@@ -131,7 +131,7 @@ func Default() Config {
 		Cluster:   Cluster{Join: []string{}, Timing: "default"},
 		Placement: Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: Instances{HTTPAllow: []string{}, Keys: []string{}},
-		Storage:   Storage{CacheBytes: 256 << 20},
+		Storage:   Storage{CacheBytes: 128 << 20},
 		Log:       Log{Level: "info", Format: "text"},
 	}
 }

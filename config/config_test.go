@@ -55,7 +55,7 @@ func TestDefaultsOfADevNode(t *testing.T) {
 		Cluster:   config.Cluster{Bootstrap: true, Join: []string{}, Timing: "default"},
 		Placement: config.Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: config.Instances{HTTPAllow: []string{}, Keys: []string{}},
-		Storage:   config.Storage{CacheBytes: 256 << 20},
+		Storage:   config.Storage{CacheBytes: 128 << 20},
 		Log:       config.Log{Level: "info", Format: "text"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

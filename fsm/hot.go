@@ -7,8 +7,8 @@ import (
 )
 
 // hotBytesMax bounds the rows that apply keeps in memory. At about 300 bytes a
-// row it holds the metas of 200,000 busy threads, checkpoints and clients.
-const hotBytesMax = 64 << 20
+// row it holds the metas of 100,000 busy threads, checkpoints and clients.
+const hotBytesMax = 32 << 20
 
 // hotRowBytes is what a row costs besides its key and value.
 const hotRowBytes = 160

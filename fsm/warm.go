@@ -11,7 +11,7 @@ import (
 
 const (
 	// warmBytesMax bounds the rows that reads keep in memory.
-	warmBytesMax = 64 << 20
+	warmBytesMax = 32 << 20
 	// warmRowMax is the longest row worth keeping there.
 	warmRowMax = 16 << 10
 	// warmShards is how many parts the cache has, each under a lock of its own.

@@ -19,7 +19,7 @@ import (
 // sizes.
 type Options struct {
 	FS            FS           // nil means Disk
-	CacheBytes    int64        // of blocks, uncompressed; 0 means CacheBytesDefault
+	CacheBytes    int64        // of memtables, and of uncompressed blocks in what those leave; 0 means CacheBytesDefault
 	MemTableBytes uint64       // written before a flush begins; 0 means MemTableBytesDefault
 	ReadOnly      bool         // nothing is changed, not even a lock taken
 	Existing      bool         // an engine that is not there is damage, not a new one
@@ -28,15 +28,16 @@ type Options struct {
 }
 
 const (
-	// CacheBytesDefault is the block cache of an engine.
-	CacheBytesDefault = 256 << 20
+	// CacheBytesDefault bounds what an engine keeps in memory: memtables, of
+	// which there are two as a rule, and blocks in what they leave.
+	CacheBytesDefault = 128 << 20
 	// MemTableBytesDefault is how much an engine holds before it flushes. With
 	// up to memTablesMax of them it bounds both memory and what is replayed
 	// after a crash.
-	MemTableBytesDefault = 64 << 20
+	MemTableBytesDefault = 32 << 20
 
 	memTablesMax    = 4                // past it a commit waits for a flush
-	l0CompactAt     = 4                // sublevels of L0 that start a compaction
+	l0CompactAt     = 8                // sublevels of L0 that start a compaction; fewer of so small memtables write more
 	l0StopAt        = 24               // sublevels of L0 at which commits wait
 	openFilesMax    = 4096             // table files held open
 	blockBytes      = 16 << 10         // a page of entries fits a few blocks
