@@ -26,6 +26,10 @@ const (
 	CountRollingRefused = "refused in rolling restarts"
 )
 
+// ownQueue is the limit that a session's own callers fill: that a call is refused
+// for it is decided by the store, whoever restarts.
+const ownQueue = "queue_max"
+
 // exits: a process ends only where a fault ends it, and in the way that the
 // fault says.
 func (t *timeline) exits(broken *findings, counts map[string]int) {
@@ -95,7 +99,8 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 				continue
 			}
 			counts[CountRollingCalls]++
-			if op.Code == "unavailable" || op.Code == "overloaded" || op.Code != "" && op.Outcome == history.Unknown {
+			full := op.Code == "overloaded" && !strings.Contains(op.Detail, ownQueue)
+			if op.Code == "unavailable" || full || op.Code != "" && op.Outcome == history.Unknown {
 				counts[CountRollingRefused]++
 				broken.add("refused in a rolling restart", op.Key, fmt.Sprintf("%s on %s did not get through: %s", op.Call, op.Key, op.Detail), op)
 			}

@@ -57,6 +57,10 @@ func TestWhatIsNotLiveIsFound(t *testing.T) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "", "unavailable")
 		}},
+		"a call is refused for the load in a rolling restart": {"refused in a rolling restart", func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "overloaded")
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -81,6 +85,11 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 		"a bound process in a rolling restart": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "n2", "unavailable")
+		},
+		"a queue that its own callers filled, in a rolling restart": func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "overloaded")
+			s.h.Ops[len(s.h.Ops)-1].Detail = "the queue of session \"s\" is full: queue_max = 16"
 		},
 		"one who hangs up early in a rolling restart": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
