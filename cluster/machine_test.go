@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -40,7 +41,8 @@ type logEntry struct {
 type machine struct {
 	gate    sync.Mutex // guards held and release; apart from mu, so that a held machine can still be looked at
 	held    chan struct{}
-	release func() // of the newest hold
+	takes   time.Duration // how long an entry takes, save where held; guarded by gate
+	release func()        // of the newest hold
 	mu      sync.Mutex
 	state   machineState
 	news    chan struct{} // closed and replaced at each entry
@@ -64,6 +66,13 @@ func newMachine() *machine {
 	return &machine{news: make(chan struct{}), state: machineState{
 		Registers: map[string]int{}, Members: map[string]agent.Member{}, Removed: map[string]bool{},
 	}}
+}
+
+// slow makes each entry take so long.
+func (m *machine) slow(takes time.Duration) {
+	m.gate.Lock()
+	defer m.gate.Unlock()
+	m.takes = takes
 }
 
 // hold stops Apply until the returned function is called; calling it again is
@@ -95,11 +104,12 @@ func (m *machine) let() {
 
 func (m *machine) Apply(l *raft.Log) any {
 	m.gate.Lock()
-	held := m.held
+	held, takes := m.held, m.takes
 	m.gate.Unlock()
 	if held != nil {
 		<-held
 	}
+	time.Sleep(takes)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if l.Index <= m.state.Index {

@@ -55,9 +55,9 @@ func (m *metrics) sent(b *batch) {
 }
 
 func (m *metrics) settled(b *batch, err error) {
-	took := time.Since(b.started)
-	m.cycleNS.Store(int64(took))
-	m.cycle.Observe(took.Seconds())
+	b.took = time.Since(b.started)
+	m.cycleNS.Store(int64(b.took))
+	m.cycle.Observe(b.took.Seconds())
 	if err != nil && outcome(err).Code == agent.CodeUnknown {
 		m.unknown.Add(1)
 	}

@@ -47,6 +47,7 @@ type proposer struct {
 	mu      sync.Mutex
 	queue   []waiting      // guarded by mu
 	bytes   int            // of queue; guarded by mu
+	hoped   int            // commits that are waited for before an entry is cut, see gather; 0: none; guarded by mu
 	readers []chan reading // guarded by mu
 	closed  *agent.Error   // why nothing is taken; guarded by mu
 	stalled bool           // an entry has been in flight for too long; guarded by mu
@@ -54,6 +55,7 @@ type proposer struct {
 	asked   atomic.Uint64 // the newest entry that somebody on another node waits for
 	told    uint64        // what others hear to be committed by the entries sent so far; run's own
 	untold  time.Time     // since when somebody waits to hear of more than that; run's own
+	returns returns       // whether callers come back; run's own
 	lastDue time.Time     // of the last entry that was proposed because something was due; run's own
 }
 
@@ -110,7 +112,9 @@ func (p *proposer) enqueue(w waiting) *agent.Error {
 	}
 	p.queue = append(p.queue, w)
 	p.bytes += len(w.cmd)
-	p.nudge()
+	if p.gathered() {
+		p.nudge()
+	}
 	return nil
 }
 
@@ -190,6 +194,10 @@ func (p *proposer) run(ctx context.Context) error {
 	defer p.close(errStopping())
 	var settled *batch
 	for ctx.Err() == nil {
+		if settled != nil && p.hope(settled) {
+			p.gather(ctx, settled)
+			settled = nil
+		}
 		next, idle := p.take(time.Now())
 		if next != nil {
 			p.send(next)
@@ -305,6 +313,7 @@ func (p *proposer) cut() *batch {
 type batch struct {
 	p       *proposer
 	started time.Time
+	took    time.Duration // until it was settled
 	cmds    [][]byte
 	done    []func(agent.Decided, error) // one a commit
 	readers []chan reading
