@@ -2,11 +2,10 @@ package node_test
 
 import (
 	"testing"
-	"testing/synctest"
 )
 
 func TestTheLogIsCutWhereTheConfigurationSaysSim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		w := simTown(t, 0)
 		c := w.config("n1")
 		c.Raft.SnapshotEntries = 100

@@ -3,7 +3,6 @@ package node_test
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -38,7 +37,7 @@ func (r *resident) conversationsOf(t *testing.T, name string) (n int, refusal *a
 // whoever leads next goes on with it, lists are refused until it is whole, and an
 // erasure that is asked for meanwhile takes all of its agent's conversations.
 func TestConversationsFromBeforeAreFoundThoughTheLeaderIsLostSim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		w := simTown(t, 0)
 		w.level = oldLevel
 		w.found(3)

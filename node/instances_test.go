@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -106,7 +105,7 @@ func (s *street) whole(through string) {
 // CL-3, CL-4, CL-8: instances live on when their node dies, and when it stops in
 // order, with nothing lost that was acknowledged and nothing done twice.
 func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		s := openStreet(t, 3, 24)
 		homes, epochs := map[string]int{}, map[string]uint64{}
 		for round := range 2 {
@@ -155,41 +154,46 @@ func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
 // A node that leaves is emptied first: once it has left, others own all that was
 // its, and nobody waited for its lease.
 func TestANodeThatLeavesIsEmptiedFirstSim(t *testing.T) {
-	for _, leads := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			s := openStreet(t, 3, 24)
-			s.even("n1", "n2", "n3")
-			goes, stays := s.follower().name, s.leader().name
-			if leads {
-				goes, stays = stays, goes
-			}
-			for _, key := range s.keys {
-				s.signal(stays, key)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			if _, err := s.awake[stays].Operator().Change(ctx, agent.ChangeLeave, goes); err != nil {
-				t.Fatal(err)
-			}
-			if got := shares(s.leader()); got[goes] != 0 || got[""] != 0 {
-				t.Errorf("once %s has left, partitions are owned by %v", goes, got)
-			}
-			if err := <-s.awake[goes].done; !errors.Is(err, cluster.ErrRemoved) {
-				t.Errorf("%s stopped: %v", goes, err)
-			}
-			delete(s.awake, goes)
-			for _, key := range s.keys {
-				s.signal(stays, key)
-			}
-			s.whole(stays)
+	for name, leads := range map[string]bool{"a follower": false, "the leader": true} {
+		t.Run(name, func(t *testing.T) {
+			sim(t, func(t *testing.T) { leaves(t, leads) })
 		})
 	}
+}
+
+func leaves(t *testing.T, leads bool) {
+	t.Helper()
+	s := openStreet(t, 3, 24)
+	s.even("n1", "n2", "n3")
+	goes, stays := s.follower().name, s.leader().name
+	if leads {
+		goes, stays = stays, goes
+	}
+	for _, key := range s.keys {
+		s.signal(stays, key)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := s.awake[stays].Operator().Change(ctx, agent.ChangeLeave, goes); err != nil {
+		t.Fatal(err)
+	}
+	if got := shares(s.leader()); got[goes] != 0 || got[""] != 0 {
+		t.Errorf("once %s has left, partitions are owned by %v", goes, got)
+	}
+	if err := <-s.awake[goes].done; !errors.Is(err, cluster.ErrRemoved) {
+		t.Errorf("%s stopped: %v", goes, err)
+	}
+	delete(s.awake, goes)
+	for _, key := range s.keys {
+		s.signal(stays, key)
+	}
+	s.whole(stays)
 }
 
 // A document's turn sets and cancels its timers in its own commit; each fires
 // once, and its turn may put the very timer anew that it acknowledges.
 func TestATurnSetsTimersSim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		s := openStreet(t, 1, 0)
 		r := s.awake["n1"]
 		send := func(kind, data string) (agent.Reply, error) {
@@ -250,7 +254,7 @@ func (p patient) Handle(ctx context.Context, _ *instance.Turn) error {
 // A node that cannot store its instances in the time that it has gives its
 // partitions up nonetheless: nobody waits for its lease to lapse.
 func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		s := &street{town: placedTown(t, 0)}
 		begun := make(chan struct{})
 		s.handlers = map[string]instance.GoHandler{"patient": {New: func(agent.InstanceRef) instance.Handler { return patient{begun} }}}

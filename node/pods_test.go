@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -49,7 +48,7 @@ func (g gate) Restore(agent.JSON) error {
 func TestAPodsMutationOutlivesItsOwnerSim(t *testing.T) {
 	for name, callerDies := range map[string]bool{"asked for through the owner": true, "asked for through another node": false} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { mutationOutlives(t, callerDies) })
+			sim(t, func(t *testing.T) { mutationOutlives(t, callerDies) })
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -14,7 +13,7 @@ import (
 )
 
 func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		old := simTown(t, 1)
 		if err := put(t.Context(), old.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
@@ -49,7 +48,7 @@ func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
 // node owns everything at once, under epochs that grow on; whoever owned
 // something before is refused.
 func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		old := openStreet(t, 3, 1)
 		old.even("n1", "n2", "n3")
 		reply := old.signal("n1", old.keys[0])

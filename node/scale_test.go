@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -276,7 +275,7 @@ func (c *crowd) call(caller int, over <-chan struct{}) {
 // SIM_INSTANCES=5000 keeps thousands.
 func TestACrowdOfInstancesLivesThroughItAllSim(t *testing.T) {
 	size := crowdSize(t)
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		for _, complaint := range liveThroughItAll(t, size) {
 			t.Error(complaint)
 		}

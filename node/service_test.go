@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"testing"
-	"testing/synctest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -47,7 +46,7 @@ func conformOnOne(t *testing.T, open func(t *testing.T, w *town) agent.Service) 
 // its case.
 func conformOnThree(t *testing.T, open func(t *testing.T, w *town) agent.Service) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		service := open(t, w)
 		var name string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"testing"
-	"testing/synctest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,7 +18,7 @@ import (
 // A node that belongs to no cluster talks to one that does, over the real
 // handshake: it may ask and be let in, and is kept from all that is trusted.
 func TestAStrangerMayOnlyAskAndJoin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		w := simTown(t, 2)
 		stranger := w.startAlone("n3")
 		dial := func(from *resident) *grpc.ClientConn {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -61,7 +60,7 @@ func turns(t *testing.T, r *resident, key string) uint64 {
 // occurrence that is to be caught up with has one turn, and an instant has one
 // in all.
 func TestEachOccurrenceHasOneTurnSim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	sim(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		first := setTimers(t, w.leader())
 		for range 3 {
