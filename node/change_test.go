@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -17,7 +18,8 @@ import (
 // serves it, and of the leader: every write is told once, in the order of the
 // log, and so is what the machine does by itself.
 func TestAFeedGoesOnWhenNodesAreLostSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		c := w.dial(t, false, slices.Sorted(maps.Keys(w.awake))...)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -103,7 +105,8 @@ func TestAFeedGoesOnWhenNodesAreLostSim(t *testing.T) {
 // What the machine clears away by itself is told on every node, though nobody
 // writes.
 func TestAFeedTellsOfALapseInTimeSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		w.await("changes to be recorded", func() bool { return w.leader().Machine().FeatureLevel() > 1 })
 		for name, r := range w.awake {
@@ -130,7 +133,8 @@ func TestAFeedTellsOfALapseInTimeSim(t *testing.T) {
 // A feed of what comes begins where changes are recorded: one that was asked for
 // just before that is asked for again, since it has lost nothing yet.
 func TestAFeedFromNowOnIsNeverCompactedSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 1)
 		m := w.awake["n1"].Machine()
 		w.await("changes to be recorded", func() bool { return m.FeatureLevel() > 1 })

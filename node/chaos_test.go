@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -223,7 +224,8 @@ func TestChaosIsLinearizableSim(t *testing.T) {
 	seed := uint64(time.Now().UnixNano()) ^ rand.Uint64()
 	t.Logf("seed %d", seed)
 	var r *recorder
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := &streets{town: simTown(t, 3), key: make(chan struct{}, 1)}
 		r = &recorder{began: time.Now()}
 		ctx, stop := context.WithCancel(context.Background())

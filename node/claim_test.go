@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -29,7 +30,8 @@ func take(t *testing.T, r *resident, holder string, ttl time.Duration) agent.Cla
 // holds the claim. Whatever it has sent, and whatever it sends once it is back,
 // is refused: by the log, not by anybody's clock.
 func TestAStaleHoldersWriteIsRefusedSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		cut := w.leader()
 		const ttl = 5 * time.Second
@@ -103,7 +105,8 @@ func TestAStaleHoldersWriteIsRefusedSim(t *testing.T) {
 // Nobody can renew while nobody leads, so a new leader gives each claim that
 // stands its full ttl, from when it took over; and not a second time.
 func TestAChangeOfLeaderGivesAClaimItsFullTTLSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		const ttl = 10 * time.Second
 		a := take(t, w.leader(), "a", ttl)
@@ -135,7 +138,8 @@ func TestAChangeOfLeaderGivesAClaimItsFullTTLSim(t *testing.T) {
 // Nobody writes, and yet who watches is told of an expiry when it comes, on
 // whichever node.
 func TestAWatchTellsOfAnExpiryInTimeSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		const ttl = 7 * time.Second
 		ctx, cancel := context.WithCancel(t.Context())
@@ -232,7 +236,8 @@ func contender(ctx context.Context, w *streets, holder string, rng *rand.Rand, n
 func TestHoldersNeverInterleaveUnderChaosSim(t *testing.T) {
 	seed := uint64(time.Now().UnixNano()) ^ rand.Uint64()
 	t.Logf("seed %d", seed)
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := &streets{town: simTown(t, 3), key: make(chan struct{}, 1)}
 		ctx, stop := context.WithCancel(context.Background())
 		var mu sync.Mutex

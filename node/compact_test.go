@@ -2,10 +2,12 @@ package node_test
 
 import (
 	"testing"
+	"testing/synctest"
 )
 
 func TestTheLogIsCutWhereTheConfigurationSaysSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 0)
 		c := w.config("n1")
 		c.Raft.SnapshotEntries = 100

@@ -3,6 +3,7 @@ package node_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -37,7 +38,8 @@ func (r *resident) conversationsOf(t *testing.T, name string) (n int, refusal *a
 // whoever leads next goes on with it, lists are refused until it is whole, and an
 // erasure that is asked for meanwhile takes all of its agent's conversations.
 func TestConversationsFromBeforeAreFoundThoughTheLeaderIsLostSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 0)
 		w.level = oldLevel
 		w.found(3)

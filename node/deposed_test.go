@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -36,7 +37,8 @@ func (w *town) cutTheLeader() (began time.Time) {
 // A turn whose commit is on its way to a leader that is cut off is stored by the
 // next leader soon after there is one, once.
 func TestATurnOutlivesTheLeaderThatItsCommitWentToSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := openStreet(t, 3, 24)
 		s.even("n1", "n2", "n3")
 		at := s.follower()
@@ -55,7 +57,8 @@ func TestATurnOutlivesTheLeaderThatItsCommitWentToSim(t *testing.T) {
 // What a node forwarded to a leader that is cut off is unknown soon after another
 // leads, and the next leader tells what became of it; reads go to it as soon.
 func TestANodeHeedsAChangeOfLeaderSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		through := w.follower()
 		if err := put(t.Context(), through.Service(), "k", 1); err != nil { // the stream is open

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -36,7 +37,8 @@ func exitCode(err error) int {
 }
 
 func TestARestoredBackupIsANewClusterThatOthersJoinSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		old := simTown(t, 3)
 		service := old.follower().Service()
 		for i := range 20 {
@@ -109,7 +111,8 @@ func TestARestoredBackupIsANewClusterThatOthersJoinSim(t *testing.T) {
 func incarnation(r agent.Result) uint64 { return r.Results[0].(*agent.ThreadResult).Thread.Incarnation }
 
 func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		leave := func(name string) {
 			t.Helper()
@@ -152,7 +155,8 @@ func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
 // HAZARDS R1: should two nodes ever hold different entries at one index, the
 // one that differs from its leader must not go on.
 func TestAReplicaThatDivergedStopsSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
@@ -183,7 +187,8 @@ func TestAReplicaThatDivergedStopsSim(t *testing.T) {
 }
 
 func TestAWatchGoesOnThroughASnapshotThatIsInstalledSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		grow := func(n int) {
 			t.Helper()
@@ -247,7 +252,8 @@ func TestAWatchGoesOnThroughASnapshotThatIsInstalledSim(t *testing.T) {
 }
 
 func TestAWatchTellsDeletionAndCompactionOnAnyNodeSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		do := func(ops ...agent.Op) {
 			t.Helper()
@@ -294,7 +300,8 @@ func TestAWatchTellsDeletionAndCompactionOnAnyNodeSim(t *testing.T) {
 }
 
 func TestAStaleReadSaysHowOldItMayBeSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)

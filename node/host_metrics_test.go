@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,7 +41,8 @@ func scraped(t *testing.T, g *guest) func(series string) float64 {
 // A host tells Prometheus what it keeps, and that it keeps nothing once its lease
 // is over.
 func TestAHostHasMetricsSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := openInn(t, 3)
 		h1 := w.invite("h1", tallies("tally", 1))
 		<-h1.Ready()

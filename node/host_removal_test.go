@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -24,7 +25,8 @@ func (w *inn) dismiss(name string) {
 // An operator removes a host that runs on: what it owns drains to the other one,
 // its process ends, and only another process of that name is a member again.
 func TestAHostThatIsRemovedEndsSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := openInn(t, 3)
 		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
@@ -60,7 +62,8 @@ func TestAHostThatIsRemovedEndsSim(t *testing.T) {
 // A host that nobody hears is removed while it is cut off: it is out within its
 // lease, and is refused for good once it reaches somebody.
 func TestAHostThatIsRemovedWhileItIsCutOffDoesNotComeBackSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := openInn(t, 3)
 		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })

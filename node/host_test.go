@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -176,7 +177,8 @@ func (w *inn) whole() {
 // A host joins, owns what nodes without its handler cannot keep, and answers
 // whoever asks wherever; when it leaves in order, the nodes have it all again.
 func TestAHostKeepsInstancesAndLeavesInOrderSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := openInn(t, 3)
 		h1 := w.invite("h1", tallies("tally", 1))
 		<-h1.Ready()
@@ -220,7 +222,8 @@ func TestAHostKeepsInstancesAndLeavesInOrderSim(t *testing.T) {
 // on the other host, with nothing lost and nothing twice. Another process of its
 // name is a member again.
 func TestInstancesLiveOnWithoutTheirHostSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := openInn(t, 3)
 		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
@@ -267,7 +270,8 @@ func TestInstancesLiveOnWithoutTheirHostSim(t *testing.T) {
 // CL-6: a host that is cut off answers nothing by the time that another owns
 // what it owned, and its writes are fenced.
 func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := openInn(t, 3)
 		h1 := w.invite("h1", tallies("tally", 1))
 		h2 := w.invite("h2", tallies("tally", 1))
@@ -312,7 +316,8 @@ func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 
 // A host that has another's name is refused, and told why.
 func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := openInn(t, 3)
 		h1 := w.invite("h1", tallies("tally", 1))
 		<-h1.Ready()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -105,7 +106,8 @@ func (s *street) whole(through string) {
 // CL-3, CL-4, CL-8: instances live on when their node dies, and when it stops in
 // order, with nothing lost that was acknowledged and nothing done twice.
 func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := openStreet(t, 3, 24)
 		homes, epochs := map[string]int{}, map[string]uint64{}
 		for round := range 2 {
@@ -156,7 +158,8 @@ func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
 func TestANodeThatLeavesIsEmptiedFirstSim(t *testing.T) {
 	for name, leads := range map[string]bool{"a follower": false, "the leader": true} {
 		t.Run(name, func(t *testing.T) {
-			sim(t, func(t *testing.T) { leaves(t, leads) })
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { leaves(t, leads) })
 		})
 	}
 }
@@ -193,7 +196,8 @@ func leaves(t *testing.T, leads bool) {
 // A document's turn sets and cancels its timers in its own commit; each fires
 // once, and its turn may put the very timer anew that it acknowledges.
 func TestATurnSetsTimersSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := openStreet(t, 1, 0)
 		r := s.awake["n1"]
 		send := func(kind, data string) (agent.Reply, error) {
@@ -254,7 +258,8 @@ func (p patient) Handle(ctx context.Context, _ *instance.Turn) error {
 // A node that cannot store its instances in the time that it has gives its
 // partitions up nonetheless: nobody waits for its lease to lapse.
 func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := &street{town: placedTown(t, 0)}
 		begun := make(chan struct{})
 		s.handlers = map[string]instance.GoHandler{"patient": {New: func(agent.InstanceRef) instance.Handler { return patient{begun} }}}

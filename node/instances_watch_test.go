@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"dormouse/agent"
 )
@@ -67,7 +68,8 @@ func (g *gazette) of(key string) agent.InstanceEvent {
 // A watch through one node hears of the instances of all; where one is cut off
 // it says so, and says again when it hears that one.
 func TestAWatchHearsOfAllNodesSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := openStreet(t, 3, 24)
 		g := s.read("n1")
 		homes := map[string]bool{}

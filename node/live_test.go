@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"dormouse/agent"
 	"dormouse/agent/agenttest"
@@ -30,7 +31,8 @@ func liveOnOne(t *testing.T, open func(*testing.T, *town, *resident) agent.Insta
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			sim(t, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
 				w := placedTown(t, 1)
 				r := w.leader()
 				c.Run(t, agenttest.Fleet{Service: r.Service(), Instances: open(t, w, r), Through: r.name})
@@ -41,7 +43,8 @@ func liveOnOne(t *testing.T, open func(*testing.T, *town, *resident) agent.Insta
 
 func liveOnThree(t *testing.T, open func(*testing.T, *town, *resident) agent.Instances) {
 	t.Helper()
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		r := w.follower()

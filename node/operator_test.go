@@ -2,12 +2,14 @@ package node_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"dormouse/agent"
 )
 
 func TestAChangeOfANodeThatIsNoMemberIsNotFoundSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		for _, through := range w.awake { // the leader or not
 			for _, change := range []agent.Change{agent.ChangeLeave, agent.ChangePromote, agent.ChangeDemote, agent.ChangeTransfer} {
@@ -20,7 +22,8 @@ func TestAChangeOfANodeThatIsNoMemberIsNotFoundSim(t *testing.T) {
 }
 
 func TestTheLastVoterStaysSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 1)
 		for _, change := range []agent.Change{agent.ChangeLeave, agent.ChangeDemote} {
 			if _, err := w.leader().Operator().Change(t.Context(), change, w.leader().name); agent.CodeOf(err) != agent.CodeConflict {

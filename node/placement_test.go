@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -106,7 +107,8 @@ func someOf(w *town, owner string, seen *resident) agent.Partition {
 }
 
 func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 0)
 		r := w.start("n1")
 		for r.Ready() != nil {
@@ -125,7 +127,8 @@ func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
 
 // CL-2, CL-4, CL-10.
 func TestPartitionsFollowTheMembersSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		before := w.awake["n1"].Machine().Partitions()
@@ -171,7 +174,8 @@ func without(names []string, name string) []string {
 // CL-1, CL-5, CL-6: an owner that is cut off stops before anybody else begins,
 // and whatever it still writes under its epoch is refused.
 func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		cut := w.awake[w.follower().name]
@@ -211,7 +215,8 @@ func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 // CL-5: gossip says of each in turn that it is dead, and to it that all others
 // are; nothing moves for that.
 func TestGossipThatLiesMovesNothingSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		before := w.leader().Machine().Partitions()
@@ -237,7 +242,8 @@ func TestGossipThatLiesMovesNothingSim(t *testing.T) {
 
 // CL-1, CL-7: whatever comes and goes, nobody owns what another one owns.
 func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		seen := make([]uint64, agent.Partitions)
 		watch := func(d time.Duration) {
@@ -273,7 +279,8 @@ func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
 }
 
 func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		ask := func(q agent.PlacementQuery) agent.Placement {
@@ -315,7 +322,8 @@ func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 // What is supposed of a node that joins is what then comes about, though one
 // that gossip has for dead keeps what it has for as long as its lease stands.
 func TestAForecastIsWhatTheLeaderDoesSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
 		dead := "n3"

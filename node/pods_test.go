@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -48,7 +49,8 @@ func (g gate) Restore(agent.JSON) error {
 func TestAPodsMutationOutlivesItsOwnerSim(t *testing.T) {
 	for name, callerDies := range map[string]bool{"asked for through the owner": true, "asked for through another node": false} {
 		t.Run(name, func(t *testing.T) {
-			sim(t, func(t *testing.T) { mutationOutlives(t, callerDies) })
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { mutationOutlives(t, callerDies) })
 		})
 	}
 }

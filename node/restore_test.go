@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -13,7 +14,8 @@ import (
 )
 
 func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		old := simTown(t, 1)
 		if err := put(t.Context(), old.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
@@ -48,7 +50,8 @@ func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
 // node owns everything at once, under epochs that grow on; whoever owned
 // something before is refused.
 func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		old := openStreet(t, 3, 1)
 		old.even("n1", "n2", "n3")
 		reply := old.signal("n1", old.keys[0])

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -106,7 +107,8 @@ func (w *rollout) handledBy(what, manager string, want ...string) (at map[string
 // the new manager's turns are handled there, wherever its instances are kept, and
 // then by all. What was acknowledged is there once.
 func TestAProgramWithANewHandlerIsRolledOutProcessByProcessSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := &rollout{openInn(t, 3), map[string]*guest{}, 0}
 		for _, name := range []string{"h1", "h2", "h3"} {
 			w.start(name, "tally", 1)
@@ -160,7 +162,8 @@ func TestAProgramWithANewHandlerIsRolledOutProcessByProcessSim(t *testing.T) {
 // manager is put at it: that manager's turns and no other's. Nobody waits for
 // anybody to stop.
 func TestANewVersionOfAHandlerIsRolledOutBesideTheOldSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := &rollout{openInn(t, 3), map[string]*guest{}, 0}
 		w.put("tallies", "tally", 1)
 		w.put("scores", "tally", 1)
@@ -204,7 +207,8 @@ func TestANewVersionOfAHandlerIsRolledOutBesideTheOldSim(t *testing.T) {
 // A process that is cut off while it has what others lack is waited for no longer
 // than its lease, and the next does its errands: nothing twice, nothing lost.
 func TestErrandsGoOnWithoutTheOneThatDidThemSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := &rollout{openInn(t, 3), map[string]*guest{}, 0}
 		w.put("scores", "score", 1)
 		w.start("h1", "tally", 1)

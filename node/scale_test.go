@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -275,7 +276,8 @@ func (c *crowd) call(caller int, over <-chan struct{}) {
 // SIM_INSTANCES=5000 keeps thousands.
 func TestACrowdOfInstancesLivesThroughItAllSim(t *testing.T) {
 	size := crowdSize(t)
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		for _, complaint := range liveThroughItAll(t, size) {
 			t.Error(complaint)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"testing/synctest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -46,7 +47,8 @@ func conformOnOne(t *testing.T, open func(t *testing.T, w *town) agent.Service) 
 // its case.
 func conformOnThree(t *testing.T, open func(t *testing.T, w *town) agent.Service) {
 	t.Helper()
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		service := open(t, w)
 		var name string

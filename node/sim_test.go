@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -13,7 +14,8 @@ import (
 // in memory. Scheduling stays random, so `make sim` runs each many times.
 
 func TestThreeNodesServeThroughAnyNodeSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		for i := range 30 {
 			through := w.awake[name(i%3)]
@@ -31,7 +33,8 @@ func TestThreeNodesServeThroughAnyNodeSim(t *testing.T) {
 }
 
 func TestALostLeaderLosesNothingAcknowledgedSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		for i := range 20 {
 			if err := put(t.Context(), w.awake[name(i%3)].Service(), fmt.Sprint("k", i), i+1); err != nil {
@@ -59,7 +62,8 @@ func TestALostLeaderLosesNothingAcknowledgedSim(t *testing.T) {
 }
 
 func TestAMinoritySaysItCannotTellSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
@@ -100,7 +104,8 @@ func TestAMinoritySaysItCannotTellSim(t *testing.T) {
 }
 
 func TestAWholeClusterWakesWhereItLeftOffSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		for i := range 50 {
 			if err := put(t.Context(), w.leader().Service(), fmt.Sprint("k", i), i+1); err != nil {
@@ -126,7 +131,8 @@ func TestAWholeClusterWakesWhereItLeftOffSim(t *testing.T) {
 }
 
 func TestAFollowerFarBehindIsSentASnapshotSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		behind := w.follower().name
 		w.crash(behind)
@@ -154,7 +160,8 @@ func TestAFollowerFarBehindIsSentASnapshotSim(t *testing.T) {
 // hashicorp/raft waits longer before each attempt to reach a follower, up to
 // 10 s, and does not look whether the follower has come back meanwhile.
 func TestANodeThatWasAwayIsCaughtUpAtOnceSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		away := w.follower().name
 		w.crash(away)
@@ -177,7 +184,8 @@ func TestANodeThatWasAwayIsCaughtUpAtOnceSim(t *testing.T) {
 // What raft was about to send when the follower went is old by the time that it
 // is back; what was written since must not trickle.
 func TestANodeThatMissedThousandsOfEntriesIsCaughtUpAtOnceSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		away := w.follower().name
 		w.crash(away)
@@ -198,7 +206,8 @@ func TestANodeThatMissedThousandsOfEntriesIsCaughtUpAtOnceSim(t *testing.T) {
 
 // Raft's calls to nodes that are down must not keep a node that is to stop.
 func TestTheLastNodeOfAClusterStopsAtOnceSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		last := w.leader().name
 		for i := range 3 {
@@ -218,7 +227,8 @@ func TestTheLastNodeOfAClusterStopsAtOnceSim(t *testing.T) {
 // A follower hears that an entry is committed with the one after it: a read that
 // waits for that must not wait for raft's idle chatter.
 func TestAReadOnAFollowerOfAQuietClusterIsPromptSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
@@ -242,7 +252,8 @@ func TestAReadOnAFollowerOfAQuietClusterIsPromptSim(t *testing.T) {
 // The same of one who writes on a follower, and then reads there what was
 // written: by its index alone.
 func TestAFollowerOfAQuietClusterSoonHasWhatWasWrittenThroughItSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 3)
 		for range 5 {
 			for _, r := range w.awake {

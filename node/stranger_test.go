@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"testing/synctest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -18,7 +19,8 @@ import (
 // A node that belongs to no cluster talks to one that does, over the real
 // handshake: it may ask and be let in, and is kept from all that is trusted.
 func TestAStrangerMayOnlyAskAndJoin(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 2)
 		stranger := w.startAlone("n3")
 		dial := func(from *resident) *grpc.ClientConn {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
@@ -60,7 +61,8 @@ func turns(t *testing.T, r *resident, key string) uint64 {
 // occurrence that is to be caught up with has one turn, and an instant has one
 // in all.
 func TestEachOccurrenceHasOneTurnSim(t *testing.T) {
-	sim(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		first := setTimers(t, w.leader())
 		for range 3 {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -50,14 +49,6 @@ type resident struct {
 	moved  <-chan struct{}   // from before the look at table
 	table  []agent.Partition // who owns what
 	shares map[string]int    // counts them
-}
-
-// sim runs a test in a bubble of virtual time, beside other such tests: nodes
-// mostly wait for each other, so one bubble alone keeps about one core busy.
-func sim(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, test)
 }
 
 // simTown is a town in a bubble of virtual time.
