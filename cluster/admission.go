@@ -142,11 +142,10 @@ func (g *Group) graduate(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		for ctx.Err() == nil && !a.over() {
-			pause.For(ctx, noviceLook)
-		}
-		if ctx.Err() != nil {
-			return nil
+		for !a.over() {
+			if !pause.For(ctx, noviceLook) {
+				return nil
+			}
 		}
 		err := g.reload(func(c *raft.ReloadableConfig) {
 			c.HeartbeatTimeout, c.ElectionTimeout = g.o.Timing.Heartbeat, g.o.Timing.Election

@@ -30,7 +30,7 @@ func (a Afar) Submit(cmd []byte, done func(agent.Decided, error)) {
 
 // BarrierFor is Barrier for reads on another node, which has applied as much.
 func (a Afar) BarrierFor(ctx context.Context, applied uint64) (uint64, error) {
-	index, err := a.Group.Barrier(ctx)
+	index, err := a.Barrier(ctx)
 	if err == nil && index > applied {
 		a.proposer.tell(index)
 	}

@@ -23,6 +23,7 @@ func (n *node) verified(key string) (int, error) {
 
 // eachBarrier runs a test with each way of reading.
 func eachBarrier(t *testing.T, test func(t *testing.T, how string)) {
+	t.Helper()
 	for _, how := range []string{cluster.BarrierIndex, cluster.BarrierLog} {
 		t.Run(how, func(t *testing.T) { test(t, how) })
 	}
@@ -36,6 +37,7 @@ func TestABarrierIsNotFooledByAcknowledgementsUnderWay(t *testing.T) {
 }
 
 func acknowledgementsUnderWay(t *testing.T, how string) {
+	t.Helper()
 	const slow = 1800 * time.Millisecond
 	var verifiedStale, tries int
 	for run := 0; run < 20 || verifiedStale == 0 && run < 200; run++ {
@@ -101,6 +103,7 @@ func (l *lab) newRaftLeader(old *node) *node {
 func TestABarrierNeedsAQuorumOfVoters(t *testing.T) { eachBarrier(t, quorumOfVoters) }
 
 func quorumOfVoters(t *testing.T, how string) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, func(o *cluster.Options) {
 			o.Timing = cluster.DefaultTiming()
@@ -133,6 +136,7 @@ func quorumOfVoters(t *testing.T, how string) {
 func TestAFreshLeaderServesNothingStale(t *testing.T) { eachBarrier(t, freshLeader) }
 
 func freshLeader(t *testing.T, how string) {
+	t.Helper()
 	var verifiedStale int
 	for run := 0; run < 10 || verifiedStale == 0 && run < 100; run++ {
 		synctest.Test(t, func(t *testing.T) {
