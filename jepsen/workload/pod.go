@@ -141,7 +141,7 @@ func (w *squad) Final(ctx context.Context, p *Process) error {
 	until := time.Now().Add(squadRest)
 	return finalReads(ctx, w.keys.All(), func(key string) error {
 		for {
-			seen, err := w.look(ctx, p, key)
+			seen, err := w.read(ctx, p, key, squadCall{})
 			if err != nil {
 				return err
 			}
