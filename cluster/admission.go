@@ -22,7 +22,7 @@ import (
 // So the leader that lets a node in names an entry that it wrote after all that.
 // Until the log here holds that very entry, which no other history does, this
 // node gives no vote, asks for none, is not given one, and confirms nobody's
-// term.
+// term. Why so: ADR 22.
 //
 // Nor does it stand. A lone voter asks nobody, so it would raise its term with
 // each attempt that fails, and depose each leader that it hears of afterwards.
