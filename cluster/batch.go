@@ -1,0 +1,79 @@
+package cluster
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"dormouse/agent"
+	"dormouse/internal/planted"
+)
+
+// batch is one log entry and all who wait for it.
+type batch struct {
+	p       *proposer
+	started time.Time
+	took    time.Duration // until it was settled
+	cmds    [][]byte
+	done    []func(agent.Decided, error) // one a commit
+	readers []chan reading
+	afar    bool // somebody on another node waits until it is applied there
+	entry   []byte
+	future  raft.ApplyFuture
+
+	index   uint64
+	decided []agent.Decided
+	err     *agent.Error
+}
+
+// settle notes how b came out.
+func (b *batch) settle(err error) {
+	b.p.metrics.settled(b, err)
+	if err != nil {
+		b.err = outcome(err)
+		return
+	}
+	b.index = b.future.Index()
+	decided, ok := b.future.Response().([]agent.Decided)
+	if !ok || len(decided) != len(b.cmds) {
+		b.err = agent.Errorf(agent.CodeUnknown, "the state machine did not decide entry %d: %v", b.index, b.future.Response())
+		b.p.fatal(b.err)
+		return
+	}
+	b.decided = decided
+}
+
+// answer tells everybody, once.
+func (b *batch) answer() {
+	for i, done := range b.done {
+		if b.err != nil {
+			done(agent.Decided{}, b.err)
+		} else {
+			done(b.decided[i], nil)
+		}
+	}
+	for _, r := range b.readers {
+		if b.err != nil {
+			r <- reading{err: agent.Errorf(agent.CodeUnavailable, "barrier: %s", b.err.Detail)}
+		} else {
+			r <- reading{index: b.index}
+		}
+	}
+	b.done, b.readers = nil, nil
+}
+
+// outcome maps raft's errors: only what raft refused before it wrote anything
+// is surely not applied.
+func outcome(err error) *agent.Error {
+	switch {
+	case errors.Is(err, raft.ErrNotLeader),
+		errors.Is(err, raft.ErrEnqueueTimeout),
+		errors.Is(err, raft.ErrLeadershipTransferInProgress):
+		return agent.Errorf(agent.CodeUnavailable, "%v", err)
+	case planted.Is(planted.UnknownAsRefused):
+		return agent.Errorf(agent.CodeReadOnly, "%v", err)
+	default:
+		return agent.Errorf(agent.CodeUnknown, "%v", err)
+	}
+}
