@@ -299,6 +299,32 @@ func TestAWatchTellsDeletionAndCompactionOnAnyNodeSim(t *testing.T) {
 	})
 }
 
+// Reads of a whole cluster are confirmed by its voters: they write nothing, on
+// the leader and, once it has applied what is committed, on a follower.
+func TestReadsAreConfirmedByTheVotersSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 3)
+		leader := w.leader()
+		if err := put(t.Context(), leader.Service(), "k", 1); err != nil {
+			t.Fatal(err)
+		}
+		w.agree()
+		before := leader.Group().Stats()
+		for _, r := range []*resident{leader, w.follower()} {
+			for range 10 {
+				if _, err := r.Service().Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetCheckpoint{Key: "k"}}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		// In a moment of virtual time little else is due.
+		if after := leader.Group().Stats(); after.Rounds-before.Rounds < 20 || after.Entries-before.Entries > 5 {
+			t.Errorf("20 reads took %d rounds and %d entries", after.Rounds-before.Rounds, after.Entries-before.Entries)
+		}
+	})
+}
+
 func TestAStaleReadSaysHowOldItMayBeSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
