@@ -99,8 +99,8 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 				continue
 			}
 			counts[CountRollingCalls]++
-			full := op.Code == "overloaded" && !strings.Contains(op.Detail, ownQueue)
-			if op.Code == "unavailable" || full || op.Code != "" && op.Outcome == history.Unknown {
+			loaded := op.Code == "overloaded" && !strings.Contains(op.Detail, ownQueue)
+			if op.Code == "unavailable" || loaded || op.Code != "" && op.Outcome == history.Unknown {
 				counts[CountRollingRefused]++
 				broken.add("refused in a rolling restart", op.Key, fmt.Sprintf("%s on %s did not get through: %s", op.Call, op.Key, op.Detail), op)
 			}
