@@ -68,8 +68,7 @@ func (b *batch) answer() {
 func outcome(err error) *agent.Error {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader),
-		errors.Is(err, raft.ErrEnqueueTimeout),
-		errors.Is(err, raft.ErrLeadershipTransferInProgress):
+		errors.Is(err, raft.ErrEnqueueTimeout):
 		return agent.Errorf(agent.CodeUnavailable, "%v", err)
 	case planted.Is(planted.UnknownAsRefused):
 		return agent.Errorf(agent.CodeReadOnly, "%v", err)

@@ -109,7 +109,7 @@ func (l *leadership) open(ctx context.Context, wins uint64) bool {
 		return false
 	}
 	tick, wall := l.machine.Stamps()
-	r := &readiness{term: term, clock: armClock(tick, wall, time.Now(), l.metrics)}
+	r := &readiness{term: term, opened: l.raft.CommitIndex(), clock: armClock(tick, wall, time.Now(), l.metrics)}
 	l.mu.Lock()
 	current := l.wins == wins
 	if current {

@@ -150,8 +150,7 @@ func (g *Group) want(ctx context.Context, node string, vote bool) (refused strin
 	return "", g.commit(ctx, g.machine.EncodePutMember(row))
 }
 
-// transfer hands leadership to node, or to the voter that is furthest where
-// node is "", and waits until the new leader is known.
+// transfer hands leadership to node, or to any voter where node is "".
 func (g *Group) transfer(ctx context.Context, node string) (refused string, err error) {
 	if node == g.o.NodeID {
 		return "", nil
@@ -159,30 +158,13 @@ func (g *Group) transfer(ctx context.Context, node string) (refused string, err 
 	if len(g.otherVoters(g.o.NodeID)) == 0 {
 		return "there is no other voter to hand leadership to", nil
 	}
-	f := raft.Future(nil)
-	if node == "" {
-		f = g.raft.LeadershipTransfer()
-	} else {
-		server, known := g.servers()[node]
-		if !known || server.Suffrage != raft.Voter {
-			return fmt.Sprintf("node %q has no vote, so it cannot lead", node), nil
-		}
-		f = g.raft.LeadershipTransferToServer(server.ID, server.Address)
+	if node != "" && !g.isVoter(node) {
+		return fmt.Sprintf("node %q has no vote, so it cannot lead", node), nil
 	}
-	if err := wait(ctx, f); err != nil {
+	if err := g.handOver(ctx, node); err != nil {
 		return "", fmt.Errorf("hand leadership over: %w", err)
 	}
-	for ctx.Err() == nil {
-		changed := g.LeaderChanged()
-		if id, _ := g.Leader(); id != "" && id != g.o.NodeID {
-			return "", nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-	}
-	return "", context.Cause(ctx)
+	return "", nil
 }
 
 func (g *Group) isVoter(node string) bool {

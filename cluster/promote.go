@@ -98,7 +98,7 @@ func (g *Group) duties(ctx context.Context) {
 	for ctx.Err() == nil {
 		// One that has room may lead; where none has, this one stays.
 		if full := g.stores.writable() != nil; full {
-			g.stuck.Store(!g.handOver(ctx))
+			g.stuck.Store(!g.makeWay(ctx))
 		} else {
 			g.stuck.Store(false)
 		}

@@ -50,6 +50,8 @@ type proposer struct {
 	readers []chan reading // guarded by mu
 	closed  *agent.Error   // why nothing is taken; guarded by mu
 	stalled bool           // an entry has been in flight for too long; guarded by mu
+	holds   int            // who wants nothing sent now, see hold; guarded by mu
+	quiet   chan struct{}  // closed once nothing is in flight, while holds is not 0; guarded by mu
 
 	asked   atomic.Uint64 // the newest entry that somebody on another node waits for
 	told    uint64        // what others hear to be committed by the entries sent so far; run's own
@@ -60,8 +62,9 @@ type proposer struct {
 
 // readiness is a term in which this node leads and may propose.
 type readiness struct {
-	term  uint64
-	clock *clock
+	term   uint64
+	opened uint64 // an entry of it that is committed, or one after that
+	clock  *clock
 }
 
 // Submit proposes one encoded commit and returns. done is called exactly once,
@@ -241,9 +244,12 @@ func (p *proposer) sleep(ctx context.Context, d time.Duration) {
 // take forms the next entry of what waits. Where nothing does, it says how
 // long to sleep; 0 means until woken.
 func (p *proposer) take(now time.Time) (*batch, time.Duration) {
-	term := p.term.Load()
+	held, term := p.held(), p.term.Load()
 	if term == nil {
 		p.refuse(errNotLeader())
+		return nil, 0
+	}
+	if held {
 		return nil, 0
 	}
 	b := p.cut()

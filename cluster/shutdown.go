@@ -10,12 +10,8 @@ import (
 	"dormouse/agent"
 )
 
-const (
-	// transferMax bounds handing leadership over before leaving.
-	transferMax = 3 * time.Second
-	// drainMax bounds the wait for the entry in flight before raft is stopped.
-	drainMax = 5 * time.Second
-)
+// drainMax bounds the wait for the entry in flight before raft is stopped.
+const drainMax = 5 * time.Second
 
 // Shutdown stops the group in order, each step bounded by ctx and by itself:
 // take nothing more, hand leadership over, let what is in flight settle, end
@@ -32,7 +28,7 @@ func (g *Group) Shutdown(ctx context.Context) error {
 	g.mu.Unlock()
 
 	g.proposer.close(agent.Errorf(agent.CodeUnavailable, "this node is stopping"))
-	g.handOver(ctx)
+	g.makeWay(ctx)
 	if stop != nil {
 		// Raft forgets to answer what it was about to apply when it stops, so
 		// what is in flight is given time first.
@@ -57,18 +53,16 @@ func (g *Group) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// handOver transfers leadership to another voter, if there is one and this
-// node leads. It is false where this node goes on leading.
-func (g *Group) handOver(ctx context.Context) bool {
+// makeWay hands leadership to another voter, if there is one and this node
+// leads. It is false where this node goes on leading.
+func (g *Group) makeWay(ctx context.Context) bool {
 	if g.raft.State() != raft.Leader {
 		return true
 	}
 	if len(g.otherVoters(g.o.NodeID)) == 0 {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, transferMax)
-	defer cancel()
-	err := wait(ctx, g.raft.LeadershipTransfer())
+	err := g.handOver(ctx, "")
 	if err == nil || g.raft.State() != raft.Leader {
 		return true
 	}
