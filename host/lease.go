@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"dormouse/agent"
@@ -10,30 +9,20 @@ import (
 	"dormouse/internal/version"
 )
 
-const (
-	// askMax bounds one question to one node.
-	askMax = time.Second
-	// takenMax is how many leases long a host waits for its name, which an
-	// earlier life of it may still have.
-	takenMax = 3
-)
+// askMax bounds one question to one node.
+const askMax = time.Second
 
 // keepLease keeps the lease until ctx ends or the lease is ended. The error says
 // why the cluster will not have this host.
 func (h *Host) keepLease(ctx context.Context) error {
-	ttl := h.o.LeaseTTL
-	began := time.Now()
+	patience := patience{ttl: h.o.LeaseTTL, log: h.o.Logger}
 	never := func() <-chan struct{} { return nil }
-	return h.lease.Keep(ctx, ttl, never, func(ctx context.Context) (bool, error) {
-		switch refused := h.renew(ctx, ttl); {
-		case refused == nil:
-			began = time.Now()
-			return true, nil
-		case refused.Code == agent.CodeUnavailable, refused.Code == agent.CodeAlreadyClaimed && time.Since(began) < takenMax*ttl:
-			return false, nil
-		default:
-			return false, fmt.Errorf("%w: %s", cluster.ErrRefused, refused.Detail)
+	return h.lease.Keep(ctx, patience.ttl, never, func(ctx context.Context) (bool, error) {
+		if refused := h.renew(ctx, patience.ttl); refused != nil {
+			return false, patience.refused(refused)
 		}
+		patience.granted()
+		return true, nil
 	})
 }
 

@@ -65,7 +65,7 @@ func (w *town) inviteAt(name, at string, handlers map[string]instance.GoHandler)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	h, err := host.Open(ctx, host.Options{
-		Name: name, Join: []string{"n1:raft", "n2:raft"}, Listen: at, Network: links,
+		Name: name, Join: []string{"n1:raft", "n2:raft"}, Listen: at, Network: links, Logger: w.hostLog,
 		Instance: instance.Options{Handlers: handlers},
 		Client: client.Options{DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return links.Dial(ctx, addr) }),

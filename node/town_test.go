@@ -36,6 +36,8 @@ type town struct {
 	// Of the nodes that are started from now on.
 	handlers map[string]instance.GoHandler
 	level    uint32 // the newest feature level that they can do; 0: this build's
+
+	hostLog hclog.Logger // of the hosts that are invited from now on; nil: silent
 }
 
 // resident is one running node of a town.

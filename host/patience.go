@@ -1,0 +1,64 @@
+package host
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+)
+
+// takenMax is how many leases long a host waits for its name, which an earlier
+// life of it may still have.
+const takenMax = 3
+
+// patience tells the refusals of a lease that pass by themselves from those that
+// do not, and logs each once.
+type patience struct {
+	ttl   time.Duration
+	log   hclog.Logger
+	taken time.Time   // since when the name is another's; zero while it is not
+	told  agent.Error // the refusal that was logged last; zero since the lease stands
+}
+
+// granted notes that the lease stands.
+func (p *patience) granted() {
+	if p.told.Code != "" {
+		p.log.Info("the cluster takes this host now")
+	}
+	p.taken, p.told = time.Time{}, agent.Error{}
+}
+
+// refused is nil where asking again may help, and else why it will not.
+func (p *patience) refused(e *agent.Error) error {
+	if !p.passes(e) {
+		return fmt.Errorf("%w: %s", cluster.ErrRefused, e.Detail)
+	}
+	if e.Code != p.told.Code || e.Detail != p.told.Detail {
+		p.log.Warn("the cluster does not take this host yet: it owns nothing, and asks again", "code", e.Code, "why", e.Detail)
+		p.told = *e
+	}
+	return nil
+}
+
+func (p *patience) passes(e *agent.Error) bool {
+	switch e.Code {
+	case agent.CodeUnavailable: // there will be a leader
+		return true
+	case agent.CodeConflict:
+		// Handlers that do not go with another process's do so from
+		// agent.ErrandsLevel on, which a cluster that was just founded, or that
+		// is being brought to a new version, has yet to reach.
+		p.taken = time.Time{}
+		return true
+	case agent.CodeAlreadyClaimed:
+		if p.taken.IsZero() {
+			p.taken = time.Now()
+		}
+		return time.Since(p.taken) < takenMax*p.ttl
+	default:
+		return false
+	}
+}
