@@ -26,8 +26,8 @@ const (
 //
 // Nor are these, which no crowd of this kind can meet. LapsedLeaseAnswers: all
 // of a crowd's turns write, so an owner whose lease has lapsed meets the fence;
-// what it answers from memory, as a lookup, is what workload instance asks for.
-// StaleThaw: a node that owns a partition has applied the entry that gave it,
+// what it answers from memory, as a lookup, is what the test below this one asks
+// for. StaleThaw: a node that owns a partition has applied the entry that gave it,
 // and with it all that earlier owners could write, so its own state is never
 // stale of an instance. EpochReused: it is of claims, and partitions have epochs
 // of their own.
@@ -47,6 +47,23 @@ func TestACrowdFindsPlantedBugsSim(t *testing.T) {
 			t.Logf("%d crowds: %q", crowds, found)
 			if (found != nil) != (bug != "") {
 				t.Errorf("%d complaints of %q", len(found), bug)
+			}
+		})
+	}
+}
+
+// A lookup, and whatever else an owner can answer from memory, finds an owner that
+// goes on after its lease has lapsed, each time; a sound one is not blamed.
+func TestGuessesOfALapsedOwnerAreFoundSim(t *testing.T) {
+	for _, bug := range []planted.Bug{planted.LapsedLeaseAnswers, ""} {
+		t.Run(string(bug), func(t *testing.T) {
+			planted.Plant(bug)
+			defer planted.Plant("")
+			var found []string
+			synctest.Test(t, func(t *testing.T) { found = guesses(t) })
+			t.Logf("%q", found)
+			if (found != nil) != (bug != "") {
+				t.Errorf("%d guesses with %q", len(found), bug)
 			}
 		})
 	}

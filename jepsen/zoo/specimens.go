@@ -85,6 +85,7 @@ var specimens = []Specimen{
 
 	// Instances and timers.
 	{Bug: planted.SignalHandledTwice, Workloads: []string{instance}, Time: short, Seed: 1, Check: instance},
+	// Virtual time finds it each time: TestGuessesOfALapsedOwnerAreFoundSim of package node.
 	{Bug: planted.LapsedLeaseAnswers, Workloads: []string{instance}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: instance},
 	{Bug: planted.NoPartitionFence, Workloads: []string{"plan"}, Nemeses: []string{"partition/leader-from-nodes"}, Processes: 24, Time: time.Minute, Seed: 1, Check: "plan"},
 	{Bug: planted.MutationNotResumed, Workloads: []string{"pod"}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: "pod"},
