@@ -232,7 +232,7 @@ func TestHostsKeepToTheirLimits(t *testing.T) {
 	}
 }
 
-// CL-9: whatever hosts and nodes ask, in any order: a host's row goes with its
+// CL-1: whatever hosts and nodes ask, in any order: a host's row goes with its
 // lease, nodes stay, and whoever keeps instances can be told.
 func TestHostsKeepToTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -66,6 +66,22 @@ func TestOwnerConformance(t *testing.T) {
 				k.Errorf("%v", got)
 			}
 		},
+		"CL-9: a move is told of on both sides, and counted": func(k *kit) {
+			h2, _, _ := k.open("n2", nil)
+			k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
+			k.send(k.host, "a", signal("patch", `{"n":1}`))
+			here, there := k.listen(k.host, ""), k.listen(h2, "")
+			k.hears(here, "missed") // as at any beginning
+			k.hears(there, "missed")
+			k.world.drain(partition("a"), "n2")
+			time.Sleep(time.Second)
+			k.hears(here, "a draining shutdown", "a dormant shutdown")
+			k.send(h2, "a", signal("get", `{}`))
+			k.hears(there, "a waking called", "a awake thawed")
+			if s := k.stats(); s.Hibernated != 1 || s.Failed != 0 || s.Awake != 0 {
+				k.Errorf("the old owner counts %+v", s)
+			}
+		},
 		"CL-10: a drain takes no more, and finishes what it has": drains,
 		"CL-11: a hand-off stops where a hibernation fails": func(k *kit) {
 			k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})

@@ -102,7 +102,7 @@ func (w *rollout) handledBy(what, manager string, want ...string) (at map[string
 	return at
 }
 
-// CL-9: a program with one more handler is rolled out process by process, under
+// CL-3: a program with one more handler is rolled out process by process, under
 // calls. The first process that has it gets its fair share and nothing else moves;
 // the new manager's turns are handled there, wherever its instances are kept, and
 // then by all. What was acknowledged is there once.

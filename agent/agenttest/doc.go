@@ -19,8 +19,8 @@
 //   - ME-7: a memory policy without a store. It is the runtime's, not the store's.
 //   - JL-9: a store has all of the lease calls or none. Service has all.
 //   - CL-7, CL-9, CL-11: a second owner while partitions move, what is told of
-//     moves, and one that is given up. They look inside of nodes: fsm, node and
-//     instance test them.
+//     moves, and one that is given up. They look inside of nodes: package instance
+//     tests them, each by its id.
 //   - T-6: the older Thread.Store, whose append never conflicts. It is S-19.
 //
 // Time is the log's, so that nothing here waits for a ttl or a seal to end.

@@ -31,16 +31,16 @@ func TestAMutationIsPlanned(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plan.Topology.Version != 2 {
-		t.Errorf("PD-8 version %d after a structural change, want 2", plan.Topology.Version)
+		t.Errorf("PD-7 version %d after a structural change, want 2", plan.Topology.Version)
 	}
 	if !slices.Equal(plan.Added, []string{"kim", "lee"}) || !slices.Equal(plan.Start, []string{"kim"}) {
 		t.Errorf("added %q and of these started %q: only eager ones are", plan.Added, plan.Start)
 	}
 	if got := slices.Sorted(maps.Keys(plan.Removed)); !slices.Equal(got, []string{"ann", "eve"}) {
-		t.Errorf("PD-10 removed %q: a node goes with all that it owns", got)
+		t.Errorf("PD-9 removed %q: a node goes with all that it owns", got)
 	}
 	if diff := cmp.Diff([][]string{{"eve"}, {"ann"}}, plan.Stop); diff != "" {
-		t.Errorf("PD-10 stops: %s", diff)
+		t.Errorf("PD-9 stops: %s", diff)
 	}
 	for _, l := range plan.Topology.Links {
 		if l.From == "ann" || l.To == "ann" || l.To == "eve" {
@@ -55,11 +55,11 @@ func TestABadMutationIsRefused(t *testing.T) {
 		code agent.Code
 		says string
 	}{
-		"PD-9 add one that is there":       {`[{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "there already"},
-		"PD-9 remove one that is not":      {`[{"remove_node":{"name":"zoe"}}]`, agent.CodeNotFound, `"zoe"`},
-		"PD-9 a node twice":                {`[{"remove_node":{"name":"ann"}},{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "twice"},
-		"PD-9 twice through its owner":     {`[{"remove_node":{"name":"eve"}},{"remove_node":{"name":"eve"}}]`, agent.CodeInvalid, "twice"},
-		"PD-9 under one that goes":         {`[{"add_node":{"name":"kim","node":{"manager":"m"},"owner":"ann"}},{"remove_node":{"name":"ann"}}]`, agent.CodeInvalid, "twice"},
+		"PD-8 add one that is there":       {`[{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "there already"},
+		"PD-8 remove one that is not":      {`[{"remove_node":{"name":"zoe"}}]`, agent.CodeNotFound, `"zoe"`},
+		"PD-8 a node twice":                {`[{"remove_node":{"name":"ann"}},{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "twice"},
+		"PD-8 twice through its owner":     {`[{"remove_node":{"name":"eve"}},{"remove_node":{"name":"eve"}}]`, agent.CodeInvalid, "twice"},
+		"PD-8 under one that goes":         {`[{"add_node":{"name":"kim","node":{"manager":"m"},"owner":"ann"}},{"remove_node":{"name":"ann"}}]`, agent.CodeInvalid, "twice"},
 		"owner that is not there":          {`[{"add_node":{"name":"kim","node":{"manager":"m"},"owner":"zoe"}}]`, agent.CodeInvalid, `"zoe"`},
 		"neither":                          {`[{}]`, agent.CodeInvalid, "exactly one"},
 		"both":                             {`[{"add_node":{"name":"kim","node":{"manager":"m"}},"remove_node":{"name":"ann"}}]`, agent.CodeInvalid, "exactly one"},
@@ -75,7 +75,7 @@ func TestABadMutationIsRefused(t *testing.T) {
 	}
 }
 
-// PD-8: the version moves with the structure, and only then.
+// PD-7: the version moves with the structure, and only then.
 func TestTheVersionCountsStructuralChanges(t *testing.T) {
 	before := parse(t, team)
 	for name, c := range map[string]struct {

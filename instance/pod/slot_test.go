@@ -53,10 +53,10 @@ func TestOneMutationAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if running.TopologyVersion != 2 || len(running.Topology.Nodes) != 3 {
-		t.Errorf("PD-11 the new topology is to be stored first, not %+v", running.Topology)
+		t.Errorf("PD-10 the new topology is to be stored first, not %+v", running.Topology)
 	}
 	if _, err := running.Begin("m2", nil); agent.CodeOf(err) != agent.CodeMutationInProgress {
-		t.Errorf("PD-12 a second mutation: %v, want mutation_in_progress", err)
+		t.Errorf("PD-11 a second mutation: %v, want mutation_in_progress", err)
 	}
 
 	t.Run("PD-15 one whose runner died is resumed", func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestOneMutationAtATime(t *testing.T) {
 		}
 	})
 
-	t.Run("PD-7 a failure keeps the topology and lets the next one in", func(t *testing.T) {
+	t.Run("PD-10 a failure keeps the topology and lets the next one in", func(t *testing.T) {
 		on, report, err := running.Advance(pod.Outcome{Stopped: []string{"eve"}})
 		if err != nil || report != nil {
 			t.Fatalf("after the first of two waves: %+v, %v", report, err)
@@ -101,7 +101,7 @@ func TestOneMutationAtATime(t *testing.T) {
 	})
 }
 
-// PD-5: the four rows.
+// PD-4: the four rows.
 func TestHowANodeStandsToItsPod(t *testing.T) {
 	us, others := pod.Parent{Manager: "teams", Key: "t1", Node: "boss"}, pod.Parent{Manager: "teams", Key: "t2"}
 	for name, c := range map[string]struct {

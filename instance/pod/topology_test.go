@@ -77,8 +77,8 @@ func TestNodesStartInWaves(t *testing.T) {
 		want      [][]string
 	}{
 		"eager":                               {[]string{"boss", "store"}, [][]string{{"boss", "store"}}},
-		"PD-3 ensure starts the owner chain":  {[]string{"eve"}, [][]string{{"boss"}, {"ann"}, {"eve"}}},
-		"PD-3 ensure starts the dependencies": {[]string{"bob"}, [][]string{{"boss", "store"}, {"bob"}}},
+		"PD-2 ensure starts the owner chain":  {[]string{"eve"}, [][]string{{"boss"}, {"ann"}, {"eve"}}},
+		"PD-2 ensure starts the dependencies": {[]string{"bob"}, [][]string{{"boss", "store"}, {"bob"}}},
 		"nothing":                             {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestNodesStartInWaves(t *testing.T) {
 		})
 	}
 	if _, err := topology.Waves([]string{"zoe"}); agent.CodeOf(err) != agent.CodeNotFound {
-		t.Errorf("PD-14 a node that the topology does not have: %v, want not_found", err)
+		t.Errorf("PD-13 a node that the topology does not have: %v, want not_found", err)
 	}
 }
 
