@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -10,7 +11,8 @@ import (
 
 // The conformance suite of live instances, over the router and the client. Its
 // cases wait for timeouts, so that all of it runs in virtual time. On one node
-// each case has a bubble; on three they share a town, where nodes are lost too.
+// each case has a bubble. On three those have one that are of owning, or lose a
+// node; the others share a town.
 
 func TestRouterOnOneNodeLive(t *testing.T)    { liveOnOne(t, routed) }
 func TestClientOnOneNodeLive(t *testing.T)    { liveOnOne(t, dialled) }
@@ -44,6 +46,21 @@ func liveOnOne(t *testing.T, open func(*testing.T, *town, *resident) agent.Insta
 func liveOnThree(t *testing.T, open func(*testing.T, *town, *resident) agent.Instances) {
 	t.Helper()
 	t.Parallel()
+	var together []agenttest.InstanceCase
+	for _, c := range agenttest.InstanceCases() {
+		if c.Lost || strings.HasPrefix(c.Name, "CL-") {
+			t.Run(c.Name, func(t *testing.T) { inATownOfThree(t, open, c) })
+		} else {
+			together = append(together, c)
+		}
+	}
+	t.Run("all_others", func(t *testing.T) { inATownOfThree(t, open, together...) })
+}
+
+// inATownOfThree runs cases one after another, until one fails.
+func inATownOfThree(t *testing.T, open func(*testing.T, *town, *resident) agent.Instances, cases ...agenttest.InstanceCase) {
+	t.Helper()
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := placedTown(t, 3)
 		w.even("n1", "n2", "n3")
@@ -55,7 +72,7 @@ func liveOnThree(t *testing.T, open func(*testing.T, *town, *resident) agent.Ins
 				t.Logf("in case %s", name)
 			}
 		})
-		for _, c := range agenttest.InstanceCases() {
+		for _, c := range cases {
 			if name = c.Name; !t.Failed() {
 				c.Run(t, fleet)
 			}

@@ -35,4 +35,18 @@ var ownTimeClaims = []instanceClaim{
 		k.equal("entries", k.holds(k.ref("a"), `{}`).Rev, uint64(3))
 		k.equal("timers", len(find[*agent.TimerList](k.kit, &agent.ListTimers{Manager: "m", Key: "a"}).Items), 0)
 	}},
+
+	{name: "an_instant_that_has_passed_comes_at_once_and_not_where_it_is_to_be_skipped", prove: func(k *liveKit) {
+		k.manage(agent.Manager{IdleTimeout: idle})
+		past := func(id string, missed agent.Missed) *agent.PutTimer {
+			return &agent.PutTimer{Timer: agent.Timer{
+				Manager: "m", Key: "a", ID: id, Next: time.Now().Add(-time.Hour).UnixMilli(), Missed: missed,
+				Type: "turn", Data: agent.JSON(`{"entries":{},"patch":{"` + id + `":true}}`),
+			}}
+		}
+		k.commit(past("late", ""), past("skipped", agent.MissedSkip))
+		time.Sleep(long)
+		k.equal("entries", k.holds(k.ref("a"), `{"late":true}`).Rev, uint64(1))
+		k.equal("timers", len(find[*agent.TimerList](k.kit, &agent.ListTimers{Manager: "m", Key: "a"}).Items), 0)
+	}},
 }
