@@ -32,13 +32,6 @@ func crowdSize(t *testing.T) int {
 	return size
 }
 
-// mark is what a turn leaves in its instance's thread.
-type mark struct {
-	N    uint64 `json:"n"`    // of the signal
-	Node string `json:"node"` // where it was handled
-	Life string `json:"life"` // of the instance there
-}
-
 // marker marks its signals; a slow one outlasts the lease of its node.
 type marker struct{ node string }
 
@@ -149,18 +142,24 @@ func (c *crowd) trouble() {
 	c.unlock()
 	c.settle(4)
 
+	c.leave("n4")
+	c.even("n1", "n2", "n3")
+}
+
+// leave takes a node out of the cluster in order.
+func (c *crowd) leave(name string) {
+	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if _, err := c.awake["n1"].Operator().Change(ctx, agent.ChangeLeave, "n4"); err != nil {
+	if _, err := c.awake["n1"].Operator().Change(ctx, agent.ChangeLeave, name); err != nil {
 		c.t.Errorf("leave: %v", err)
 	}
-	if err := <-c.awake["n4"].done; !errors.Is(err, cluster.ErrRemoved) {
-		c.t.Errorf("n4 stopped: %v", err)
+	if err := <-c.awake[name].done; !errors.Is(err, cluster.ErrRemoved) {
+		c.t.Errorf("%s stopped: %v", name, err)
 	}
 	c.lock()
-	delete(c.awake, "n4")
+	delete(c.awake, name)
 	c.unlock()
-	c.even("n1", "n2", "n3")
 }
 
 // judge reads an instance's thread, and complains of what is wrong with it.
@@ -183,32 +182,17 @@ func (c *crowd) judge(i int) {
 	}
 }
 
-// wrongMarks says what is wrong with an instance's marks, if anything: each
-// acknowledged signal has left one, in order, and no life of the instance goes on
-// once another one has begun.
-func wrongMarks(marks []mark, acknowledged uint64) string {
-	if uint64(len(marks)) != acknowledged {
-		return fmt.Sprintf("%d marks, %d signals were acknowledged", len(marks), acknowledged)
-	}
-	over, life := map[string]bool{}, ""
-	for n, is := range marks {
-		if is.N != uint64(n+1) {
-			return fmt.Sprintf("mark %d is of signal %d", n+1, is.N)
-		}
-		if now := is.Node + " " + is.Life; now != life {
-			over[life], life = true, now
-		}
-		if over[life] {
-			return fmt.Sprintf("it went on at %s after another owner", life)
-		}
-	}
-	return ""
-}
-
 // liveThroughItAll signals instances all the while as members come and go, a node
 // is cut off for longer than its lease in the middle of turns, and one dies. It
 // returns what was complained of.
 func liveThroughItAll(t *testing.T, size int) []string {
+	t.Helper()
+	return liveThrough(t, size, (*crowd).trouble)
+}
+
+// liveThrough signals instances all the while as something happens to their
+// nodes, and returns what was complained of.
+func liveThrough(t *testing.T, size int, happens func(*crowd)) []string {
 	t.Helper()
 	c := &crowd{streets: &streets{town: placedTown(t, 0), key: make(chan struct{}, 1)}, sent: make([]uint64, size)}
 	for i := range 3 {
@@ -227,7 +211,7 @@ func liveThroughItAll(t *testing.T, size int) []string {
 		callers.Go(func() { c.call(caller, over) })
 	}
 	time.Sleep(5 * time.Second)
-	c.trouble()
+	happens(c)
 	close(over)
 	callers.Wait()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -282,29 +266,4 @@ func TestACrowdOfInstancesLivesThroughItAllSim(t *testing.T) {
 			t.Error(complaint)
 		}
 	})
-}
-
-// The judge of a crowd is not blind.
-func TestWhatAnOwnerMayNotDoIsSeenInTheMarks(t *testing.T) {
-	a, b, again := mark{Node: "n1", Life: "1"}, mark{Node: "n2", Life: "1"}, mark{Node: "n1", Life: "2"}
-	at := func(n uint64, m mark) mark { m.N = n; return m }
-	for _, c := range []struct {
-		name         string
-		marks        []mark
-		acknowledged uint64
-		wrong        bool
-	}{
-		{"nothing", nil, 0, false},
-		{"one owner after another", []mark{at(1, a), at(2, a), at(3, b), at(4, again)}, 4, false},
-		{"a lost one", []mark{at(1, a)}, 2, true},
-		{"one that was lost in between", []mark{at(1, a), at(3, a)}, 2, true},
-		{"one that was done twice", []mark{at(1, a), at(1, b)}, 1, true},
-		{"one that was done twice where another was lost", []mark{at(1, a), at(1, a)}, 2, true},
-		{"out of order", []mark{at(2, a), at(1, a)}, 2, true},
-		{"an owner that goes on after the next has begun", []mark{at(1, a), at(2, b), at(3, a)}, 3, true},
-	} {
-		if wrong := wrongMarks(c.marks, c.acknowledged); (wrong != "") != c.wrong {
-			t.Errorf("%s: %q", c.name, wrong)
-		}
-	}
 }
