@@ -69,9 +69,10 @@ func (g *Group) assign(ctx context.Context) error {
 		return nil
 	}
 	var nothing idle
+	var aim aim
 	for ctx.Err() == nil {
 		moved, led := table.PartitionsChanged(), g.LeaderChanged()
-		planned := g.IsLeader() && g.assignOnce(ctx, moved, &nothing)
+		planned := g.IsLeader() && g.assignOnce(ctx, moved, &nothing, &aim)
 		if planned {
 			pause.For(ctx, assignGap)
 		}
@@ -97,12 +98,12 @@ type idle struct {
 // assignOnce proposes what is to change now, and tells whether anything is. All
 // of it names what it was planned from, so a plan that has been overtaken is
 // refused, and the next one takes its place. moved was taken before.
-func (g *Group) assignOnce(ctx context.Context, moved <-chan struct{}, nothing *idle) (planned bool) {
+func (g *Group) assignOnce(ctx context.Context, moved <-chan struct{}, nothing *idle, aim *aim) (planned bool) {
 	nodes := g.MayOwn("")
 	if len(nodes) == 0 || nothing.moved == moved && slices.Equal(nothing.nodes, nodes) && g.kept.none() {
 		return false
 	}
-	for _, step := range plan(g.o.Placement.Table.Partitions(), nodes, g.kept.has) {
+	for _, step := range plan(g.o.Placement.Table.Partitions(), nodes, g.kept.has, aim) {
 		planned = true
 		if err := g.commit(ctx, g.o.Placement.Table.EncodeMovePartitions(step.moves, step.why)); err != nil {
 			g.logger.Info("partitions were not moved yet", "why", step.why, "partitions", len(step.moves), "error", err)
@@ -162,37 +163,19 @@ type step struct {
 	moves []agent.PartitionMove
 }
 
-// Target says who is to own each partition among the nodes, and who counts as
-// its owner now: of what drains the next one, if it is one of them.
-func Target(table []agent.Partition, nodes []placement.Node) (target, owners []string) {
-	among := make(map[string]bool, len(nodes))
-	for _, n := range nodes {
-		among[n.Name] = true
-	}
-	owners = make([]string, len(table))
-	for i := range table {
-		p := &table[i]
-		if owners[i] = p.Owner; p.State == agent.PartitionDraining && among[p.To] {
-			owners[i] = p.To
-		}
-	}
-	return placement.Assign(owners, nodes), owners
-}
-
 // plan says what is to change for the nodes to own what placement gives them.
-func plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool) []step {
+func plan(table []*agent.Partition, nodes []placement.Node, kept func(n int) bool, aim *aim) []step {
 	drains := 0
-	for i := range table {
-		if table[i].State == agent.PartitionDraining {
+	for _, p := range table {
+		if p.State == agent.PartitionDraining {
 			drains++
 		}
 	}
 	free := step{why: "nobody owned it"}
 	drain := step{why: "another node has less than its share"}
 	stay := step{why: "its next owner is gone, or has enough"}
-	target, _ := Target(table, nodes)
-	for i, to := range target {
-		p := &table[i]
+	for i, to := range aim.target(ownersOf(table, nodes), nodes) {
+		p := table[i]
 		if to == p.Owner && p.State == agent.PartitionOwned {
 			continue
 		}

@@ -10,15 +10,15 @@ import (
 )
 
 // owned is a table in which node a owns so many partitions.
-func owned(n int) (table []agent.Partition) {
+func owned(n int) (table []*agent.Partition) {
 	for i := range n {
-		table = append(table, agent.Partition{ID: i, Owner: "a", Epoch: uint64(i + 1), State: agent.PartitionOwned})
+		table = append(table, &agent.Partition{ID: i, Owner: "a", Epoch: uint64(i + 1), State: agent.PartitionOwned})
 	}
 	return table
 }
 
 // drained has the first so many drain for another node.
-func drained(table []agent.Partition, n int, to string) []agent.Partition {
+func drained(table []*agent.Partition, n int, to string) []*agent.Partition {
 	for i := range n {
 		table[i].State, table[i].To = agent.PartitionDraining, to
 	}
@@ -30,10 +30,10 @@ func TestWhatTheLeaderPlans(t *testing.T) {
 	const many = 4 * cluster.DrainsMax // of which the half is b's to have
 	free := owned(3)
 	for i := range free {
-		free[i] = agent.Partition{ID: i, State: agent.PartitionFree}
+		free[i] = &agent.Partition{ID: i, State: agent.PartitionFree}
 	}
 	for name, c := range map[string]struct {
-		table  []agent.Partition
+		table  []*agent.Partition
 		nodes  []placement.Node
 		kept   bool // all of them were, lately
 		action agent.PartitionAction

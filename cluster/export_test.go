@@ -87,11 +87,19 @@ func (g *Group) SetDisk(dir string, free func() int64) {
 const DrainsMax = drainsMax
 
 // Plan gives the moves that the leader makes, in their order.
-func Plan(table []agent.Partition, nodes []placement.Node, kept func(n int) bool) (moves []agent.PartitionMove) {
-	for _, s := range plan(table, nodes, kept) {
+func Plan(table []*agent.Partition, nodes []placement.Node, kept func(n int) bool) (moves []agent.PartitionMove) {
+	for _, s := range plan(table, nodes, kept, &aim{}) {
 		moves = append(moves, s.moves...)
 	}
 	return moves
+}
+
+// Aim is aim.
+type Aim struct{ aim }
+
+// Target is who is to own each partition.
+func (a *Aim) Target(owners []string, nodes []placement.Node) []string {
+	return a.target(owners, nodes)
 }
 
 // Candidate is candidate.

@@ -40,7 +40,7 @@ type Placement struct {
 // PartitionTable is who owns what, as this node has applied it.
 type PartitionTable interface {
 	Partition(n int) agent.Partition
-	Partitions() []agent.Partition
+	Partitions() []*agent.Partition // by number; nobody may change them. One that stays as it is stays the same pointer
 	NodeLeases() []agent.NodeLease
 	// PartitionsChanged is closed after the next change of owners or of who has
 	// a lease.

@@ -33,7 +33,7 @@ func (g *Group) vacate(ctx context.Context, node string) (stay func()) {
 	}
 	for {
 		changed := table.PartitionsChanged()
-		if !slices.ContainsFunc(table.Partitions(), func(p agent.Partition) bool { return p.Owner == node }) {
+		if !slices.ContainsFunc(table.Partitions(), func(p *agent.Partition) bool { return p.Owner == node }) {
 			return stay
 		}
 		select {

@@ -26,7 +26,7 @@ func (d *drainer) Partition(n int) agent.Partition {
 	return agent.Partition{ID: n, Owner: d.owner, Incarnation: d.life, Epoch: 7, State: agent.PartitionDraining, To: "n2"}
 }
 
-func (d *drainer) Partitions() []agent.Partition      { return nil }
+func (d *drainer) Partitions() []*agent.Partition     { return nil }
 func (d *drainer) NodeLeases() []agent.NodeLease      { return nil }
 func (d *drainer) PartitionsChanged() <-chan struct{} { return nil }
 

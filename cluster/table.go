@@ -29,7 +29,7 @@ func (g *Group) FollowTable(ctx context.Context, asked <-chan uint64, send func(
 	if table == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node places nothing")
 	}
-	var told []agent.Partition
+	var told []*agent.Partition
 	var moved, led <-chan struct{}
 	for {
 		select {
@@ -61,14 +61,14 @@ func (g *Group) FollowTable(ctx context.Context, asked <-chan uint64, send func(
 
 // changedSince are the partitions that are not as they were; all where nothing
 // was.
-func changedSince(before, now []agent.Partition) []agent.Partition {
-	if before == nil {
-		return now
-	}
+func changedSince(before, now []*agent.Partition) []agent.Partition {
 	var changed []agent.Partition
-	for n := range now {
-		if now[n] != before[n] {
-			changed = append(changed, now[n])
+	if before == nil {
+		changed = make([]agent.Partition, 0, len(now))
+	}
+	for n, p := range now {
+		if before == nil || p != before[n] {
+			changed = append(changed, *p)
 		}
 	}
 	return changed

@@ -30,7 +30,11 @@ func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 			t.Fatalf("%+v, whose lease is that of %q", member, data[member.ID])
 		}
 	}
+	var draining []agent.Partition
 	for _, p := range m.Partitions() {
+		if p.State == agent.PartitionDraining {
+			draining = append(draining, *p)
+		}
 		free := p.State == agent.PartitionFree
 		if free != (p.Owner == "") || free != (p.Epoch == 0) || (p.State == agent.PartitionDraining) != (p.To != "") {
 			t.Fatalf("%+v is neither free nor owned", p)
@@ -38,6 +42,9 @@ func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 		if !free && lives[p.Owner] != p.Incarnation {
 			t.Fatalf("%+v, whose owner's lease is %q", p, lives[p.Owner])
 		}
+	}
+	if got := m.PartitionsDraining(); !slices.Equal(got, draining) {
+		t.Fatalf("%+v drain, want %+v", got, draining)
 	}
 }
 

@@ -152,8 +152,8 @@ func (b *batch) sweepLeases(tick uint64) error {
 func (b *batch) free(node string, kind agent.PlacementEventKind, why string) error {
 	var freed []int
 	table := b.ownTable()
-	for n, row := range table {
-		if row == nil || row.Owner != node {
+	for n, row := range table.rows[:] {
+		if row.Owner != node {
 			continue
 		}
 		if err := b.storePartition(agent.Partition{ID: n, State: agent.PartitionFree, Why: why}); err != nil {
@@ -186,7 +186,7 @@ func (b *batch) storePartition(p agent.Partition) error {
 		return fmt.Errorf("encode partition %d: %w", p.ID, err)
 	}
 	b.rows.set(partitionKey(p.ID), raw)
-	b.placed.table[p.ID] = &p
+	b.placed.table.set(&p)
 	b.moved = true
 	return nil
 }

@@ -19,8 +19,30 @@ const (
 	kindPlacementEvent = "\x06" // number → logpb.PlacementEvent
 )
 
-// partitionTable is who owns what; nil where nobody ever did.
-type partitionTable [agent.Partitions]*agent.Partition
+// partitionTable is who owns what. A row is never changed, but replaced: tables
+// share those that they have in common, and readers keep them.
+type partitionTable struct {
+	rows     [agent.Partitions]*agent.Partition
+	draining agent.PartitionSet // of rows, those that drain
+}
+
+// noOwners is the table where nobody ever owned anything.
+var noOwners = func() *partitionTable {
+	t := &partitionTable{}
+	for n := range t.rows {
+		t.rows[n] = &agent.Partition{ID: n, State: agent.PartitionFree}
+	}
+	return t
+}()
+
+func (t *partitionTable) set(p *agent.Partition) {
+	t.rows[p.ID] = p
+	if p.State == agent.PartitionDraining {
+		t.draining.Add(p.ID)
+	} else {
+		t.draining.Remove(p.ID)
+	}
+}
 
 // placed is the nodes' leases and what the nodes own, all of it in memory.
 //
@@ -38,11 +60,12 @@ type placed struct {
 }
 
 func readPlaced(r storage.Reader) (placed, error) {
-	p := placed{table: &partitionTable{}, next: 1}
+	table := *noOwners
+	p := placed{table: &table, next: 1}
 	err := eachRow(r, kindPartition, func(name string, raw []byte) error {
 		n, err := decodePartition(name, raw)
 		if err == nil {
-			p.table[n.ID] = n
+			table.set(n)
 		}
 		return err
 	})
@@ -97,10 +120,7 @@ func partitionKey(n int) string {
 
 // partition is how a partition stands.
 func (p placed) partition(n int) agent.Partition {
-	if row := p.table[n]; row != nil {
-		return *row
-	}
-	return agent.Partition{ID: n, State: agent.PartitionFree}
+	return *p.table.rows[n]
 }
 
 // lease is the lease of a node, which stands; ok is false where it has none.
@@ -133,31 +153,22 @@ func (m *Machine) Partition(n int) agent.Partition {
 	return m.placed.partition(n)
 }
 
-// Partitions are all partitions, by number.
-func (m *Machine) Partitions() []agent.Partition {
+// Partitions are all partitions, by number. They are the machine's own, at no
+// cost: the caller must change neither the slice nor what is in it. One that has
+// not changed is the same pointer as before.
+func (m *Machine) Partitions() []*agent.Partition {
 	m.mu.RLock()
-	p := m.placed
-	m.mu.RUnlock()
-	all := make([]agent.Partition, agent.Partitions)
-	for n, row := range p.table {
-		if row != nil {
-			all[n] = *row
-		} else {
-			all[n] = agent.Partition{ID: n, State: agent.PartitionFree}
-		}
-	}
-	return all
+	defer m.mu.RUnlock()
+	return m.placed.table.rows[:]
 }
 
 // PartitionsDraining are those that drain, by number.
 func (m *Machine) PartitionsDraining() (all []agent.Partition) {
 	m.mu.RLock()
-	p := m.placed
+	table := m.placed.table
 	m.mu.RUnlock()
-	for _, row := range p.table {
-		if row != nil && row.State == agent.PartitionDraining {
-			all = append(all, *row)
-		}
+	for n := range table.draining.All() {
+		all = append(all, *table.rows[n])
 	}
 	return all
 }

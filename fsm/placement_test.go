@@ -382,7 +382,7 @@ func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
 				other.replay(entry)
 			}
 		}
-		if !slices.Equal(other.machine.Partitions(), r.machine.Partitions()) || !slices.Equal(other.machine.Members(), r.machine.Members()) ||
+		if !slices.EqualFunc(other.machine.Partitions(), r.machine.Partitions(), func(a, b *agent.Partition) bool { return *a == *b }) || !slices.Equal(other.machine.Members(), r.machine.Members()) ||
 			!reflect.DeepEqual(other.machine.NodeLeases(), r.machine.NodeLeases()) {
 			t.Fatal("who owns what is not the same")
 		}

@@ -53,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
-	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(), lease: cluster.NewLease()}
+	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(o.Name), lease: cluster.NewLease()}
 	if h.line, err = cluster.OpenLine(o.Name, o.Network, o.Listen, o.Advertise, o.Logger.Named("line")); err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
@@ -148,13 +148,12 @@ func (h *Host) Instances() agent.Instances { return h.router }
 func (h *Host) Ground() instance.Ground { return ground{h.table, h} }
 
 // Owned are the partitions that this host answers for now; none where its lease
-// does not stand.
+// does not stand. The caller must not change the slice.
 func (h *Host) Owned() []agent.Partition {
 	if !time.Now().Before(h.lease.Until()) {
 		return nil
 	}
-	life := h.line.Life()
-	return h.table.where(func(p *agent.Partition) bool { return p.Owner == h.o.Name && p.Incarnation == life })
+	return h.table.owned(h.line.Life())
 }
 
 // Collector exposes the host's instances, what it owns and its lease to

@@ -30,12 +30,16 @@ type table struct {
 	members    []agent.Member
 	leases     []agent.NodeLease
 	partitions [agent.Partitions]agent.Partition
+	draining   agent.PartitionSet // of partitions, those that drain
+	own        []agent.Partition  // what this host owns in ownLife; nil until it is asked for again
+	ownLife    string
+	name       string        // of this host; never changes
 	moved      chan struct{} // closed and replaced when a partition or a lease changes
 	news       chan struct{} // closed and replaced when index or wanted grows
 }
 
-func newTable() *table {
-	t := &table{moved: make(chan struct{}), news: make(chan struct{})}
+func newTable(name string) *table {
+	t := &table{name: name, moved: make(chan struct{}), news: make(chan struct{})}
 	for n := range t.partitions {
 		t.partitions[n] = agent.Partition{ID: n, State: agent.PartitionFree}
 	}
@@ -51,19 +55,39 @@ func (t *table) Partition(n int) agent.Partition {
 
 // PartitionsDraining implements instance.Ground.
 func (t *table) PartitionsDraining() []agent.Partition {
-	return t.where(func(p *agent.Partition) bool { return p.State == agent.PartitionDraining })
-}
-
-func (t *table) where(is func(*agent.Partition) bool) []agent.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var out []agent.Partition
-	for n := range t.partitions {
-		if p := &t.partitions[n]; is(p) {
-			out = append(out, *p)
+	var all []agent.Partition
+	for n := range t.draining.All() {
+		all = append(all, t.partitions[n])
+	}
+	return all
+}
+
+// owned are the partitions that this host owns in a life of its. They are put
+// together where any has changed since: who waits for them asks all the time.
+// The caller must not change the slice.
+func (t *table) owned(life string) []agent.Partition {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.own == nil || t.ownLife != life {
+		t.own, t.ownLife = []agent.Partition{}, life
+		for n := range t.partitions {
+			if p := &t.partitions[n]; p.Owner == t.name && p.Incarnation == life {
+				t.own = append(t.own, *p)
+			}
 		}
 	}
-	return out
+	return t.own
+}
+
+func (t *table) setLocked(p agent.Partition) {
+	t.partitions[p.ID], t.own = p, nil
+	if p.State == agent.PartitionDraining {
+		t.draining.Add(p.ID)
+	} else {
+		t.draining.Remove(p.ID)
+	}
 }
 
 // PartitionsChanged implements instance.Ground and router.Table.
@@ -127,7 +151,8 @@ func (t *table) take(u cluster.TableUpdate) {
 	changed := false
 	for _, p := range u.Partitions {
 		if t.partitions[p.ID] != p {
-			t.partitions[p.ID], changed = p, true
+			t.setLocked(p)
+			changed = true
 		}
 	}
 	if !slices.EqualFunc(t.leases, u.Leases, func(a, b agent.NodeLease) bool { return a.Node == b.Node && a.Life == b.Life }) {

@@ -28,7 +28,8 @@ func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.P
 	of := -1
 	if q.Manager != "" {
 		of = placement.Partition(q.Scope, q.Manager, q.Key)
-		out.Partition = &table[of]
+		p := *table[of]
+		out.Partition = &p
 		for _, c := range placement.Candidates(of, leased(nodes)) {
 			out.Candidates = append(out.Candidates, agent.PlacementCandidate{
 				Node: c.Node.Name, Zone: c.Node.Zone, Weight: c.Node.Weight, Score: c.Score,
@@ -78,7 +79,7 @@ func leased(nodes []candidate) []placement.Node {
 }
 
 // count adds up each node's share.
-func count(out *agent.Placement, table []agent.Partition) {
+func count(out *agent.Placement, table []*agent.Partition) {
 	at := map[string]*agent.PlacedNode{}
 	for i := range out.Nodes {
 		at[out.Nodes[i].Node] = &out.Nodes[i]
@@ -91,7 +92,7 @@ func count(out *agent.Placement, table []agent.Partition) {
 		case agent.PartitionFree:
 			out.Free++
 		case agent.PartitionDraining:
-			out.Moving = append(out.Moving, p)
+			out.Moving = append(out.Moving, *p)
 			if n := at[p.Owner]; n != nil {
 				n.Draining++
 			}
@@ -105,7 +106,7 @@ func count(out *agent.Placement, table []agent.Partition) {
 
 // forecast is what would be with a node more, or less; nil where none is named.
 // It is what the leader would do, as far as this node sees what that one does.
-func (n *Node) forecast(q agent.PlacementQuery, table []agent.Partition, nodes []candidate, of int) *agent.PlacementForecast {
+func (n *Node) forecast(q agent.PlacementQuery, table []*agent.Partition, nodes []candidate, of int) *agent.PlacementForecast {
 	if q.With == "" && q.Without == "" {
 		return nil
 	}

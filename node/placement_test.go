@@ -20,13 +20,12 @@ const (
 // partitions are who owns what, as a node sees it, and how many each node owns:
 // "" counts those that are nobody's, "*" those that drain. Tests ask all the
 // time, so it is put together only where it has changed; nobody changes it.
-func (r *resident) partitions() (table []agent.Partition, shares map[string]int) {
+func (r *resident) partitions() (table []*agent.Partition, shares map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if moved := r.Machine().PartitionsChanged(); moved != r.moved {
 		r.moved, r.table, r.shares = moved, r.Machine().Partitions(), map[string]int{}
-		for n := range r.table {
-			p := &r.table[n]
+		for _, p := range r.table {
 			r.shares[p.Owner]++
 			if p.State == agent.PartitionDraining {
 				r.shares["*"]++
@@ -71,8 +70,7 @@ func (w *town) believers(seen []uint64) {
 			continue
 		}
 		table, _ := r.partitions()
-		for n := range table {
-			p := &table[n]
+		for _, p := range table {
 			if p.Owner != name || p.Incarnation != r.Group().Life() || p.State == agent.PartitionDraining {
 				continue // what drains it has let go itself: it asks for the release when it has
 			}
@@ -99,7 +97,7 @@ func someOf(w *town, owner string, seen *resident) agent.Partition {
 	w.t.Helper()
 	for _, p := range seen.Machine().Partitions() {
 		if p.Owner == owner {
-			return p
+			return *p
 		}
 	}
 	w.t.Fatalf("%s owns nothing", owner)
@@ -233,8 +231,8 @@ func TestGossipThatLiesMovesNothingSim(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		for i, p := range w.leader().Machine().Partitions() {
-			if p != before[i] {
-				t.Fatalf("%+v, was %+v", p, before[i])
+			if *p != *before[i] {
+				t.Fatalf("%+v, was %+v", *p, *before[i])
 			}
 		}
 	})

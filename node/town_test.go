@@ -47,10 +47,10 @@ type resident struct {
 	stop context.CancelFunc
 	done chan error // of one: what Run returned
 
-	mu     sync.Mutex        // guards what follows
-	moved  <-chan struct{}   // from before the look at table
-	table  []agent.Partition // who owns what
-	shares map[string]int    // counts them
+	mu     sync.Mutex         // guards what follows
+	moved  <-chan struct{}    // from before the look at table
+	table  []*agent.Partition // who owns what
+	shares map[string]int     // counts them
 }
 
 // simTown is a town in a bubble of virtual time.

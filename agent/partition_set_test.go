@@ -1,0 +1,32 @@
+package agent_test
+
+import (
+	"slices"
+	"testing"
+
+	"dormouse/agent"
+)
+
+func TestASetOfPartitionsListsWhatIsInItInOrder(t *testing.T) {
+	var s agent.PartitionSet
+	for _, n := range []int{agent.Partitions - 1, 64, 0, 63, 700, 64} {
+		s.Add(n)
+	}
+	s.Remove(700)
+	s.Remove(701) // which is not in it
+	if got, want := slices.Collect(s.All()), []int{0, 63, 64, agent.Partitions - 1}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for n := range s.All() {
+		if n != 0 {
+			t.Errorf("%d after the listing was ended", n)
+		}
+		break
+	}
+	for _, n := range []int{0, 63, 64, agent.Partitions - 1} {
+		s.Remove(n)
+	}
+	if s != (agent.PartitionSet{}) {
+		t.Errorf("%v are left", slices.Collect(s.All()))
+	}
+}
