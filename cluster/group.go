@@ -71,7 +71,7 @@ func Open(o Options) (*Group, error) {
 	var err error
 	g.stores, err = openStores(storesOptions{
 		dir: o.Dir, kind: o.LogStore, check: o.Machine.Check, snapshots: o.Snapshots, applied: o.Machine.Applied,
-		fatal: o.Fatal, acceptDamage: o.AcceptDamage, rebase: g.rebase, reserve: o.DiskReserve, logger: o.Logger.Named("log"),
+		fatal: o.Fatal, acceptDamage: o.AcceptDamage, rebase: g.rebase, reserve: o.DiskReserve, segmentBytes: o.LogSegmentBytes, logger: o.Logger.Named("log"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)

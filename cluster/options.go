@@ -79,6 +79,9 @@ type Options struct {
 	// DiskReserve is how many bytes must be free for this node to take writes;
 	// 0 means what suits the disk.
 	DiskReserve int64
+	// LogSegmentBytes is how much room a log of kind wal sets aside at once; 0
+	// means walSegmentBytes.
+	LogSegmentBytes int
 	// ReadBarrier is how reads are linearizable: BarrierIndex or BarrierLog; ""
 	// means BarrierIndex.
 	ReadBarrier string

@@ -152,7 +152,8 @@ func (n *Node) openGroup() error {
 			WantVote: true, Version: version.String(), FeatureLevelMax: n.o.featureLevel(),
 			Zone: c.Placement.Zone, Weight: c.Placement.Weight,
 		},
-		Bootstrap: c.Cluster.Bootstrap, Join: c.Cluster.Join, Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim, DiskReserve: c.Limits.DiskReserveBytes,
+		Bootstrap: c.Cluster.Bootstrap, Join: c.Cluster.Join, Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim,
+		DiskReserve: c.Limits.DiskReserveBytes, LogSegmentBytes: n.o.LogSegmentBytes,
 		Logger: n.logger, Timing: timing(c), Compaction: compaction(c), AcceptDamage: c.Raft.AcceptDamage,
 		Placement: n.placement(),
 	})

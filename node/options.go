@@ -35,7 +35,8 @@ type Options struct {
 	Headless bool                          // serve neither HTTP nor gRPC: for tests that call Service
 	Logger   hclog.Logger                  // nil means what the configuration says, to standard error
 
-	FeatureLevel uint32 // the newest that this node says it can do; 0 means featureLevelMax: for tests of an older build
+	LogSegmentBytes int    // that the log sets aside at once; 0 means what suits a disk: for tests of many nodes
+	FeatureLevel    uint32 // the newest that this node says it can do; 0 means featureLevelMax: for tests of an older build
 }
 
 // featureLevel is what the cluster is told that this node can do.

@@ -142,6 +142,9 @@ func logDir(tb testing.TB) string {
 	return dir
 }
 
+// logSegment is how much a log sets aside at once: a crowd's has several.
+const logSegment = 4 << 20
+
 func name(i int) string { return fmt.Sprintf("n%d", i+1) }
 
 // config is that of a node: the first one founds, the others join it.
@@ -154,6 +157,7 @@ func (w *town) config(name string) config.Config {
 	c.Gossip.Addr = "127.0.1." + name[1:] + ":7603"
 	c.Gossip.Advertise = c.Gossip.Addr
 	c.Storage.CacheBytes = 1 << 20
+	c.Limits.DiskReserveBytes = 1 << 20 // where the log is, as logSegment: room costs time to set aside
 	c.Cluster.Timing, c.Placement.Lease = w.timing, w.lease
 	c.Cluster.Bootstrap = name == "n1"
 	if name != "n1" {
@@ -188,7 +192,7 @@ func (w *town) startWith(name string, c config.Config) *resident {
 	host := w.links.Host(name)
 	n, err := node.Open(node.Options{
 		Config: c, Network: host, Fronts: host, Gossip: transport, FS: w.disks[name], Handlers: w.handlers,
-		Logger: hclog.NewNullLogger(), FeatureLevel: w.level,
+		Logger: hclog.NewNullLogger(), FeatureLevel: w.level, LogSegmentBytes: logSegment,
 	})
 	if err != nil {
 		w.t.Fatalf("start %s: %v", name, err)
