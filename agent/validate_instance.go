@@ -65,9 +65,11 @@ func (s *Signal) Validate() error {
 	return nil
 }
 
-// Hash tells a validated signal from another under the same request. Where the
-// key orders of equal data differ, so do the hashes.
-func (s *Signal) Hash() uint64 {
+// Hash tells a validated signal to an instance from another under the same
+// request: the same words to another instance are another signal, which the
+// first one's answer is none to. Where the key orders of equal data differ, so
+// do the hashes.
+func (s *Signal) Hash(to InstanceRef) uint64 {
 	h := sha256.New()
 	h.Write([]byte(s.Type))
 	h.Write([]byte{0}) // no JSON begins with it
@@ -76,5 +78,7 @@ func (s *Signal) Hash() uint64 {
 	} else {
 		h.Write(emptyObject)
 	}
+	h.Write([]byte{0}) // none holds it either
+	h.Write([]byte(to.Checkpoint()))
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }

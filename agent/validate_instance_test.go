@@ -55,18 +55,25 @@ func TestSignalsAreJudgedAtTheDoor(t *testing.T) {
 }
 
 func TestASignalsHashTellsItFromOthers(t *testing.T) {
+	to := agent.InstanceRef{Manager: "m", Key: "k"}
 	hash := func(kind, data string) uint64 {
 		s := agent.Signal{Type: kind, Data: agent.JSON(data)}
 		if err := s.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		return s.Hash()
+		return s.Hash(to)
 	}
 	if hash("a", `{ "n": 1 }`) != hash("a", `{"n":1}`) || hash("a", "") != hash("a", "{}") {
 		t.Error("equal signals have other hashes")
 	}
 	if hash("a", `{"n":1}`) == hash("a", `{"n":2}`) || hash("a", `{}`) == hash("b", `{}`) {
 		t.Error("other signals have equal hashes")
+	}
+	same := hash("a", `{}`)
+	for _, to = range []agent.InstanceRef{{Manager: "m", Key: "k2"}, {Manager: "m2", Key: "k"}} {
+		if hash("a", `{}`) == same {
+			t.Errorf("to %v it has the hash of another instance's", to)
+		}
 	}
 }
 

@@ -170,7 +170,7 @@ func (h *Host) answered(i *instance, s agent.Signal, result agent.Result) (*agen
 		return nil, mismatch
 	}
 	kept, ok := result.Results[len(result.Results)-1].(*agent.SignalResult)
-	if !ok || kept.Hash != s.Hash() {
+	if !ok || kept.Hash != s.Hash(i.ref()) {
 		return nil, mismatch
 	}
 	reply := &agent.Reply{Node: h.o.Node, Epoch: i.epoch, Rev: i.stored.rev, Revision: i.stored.revision, Durable: true, Data: kept.Reply}

@@ -31,7 +31,7 @@ func (i *instance) recall(s agent.Signal) (*agent.Reply, error) {
 		if r.client != s.Request.Client || r.seq != s.Request.Seq {
 			continue
 		}
-		if r.hash != s.Hash() {
+		if r.hash != s.Hash(i.ref()) {
 			return nil, agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another signal", r.seq, r.client)
 		}
 		return &r.reply, nil
@@ -74,7 +74,7 @@ func (h *Host) remember(i *instance, service agent.Service, t *Turn) (agent.Repl
 		if len(r.recent) == recentMax {
 			r.recent = append(r.recent[:0], r.recent[1:]...)
 		}
-		r.recent = append(r.recent, recent{q.Client, q.Seq, t.signal.Hash(), reply})
+		r.recent = append(r.recent, recent{q.Client, q.Seq, t.signal.Hash(i.ref()), reply})
 	}
 	return reply, nil
 }

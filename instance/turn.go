@@ -118,7 +118,7 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	}
 	ops = append(ops, t.ops...)
 	if t.signal.Request.Client != "" {
-		ops = append(ops, &agent.AnswerSignal{Hash: t.signal.Hash(), Reply: t.reply})
+		ops = append(ops, &agent.AnswerSignal{Hash: t.signal.Hash(i.ref()), Reply: t.reply})
 	} else {
 		request = h.request(i)
 	}

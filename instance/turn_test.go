@@ -28,6 +28,12 @@ func TestASignalSentAgainGetsItsFirstAnswer(t *testing.T) {
 		}
 		_, err := k.host.Signal(k.Context(), ref("a"), requested(signal("patch", `{"n":2}`), "c", 1))
 		k.code(err, agent.CodeIdempotencyMismatch)
+		// The same words to another instance: what "a" answered is no answer of "b".
+		_, err = k.host.Signal(k.Context(), ref("b"), s)
+		k.code(err, agent.CodeIdempotencyMismatch)
+		if got := k.entries("b"); len(got) != 0 {
+			k.Errorf("refused, but %v", got)
+		}
 		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
 			k.Fatal(err)
 		}
