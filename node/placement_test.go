@@ -24,15 +24,26 @@ func (r *resident) partitions() (table []*agent.Partition, shares map[string]int
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if moved := r.Machine().PartitionsChanged(); moved != r.moved {
-		r.moved, r.table, r.shares = moved, r.Machine().Partitions(), map[string]int{}
+		r.moved, r.table, r.shares, r.mine = moved, r.Machine().Partitions(), map[string]int{}, nil
 		for _, p := range r.table {
 			r.shares[p.Owner]++
-			if p.State == agent.PartitionDraining {
+			switch {
+			case p.State == agent.PartitionDraining:
 				r.shares["*"]++
+			case p.Owner == r.name:
+				r.mine = append(r.mine, p)
 			}
 		}
 	}
 	return r.table, r.shares
+}
+
+// own is what a node owns as it sees it, in whatever life, and does not drain.
+func (r *resident) own() []*agent.Partition {
+	r.partitions()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mine
 }
 
 func shares(r *resident) map[string]int {
@@ -69,10 +80,10 @@ func (w *town) believers(seen []uint64) {
 		if !time.Now().Before(r.Group().LeaseUntil()) {
 			continue
 		}
-		table, _ := r.partitions()
-		for _, p := range table {
-			if p.Owner != name || p.Incarnation != r.Group().Life() || p.State == agent.PartitionDraining {
-				continue // what drains it has let go itself: it asks for the release when it has
+		life := r.Group().Life()
+		for _, p := range r.own() { // what drains it has let go itself: it asks for the release when it has
+			if p.Incarnation != life {
+				continue
 			}
 			if other := owner[p.ID]; other != "" {
 				w.t.Fatalf("%s and %s both believe that partition %d is theirs", other, name, p.ID)

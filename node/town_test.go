@@ -51,6 +51,7 @@ type resident struct {
 	moved  <-chan struct{}    // from before the look at table
 	table  []*agent.Partition // who owns what
 	shares map[string]int     // counts them
+	mine   []*agent.Partition // of table: see own
 }
 
 // simTown is a town in a bubble of virtual time.
