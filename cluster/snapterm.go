@@ -162,6 +162,10 @@ type notedSink struct {
 	note func()
 }
 
+// Unwrap is the store's own sink, which the state machine may know and give
+// its files to without copying them.
+func (s notedSink) Unwrap() raft.SnapshotSink { return s.SnapshotSink }
+
 func (s notedSink) Close() error {
 	err := s.SnapshotSink.Close()
 	s.note()

@@ -124,18 +124,30 @@ func (c *cut) name() error {
 }
 
 // Persist implements raft.FSMSnapshot: into our own store by a rename,
-// elsewhere as a stream.
+// elsewhere as a stream. Whoever wraps our store's sinks is to have Unwrap, or
+// each snapshot is a copy of all data.
 func (c *cut) Persist(to raft.SnapshotSink) error {
 	if err := c.name(); err != nil {
 		return fmt.Errorf("persist snapshot: %w", err)
 	}
-	if own, ok := to.(*sink); ok && own.store == c.home.snapshots {
+	if own, ok := innermost(to).(*sink); ok && own.store == c.home.snapshots {
 		return own.adopt(c.dir, c.header)
 	}
 	if err := c.stream(to); err != nil {
 		return fmt.Errorf("persist snapshot: %w", err)
 	}
 	return nil
+}
+
+// innermost is the sink that lies below all that wrap it.
+func innermost(s raft.SnapshotSink) raft.SnapshotSink {
+	for {
+		w, ok := s.(interface{ Unwrap() raft.SnapshotSink })
+		if !ok {
+			return s
+		}
+		s = w.Unwrap()
+	}
 }
 
 // stream writes the cut, whose files have been named, to w.
