@@ -37,7 +37,7 @@ const (
 	MemTableBytesDefault = 32 << 20
 
 	memTablesMax    = 4                // past it a commit waits for a flush
-	l0CompactAt     = 8                // sublevels of L0 that start a compaction; fewer of so small memtables write more
+	l0CompactAt     = 8                // half as many sublevels of L0 start a compaction: Pebble counts each twice; fewer of so small memtables write more
 	l0StopAt        = 24               // sublevels of L0 at which commits wait
 	openFilesMax    = 4096             // table files held open
 	blockBytes      = 16 << 10         // a page of entries fits a few blocks
