@@ -9,7 +9,10 @@ TEST := GOGC=400 go test -tags invariants -ldflags=-w
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## build, and start a one-node cluster on loopback (data in ./dormouse-data)
+run: ## build, and start a one-node cluster on loopback (data in ./dormouse-data)
+	@mkdir -p bin
+	go build -o bin/dormoused ./cmd/node
+	go build -o bin/dormctl ./cmd/dormctl
 	bin/dormoused --dev
 
 cluster: build ## three nodes on loopback until interrupted (data in ./dormouse-data/cluster)

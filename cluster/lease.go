@@ -205,8 +205,8 @@ func (g *Group) keepLease(ctx context.Context) error {
 	}
 	var refused OwnResponse // as it was logged last: a renewal is tried again for ever
 	return g.lease.Keep(ctx, ttl, g.LeaderChanged, func(ctx context.Context) (bool, error) {
-		if g.id.clusterID() == "" {
-			return false, nil
+		if _, known := g.member(g.o.NodeID); !known || g.id.clusterID() == "" {
+			return false, nil // a founder's row comes a moment after its cluster
 		}
 		answer := g.own(ctx, OwnRequest{Kind: OwnRenew, TTL: ttl, Handlers: g.o.Placement.Handlers})
 		if answer.Refused != "" && (answer.Refused != refused.Refused || answer.Detail != refused.Detail) {
