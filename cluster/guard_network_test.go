@@ -83,17 +83,17 @@ func (p *pipes) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, 
 	}
 }
 
-// The guard on raft's own transport: pre-votes, pipelines, the transfer of
-// leadership, heartbeats off the main thread, and an end that leaves nothing
+// The guard on raft's own transport, as the product has it: pre-votes, the
+// transfer of leadership, heartbeats off the main thread, and an end that leaves nothing
 // running, since the bubble would wait for it.
 func TestTheGuardStandsBeforeRaftsRealTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &street{houses: map[raft.ServerAddress]*pipes{}}
 		r := newRig(t, 3)
 		r.network = func(n *rigNode) raft.Transport {
-			return raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+			return unpiped{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 				Stream: s.listen(n.addr), MaxPool: 3, Timeout: 10 * time.Second, Logger: nullLogger,
-			})
+			})}
 		}
 		r.start()
 		leader := r.leader()
