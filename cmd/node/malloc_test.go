@@ -1,6 +1,6 @@
 //go:build linux && cgo
 
-package storage_test
+package main
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"dormouse/storage"
 )
@@ -72,7 +73,8 @@ func arenas(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const size, goHeap = 64 << 20, 0xc0
+	const size = 64 << 20
+	goHeap := uint64(uintptr(unsafe.Pointer(new([size / 64]byte)))) >> 32 // which looks alike
 	count, writableTo := 0, uint64(0)
 	for line := range strings.Lines(string(raw)) {
 		m := mapping.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
