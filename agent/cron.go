@@ -200,6 +200,9 @@ func CronChanges(specs JSON) (changes []CronChange, err error) {
 		changes = append(changes, change)
 		return nil
 	})
+	if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
+		return nil, Invalid("specs", "specs must be a JSON object: %v", err)
+	}
 	return changes, err
 }
 

@@ -1,6 +1,10 @@
 package fsm_test
 
 import (
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
@@ -93,4 +97,21 @@ func (h hostile) endingOp() *logpb.Op {
 		return &logpb.Op{Op: &logpb.Op_CancelSession{CancelSession: &logpb.CancelSession{Session: h.id(), Reason: h.bytes(), IfRevision: h.maybe()}}}
 	}
 	return &logpb.Op{Op: &logpb.Op_DeleteSession{DeleteSession: &logpb.DeleteSession{Session: h.id(), IfRevision: h.maybe(), SealMs: h.ttl()}}}
+}
+
+// Answers are part of the state: of two faults that no door has seen all
+// replicas name the same.
+func TestAllReplicasNameTheSameFaultOfASession(t *testing.T) {
+	commit, err := proto.Marshal(&logpb.Commit{Scope: "s", Client: "c", Seq: 1, NotAfterTick: 1 << 40, Ops: []*logpb.Op{
+		{Op: &logpb.Op_PutSession{PutSession: &logpb.PutSession{Session: "s", Agent: "a", Thread: strings.Repeat("t", 600), Checkpoint: "."}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := applyAnything(t, [][][]byte{{commit}})
+	for range 32 {
+		if again, _ := applyAnything(t, [][][]byte{{commit}}); again != first {
+			t.Fatal("two machines that were fed the same log differ")
+		}
+	}
 }

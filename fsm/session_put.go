@@ -44,9 +44,9 @@ func validPutSession(op *agent.PutSession) error {
 	if err := agent.ValidID("agent_id", op.AgentID); err != nil {
 		return err
 	}
-	for field, id := range map[string]string{"thread": op.Thread, "checkpoint": op.Checkpoint} {
-		if id != "" {
-			if err := agent.ValidID(field, id); err != nil {
+	for _, named := range [...]struct{ field, id string }{{"thread", op.Thread}, {"checkpoint", op.Checkpoint}} {
+		if named.id != "" {
+			if err := agent.ValidID(named.field, named.id); err != nil {
 				return err
 			}
 		}
