@@ -149,6 +149,9 @@ func (a *app) instancesStats() *cobra.Command {
 		Use: "stats MANAGER", Short: "Count a manager's instances, by node", Args: exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
+				if _, err := find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]}); err != nil {
+					return err
+				}
 				stats, err := s.Instances().Stats(ctx, a.scope, args[0])
 				if err != nil {
 					return err

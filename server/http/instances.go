@@ -132,7 +132,7 @@ func (f *front) routeInstances() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/stats", id: "manager-stats", tag: tag, summary: "Count a manager's instances over all nodes",
 		effect: scoped, answers: managerStats{},
-	}, func(c *call, _ *none) error { return c.stats(c.scope, c.id("manager")) })
+	}, (*call).managerStats)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/cluster/instances", id: "count-instances", tag: "cluster",
 		summary: "Count the instances of all managers of all scopes, node by node", answers: managerStats{},
@@ -270,6 +270,16 @@ func (c *call) signalInstance(body *signalBody) error {
 	return c.answer(reply{body: signalReply{
 		Node: r.Node, Epoch: r.Epoch, Rev: r.Rev, Revision: r.Revision, Durable: r.Durable, Data: anyValue{document(r.Data)},
 	}})
+}
+
+// managerStats counts nothing under a name that is no manager's: zeros would
+// hide a slip of the pen.
+func (c *call) managerStats(*none) error {
+	manager := c.id("manager")
+	if _, err := readNow[*agent.Manager](c, &agent.GetManager{Name: manager}); err != nil {
+		return err
+	}
+	return c.stats(c.scope, manager)
 }
 
 func (c *call) stats(scope, manager string) error {

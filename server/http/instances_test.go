@@ -188,6 +188,7 @@ func TestTheDocumentTellsWhatCallsOnInstancesTake(t *testing.T) {
 
 func TestStatsNameTheNodes(t *testing.T) {
 	k, _ := instances(t)
+	k.call("PUT", "/v1/managers/m", `{"handler":{"kind":"document"}}`, "Dormouse-Scope: acme").ok(201)
 	nodes := k.call("GET", "/v1/managers/m/stats?scope=acme", "").ok(200)["nodes"].([]any)
 	if first := nodes[0].(map[string]any); first["awake"] != 3.0 || first["keys"].([]any)[0] != "acme" {
 		t.Errorf("%v", nodes)
@@ -195,6 +196,7 @@ func TestStatsNameTheNodes(t *testing.T) {
 	if second := nodes[1].(map[string]any); second["error"] != "gone" {
 		t.Errorf("%v", nodes)
 	}
+	k.call("GET", "/v1/managers/m/stats", "").problem(404, "not_found") // of that name there is one in another scope only
 }
 
 func TestAllInstancesAreCountedTogether(t *testing.T) {
