@@ -7,13 +7,10 @@ import (
 
 // The state machine stops at an error that is no refusal.
 func TestSpecsThatAreNoObjectAreRefusedNeverAnError(t *testing.T) {
-	for _, specs := range []string{``, `null`, `[]`, `{"j":`, `{"j"`, `{`, `{"j":nul`, `{"\ud800":null}`, `{"j":null}}`, `{"j":null,`, `{1:2}`} {
+	for _, specs := range []string{``, `null`, `[]`, `{"j":`, `{"j"`, `{`, `{"j":nul`, `{"\ud800":null}`, `{"j":null,`, `{1:2}`} {
 		_, err := CronChanges(JSON(specs))
-		if e := (*Error)(nil); err != nil && (!errors.As(err, &e) || e.Code != CodeInvalid) {
+		if e := (*Error)(nil); !errors.As(err, &e) || e.Code != CodeInvalid || e.Field != "specs" {
 			t.Errorf("%s: %v", specs, err)
 		}
-	}
-	if _, err := CronChanges(JSON(`{"j":`)); err == nil {
-		t.Error("half an object was taken")
 	}
 }

@@ -110,3 +110,34 @@ func TestARefusedLeaseIsLoggedOncePerChange(t *testing.T) {
 		}
 	})
 }
+
+// eager is a table that counts who asks for a lease before there are members.
+type eager struct {
+	drainer
+	members func() []agent.Member
+	early   atomic.Int32
+}
+
+func (e *eager) EncodeRenewNodeLease(lease agent.NodeLease, m *agent.Member) []byte {
+	if len(e.members()) == 0 {
+		e.early.Add(1)
+	}
+	return e.drainer.EncodeRenewNodeLease(lease, m)
+}
+
+// A founder's row comes a moment after its cluster. A lease that it asked for
+// before would be refused, with an alarm in the log of each first start.
+func TestAFounderAsksForNoLeaseBeforeItIsAMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		table := &eager{drainer: drainer{owner: "n1"}}
+		n := l.start("n1", func(o *cluster.Options) {
+			table.members = o.Machine.Members
+			o.Bootstrap, o.Placement.Table, o.Placement.LeaseTTL = true, table, 5*time.Second
+		})
+		l.until("it has a lease", func() bool { return n.group.LeaseUntil().After(time.Now()) })
+		if asked := table.early.Load(); asked > 0 {
+			t.Errorf("it asked %d times before", asked)
+		}
+	})
+}

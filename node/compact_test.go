@@ -6,28 +6,34 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"dormouse/config"
 	"dormouse/storage"
 )
 
+// snapshotted is a node that writes more than its log keeps, and waits for the
+// snapshot.
+func (w *town) snapshotted(name string) config.Config {
+	w.t.Helper()
+	c := w.config(name)
+	c.Raft.SnapshotEntries = 100
+	w.startWith(name, c)
+	w.settle(1)
+	n := w.awake[name]
+	for i := range 150 {
+		if err := put(w.t.Context(), n.Service(), "k", i+1); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.await("a snapshot of 150 entries, where one is due after 100", func() bool {
+		snapshots, err := n.Machine().Snapshots().List()
+		return err == nil && len(snapshots) > 0
+	})
+	return c
+}
+
 func TestTheLogIsCutWhereTheConfigurationSaysSim(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 0)
-		c := w.config("n1")
-		c.Raft.SnapshotEntries = 100
-		w.startWith("n1", c)
-		w.settle(1)
-		first := w.awake["n1"]
-		for i := range 150 {
-			if err := put(t.Context(), first.Service(), "k", i+1); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.await("a snapshot of 150 entries, where one is due after 100", func() bool {
-			snapshots, err := first.Machine().Snapshots().List()
-			return err == nil && len(snapshots) > 0
-		})
-	})
+	synctest.Test(t, func(t *testing.T) { simTown(t, 0).snapshotted("n1") })
 }
 
 // What a group wraps round the state machine's snapshots must not come between
@@ -37,22 +43,11 @@ func TestASnapshotHoldsTheStatesOwnFilesSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := simTown(t, 0)
 		w.disks["n1"] = storage.Disk
-		c := w.config("n1")
-		c.Raft.SnapshotEntries = 100
-		w.startWith("n1", c)
-		w.settle(1)
-		first := w.awake["n1"]
-		for i := range 110 {
-			if err := put(t.Context(), first.Service(), "k", i+1); err != nil {
-				t.Fatal(err)
-			}
+		state := filepath.Join(w.snapshotted("n1").Node.DataDir, "state")
+		kept, err := filepath.Glob(filepath.Join(state, "snapshots", "*[0-9]", "data", "*.sst"))
+		if err != nil || len(kept) == 0 {
+			t.Fatalf("the snapshot holds %q: %v", kept, err)
 		}
-		state := filepath.Join(c.Node.DataDir, "state")
-		var kept []string
-		w.await("a snapshot of 110 entries, where one is due after 100", func() bool {
-			kept, _ = filepath.Glob(filepath.Join(state, "snapshots", "*[0-9]", "data", "*.sst"))
-			return len(kept) > 0
-		})
 		for _, path := range kept {
 			ours, err := os.Stat(path)
 			if err != nil {

@@ -1,0 +1,41 @@
+package host
+
+import (
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/cluster"
+)
+
+// What a host owns is kept between two looks, and never longer than it is true.
+func TestWhatAHostOwnsFollowsTheTable(t *testing.T) {
+	table := newTable("h")
+	owned := func(n int, owner, life string) agent.Partition {
+		return agent.Partition{ID: n, Owner: owner, Incarnation: life, Epoch: 1, State: agent.PartitionOwned}
+	}
+	draining := owned(2, "h", "L1")
+	draining.State, draining.To = agent.PartitionDraining, "g"
+	for i, step := range []struct {
+		changed     []agent.Partition
+		ours, drain int
+	}{
+		{changed: nil, ours: 0},
+		{changed: []agent.Partition{owned(1, "h", "L1"), owned(2, "h", "L1"), owned(3, "h", "L0"), owned(4, "g", "L1")}, ours: 2},
+		{changed: []agent.Partition{owned(4, "h", "L1")}, ours: 3},
+		{changed: []agent.Partition{draining}, ours: 3, drain: 1},
+		{changed: []agent.Partition{owned(2, "g", "L1"), owned(1, "g", "L1")}, ours: 1},
+	} {
+		table.take(cluster.TableUpdate{Index: uint64(i + 1), Partitions: step.changed})
+		for range 2 {
+			if got := table.owned("L1"); len(got) != step.ours {
+				t.Errorf("step %d: it owns %+v, want %d", i, got, step.ours)
+			}
+		}
+		if got := table.PartitionsDraining(); len(got) != step.drain {
+			t.Errorf("step %d: %+v drain, want %d", i, got, step.drain)
+		}
+	}
+	if got := table.owned("L0"); len(got) != 1 {
+		t.Errorf("an earlier life owns %+v", got)
+	}
+}
