@@ -15,11 +15,11 @@ import (
 func TestATimerThatCoolsWhileOthersAreLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.page = func(from string) {
+		w.onPage(func(from string) {
 			if from != "" {
 				time.Sleep(300 * time.Millisecond)
 			}
-		}
+		})
 		w.handle = func(_ context.Context, n int, s agent.Signal) error {
 			if n == 0 {
 				return agent.Errorf(agent.CodeUnavailable, "not now")

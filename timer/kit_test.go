@@ -23,7 +23,7 @@ type world struct {
 
 	// handle is what an instance makes of its n-th signal, from 0.
 	handle func(ctx context.Context, n int, s agent.Signal) error
-	// page is told before timers are read from a place on.
+	// page is told before timers are read from a place on: set it with onPage.
 	page func(from string)
 	// unmanaged: there is no manager; guarded by mu.
 	unmanaged bool
@@ -128,6 +128,14 @@ func (w *world) nudge() {
 	}
 }
 
+// onPage has page told before timers are read from a place on. The waker reads
+// timers from its start, so page is set under the lock.
+func (w *world) onPage(page func(from string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.page = page
+}
+
 // lead makes the node lead, or not.
 func (w *world) lead(leads bool) {
 	w.mu.Lock()
@@ -152,7 +160,10 @@ func (w *world) LeaderChanged() <-chan struct{} {
 func (w *world) WatchDueTimers() (<-chan struct{}, func()) { return w.news, func() {} }
 
 func (w *world) DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error) {
-	w.page(from)
+	w.mu.Lock()
+	page := w.page
+	w.mu.Unlock()
+	page(from)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wall = time.Now().UnixMilli()
