@@ -129,6 +129,20 @@ func (m *Machine) Chain() (index uint64, chain uint32) {
 	return m.progress.index, m.progress.chain
 }
 
+// Engine reads the engine's gauges; they begin anew where a snapshot takes the
+// state's place. It is false once the machine is closed.
+func (m *Machine) Engine() (storage.Metrics, bool) {
+	m.mu.RLock()
+	g := m.gen
+	ok := g.acquire()
+	m.mu.RUnlock()
+	if !ok {
+		return storage.Metrics{}, false
+	}
+	defer g.release()
+	return g.engine.Metrics(), true
+}
+
 // fatal ends this replica: see Options.Fatal.
 func (m *Machine) fatal(err error) {
 	if m.options.Fatal == nil {

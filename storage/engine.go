@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -52,6 +53,8 @@ type Engine struct {
 	db    *pebble.DB
 	disk  io.Closer // the health checks of a real disk; may be nil
 	alarm *alarm
+
+	stalls atomic.Int64 // times that commits began to wait
 }
 
 // alarm tells the first background error and keeps quiet afterwards.
@@ -118,6 +121,7 @@ func (e *Engine) options(fs FS, cache *pebble.Cache, dir string, o Options) *peb
 		p.Levels[i].FilterType = pebble.TableFilter
 	}
 	p.EventListener = &pebble.EventListener{
+		WriteStallBegin: func(pebble.WriteStallBeginInfo) { e.stalls.Add(1) },
 		BackgroundError: func(err error) {
 			e.alarm.raise(fmt.Errorf("engine in %s: background work failed: %w", dir, marked(err)))
 		},
@@ -194,37 +198,6 @@ func (e *Engine) Checkpoint(dir string) error {
 // View is the engine as of now, unchanged by what is committed later. It must
 // be closed, before the engine is.
 func (e *Engine) View() *View { return &View{snapshot: e.db.NewSnapshot()} }
-
-// Metrics are an engine's gauges.
-type Metrics struct {
-	DiskBytes         uint64 // of all files
-	MemTableBytes     uint64 // committed, not yet flushed
-	CacheBytes        int64
-	CacheHits         int64
-	CacheMisses       int64
-	L0Sublevels       int32
-	CompactionDebt    uint64 // bytes waiting to be compacted
-	Flushes           int64
-	Compactions       int64
-	ReadAmplification int
-}
-
-// Metrics reads the engine's gauges.
-func (e *Engine) Metrics() Metrics {
-	m := e.db.Metrics()
-	return Metrics{
-		DiskBytes:         m.DiskSpaceUsage(),
-		MemTableBytes:     m.MemTable.Size,
-		CacheBytes:        m.BlockCache.Size,
-		CacheHits:         m.BlockCache.Hits,
-		CacheMisses:       m.BlockCache.Misses,
-		L0Sublevels:       m.Levels[0].Sublevels,
-		CompactionDebt:    m.Compact.EstimatedDebt,
-		Flushes:           m.Flush.Count,
-		Compactions:       m.Compact.Count,
-		ReadAmplification: m.ReadAmp(),
-	}
-}
 
 // Close closes the engine. What was not flushed is flushed by Flush alone.
 func (e *Engine) Close() error {

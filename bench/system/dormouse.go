@@ -146,19 +146,27 @@ func Ready(ctx context.Context, url string) error {
 // Restores asks the node at a base URL how many snapshots of others have taken
 // the place of its state since it started.
 func Restores(ctx context.Context, url string) (int, error) {
+	return metric(ctx, url, "dormouse_restores_total")
+}
+
+// Compacting asks the node at a base URL how many compactions its engine is at.
+func Compacting(ctx context.Context, url string) (int, error) {
+	return metric(ctx, url, "dormouse_engine_compacting")
+}
+
+// metric asks the node at a base URL for a whole number among its metrics.
+func metric(ctx context.Context, url, name string) (int, error) {
 	raw, err := get(ctx, url+"/metrics")
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(raw)) {
-		if n, ok := strings.CutPrefix(line, restoresMetric+" "); ok {
+		if n, ok := strings.CutPrefix(line, name+" "); ok {
 			return strconv.Atoi(strings.TrimSpace(n))
 		}
 	}
-	return 0, fmt.Errorf("the metrics of %s do not tell %s", url, restoresMetric)
+	return 0, fmt.Errorf("the metrics of %s do not tell %s", url, name)
 }
-
-const restoresMetric = "dormouse_restores_total"
 
 func get(ctx context.Context, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -52,6 +52,7 @@ func trialNames(given []string) ([]string, error) {
 // sizeFlags say how large the trials are.
 type sizeFlags struct {
 	agents      int
+	growthFor   time.Duration
 	coldMiB     int
 	catchUpMiB  int
 	threadRevs  int
@@ -60,6 +61,7 @@ type sizeFlags struct {
 
 func (s *sizeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&s.agents, "agents", 1_000_000, "growth: how many agents")
+	cmd.Flags().DurationVar(&s.growthFor, "growth-for", time.Minute, "growth: how long each of its measurements takes, so that what it writes is compacted meanwhile")
 	cmd.Flags().IntVar(&s.coldMiB, "cold-mib", 10<<10, "cold-start: MiB of data on the node's disk")
 	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB that are written while the follower is away")
 	cmd.Flags().IntVar(&s.threadRevs, "thread-entries", 100_000, "thread: entries of the long thread")
@@ -67,7 +69,7 @@ func (s *sizeFlags) define(cmd *cobra.Command) {
 }
 
 func (s *sizeFlags) check() error {
-	if s.agents < agentsFew || s.coldMiB < 1 || s.catchUpMiB < 1 || s.threadRevs < entriesFew || s.failoverFor <= 0 {
+	if s.agents < agentsFew || s.coldMiB < 1 || s.catchUpMiB < 1 || s.threadRevs < entriesFew || s.failoverFor <= 0 || s.growthFor <= 0 {
 		return usagef("--agents must be at least %d, --thread-entries %d, and the other sizes positive", agentsFew, entriesFew)
 	}
 	return nil
@@ -157,11 +159,11 @@ func (st *stage) fill(ctx context.Context, d load.Driver, f load.Fill) error {
 	return f.Write(ctx, d)
 }
 
-// rate measures a workload on agents that stand.
-func (st *stage) rate(ctx context.Context, s *system.System, workload, prefix string, agents, callers int) (report.Cell, error) {
+// rate measures a workload for a while on agents that stand.
+func (st *stage) rate(ctx context.Context, s *system.System, workload, prefix string, agents, callers int, duration time.Duration) (report.Cell, error) {
 	w, _ := load.ByName(workload)
 	f := &runFlags{
-		system: s.Name, workload: workload, callers: callers, duration: st.duration, warmup: st.warmup,
+		system: s.Name, workload: workload, callers: callers, duration: duration, warmup: st.warmup,
 		endpoints: s.Endpoints, pids: s.PIDs(), agents: agents, prefix: prefix, stored: true,
 	}
 	bar := st.a.newProgress("measuring "+workload, f.warmup+f.duration)

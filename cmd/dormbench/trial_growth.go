@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"dormouse/bench/load"
 	"dormouse/bench/report"
@@ -19,10 +20,15 @@ const (
 	threadCallers = 16
 	putBytes      = 1 << 10
 	mibPerAgents  = 100_000 // and node: so many agents take less than a GiB
+
+	settlePoll   = 500 * time.Millisecond
+	settledLooks = 4 // in a row at which no node compacts
+	settleMax    = 5 * time.Minute
 )
 
 // growth compares a store of many agents with one of few, each with a
-// checkpoint of 1 KiB and a thread.
+// checkpoint of 1 KiB and a thread. Each measurement begins at rest, and is long
+// enough that the compactions of what it writes are part of it.
 func (st *stage) growth(ctx context.Context) ([]report.Trial, error) {
 	if err := st.roomFor((st.size.agents/mibPerAgents + 1) * system.NodesDefault << 10); err != nil {
 		return nil, err
@@ -35,7 +41,10 @@ func (st *stage) growth(ctx context.Context) ([]report.Trial, error) {
 				return err
 			}
 			for _, workload := range []string{"put-1k", "append-300", "get-1k"} {
-				cell, err := st.rate(ctx, s, workload, "agent", agents, growthCallers)
+				if err := st.settle(ctx, s); err != nil {
+					return err
+				}
+				cell, err := st.rate(ctx, s, workload, "agent", agents, growthCallers, st.size.growthFor)
 				if err != nil {
 					return err
 				}
@@ -62,6 +71,31 @@ func (st *stage) growth(ctx context.Context) ([]report.Trial, error) {
 	return found, nil
 }
 
+// settle waits until no node compacts what was written before: the rates are
+// those of a store of that size, and what came before is no part of them.
+func (st *stage) settle(ctx context.Context, s *system.System) error {
+	for began, quiet := time.Now(), 0; quiet < settledLooks; quiet++ {
+		if time.Since(began) > settleMax {
+			return fmt.Errorf("the engines still compact after %v", settleMax)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(settlePoll):
+		}
+		for _, url := range s.HTTP {
+			n, err := system.Compacting(ctx, url)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				quiet = -1 // the next look is the first again
+			}
+		}
+	}
+	return nil
+}
+
 // thread compares appends to long threads with appends to short ones, in one
 // store.
 func (st *stage) thread(ctx context.Context) ([]report.Trial, error) {
@@ -72,7 +106,7 @@ func (st *stage) thread(ctx context.Context) ([]report.Trial, error) {
 			if err := st.fill(ctx, d, load.Fill{Prefix: prefix, Agents: threadCallers, Checkpoint: putBytes, Entries: entries}); err != nil {
 				return err
 			}
-			cell, err := st.rate(ctx, s, "append-300", prefix, threadCallers, threadCallers)
+			cell, err := st.rate(ctx, s, "append-300", prefix, threadCallers, threadCallers, st.duration)
 			if err != nil {
 				return err
 			}
