@@ -11,7 +11,7 @@ import (
 )
 
 // takenMax is how many leases long a host waits for its name, which an earlier
-// life of it may still have.
+// life of it may still have, while somebody leads.
 const takenMax = 3
 
 // patience tells the refusals of a lease that pass by themselves from those that
@@ -45,7 +45,10 @@ func (p *patience) refused(e *agent.Error) error {
 
 func (p *patience) passes(e *agent.Error) bool {
 	switch e.Code {
-	case agent.CodeUnavailable: // there will be a leader
+	case agent.CodeUnavailable:
+		// There will be a leader. Leases lapse by leaders' clocks: while nobody
+		// leads, that of an earlier life stands still.
+		p.taken = time.Time{}
 		return true
 	case agent.CodeConflict:
 		// Handlers that do not go with another process's do so from

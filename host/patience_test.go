@@ -1,0 +1,38 @@
+package host
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/agent"
+)
+
+// A name that is taken is waited for while somebody leads: an earlier life's
+// lease, which nobody renews, does not lapse while nobody does.
+func TestATakenNameIsWaitedForWhileSomebodyLeads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := patience{ttl: time.Second, log: hclog.NewNullLogger()}
+		refused := func(code agent.Code, long time.Duration) error {
+			for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+				if err := p.refused(agent.Errorf(code, "no")); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for range 5 { // leaders that go before the lease has lapsed
+			for _, code := range []agent.Code{agent.CodeAlreadyClaimed, agent.CodeUnavailable} {
+				if err := refused(code, 900*time.Millisecond); err != nil {
+					t.Fatalf("after %s: %v", code, err)
+				}
+			}
+		}
+		if err := refused(agent.CodeAlreadyClaimed, (takenMax+1)*p.ttl); err == nil {
+			t.Error("a name whose lease stands is waited for without end")
+		}
+	})
+}
