@@ -10,6 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/clip"
+	"dormouse/internal/planted"
 )
 
 // Handler handles an instance's signals, one at a time. It says what it wants
@@ -136,6 +137,9 @@ func (h *Host) enliven(ctx context.Context, i *instance, manager agent.Manager, 
 // unlive has the instance's Handler made anew: its turn was not applied. One
 // that is away is made anew for each turn.
 func (h *Host) unlive(i *instance) {
+	if planted.Is(planted.UnappliedTurnStays) {
+		return
+	}
 	if r := i.body.rare; r != nil {
 		if _, is := r.live.(*away); !is {
 			r.live = nil

@@ -19,6 +19,7 @@ type Options struct {
 	Nodes     int               // 1 to 7; 0 means 3. Of a Target: as many as it has addresses
 	Dir       string            // of the run's files; made, and must not hold a run yet
 	Binary    string            // dormoused; "" builds it
+	Program   []string          // the command of programs that take part as hosts; nil means this one's own, as dormjepsen has it
 	Processes int               // of each workload; 0 means 12
 	Loopback  bool              // no network of its own, even where there could be one: fewer faults
 	Bug       string            // the planted bug to run with; a Binary that is named must be built with -tags zoo
@@ -37,6 +38,9 @@ const (
 func (o Options) resolve() (Options, error) {
 	if len(o.Workloads) == 0 {
 		o.Workloads = workload.Names()
+		if o.Target != nil {
+			o.Workloads = workload.WithoutPrograms(o.Workloads)
+		}
 	}
 	if len(o.Nemeses) == 0 {
 		o.Nemeses = []string{"none"}
@@ -70,6 +74,9 @@ func (o Options) resolve() (Options, error) {
 	}
 	if o.Time < 0 || o.Processes < 0 {
 		wrong = append(wrong, errors.New("time and processes cannot be negative"))
+	}
+	if o.Target != nil && workload.NeedsPrograms(o.Workloads) {
+		wrong = append(wrong, errors.New("workload host is for a cluster of our own, beside which programs are started: leave it out"))
 	}
 	if o.Dir == "" {
 		wrong = append(wrong, errors.New("name a directory for the run's files"))

@@ -37,6 +37,7 @@ func TestARunThatIsAskedForWronglyIsRefusedAtOnce(t *testing.T) {
 		"no addresses":   {jepsen.Options{Target: &jepsen.Target{}}, []string{"addresses"}},
 		"half a hook":    {jepsen.Options{Target: &jepsen.Target{Endpoints: []string{"127.0.0.1:1"}, HookFault: "true"}}, []string{"hook"}},
 		"foreign faults": {jepsen.Options{Nemeses: []string{"kill"}, Target: &jepsen.Target{Endpoints: []string{"127.0.0.1:1"}}}, []string{"hooks"}},
+		"no programs":    {jepsen.Options{Workloads: []string{"host"}, Target: &jepsen.Target{Endpoints: []string{"127.0.0.1:1"}}}, []string{"host", "programs"}},
 		"nobody there":   {jepsen.Options{Target: &jepsen.Target{Endpoints: []string{"127.0.0.1:1"}}}, []string{"127.0.0.1:1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/testbed"
+	"dormouse/jepsen/workload"
 )
 
 // stage is the cluster that a run is played against: one of our own, or
@@ -55,7 +57,11 @@ type bedStage struct {
 
 // openBed draws the plan and makes the bed that it needs.
 func openBed(ctx context.Context, o Options, exited func(host, detail string)) (*bedStage, error) {
-	plan, err := nemesis.Draw(o.Seed, o.Nemeses, o.Nodes, o.Time)
+	programs, err := programs(o)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := nemesis.Draw(o.Seed, o.Nemeses, o.Nodes, programs != nil, o.Time)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +74,7 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 	}
 	bed, err := testbed.Open(ctx, testbed.Options{
 		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Env: settings(o),
-		Net: !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock),
+		Net: !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
 		Logf:   func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
 		OnExit: exited,
 	})
@@ -99,12 +105,38 @@ func settings(o Options) map[string]string {
 	s := map[string]string{
 		"DORMOUSE_RAFT__SNAPSHOT_BYTES": "1048576", "DORMOUSE_RAFT__SNAPSHOT_ENTRIES": "200",
 		"DORMOUSE_RAFT__TRAILING_BYTES": "65536", "DORMOUSE_RAFT__TRAILING_ENTRIES": "20",
-		"DORMOUSE_PLACEMENT__LEASE": "2s",
+		"DORMOUSE_PLACEMENT__LEASE": lease,
 	}
 	if o.Bug != "" {
 		s[bugVariable] = o.Bug
 	}
 	return s
+}
+
+// lease is how long a node or a program keeps what it owns though nobody hears
+// from it.
+const lease = "2s"
+
+// programs are the commands of those that take part beside the nodes: two that
+// have the handler of the workloads, and one with another, which owns a share of
+// the partitions and has their turns handled by the two.
+func programs(o Options) ([][]string, error) {
+	if !workload.NeedsPrograms(o.Workloads) {
+		return nil, nil
+	}
+	command := o.Program
+	if command == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("jepsen: find the harness's own program: %w", err)
+		}
+		command = []string{self, "host"}
+	}
+	var all [][]string
+	for _, handler := range []string{workload.HostHandler, workload.HostHandler, "another"} {
+		all = append(all, append(slices.Clone(command), "--lease", lease, "--handler", handler))
+	}
+	return all, nil
 }
 
 // diskFor is the kind of disk that can do what the faults need.

@@ -47,7 +47,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVarP(&a.output, "output", "o", outputTable, "table or json")
 	root.AddCommand(
 		a.runCommand(), a.checkCommand(), a.ednCommand(), a.listCommand(),
-		a.smokeCommand(), a.selftestCommand(), a.fullCommand(), a.versionCommand(),
+		a.smokeCommand(), a.selftestCommand(), a.fullCommand(), a.versionCommand(), a.hostCommand(),
 	)
 	return root
 }

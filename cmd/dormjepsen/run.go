@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/jepsen"
+	"dormouse/jepsen/workload"
 )
 
 // runFlags is what the command line says of one run.
@@ -101,6 +102,9 @@ func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 	}
 	if o.Target, err = f.target(cmd); err != nil {
 		return o, err
+	}
+	if o.Target != nil && f.workloads == everything {
+		o.Workloads = workload.WithoutPrograms(o.Workloads)
 	}
 	if !cmd.Flags().Changed("seed") {
 		o.Seed = rand.Uint64N(1 << 32) // few enough digits to copy by hand

@@ -10,7 +10,8 @@ import (
 
 // smokeParts are a handful of runs that meet most of what there is: every
 // workload but plan, which takes many processes and longer faults to find
-// anything, and pod, which waits for what its callers have left behind; and the
+// anything, pod, which waits for what its callers have left behind, and host,
+// whose programs would own what the other workloads' nodes are to own; and the
 // faults that have found the most elsewhere.
 func smokeParts() []part {
 	return []part{

@@ -96,6 +96,7 @@ const (
 	LapsedLeaseAnswers Bug = "lapsed-lease-answers"
 	TimerAckedEarly    Bug = "timer-acked-early"
 	NoPartitionFence   Bug = "no-partition-fence"
+	UnappliedTurnStays Bug = "unapplied-turn-stays"
 	MutationNotResumed Bug = "mutation-not-resumed"
 )
 
@@ -162,6 +163,7 @@ var about = map[Bug]string{
 	LapsedLeaseAnswers: "a node answers for its instances after its lease has lapsed",
 	TimerAckedEarly:    "a timer's occurrence is acknowledged before its turn",
 	MutationNotResumed: "a pod does not go on with a mutation whose caller has gone",
+	UnappliedTurnStays: "a Go handler whose turn was not applied goes on with what it has in memory",
 	NoPartitionFence:   "the fence of a partition is not looked at: whoever owned it may still write",
 
 	UnknownAsRefused:        "an entry whose leader lost its place is called refused",

@@ -104,8 +104,10 @@ var mayImport = map[string][]string{
 		"agent", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 	},
 	"cmd/dormjepsen": {
-		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload", "jepsen/zoo",
+		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/program", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"jepsen/zoo",
 	},
+	"jepsen/program":        {"agent", "host", "instance"}, // embeds Dormouse, as programs do
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
 	"jepsen/testbed":        {"jepsen/testbed/clock", "jepsen/testbed/disk", "jepsen/testbed/packet"},
 	"jepsen/testbed/packet": nil,

@@ -103,7 +103,8 @@ func (a *act) shuffled() []*testbed.Host {
 	return members
 }
 
-// some are random members: "leader", "follower", "minority", "majority", "all".
+// some are random members: "leader", "follower", "minority", "majority", "all";
+// or "program" or "programs", which are none.
 func (a *act) some(ctx context.Context, role string) []*testbed.Host {
 	switch members := a.shuffled(); role {
 	case "leader":
@@ -114,6 +115,10 @@ func (a *act) some(ctx context.Context, role string) []*testbed.Host {
 		return members[:max(1, (len(members)-1)/2)]
 	case "majority":
 		return members[:len(members)/2+1]
+	case "program":
+		return a.programs()[:1]
+	case "programs":
+		return a.programs()
 	default:
 		return members
 	}

@@ -27,7 +27,7 @@ type field struct {
 	holds    *holds
 
 	mu    sync.Mutex
-	seats map[string]bool // guarded by mu; :: host → its node is meant to be a member
+	seats map[string]bool // guarded by mu; :: host → its node, or its program, is meant to take part
 	names int             // guarded by mu; fresh node names that were given
 }
 
@@ -40,6 +40,9 @@ func newField(g Ground) (*field, error) {
 	}
 	if net := g.Bed.Net(); net != nil {
 		f.wires = newWires(net.Set)
+	}
+	for _, p := range g.Bed.Programs() {
+		f.seats[p.Name()] = true
 	}
 	var err error
 	f.operator, err = g.Dial(endpoints...)

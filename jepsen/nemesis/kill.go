@@ -11,15 +11,19 @@ import (
 
 var killing = fault{
 	name: "kill", about: "kill -9 of the leader, a follower, a majority or all, again and again, and in the middle of a snapshot; then a restart",
-	variants: []variant{
+	variants: append([]variant{
 		{name: "leader", nodesMin: 1, shortest: time.Second, longest: 8 * time.Second, mends: 2 * time.Second, begin: killSome("leader")},
 		{name: "follower", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, mends: 2 * time.Second, begin: killSome("follower")},
 		{name: "majority", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: killSome("majority")},
 		{name: "all", nodesMin: 3, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: killSome("all")},
-		{name: "again and again", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, mends: 2 * time.Second, begin: killAgain},
+		{name: "again and again", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, mends: 2 * time.Second, begin: killAgain((*act).any)},
 		{name: "in a snapshot", nodesMin: 1, shortest: 12 * time.Second, longest: 20 * time.Second, mends: 2 * time.Second, begin: killInSnapshot},
 		{name: "while taking a snapshot over", nodesMin: 3, shortest: 15 * time.Second, longest: 25 * time.Second, mends: 2 * time.Second, begin: killInInstall},
-	},
+	}, ofPrograms(
+		variant{name: "a program", nodesMin: 1, shortest: 500 * time.Millisecond, longest: 8 * time.Second, mends: time.Second, begin: killSome("program")},
+		variant{name: "all programs", nodesMin: 1, shortest: 500 * time.Millisecond, longest: 8 * time.Second, mends: time.Second, begin: killSome("programs")},
+		variant{name: "a program, again and again", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, mends: 2 * time.Second, begin: killAgain((*act).program)},
+	)...),
 }
 
 func killSome(role string) func(ctx context.Context, a *act) (undo, error) {
@@ -43,9 +47,12 @@ func (a *act) restart(hosts []*testbed.Host, release func()) undo {
 	}
 }
 
-// killAgain kills one node whenever it has come up, or is about to.
-func killAgain(ctx context.Context, a *act) (undo, error) {
-	h := a.any()
+// killAgain kills one whenever it has come up, or is about to.
+func killAgain(one func(a *act) *testbed.Host) func(ctx context.Context, a *act) (undo, error) {
+	return func(ctx context.Context, a *act) (undo, error) { return a.killAgain(ctx, one(a)) }
+}
+
+func (a *act) killAgain(ctx context.Context, h *testbed.Host) (undo, error) {
 	release, err := a.claim(ctx, h)
 	if err != nil {
 		return nil, err

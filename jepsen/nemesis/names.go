@@ -23,6 +23,7 @@ type variant struct {
 	nodesMin          int // the smallest cluster where it makes sense
 	shortest, longest time.Duration
 	mends             time.Duration // about how long its undo takes; the next fault is planned for after it
+	programs          bool          // it is for runs in which programs take part
 
 	// begin does the harm: it claims the hosts, calls a.begins before it
 	// touches any, and returns how to undo it. The undo must do whatever it can

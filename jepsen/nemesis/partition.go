@@ -11,7 +11,7 @@ import (
 var partitioning = fault{
 	name: "partition", about: "cut networks: halves, one node, a bridge, a ring of majorities, the leader, one way only, Raft, gossip or clients only",
 	needs: []testbed.Capability{testbed.CanPartition},
-	variants: []variant{
+	variants: append([]variant{
 		parting("halves", 3, halves),
 		parting("single", 3, single),
 		parting("bridge", 3, bridge),
@@ -24,7 +24,13 @@ var partitioning = fault{
 		parting("gossip only", 3, halvesOf(testbed.GossipPorts)),
 		parting("clients only", 1, clientsOnly),
 		parting("clients unheard", 1, clientsUnheard),
-	},
+	}, ofPrograms(
+		parting("a program from all", 1, programFromAll),
+		parting("a program from the leader", 1, programFromLeader),
+		parting("a program hears nobody", 1, programDeaf),
+		parting("nobody hears a program", 1, programMute),
+		parting("programs from each other", 1, programsApart),
+	)...),
 }
 
 // parting makes a variant of what cuts some wires and says which.
@@ -56,10 +62,10 @@ func halvesOf(ports testbed.Ports) func(ctx context.Context, a *act) (string, fu
 	}
 }
 
-// single cuts one node off from nodes and clients.
+// single cuts one node off from nodes, clients and programs.
 func single(_ context.Context, a *act) (string, func()) {
 	all := names(a.shuffled())
-	return all[0] + " from all", func() { a.cut(all[:1], append(all[1:], testbed.Clients), testbed.AllPorts) }
+	return all[0] + " from all", func() { a.cut(all[:1], append(all[1:], a.beside()...), testbed.AllPorts) }
 }
 
 // bridge leaves one node that hears both halves, which do not hear each other.
@@ -105,7 +111,7 @@ func leaderFromNodes(ctx context.Context, a *act) (string, func()) {
 func leaderFromAll(ctx context.Context, a *act) (string, func()) {
 	h := a.leader(ctx)
 	return h.Name(), func() {
-		a.cut([]string{h.Name()}, append(a.others(h), testbed.Clients), testbed.AllPorts)
+		a.cut([]string{h.Name()}, append(a.others(h), a.beside()...), testbed.AllPorts)
 	}
 }
 

@@ -11,13 +11,16 @@ import (
 
 var pausing = fault{
 	name: "pause", about: "SIGSTOP of the leader, a follower, a majority or all for 0.1 to 30 s; then SIGCONT",
-	variants: []variant{
+	variants: append([]variant{
 		{name: "leader", nodesMin: 1, shortest: 100 * time.Millisecond, longest: 30 * time.Second, begin: pauseSome("leader")},
 		{name: "follower", nodesMin: 3, shortest: 100 * time.Millisecond, longest: 30 * time.Second, begin: pauseSome("follower")},
 		{name: "majority", nodesMin: 3, shortest: 100 * time.Millisecond, longest: 15 * time.Second, begin: pauseSome("majority")},
 		{name: "all", nodesMin: 3, shortest: 100 * time.Millisecond, longest: 15 * time.Second, begin: pauseSome("all")},
 		{name: "leaders in turn", nodesMin: 3, shortest: 5 * time.Second, longest: 15 * time.Second, begin: pauseLeaders},
-	},
+	}, ofPrograms(
+		variant{name: "a program", nodesMin: 1, shortest: 100 * time.Millisecond, longest: 15 * time.Second, begin: pauseSome("program")},
+		variant{name: "all programs", nodesMin: 1, shortest: 100 * time.Millisecond, longest: 10 * time.Second, begin: pauseSome("programs")},
+	)...),
 }
 
 func pauseSome(role string) func(ctx context.Context, a *act) (undo, error) {

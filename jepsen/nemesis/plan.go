@@ -12,10 +12,12 @@ import (
 
 // Plan is the faults of a run.
 type Plan struct {
-	Seed  uint64   `json:"seed"`
-	Nodes int      `json:"nodes"`
-	Steps []Step   `json:"steps"`
-	Notes []string `json:"notes,omitempty"` // what was asked for and left out, and why
+	Seed  uint64 `json:"seed"`
+	Nodes int    `json:"nodes"`
+
+	Programs bool     `json:"programs,omitempty"` // take part
+	Steps    []Step   `json:"steps"`
+	Notes    []string `json:"notes,omitempty"` // what was asked for and left out, and why
 }
 
 const (
@@ -29,17 +31,18 @@ const (
 	share = 0.5
 )
 
-// Draw makes the plan of a run of so long against a cluster of so many nodes.
+// Draw makes the plan of a run of so long against a cluster of so many nodes, in
+// which programs take part or not.
 // The same arguments give the same plan. Names that there are not are an error
 // which lists those that there are.
-func Draw(seed uint64, faults []string, nodes int, total time.Duration) (Plan, error) {
-	p := Plan{Seed: seed, Nodes: nodes}
+func Draw(seed uint64, faults []string, nodes int, programs bool, total time.Duration) (Plan, error) {
+	p := Plan{Seed: seed, Nodes: nodes, Programs: programs}
 	for _, name := range faults {
 		f, err := find(name)
 		if err != nil {
 			return Plan{}, err
 		}
-		steps, note := f.draw(name, seed, nodes, total)
+		steps, note := f.draw(name, seed, nodes, programs, total)
 		p.Steps = append(p.Steps, steps...)
 		if note != "" {
 			p.Notes = append(p.Notes, note)
@@ -54,21 +57,27 @@ func Draw(seed uint64, faults []string, nodes int, total time.Duration) (Plan, e
 
 // draw makes the lane of one fault, by the name that it was asked for. Every
 // variant that makes sense at that size comes once before any comes again.
-func (f fault) draw(lane string, seed uint64, nodes int, total time.Duration) (steps []Step, note string) {
+func (f fault) draw(lane string, seed uint64, nodes int, programs bool, total time.Duration) (steps []Step, note string) {
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(lane))
 	draw := rand.New(rand.NewPCG(seed, name.Sum64()))
 	var fit []variant
-	var unfit []string
+	var unfit, unmet []string
 	for _, v := range f.variants {
-		if v.nodesMin <= nodes {
+		switch {
+		case v.programs && !programs:
+			unmet = append(unmet, v.name)
+		case v.nodesMin <= nodes:
 			fit = append(fit, v)
-		} else {
+		default:
 			unfit = append(unfit, v.name)
 		}
 	}
 	if len(unfit) > 0 {
 		note = fmt.Sprintf("%s: a cluster of %d is too small for %s", f.name, nodes, strings.Join(unfit, ", "))
+	}
+	if len(fit) == 0 && len(unmet) > 0 { // else nobody misses them
+		note = fmt.Sprintf("%s: no programs take part, which are for %s", f.name, strings.Join(unmet, ", "))
 	}
 	if len(fit) == 0 {
 		return nil, note

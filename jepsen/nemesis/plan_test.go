@@ -3,6 +3,7 @@ package nemesis_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 func draw(t *testing.T, seed uint64, nodes int, total time.Duration, faults ...string) nemesis.Plan {
 	t.Helper()
-	p, err := nemesis.Draw(seed, faults, nodes, total)
+	p, err := nemesis.Draw(seed, faults, nodes, true, total)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +94,32 @@ func TestEveryVariantComes(t *testing.T) {
 	}
 }
 
+// TestProgramsAreHarmedWhereTheyTakePart: a run without any is planned as if
+// nobody had thought of them.
+func TestProgramsAreHarmedWhereTheyTakePart(t *testing.T) {
+	for _, name := range []string{"kill", "pause", "partition", "transfer"} {
+		alone, err := nemesis.Draw(1, []string{name}, 3, false, 30*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range alone.Steps {
+			if strings.Contains(s.Variant, "program") {
+				t.Errorf("%s, %s comes where no programs take part", name, s.Variant)
+			}
+		}
+		together := draw(t, 1, 3, 30*time.Minute, name)
+		if !slices.ContainsFunc(together.Steps, func(s nemesis.Step) bool { return strings.Contains(s.Variant, "program") }) {
+			t.Errorf("%s does nothing to programs", name)
+		}
+	}
+	p, err := nemesis.Draw(1, []string{"kill/a-program"}, 3, false, time.Minute)
+	if err != nil || len(p.Steps) > 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "no programs take part") {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 func TestUnknownNamesListTheKnown(t *testing.T) {
-	_, err := nemesis.Draw(1, []string{"earthquake"}, 3, time.Minute)
+	_, err := nemesis.Draw(1, []string{"earthquake"}, 3, false, time.Minute)
 	if err == nil {
 		t.Fatal("an earthquake was planned")
 	}
@@ -123,7 +148,7 @@ func TestOneVariantAlone(t *testing.T) {
 			}
 		}
 	}
-	_, err := nemesis.Draw(1, []string{"kill/softly"}, 3, time.Minute)
+	_, err := nemesis.Draw(1, []string{"kill/softly"}, 3, false, time.Minute)
 	if err == nil || !strings.Contains(err.Error(), "again-and-again") {
 		t.Errorf("%v, which does not name the variants that there are", err)
 	}

@@ -117,8 +117,9 @@ func (f *field) restore(ctx context.Context) error {
 	if net := f.Bed.Net(); net != nil {
 		net.HealAll()
 	}
-	members := f.members()
-	for _, h := range f.Bed.Hosts() {
+	programs := f.Bed.Programs()
+	members := append(f.members(), programs...)
+	for _, h := range append(f.Bed.Hosts(), programs...) {
 		if d := h.Disk(); d != nil {
 			d.Heal()
 		}

@@ -40,7 +40,7 @@ func blurring(name string, nodesMin int, link func(a *act) testbed.Link) variant
 	return variant{
 		name: name, nodesMin: nodesMin, shortest: 3 * time.Second, longest: 15 * time.Second,
 		begin: func(_ context.Context, a *act) (undo, error) {
-			all, l := append(names(a.members()), testbed.Clients), link(a)
+			all, l := append(names(a.members()), a.beside()...), link(a)
 			some, where := all, "everywhere"
 			if a.draw.IntN(2) == 0 {
 				h := a.any()

@@ -8,14 +8,17 @@ import (
 	"dormouse/agent"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/check"
+	"dormouse/jepsen/testbed"
 )
 
 var transferring = fault{
 	name: "transfer", about: "leadership handed round in storms; every node restarted in order, one after the other",
-	variants: []variant{
+	variants: append([]variant{
 		{name: "storm", nodesMin: 3, shortest: 5 * time.Second, longest: 20 * time.Second, begin: transferStorm},
-		{name: check.VariantRolling, nodesMin: 1, shortest: 10 * time.Second, longest: 20 * time.Second, begin: restartRolling},
-	},
+		{name: check.VariantRolling, nodesMin: 1, shortest: 10 * time.Second, longest: 20 * time.Second, begin: restartRolling((*act).shuffled)},
+	}, ofPrograms(
+		variant{name: "programs restart", nodesMin: 1, shortest: 4 * time.Second, longest: 12 * time.Second, begin: restartRolling((*act).programs)},
+	)...),
 }
 
 // transferStorm has leadership handed over, to a random node or to any, many
@@ -43,10 +46,13 @@ func transferStorm(ctx context.Context, a *act) (undo, error) {
 	}, nil
 }
 
-// restartRolling stops each node in order, starts it again, and waits until it
-// is ready before the next: what an operator does to install a version.
-func restartRolling(ctx context.Context, a *act) (undo, error) {
-	hosts := a.shuffled()
+// restartRolling stops one after the other in order, starts it again, and waits
+// until it is ready before the next: what an operator does to install a version.
+func restartRolling(which func(a *act) []*testbed.Host) func(ctx context.Context, a *act) (undo, error) {
+	return func(ctx context.Context, a *act) (undo, error) { return a.restartRolling(ctx, which(a)) }
+}
+
+func (a *act) restartRolling(ctx context.Context, hosts []*testbed.Host) (undo, error) {
 	release, err := a.claim(ctx, hosts...)
 	if err != nil {
 		return nil, err

@@ -71,15 +71,11 @@ func (b *Bed) found(ctx context.Context) error {
 	defer cancel()
 	hosts := b.Hosts()
 	hosts[0].founds = true
-	for _, h := range hosts {
-		if err := h.Start(ctx); err != nil {
-			return err
-		}
+	if err := start(ctx, hosts); err != nil {
+		return err
 	}
-	for _, h := range hosts {
-		if err := h.Ready(ctx); err != nil {
-			return err
-		}
+	if err := ready(ctx, hosts); err != nil {
+		return err
 	}
 	if err := b.allVote(ctx); err != nil {
 		return err
@@ -87,7 +83,7 @@ func (b *Bed) found(ctx context.Context) error {
 	hosts[0].founded()
 	b.checkClock(hosts[0])
 	b.options.Logf("%d nodes vote", len(hosts))
-	return nil
+	return b.accompany(ctx)
 }
 
 // allVote waits until every host's node counts as many voters as there are
@@ -111,7 +107,10 @@ func (b *Bed) allVote(ctx context.Context) error {
 
 // AddHost makes a fresh host with an empty data directory. Its node is not
 // started; once it is, it asks to join.
-func (b *Bed) AddHost(ctx context.Context) (*Host, error) {
+func (b *Bed) AddHost(ctx context.Context) (*Host, error) { return b.addHost(ctx, nil) }
+
+// addHost makes a host for a node, or for the program of that command.
+func (b *Bed) addHost(ctx context.Context, program []string) (*Host, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("add a host: %w", context.Cause(ctx))
 	}
@@ -121,11 +120,11 @@ func (b *Bed) AddHost(ctx context.Context) (*Host, error) {
 	defer b.leave()
 	b.adding.Lock()
 	defer b.adding.Unlock()
-	n := len(b.Hosts()) + 1
+	n := len(b.all()) + 1
 	if n > hostsMax {
 		return nil, fmt.Errorf("add a host: there are %d, which is the most", hostsMax)
 	}
-	h, err := b.newHost(ctx, n)
+	h, err := b.newHost(ctx, n, program)
 	if err != nil {
 		return nil, fmt.Errorf("add a host: %w", err)
 	}
@@ -135,8 +134,13 @@ func (b *Bed) AddHost(ctx context.Context) (*Host, error) {
 	return h, nil
 }
 
-// Hosts are all hosts in the order of their making.
+// Hosts are all hosts of nodes, in the order of their making.
 func (b *Bed) Hosts() []*Host {
+	return slices.DeleteFunc(b.all(), func(h *Host) bool { return h.program != nil })
+}
+
+// all are the hosts of nodes and those of programs.
+func (b *Bed) all() []*Host {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.hosts)
@@ -144,7 +148,7 @@ func (b *Bed) Hosts() []*Host {
 
 // Host is the host of that name; nil where there is none.
 func (b *Bed) Host(name string) *Host {
-	for _, h := range b.Hosts() {
+	for _, h := range b.all() {
 		if h.name == name {
 			return h
 		}
@@ -182,7 +186,7 @@ func (b *Bed) Close() error {
 	}
 	b.closed = true
 	var errs []error
-	hosts := b.Hosts()
+	hosts := b.all()
 	for _, h := range hosts {
 		if p := h.current(); p != nil {
 			errs = append(errs, p.signal(syscall.SIGKILL)) // all at once: none shall notice that others are gone

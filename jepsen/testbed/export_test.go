@@ -23,3 +23,25 @@ func RunToEnd(logPath string, command ...string) (code int, detail string, err e
 	<-p.exited
 	return p.code, p.detail, nil
 }
+
+// ProgramBeside is the command line of a program beside so many nodes, and the
+// names of the hosts that its bed says are nodes' and programs'.
+func ProgramBeside(nodes int, command ...string) (args, hosts, programs []string) {
+	b := &Bed{}
+	for n := range nodes + 1 {
+		h := &Host{bed: b, place: place{loopback, loopbackFirst + n*portStride}}
+		if n == nodes {
+			h.program = command
+		}
+		h.name = b.hostName(h.program)
+		h.node = h.name
+		b.hosts = append(b.hosts, h)
+	}
+	for _, h := range b.Hosts() {
+		hosts = append(hosts, h.Name())
+	}
+	for _, h := range b.Programs() {
+		programs = append(programs, h.Name())
+	}
+	return b.Programs()[0].command().Args, hosts, programs
+}

@@ -64,18 +64,14 @@ func (b *Bed) furnish() (err error) {
 }
 
 // newHost makes the host of that number.
-func (b *Bed) newHost(ctx context.Context, n int) (_ *Host, err error) {
-	name := fmt.Sprintf("n%d", n)
-	h := &Host{bed: b, name: name, node: name, dir: filepath.Join(b.options.Dir, name)}
+func (b *Bed) newHost(ctx context.Context, n int, program []string) (_ *Host, err error) {
+	name := b.hostName(program)
+	h := &Host{bed: b, name: name, node: name, program: program, dir: filepath.Join(b.options.Dir, name)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.dismantle())
 		}
 	}()
-	h.data = filepath.Join(h.dir, "data")
-	if err := os.MkdirAll(h.data, 0o755); err != nil {
-		return nil, err
-	}
 	if b.net != nil {
 		h.place = place{hostAddr(n), portBase}
 		h.space, err = b.net.attach(name, h.place.ip)
@@ -87,19 +83,32 @@ func (b *Bed) newHost(ctx context.Context, n int) (_ *Host, err error) {
 		return nil, err
 	}
 	h.web = observer(h.space)
+	if program == nil {
+		err = h.equip(ctx)
+	}
+	return h, err
+}
+
+// equip gives the host what a node needs beside a network.
+func (h *Host) equip(ctx context.Context) (err error) {
+	b := h.bed
+	h.data = filepath.Join(h.dir, "data")
+	if err := os.MkdirAll(h.data, 0o755); err != nil {
+		return err
+	}
 	if b.can[CanDisk] || b.can[CanPower] {
 		h.disk, err = disk.Open(ctx, disk.Options{Dir: h.dir, Faulty: b.can[CanDisk], Powered: b.can[CanPower]})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		h.data = h.disk.Dir()
 	}
 	if b.can[CanClock] {
 		if h.clock, err = clock.Open(filepath.Join(h.dir, "clock")); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return h, nil
+	return nil
 }
 
 // dismantle takes down what a host was made of. Its process has been killed.

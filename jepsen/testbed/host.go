@@ -16,7 +16,7 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// Host is a machine for one node. Its name stays; the node on it may be given
+// Host is a machine for one node, or for a program (Programs). Its name stays; the node on it may be given
 // another (Rename). All methods may be called concurrently.
 type Host struct {
 	bed   *Bed
@@ -29,13 +29,15 @@ type Host struct {
 	disk  *disk.Disk   // nil where it has a plain one
 	clock *clock.Clock // nil where none was to be had; see Clock
 
+	program []string // the command of its program; nil where it is for a node
+
 	mu      sync.Mutex
 	node    string   // id of its node
 	founds  bool     // its node founds the cluster: only until Open has seen that done
 	process *process // the newest; nil before the first Start
 }
 
-// Name is the host's: n1, n2, …
+// Name is the host's: n1, n2, …, and p1, p2, … of programs.
 func (h *Host) Name() string { return h.name }
 
 // Node is the id of the node on the host: its name, unless it was renamed.
@@ -98,7 +100,7 @@ func (h *Host) Start(ctx context.Context) error {
 	if h.process != nil && h.process.running() {
 		return fmt.Errorf("start %s: it runs already", h.name)
 	}
-	cmd := exec.Command(h.bed.binary, h.args()...)
+	cmd := h.command()
 	cmd.Env = h.env()
 	p, err := launch(h.space, h.LogPath(), cmd, func(p *process) { h.bed.options.OnExit(h.name, p.detail) })
 	if err != nil {
@@ -106,6 +108,14 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	h.process = p
 	return nil
+}
+
+// command is what runs on the host.
+func (h *Host) command() *exec.Cmd {
+	if h.program != nil {
+		return exec.Command(h.program[0], h.programArgs()...)
+	}
+	return exec.Command(h.bed.binary, h.args()...)
 }
 
 // args is the command line of its node. The founder is told to found only

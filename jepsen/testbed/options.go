@@ -39,6 +39,8 @@ type Options struct {
 	Disk   DiskKind          // what the data directories are on
 	Clock  bool              // clocks that can be shifted are wanted
 
+	Programs [][]string // commands of programs that take part as hosts; each is told --name, --listen, --http and --join
+
 	Logf   func(format string, args ...any) // progress, a line each; nil means silent
 	OnExit func(host, detail string)        // a node's process ended, by our doing or its own; must not block
 }

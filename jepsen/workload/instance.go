@@ -13,6 +13,8 @@ import (
 // sent to any node, and again under its request id. Instances idle out, are told
 // to sleep, and move with their partitions, while their owners are harmed.
 type instance struct {
+	name    string
+	about   string
 	keys    *Keys
 	names   atomic.Int64 // increments so far; numbers them
 	managed managed
@@ -27,19 +29,24 @@ const (
 )
 
 func newInstance() Workload {
+	return newCounters("instance",
+		"counters in live instances, by signals through any node: each acknowledged increment counts once, epochs never run backwards, no stale owner's effect appears",
+		agent.Handler{Kind: agent.HandlerDocument})
+}
+
+// newCounters makes the workload with a handler that takes the document
+// handler's signals.
+func newCounters(name, about string, handler agent.Handler) *instance {
 	return &instance{
-		keys: NewSharedKeys(counterPrefix, counterWidth, counterCallsMax),
-		managed: managed{manager: agent.Manager{
-			Name: counterManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: counterIdle,
-		}},
+		name: name, about: about,
+		keys:    NewSharedKeys(counterPrefix, counterWidth, counterCallsMax),
+		managed: managed{manager: agent.Manager{Name: counterManager, Handler: handler, IdleTimeout: counterIdle}},
 	}
 }
 
-func (*instance) Name() string { return "instance" }
+func (w *instance) Name() string { return w.name }
 
-func (*instance) About() string {
-	return "counters in live instances, by signals through any node: each acknowledged increment counts once, epochs never run backwards, no stale owner's effect appears"
-}
+func (w *instance) About() string { return w.about }
 
 // The calls, beside get, which is a signal that changes nothing. A callRead reads
 // what is stored, not the live instance.
@@ -96,7 +103,7 @@ func (w *instance) call(ctx context.Context, p *Process, key string) {
 	case draw < 8:
 		w.increment(ctx, p, key)
 	case draw < 10:
-		_, _ = w.signal(ctx, p, callCast, key, counterCall{Name: w.name(p)})
+		_, _ = w.signal(ctx, p, callCast, key, counterCall{Name: w.fresh(p)})
 	case draw == 17:
 		_, _ = act(ctx, p, callSleep, key, func(ctx context.Context, at agent.Instances, ref agent.InstanceRef) error {
 			return at.Hibernate(ctx, ref)
@@ -111,7 +118,8 @@ func (w *instance) call(ctx context.Context, p *Process, key string) {
 	}
 }
 
-func (w *instance) name(p *Process) string { return writeName(p, w.names.Add(1)) }
+// fresh names an increment.
+func (w *instance) fresh(p *Process) string { return writeName(p, w.names.Add(1)) }
 
 // look asks how a counter is.
 func (w *instance) look(ctx context.Context, p *Process, key string) {
@@ -127,7 +135,7 @@ const againTries = 3
 // increment sends an increment, and sends it again: always where nobody knows
 // what came of it, and now and then where it is known.
 func (w *instance) increment(ctx context.Context, p *Process, key string) {
-	in := counterCall{Name: w.name(p)}
+	in := counterCall{Name: w.fresh(p)}
 	_, err := w.signal(ctx, p, callIncrement, key, in)
 	in.Again = true
 	for try := 0; try < againTries && (agent.OutcomeOf(err) == agent.Undecided || p.Rand.IntN(10) == 0) && pace(ctx, p); try++ {

@@ -23,6 +23,7 @@ var all = []func() Workload{
 	newFork,
 	newErase,
 	newInstance,
+	newHost,
 	newPlan,
 	newTimer,
 	newSquad,

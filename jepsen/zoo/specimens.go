@@ -88,6 +88,7 @@ var specimens = []Specimen{
 	// Virtual time finds it each time: TestGuessesOfALapsedOwnerAreFoundSim of package node.
 	{Bug: planted.LapsedLeaseAnswers, Workloads: []string{instance}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: instance},
 	{Bug: planted.NoPartitionFence, Workloads: []string{"plan"}, Nemeses: []string{"partition/leader-from-nodes"}, Processes: 24, Time: time.Minute, Seed: 1, Check: "plan"},
+	{Bug: planted.UnappliedTurnStays, Workloads: []string{"host"}, Time: short, Seed: 1, Check: "host", Client: true},
 	{Bug: planted.MutationNotResumed, Workloads: []string{"pod"}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: "pod"},
 	{Bug: planted.TimerAckedEarly, Workloads: []string{"timer"}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: "timer"},
 

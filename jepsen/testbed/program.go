@@ -1,0 +1,69 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Programs are the hosts of the programs that take part beside the nodes: what
+// the documents call hosts, each on a machine of its own. They are harmed as the
+// hosts of nodes are, but for their disks and clocks, which they have not.
+func (b *Bed) Programs() []*Host {
+	return slices.DeleteFunc(b.all(), func(h *Host) bool { return h.program == nil })
+}
+
+// accompany starts the programs, and waits until all have joined.
+func (b *Bed) accompany(ctx context.Context) error {
+	for _, command := range b.options.Programs {
+		if _, err := b.addHost(ctx, command); err != nil {
+			return err
+		}
+	}
+	programs := b.Programs()
+	if err := start(ctx, programs); err != nil {
+		return err
+	}
+	if err := ready(ctx, programs); err != nil {
+		return err
+	}
+	if len(programs) > 0 {
+		b.options.Logf("%d programs have joined", len(programs))
+	}
+	return nil
+}
+
+func start(ctx context.Context, hosts []*Host) error {
+	for _, h := range hosts {
+		if err := h.Start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ready(ctx context.Context, hosts []*Host) error {
+	for _, h := range hosts {
+		if err := h.Ready(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hostName names the next host of its kind.
+func (b *Bed) hostName(program []string) string {
+	if program != nil {
+		return fmt.Sprintf("p%d", len(b.Programs())+1)
+	}
+	return fmt.Sprintf("n%d", len(b.Hosts())+1)
+}
+
+// programArgs tell a program its addresses, and where the nodes are by now.
+func (h *Host) programArgs() []string {
+	args := append(slices.Clone(h.program[1:]), "--name", h.node, "--listen", h.Raft(), "--http", h.HTTP())
+	for _, node := range h.bed.Hosts() {
+		args = append(args, "--join", node.Raft())
+	}
+	return args
+}
