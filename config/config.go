@@ -139,8 +139,9 @@ func Default() Config {
 // dataDirDefault is where a node keeps its data unless told otherwise.
 const dataDirDefault = "./dormouse-data"
 
-// resolve fills in what follows from other settings.
-func (c *Config) resolve() {
+// Resolve fills in what follows from other settings. Load does, and so does
+// node.Open, for programs that make a Config by themselves.
+func (c *Config) Resolve() {
 	if c.Node.Dev {
 		c.Cluster.Bootstrap = true
 		if c.Node.ID == "" {
@@ -162,8 +163,8 @@ func (c *Config) resolve() {
 		{c.Raft.Addr, &c.Raft.Advertise},
 		{c.Gossip.Addr, &c.Gossip.Advertise},
 	} {
-		if *a.advertise == "" && !unspecified(a.addr) {
-			*a.advertise = a.addr
+		if _, port, err := splitAddr(a.addr); *a.advertise == "" && !unspecified(a.addr) && (err != nil || port != 0) {
+			*a.advertise = a.addr // others may dial just this
 		}
 	}
 }

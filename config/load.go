@@ -49,7 +49,7 @@ func Load(s Sources) (Config, error) {
 	if err := merged.UnmarshalWithConf("", &c, koanf.UnmarshalConf{Tag: "yaml", DecoderConfig: decoder()}); err != nil {
 		return Config{}, decodeError(err)
 	}
-	c.resolve()
+	c.Resolve()
 	if err := c.validate(); err != nil {
 		return Config{}, err
 	}

@@ -70,13 +70,18 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 
 // find learns which cluster this is, and who its nodes are.
 func (h *Host) find(ctx context.Context) error {
-	for at := 0; ; at++ {
-		err := h.findAt(ctx, h.o.Join[at%len(h.o.Join)])
+	why := make([]error, len(h.o.Join)) // of each node, the last
+	for at := 0; ; at = (at + 1) % len(why) {
+		err := h.findAt(ctx, h.o.Join[at])
 		if err == nil {
 			return nil
 		}
+		if why[at] == nil || why[at].Error() != err.Error() { // not each time: it is tried often
+			h.o.Logger.Warn("no cluster to join yet", "node", h.o.Join[at], "error", err)
+		}
+		why[at] = err
 		if pause.For(ctx, findRetry); ctx.Err() != nil {
-			return fmt.Errorf("no node of %v answers: %w", h.o.Join, err)
+			return fmt.Errorf("no node of %v answers: %w", h.o.Join, errors.Join(why...))
 		}
 	}
 }
@@ -102,20 +107,36 @@ func (h *Host) findAt(ctx context.Context, addr string) error {
 		return err
 	}
 	u, err := stream.Next()
-	if err == nil {
-		h.table.take(u)
+	if err != nil {
+		return err
 	}
-	return err
+	h.table.take(u)
+	if len(h.endpoints()) == 0 {
+		return agent.Errorf(agent.CodeUnavailable,
+			"node %s knows of no node that tells where it serves gRPC: have nodes advertise it, or name them in Client.Endpoints", status.Node)
+	}
+	return nil
+}
+
+// endpoints are where the host reads and commits: as it was told, or else where
+// the nodes that it hears of serve clients.
+func (h *Host) endpoints() []string {
+	if len(h.o.Client.Endpoints) > 0 {
+		return h.o.Client.Endpoints
+	}
+	var found []string
+	for _, m := range h.table.Members() {
+		if m.GRPCAddr != "" {
+			found = append(found, m.GRPCAddr)
+		}
+	}
+	return found
 }
 
 // build makes what keeps instances, on top of what was found.
 func (h *Host) build() error {
 	c := h.o.Client
-	for _, m := range h.table.Members() {
-		if len(h.o.Client.Endpoints) == 0 && m.GRPCAddr != "" {
-			c.Endpoints = append(c.Endpoints, m.GRPCAddr)
-		}
-	}
+	c.Endpoints = h.endpoints()
 	var err error
 	if h.client, err = client.Dial(c); err != nil {
 		return err

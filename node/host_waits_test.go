@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/config"
+	"dormouse/host"
 )
 
 // diary is what hosts log. Its methods may be called concurrently.
@@ -60,6 +62,38 @@ func (w *town) halves(hosts ...*guest) {
 			w.t.Error(err)
 		}
 	}
+}
+
+// A program that makes a node's configuration by itself says once where the node
+// listens: hosts hear of it.
+func TestANodeIsReachedWhereItListensSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := loneTown(t)
+		c := w.config("n1")
+		c.GRPC.Advertise, c.HTTP.Advertise, c.Raft.Advertise, c.Gossip.Advertise = "", "", "", ""
+		w.startWith("n1", c)
+		w.halves(w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("score", 1)))
+	})
+}
+
+// A host that no node tells where it serves clients says so, rather than try an
+// address that nobody gave it.
+func TestAHostThatHearsOfNoClientAddressSaysSoSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := loneTown(t)
+		c := w.config("n1")
+		c.GRPC.Addr, c.GRPC.Advertise = "n1:0", ""
+		w.startWith("n1", c)
+		w.settle(1)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := host.Open(ctx, host.Options{Name: "h1", Join: []string{"n1:raft", "n2:raft"}, Listen: "h1:peer", Network: w.links.Host("h1")})
+		if err == nil || !strings.Contains(err.Error(), "Client.Endpoints") {
+			t.Errorf("it does not say what to do: %v", err)
+		}
+	})
 }
 
 // Hosts with handlers of their own that come while a cluster is being founded,

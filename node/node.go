@@ -59,6 +59,7 @@ type Node struct {
 // Open opens a node's parts in order. It serves nothing before Run, which also
 // closes what Open has opened; on an error nothing is left open.
 func Open(o Options) (*Node, error) {
+	o.Config.Resolve()
 	n := &Node{o: o, logger: o.Logger, fatal: make(chan error, 1), stopping: make(chan struct{})}
 	if n.logger == nil {
 		n.logger = newLogger(o.Config)
