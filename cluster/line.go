@@ -42,8 +42,11 @@ func (l *Line) Run(ctx context.Context) error { return l.stream.serve(ctx) }
 func (l *Line) Close() error { return l.stream.Close() }
 
 // Adopt makes the line a part of a cluster: before it, nodes tell a stranger no
-// more than who they are. Connections are made anew.
+// more than who they are. Connections are made anew, once.
 func (l *Line) Adopt(cluster string) error {
+	if l.id.clusterID() == cluster {
+		return nil
+	}
 	if err := l.id.adopt(cluster); err != nil {
 		return fmt.Errorf("adopt the cluster: %w", err)
 	}

@@ -76,11 +76,13 @@ func (h *Host) find(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if why[at] == nil || why[at].Error() != err.Error() { // not each time: it is tried often
+		pause.For(ctx, findRetry)
+		over := ctx.Err() != nil // which may have cut this try short
+		if why[at] == nil || !over && why[at].Error() != err.Error() {
 			h.o.Logger.Warn("no cluster to join yet", "node", h.o.Join[at], "error", err)
+			why[at] = err
 		}
-		why[at] = err
-		if pause.For(ctx, findRetry); ctx.Err() != nil {
+		if over {
 			return fmt.Errorf("no node of %v answers: %w", h.o.Join, errors.Join(why...))
 		}
 	}

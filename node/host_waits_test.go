@@ -82,16 +82,19 @@ func TestANodeIsReachedWhereItListensSim(t *testing.T) {
 func TestAHostThatHearsOfNoClientAddressSaysSoSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, _ := loneTown(t)
+		w, d := loneTown(t)
 		c := w.config("n1")
 		c.GRPC.Addr, c.GRPC.Advertise = "n1:0", ""
 		w.startWith("n1", c)
 		w.settle(1)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		_, err := host.Open(ctx, host.Options{Name: "h1", Join: []string{"n1:raft", "n2:raft"}, Listen: "h1:peer", Network: w.links.Host("h1")})
+		_, err := host.Open(ctx, host.Options{Name: "h1", Join: []string{"n1:raft", "n2:raft"}, Listen: "h1:peer", Network: w.links.Host("h1"), Logger: w.hostLog})
 		if err == nil || !strings.Contains(err.Error(), "Client.Endpoints") {
 			t.Errorf("it does not say what to do: %v", err)
+		}
+		if n := d.times("closed network connection"); n > 1 { // those of a stranger are made anew, once
+			t.Errorf("the host closed its connection %d times", n)
 		}
 	})
 }
