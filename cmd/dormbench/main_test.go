@@ -51,6 +51,9 @@ func TestWrongUsageIsRefusedAndSaysWhy(t *testing.T) {
 		{"trial", "takes NAME"},
 		{"trial x", "there is no trial"},
 		{"trial failover --duration 0s", "--duration must be positive"},
+		{"trial growth --growth-for 0s", "the other sizes positive"},
+		{"parts", "takes the FILE"},
+		{"parts --rate -1 n1.pprof", "--rate may not be negative"},
 		{"report --results /nowhere/at/all", "read the results"},
 	} {
 		code, _, errs := call(t, strings.Fields(c.args)...)

@@ -86,14 +86,17 @@ func readSpent(file string) (spent, error) {
 func (a *app) partsCommand() *cobra.Command {
 	var rate float64
 	cmd := &cobra.Command{
-		Use: "parts", Short: "Tell what the CPU in profiles went to, by part of a node", Args: cobra.MinimumNArgs(1),
+		Use: "parts FILE...", Short: "Tell what the CPU in profiles went to, by part of a node",
 		Long: `parts reads the profiles that run wrote, and tells how much CPU went to each part of
 a node: in microseconds an operation where --rate says how many there were a
 second, else in milliseconds of each second. What the kernel does apart from
 calls, such as interrupts and its own threads, is in no profile.`,
 		Example: "  dormbench parts --rate 15600 profiles/n1.pprof profiles/n2.pprof profiles/n3.pprof load.pprof",
 		RunE: func(_ *cobra.Command, files []string) error {
-			if rate < 0 {
+			switch {
+			case len(files) == 0:
+				return usagef("parts takes the FILE of a profile, or several: see dormbench parts --help")
+			case rate < 0:
 				return usagef("--rate may not be negative")
 			}
 			var all []spent
