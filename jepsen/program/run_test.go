@@ -31,8 +31,7 @@ func startNode(t *testing.T) *node.Node {
 	t.Helper()
 	c := config.Default()
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
-	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", freeAddr(t), "127.0.0.1:0", "127.0.0.1:0"
-	c.GRPC.Advertise = c.GRPC.Addr // where programs ask
+	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", freeAddr(t), "127.0.0.1:0", "127.0.0.1:0" // programs are told of gRPC's
 	n, err := node.Open(node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
