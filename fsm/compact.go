@@ -74,6 +74,9 @@ func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
 		if err := c.rows.removeRange(lower, upper); err != nil {
 			return err
 		}
+		if err := c.forgetKinds(t.Id, t.Incarnation, floor, before); err != nil {
+			return err
+		}
 	}
 	below := 0
 	for below < len(t.Segments) && t.Segments[below].To <= before {

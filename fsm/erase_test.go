@@ -11,7 +11,7 @@ import (
 // agentKinds are the kinds of rows that an agent has, of keys.go and its
 // neighbours, but for receipts and tombstones.
 var agentKinds = []string{
-	"\x38", "\x39", "\x3a", "\x40", "\x41", "\x42", "\x43", "\x44", "\x45", "\x48", "\x14",
+	"\x38", "\x39", "\x3a", "\x40", "\x41", "\x42", "\x43", "\x44", "\x45", "\x47", "\x48", "\x14",
 	"\x50", "\x51", "\x52", "\x53", "\x54", "\x55", "\x56",
 	"\x58", "\x59", "\x5a", "\x5b", "\x5c", "\x5d", "\x5e", "\x5f", "\x60", "\x62", "\x63", "\x64", "\x65", "\x8d",
 	"\x84", "\x85", "\x86", "\x87", "\x88", "\x89", "\x98", "\x99",

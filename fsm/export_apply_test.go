@@ -20,23 +20,25 @@ func (v *View) RowsOf(kind string) (int, error) {
 
 // The kinds that tests count.
 const (
-	KindEntry    = kindEntry
-	KindEntryID  = kindEntryID
-	KindAnswer   = kindAnswers
-	KindClient   = kindClient
-	KindDueTick  = kindDueTick
-	KindDueWall  = kindDueWall
-	KindBody     = kindCheckpointBody
-	KindHistory  = kindCheckpointHistory
-	KindSystem   = kindSystem
-	KindClaim    = kindClaim
-	KindDueClaim = kindDueClaim
-	KindChange   = kindChange
-	KindFeed     = kindFeed
+	KindEntry     = kindEntry
+	KindEntryID   = kindEntryID
+	KindEntryKind = kindEntryKind
+	KindAnswer    = kindAnswers
+	KindClient    = kindClient
+	KindDueTick   = kindDueTick
+	KindDueWall   = kindDueWall
+	KindBody      = kindCheckpointBody
+	KindHistory   = kindCheckpointHistory
+	KindSystem    = kindSystem
+	KindClaim     = kindClaim
+	KindDueClaim  = kindDueClaim
+	KindChange    = kindChange
+	KindFeed      = kindFeed
 
 	KindMemoryTombstone = kindMemoryTombstone
 
 	CarriedBytesMax = carriedBytesMax
+	KindBlock       = kindBlock
 )
 
 // MemoryKinds are the kinds of the rows that memories leave, tombstones apart.

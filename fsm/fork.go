@@ -147,9 +147,12 @@ func (c *commit) reclaim(id string, incarnation uint64) error {
 		return err
 	}
 	if t.GetIncarnation() == incarnation {
-		return c.rows.removeRange(entryKey(c.scope, id, incarnation, 0), entryKey(c.scope, id, incarnation, t.Floor))
+		if err := c.rows.removeRange(entryKey(c.scope, id, incarnation, 0), entryKey(c.scope, id, incarnation, t.Floor)); err != nil {
+			return err
+		}
+		return c.forgetKinds(id, incarnation, 0, t.Floor)
 	}
-	for _, kind := range []string{kindEntry, kindEntryID} {
+	for _, kind := range []string{kindEntry, kindEntryID, kindEntryKind} {
 		prefix := incarnationKey(kind, c.scope, id, incarnation)
 		if err := c.rows.removeRange(prefix, after(prefix)); err != nil {
 			return err

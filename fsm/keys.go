@@ -41,6 +41,7 @@ const (
 	kindPin                 = "\x44" // thread, checkpoint key: a checkpoint that points there
 	kindForkPin             = "\x45" // thread, incarnation, fork, its incarnation: a fork that reads its rows
 	kindThreadTombstone     = "\x46" // thread → logpb.Tombstone
+	kindEntryKind           = "\x47" // thread, incarnation, block, kind, seq: entries by kind; see entry_kind.go
 	kindClaim               = "\x48" // claim → logpb.ClaimRow
 )
 
@@ -48,7 +49,7 @@ const (
 var scopedKinds = append([]string{
 	kindValue, kindValueBytes, kindValueTombstone,
 	kindCheckpoint, kindCheckpointHistory, kindCheckpointBody, kindCheckpointTombstone,
-	kindThread, kindEntry, kindEntryID, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
+	kindThread, kindEntry, kindEntryID, kindEntryKind, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
 	kindClaim, kindChange, kindErasure, kindErasing, kindManager,
 	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone, kindMemoryTombstone,
 }, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)

@@ -82,10 +82,11 @@ type generator struct {
 }
 
 var (
-	keys      = rapid.SampledFrom([]string{"a", "b", "c"})
-	chosenIDs = rapid.SampledFrom([]string{"", "", "", "x", "y", "z"})
-	ttls      = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute})
-	seals     = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute})
+	keys           = rapid.SampledFrom([]string{"a", "b", "c"})
+	kindsOfEntries = []string{"", "message", "mes", "note"}
+	chosenIDs      = rapid.SampledFrom([]string{"", "", "", "x", "y", "z"})
+	ttls           = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute})
+	seals          = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute})
 )
 
 // near draws a number about n, or none at all.
@@ -116,9 +117,12 @@ func (g *generator) drafts(t *rapid.T, most int) []agent.Draft {
 	var out []agent.Draft
 	for range rapid.IntRange(0, most).Draw(t, "drafts") {
 		g.n++
-		d := agent.Draft{Payload: agent.JSON(fmt.Sprintf(`{"n":%d}`, g.n)), ID: chosenIDs.Draw(t, "id")}
+		d := agent.Draft{
+			Payload: agent.JSON(fmt.Sprintf(`{"n":%d}`, g.n)), ID: chosenIDs.Draw(t, "id"),
+			Kind: rapid.SampledFrom(kindsOfEntries).Draw(t, "kind"),
+		}
 		if d.ID != "" && rapid.Bool().Draw(t, "same") {
-			d.Payload = agent.JSON(fmt.Sprintf(`{"id":%q}`, d.ID)) // equal content comes again
+			d.Payload, d.Kind = agent.JSON(fmt.Sprintf(`{"id":%q}`, d.ID)), "" // equal content comes again
 		}
 		out = append(out, d)
 	}
@@ -203,7 +207,7 @@ func (g *generator) hibernate(t *rapid.T, key string, thread modelThread) agent.
 	from := rapid.Uint64Range(0, thread.Rev).Draw(t, "from")
 	var all []agent.Draft
 	for _, e := range thread.entries[from:] {
-		all = append(all, agent.Draft{ID: e.ID, Payload: e.Payload})
+		all = append(all, agent.Draft{ID: e.ID, Kind: e.Kind, Payload: e.Payload})
 	}
 	switch rapid.IntRange(0, 5).Draw(t, "slip") {
 	case 0:
@@ -298,6 +302,7 @@ func sameState(t *rapid.T, r *subject, m *model) {
 		}
 		items := th.entries[th.Floor:]
 		same(t, r, &agent.LoadEntries{Thread: key}, &agent.Entries{Thread: th.Thread, Items: items}, true)
+		sameKinds(t, r, th, items)
 		for _, e := range items {
 			same(t, r, &agent.GetEntry{Thread: key, Entry: e.ID}, &e, true)
 			if th.ForkedFrom == nil || e.Seq >= th.ForkedFrom.Rev {
@@ -309,6 +314,17 @@ func sameState(t *rapid.T, r *subject, m *model) {
 	got := r.answer(&agent.GetScope{})
 	if scope, ok := got.Found.(*agent.Scope); ok && (scope.Keys != want.Keys || known && scope.Bytes != want.Bytes) {
 		t.Fatalf("the scope counts %d keys and %d bytes, the model %d and %d", scope.Keys, scope.Bytes, want.Keys, want.Bytes)
+	}
+}
+
+// sameKinds compares reads of some kinds with the model.
+func sameKinds(t *rapid.T, r *subject, th modelThread, items []agent.Entry) {
+	t.Helper()
+	for _, kinds := range [][]string{{"message"}, {"mes"}, {"note", "message"}, {"none"}} {
+		of := agent.OfKind(items, kinds...)
+		same(t, r, &agent.LoadEntries{Thread: th.ID, Kinds: kinds}, &agent.Entries{Thread: th.Thread, Items: of}, true)
+		last := of[max(len(of), 2)-2:]
+		same(t, r, &agent.LoadEntries{Thread: th.ID, Kinds: kinds, Tail: 2}, &agent.Entries{Thread: th.Thread, Items: last}, true)
 	}
 }
 

@@ -18,8 +18,9 @@ type progress struct {
 }
 
 // engineFormat is the version of the rows. An engine of another one is refused:
-// 1 was of before the first release, and nothing reads it.
-const engineFormat = 2
+// 1 and 2 were of before the first release, and nothing reads them: 2 had no
+// index of entries by kind.
+const engineFormat = 3
 
 const progressBytes = 1 + 4*8 + 4
 

@@ -1,8 +1,6 @@
 package fsm
 
 import (
-	"slices"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -11,7 +9,9 @@ import (
 //
 // From 0 begins at the floor, however much has been compacted; any other From
 // below the floor is refused, since the caller means an entry that is gone.
-// The page ends early once it has read agent.ReadBytesMax, of any kind.
+// The page ends early once its entries come to agent.ReadBytesMax. Next is the
+// next entry of the kinds that are asked for, nil where there is none: a page
+// without entries is the end.
 func (r reader) entries(q *agent.LoadEntries) (agent.Found, error) {
 	j, err := r.journal(q.Thread)
 	if err != nil {
@@ -27,28 +27,29 @@ func (r reader) entries(q *agent.LoadEntries) (agent.Found, error) {
 	if out.Thread, err = r.threadAt(j, rev); err != nil {
 		return nil, err
 	}
-	from, to, err := r.span(j, q, rev)
+	from, to, err := r.bounds(j, q, rev)
 	if err != nil {
 		return nil, err
 	}
 	limit := min(orDefault(q.Limit, agent.EntriesLimitDefault), agent.EntriesLimitMax)
 	size := 0
-	err = r.eachEntry(j, from, to, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
+	add := func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
 		if uint64(len(out.Items)) == limit || size > agent.ReadBytesMax {
 			out.Next = &e.Seq
 			return false, nil
 		}
 		size += int(entryBytes(&e))
-		if len(q.Kinds) == 0 || slices.Contains(q.Kinds, e.Kind) {
-			out.Items = append(out.Items, e)
-		}
+		out.Items = append(out.Items, e)
 		return true, nil
-	})
-	return out, err
+	}
+	if len(q.Kinds) > 0 {
+		return out, r.eachOfKinds(j, q.Kinds, from, to, add)
+	}
+	return out, r.eachEntry(j, from, to, add)
 }
 
-// span is where a load begins and ends.
-func (r reader) span(j journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
+// bounds are where a load begins and ends.
+func (r reader) bounds(j journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
 	to = rev
 	if q.To != nil && *q.To < rev {
 		to = *q.To + 1
@@ -67,28 +68,16 @@ func (r reader) span(j journal, q *agent.LoadEntries, rev uint64) (from, to uint
 }
 
 // tailStart is the seq of the first of the last q.Tail entries, of the kinds
-// that are asked for. It looks back over at most agent.ReadBytesMax.
+// that are asked for.
 func (r reader) tailStart(j journal, q *agent.LoadEntries, to uint64) (uint64, error) {
-	floor := j.meta.Floor
-	if len(q.Kinds) == 0 {
-		if to < floor+q.Tail || floor+q.Tail < floor {
-			return min(floor, to), nil
-		}
-		return to - q.Tail, nil
+	floor := min(j.meta.Floor, to)
+	if len(q.Kinds) > 0 {
+		return r.lastOfKinds(j, q.Kinds, q.Tail, floor, to)
 	}
-	size, left := 0, q.Tail
-	for to > floor && left > 0 && size <= agent.ReadBytesMax {
-		e, err := j.entry(to - 1)
-		if err != nil {
-			return 0, err
-		}
-		to--
-		size += int(entryBytes(&e))
-		if slices.Contains(q.Kinds, e.Kind) {
-			left--
-		}
+	if to-floor < q.Tail {
+		return floor, nil
 	}
-	return to, nil
+	return to - q.Tail, nil
 }
 
 // WatchPage is what a watch has to tell next.

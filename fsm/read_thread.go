@@ -132,28 +132,19 @@ func (r reader) verify(q *agent.VerifyThread) (agent.Found, error) {
 // eachEntry visits the entries from a seq up to another, in order, until visit
 // returns false. A missing one is an error.
 func (r reader) eachEntry(j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
-	for from < to {
-		end := to
-		for _, s := range j.meta.Segments {
-			if from < s.To {
-				end = min(to, s.To)
-				break
-			}
-		}
-		reached, err := r.eachStored(j, from, end, visit)
-		if err != nil || reached < end {
+	for _, s := range j.spans(from, to) {
+		reached, err := r.eachStored(j, s, visit)
+		if err != nil || reached < s.to {
 			return err
 		}
-		from = end
 	}
 	return nil
 }
 
 // eachStored is eachEntry where all are stored under one thread. It returns
 // the seq after the last one that visit wanted to go on from.
-func (r reader) eachStored(j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
-	thread, incarnation := j.owner(from)
-	lower, upper := entryKey(r.scope, thread, incarnation, from), entryKey(r.scope, thread, incarnation, to)
+func (r reader) eachStored(j journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
+	lower, upper := entryKey(r.scope, s.thread, s.incarnation, s.from), entryKey(r.scope, s.thread, s.incarnation, s.to)
 	cursor, err := r.view.Scan([]byte(lower), []byte(upper))
 	if err != nil {
 		return 0, err
@@ -163,7 +154,7 @@ func (r reader) eachStored(j journal, from, to uint64, visit func(*logpb.EntryRo
 			err = closeErr
 		}
 	}()
-	seq := from
+	seq := s.from
 	for ; cursor.Next(); seq++ {
 		key, raw := cursor.Key(), cursor.Value()
 		if raw == nil {
@@ -176,12 +167,12 @@ func (r reader) eachStored(j journal, from, to uint64, visit func(*logpb.EntryRo
 		if err != nil {
 			return seq, err
 		}
-		more, err := visit(row, entryOf(row, incarnation, seq))
+		more, err := visit(row, entryOf(row, s.incarnation, seq))
 		if err != nil || !more {
 			return seq, err
 		}
 	}
-	if seq < to && cursor.Err() == nil {
+	if seq < s.to && cursor.Err() == nil {
 		return seq, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.meta.Id, j.meta.Rev, seq)
 	}
 	return seq, nil

@@ -216,6 +216,7 @@ func (c *commit) storeEntry(t *logpb.ThreadMeta, chosen string, e *agent.Entry, 
 		return fmt.Errorf("encode entry %d of thread %q: %w", e.Seq, t.Id, err)
 	}
 	c.rows.set(entryKey(c.scope, t.Id, t.Incarnation, e.Seq), raw)
+	c.rows.set(entryKindKey(c.scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
 	t.Bytes += entryBytes(e)
 	return nil
 }

@@ -54,7 +54,7 @@ func (a *app) threadsLoad() *cobra.Command {
 	flags := cmd.Flags()
 	flags.Uint64Var(&read.From, "from", 0, "first seq")
 	flags.Uint64Var(&to, "to", 0, "last seq, inclusive (default the end)")
-	flags.Uint64Var(&read.Tail, "tail", 0, "the last so many instead of --from")
+	flags.Uint64Var(&read.Tail, "tail", 0, "the last so many, of --kind, instead of --from")
 	flags.Uint64Var(&atRev, "at-rev", 0, "as the thread stood at that rev (default now)")
 	flags.StringSliceVar(&read.Kinds, "kind", nil, "only entries of this kind; repeatable")
 	flags.Uint64Var(&read.Limit, "limit", agent.EntriesLimitDefault, fmt.Sprintf("entries, at most %d", agent.EntriesLimitMax))

@@ -97,13 +97,20 @@ func (sc *scope) load(q *agent.LoadEntries) (agent.Found, *agent.Error) {
 	if q.AtRev != nil {
 		thread.Rev, thread.Head = *q.AtRev, t.heads[*q.AtRev]
 	}
-	from := max(q.From, t.Floor)
-	if q.Tail > 0 && q.Tail < thread.Rev-t.Floor {
-		from = thread.Rev - q.Tail
-	}
-	to := thread.Rev
+	from, to := max(q.From, t.Floor), thread.Rev
 	if q.To != nil {
 		to = min(to, *q.To+1)
+	}
+	asked := func(seq uint64) bool {
+		return len(q.Kinds) == 0 || slices.Contains(q.Kinds, t.entries[seq-t.Floor].Kind)
+	}
+	if q.Tail > 0 {
+		from = to
+		for left := q.Tail; from > t.Floor && left > 0; {
+			if from--; asked(from) {
+				left--
+			}
+		}
 	}
 	found := &agent.Entries{Thread: thread}
 	limit := pageEntries
@@ -111,13 +118,14 @@ func (sc *scope) load(q *agent.LoadEntries) (agent.Found, *agent.Error) {
 		limit = int(q.Limit)
 	}
 	for seq := from; seq < to; seq++ {
+		if !asked(seq) {
+			continue
+		}
 		if len(found.Items) == limit {
 			found.Next = &seq
 			break
 		}
-		if e := t.entries[seq-t.Floor]; len(q.Kinds) == 0 || slices.Contains(q.Kinds, e.Kind) {
-			found.Items = append(found.Items, e)
-		}
+		found.Items = append(found.Items, t.entries[seq-t.Floor])
 	}
 	return found, nil
 }

@@ -129,13 +129,15 @@ func (t *fakeThread) load(q *agent.LoadEntries) *agent.Entries {
 	if q.AtRev != nil {
 		entries, out.Thread.Rev = entries[:*q.AtRev], *q.AtRev
 	}
+	if len(q.Kinds) > 0 {
+		entries = agent.OfKind(entries, q.Kinds...)
+	}
 	if q.Tail > 0 {
-		q.From = uint64(max(0, len(entries)-int(q.Tail)))
+		entries = entries[max(0, len(entries)-int(q.Tail)):]
 	}
 	for _, e := range entries {
 		switch {
 		case e.Seq < max(q.From, t.Floor), q.To != nil && e.Seq > *q.To:
-		case len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind):
 		case q.Limit > 0 && uint64(len(out.Items)) == q.Limit:
 			next := e.Seq
 			out.Next = &next

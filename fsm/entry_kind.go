@@ -1,0 +1,179 @@
+package fsm
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"dormouse/agent"
+	"dormouse/internal/invariant"
+	logpb "dormouse/proto/log"
+)
+
+// kindBlock is the number of entries of a thread that share a block of the
+// index by kind. The index is ordered by block, then kind, then seq: one range
+// delete removes the blocks below a floor, whatever kinds they hold, and a read
+// seeks once per block and kind. The number is part of the row format.
+const kindBlock = 4096
+
+// entryKindPrefix begins the keys of the index rows of one incarnation's
+// entries from a block on.
+func entryKindPrefix(scope, thread string, incarnation, block uint64) string {
+	return incarnationKey(kindEntryKind, scope, thread, incarnation) + encodeNumber(block)
+}
+
+// entryKindKey names the index row of an entry.
+func entryKindKey(scope, thread string, incarnation uint64, kind string, seq uint64) string {
+	return entryKindPrefix(scope, thread, incarnation, seq/kindBlock) + kindPart(kind) + encodeNumber(seq)
+}
+
+// kindPart is a kind with its length, so that no kind is the beginning of
+// another.
+func kindPart(kind string) string {
+	return string(binary.BigEndian.AppendUint16(nil, uint16(len(kind)))) + kind
+}
+
+// forgetKinds removes the index rows of the blocks that are wholly below a
+// seq, of one incarnation of a thread. The rows of the block that the seq is in
+// stay until a later compaction, and reads pass over them.
+func (c *commit) forgetKinds(thread string, incarnation, from, before uint64) error {
+	lower, upper := from/kindBlock, before/kindBlock
+	if lower == upper {
+		return nil
+	}
+	return c.rows.removeRange(entryKindPrefix(c.scope, thread, incarnation, lower), entryKindPrefix(c.scope, thread, incarnation, upper))
+}
+
+// span is a part of a journal whose rows are stored under one thread: the
+// entries from a seq up to another, which is excluded.
+type span struct {
+	thread                string
+	incarnation, from, to uint64
+}
+
+// spans are the parts of a journal from a seq up to another, in order.
+func (j journal) spans(from, to uint64) (all []span) {
+	for _, s := range j.meta.Segments {
+		if end := min(s.To, to); from < end {
+			all = append(all, span{s.Thread, s.Incarnation, from, end})
+			from = end
+		}
+	}
+	if from < to {
+		all = append(all, span{j.meta.Id, j.meta.Incarnation, from, to})
+	}
+	return all
+}
+
+// eachOfKinds is eachEntry for the entries of some kinds. It reads no others.
+func (r reader) eachOfKinds(j journal, kinds []string, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+	for _, s := range j.spans(from, to) {
+		more := true
+		err := r.eachKindBlock(s, kinds, false, func(seqs []uint64) (bool, error) {
+			for _, seq := range seqs {
+				row, err := j.row(seq)
+				if err != nil {
+					return false, err
+				}
+				if more, err = visit(row, entryOf(row, s.incarnation, seq)); err != nil || !more {
+					return false, err
+				}
+			}
+			return true, nil
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastOfKinds is the seq of the n-th last entry of some kinds between from and
+// to: of the first one where there are fewer, and to where there is none.
+func (r reader) lastOfKinds(j journal, kinds []string, n, from, to uint64) (uint64, error) {
+	spans := j.spans(from, to)
+	slices.Reverse(spans)
+	start := to
+	for _, s := range spans {
+		err := r.eachKindBlock(s, kinds, true, func(seqs []uint64) (bool, error) {
+			if found := uint64(len(seqs)); found > 0 {
+				start = seqs[found-min(n, found)]
+				n -= min(n, found)
+			}
+			return n > 0, nil
+		})
+		if err != nil || n == 0 {
+			return start, err
+		}
+	}
+	return start, nil
+}
+
+// eachKindBlock visits the blocks of a span, from the last one where back is
+// set, with the seqs of the entries of some kinds in each, in order, until visit
+// returns false.
+func (r reader) eachKindBlock(s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
+	first, last := s.from/kindBlock, (s.to-1)/kindBlock
+	cursor, err := r.view.Scan(
+		[]byte(entryKindPrefix(r.scope, s.thread, s.incarnation, first)), []byte(entryKindPrefix(r.scope, s.thread, s.incarnation, last+1)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cursor.Close()) }()
+	kinds = slices.Compact(slices.Sorted(slices.Values(kinds)))
+	for i := range last - first + 1 {
+		block := first + i
+		if back {
+			block = last - i
+		}
+		var seqs []uint64
+		for _, kind := range kinds {
+			part := entryKindPrefix(r.scope, s.thread, s.incarnation, block) + kindPart(kind)
+			for ok := cursor.Seek([]byte(part + encodeNumber(s.from))); ok && bytes.HasPrefix(cursor.Key(), []byte(part)); ok = cursor.Next() {
+				seq := decodeNumber(cursor.Key()[len(part):])
+				if seq >= s.to {
+					break
+				}
+				seqs = append(seqs, seq)
+			}
+		}
+		if err := cursor.Err(); err != nil {
+			return err
+		}
+		slices.Sort(seqs)
+		r.checkKinds(s, kinds, block, seqs)
+		if more, err := visit(seqs); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// kindsCheckedMax is how many entries checkKinds reads for one block.
+const kindsCheckedMax = 64
+
+// checkKinds compares what the index says of a block with the entries, where
+// invariants are checked and the span is short.
+func (r reader) checkKinds(s span, kinds []string, block uint64, seqs []uint64) {
+	from, to := max(s.from, block*kindBlock), min(s.to, (block+1)*kindBlock)
+	if !invariant.Enabled || to-from > kindsCheckedMax {
+		return
+	}
+	var want []uint64
+	for seq := from; seq < to; seq++ {
+		raw, err := r.get(entryKey(r.scope, s.thread, s.incarnation, seq))
+		if err != nil || raw == nil {
+			return // the read itself tells
+		}
+		row, err := decodeEntryRow(seq, raw)
+		if err != nil {
+			return
+		}
+		if slices.Contains(kinds, entryOf(row, s.incarnation, seq).Kind) {
+			want = append(want, seq)
+		}
+	}
+	invariant.Check(slices.Equal(seqs, want), "thread %q: the index by kind has entries %d of kinds %q from %d to %d, the thread has %d",
+		s.thread, seqs, kinds, from, to, want)
+}
