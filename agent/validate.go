@@ -10,7 +10,7 @@ import (
 // the store, so that no write that passes leaves data that cannot be read.
 //
 // It fills in the default scope and ttls, compacts JSON in place, puts "{}" for
-// a null object, and strips StateThreadKey from states. It writes to an op only what
+// a null object other than a state, and strips StateThreadKey from states. It writes to an op only what
 // changes. The *Error names the op and the field. A second call on a commit
 // that passed does nothing, so change no op in between.
 func (c *Commit) Validate() error {
@@ -154,6 +154,14 @@ func validText(field, limit, text string, bytesMax int) error {
 	return nil
 }
 
+// validName judges a string that must not be empty.
+func validName(field, limit, text string, bytesMax int) error {
+	if text == "" {
+		return Invalid(field, "%s is empty: leave it out, or give it a value", field)
+	}
+	return validText(field, limit, text, bytesMax)
+}
+
 // settle compacts an object in place; a null becomes absent.
 func settle(field string, raw *JSON) error {
 	if *raw == nil {
@@ -169,6 +177,15 @@ func settle(field string, raw *JSON) error {
 	}
 	replace(raw, value)
 	return nil
+}
+
+// settleState is settle for a state, which must not be null: an absent one is an
+// empty object, and null would put that in place of what its writer meant.
+func settleState(raw *JSON) error {
+	if len(*raw) > 0 && isNull(*raw) {
+		return Invalid("state", "state is null: give an object, or leave it out for an empty one")
+	}
+	return settle("state", raw)
 }
 
 // replace writes only where there is a change, so that a commit which is

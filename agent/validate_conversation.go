@@ -44,7 +44,7 @@ func (t *tally) saveConversation(o *SaveConversation) error {
 		validWord("lifecycle", o.Lifecycle, LifecycleCompletion, LifecycleCancel, LifecycleError, LifecycleInterrupt,
 			LifecycleTitleGenerated, LifecycleShutdown),
 		validText("title", "conversation_title_max", o.Title, ConversationTitleMax),
-		settle("state", &o.State),
+		settleState(&o.State),
 	); err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (t *tally) putCheckpoint(o *PutCheckpoint) error {
 		validText("lifecycle", "kind_bytes_max", o.Lifecycle, KindBytesMax),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.pointer(o.Thread),
-		settle("state", &o.State),
+		settleState(&o.State),
 		settleMetadata(&o.Metadata),
 	); err != nil {
 		return err

@@ -125,7 +125,7 @@ func validLoad(r *LoadEntries) error {
 		return TooLarge("kinds", "read_kinds_max", len(r.Kinds), ReadKindsMax)
 	}
 	for i, kind := range r.Kinds {
-		if err := validText(fmt.Sprintf("kinds[%d]", i), "kind_bytes_max", kind, KindBytesMax); err != nil {
+		if err := validName(fmt.Sprintf("kinds[%d]", i), "kind_bytes_max", kind, KindBytesMax); err != nil {
 			return err
 		}
 	}

@@ -62,7 +62,7 @@ func (f *MemoryFilter) validate() error {
 			return TooLarge(list.field, "memory_tags_max", len(list.texts), MemoryTagsMax)
 		}
 		for i, text := range list.texts {
-			if err := validText(fmt.Sprintf("%s[%d]", list.field, i), "kind_bytes_max", text, KindBytesMax); err != nil {
+			if err := validName(fmt.Sprintf("%s[%d]", list.field, i), "kind_bytes_max", text, KindBytesMax); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // The signals that the handler document takes, beside agent.SignalTimer, which
@@ -112,12 +113,15 @@ func (d *drafts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // read decodes what a field of a signal says; members that nobody knows are
 // refused.
 func read(raw agent.JSON, field string, into any) error {
-	err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true))
+	err := strictjson.Unmarshal(raw, into)
 	if err == nil {
 		return nil
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) && semantic.JSONPointer != "" {
+		if errors.Is(err, strictjson.ErrEmpty) {
+			err = strictjson.ErrEmpty
+		}
 		return agent.Invalid(field+string(semantic.JSONPointer), "the signal's %s is not as it should be: %v", field, err)
 	}
 	return agent.Invalid(field, "the signal's %s is not as it should be: %v", field, err)

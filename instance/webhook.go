@@ -20,6 +20,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/pause"
+	"dormouse/internal/strictjson"
 )
 
 // Webhooks is what this node's HTTP handlers may be. A request is POSTed with
@@ -193,7 +194,7 @@ func (t *Turn) obey(body []byte) error {
 	}
 	raw, err := agent.CompactObject("answer", body)
 	if err == nil {
-		err = json.Unmarshal(raw, &want, json.RejectUnknownMembers(true))
+		err = strictjson.Unmarshal(raw, &want)
 	}
 	if err == nil && isSet(want.State) {
 		err = t.SetState(agent.JSON(want.State))

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // inputBytesMax bounds what is read from a file or stdin for one call: no
@@ -123,7 +124,7 @@ func (a *app) drafts(path string) ([]agent.Draft, error) {
 
 // strict decodes JSON and refuses members that it has no place for.
 func strict(raw []byte, into any) error {
-	err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true))
+	err := strictjson.Unmarshal(raw, into)
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
 		where := string(semantic.JSONPointer)

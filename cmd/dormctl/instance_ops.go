@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // handlerDraft says what handles signals, as an op names it.
@@ -63,18 +64,18 @@ type timerName struct {
 type putTimerDoc struct {
 	opName
 	timerName
-	Cron     string         `json:"cron"`
-	At       int64          `json:"at"` // Unix ms
-	TimeZone string         `json:"time_zone"`
-	Missed   string         `json:"missed"`
-	CatchUp  uint64         `json:"catch_up"`
-	Type     string         `json:"type"`
-	Data     jsontext.Value `json:"data"`
+	Cron     string          `json:"cron"`
+	At       int64           `json:"at"` // Unix ms
+	TimeZone strictjson.Text `json:"time_zone"`
+	Missed   string          `json:"missed"`
+	CatchUp  uint64          `json:"catch_up"`
+	Type     string          `json:"type"`
+	Data     jsontext.Value  `json:"data"`
 }
 
 func (d *putTimerDoc) op() (agent.Op, error) {
 	return &agent.PutTimer{Timer: agent.Timer{
-		Manager: d.Manager, Key: d.Key, ID: d.Timer, Cron: d.Cron, Next: d.At, TimeZone: d.TimeZone, Missed: agent.Missed(d.Missed),
+		Manager: d.Manager, Key: d.Key, ID: d.Timer, Cron: d.Cron, Next: d.At, TimeZone: string(d.TimeZone), Missed: agent.Missed(d.Missed),
 		CatchUp: d.CatchUp, Type: d.Type, Data: agent.JSON(d.Data),
 	}}, nil
 }

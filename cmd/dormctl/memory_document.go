@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 type memoryDoc struct {
@@ -76,26 +77,26 @@ func recalledOf(r *agent.Recalled) recalledDoc {
 type writeMemoryDoc struct {
 	opName
 	guardDoc
-	AgentID    string         `json:"agent_id"`
-	ID         string         `json:"id"`
-	SessionID  string         `json:"session_id"`
-	Class      string         `json:"class"`
-	Kind       string         `json:"kind"`
-	Content    string         `json:"content"`
-	Data       jsontext.Value `json:"data"`
-	Tags       []string       `json:"tags"`
-	Source     string         `json:"source"`
-	Metadata   jsontext.Value `json:"metadata"`
-	Embedding  []float32      `json:"embedding"`
-	ObservedAt *int64         `json:"observed_at"`
-	ExpiresAt  int64          `json:"expires_at"`
-	TTL        milliseconds   `json:"ttl_ms"`
-	IfRevision *uint64        `json:"if_revision"`
+	AgentID    string          `json:"agent_id"`
+	ID         string          `json:"id"`
+	SessionID  string          `json:"session_id"`
+	Class      string          `json:"class"`
+	Kind       string          `json:"kind"`
+	Content    strictjson.Text `json:"content"`
+	Data       jsontext.Value  `json:"data"`
+	Tags       []string        `json:"tags"`
+	Source     string          `json:"source"`
+	Metadata   jsontext.Value  `json:"metadata"`
+	Embedding  []float32       `json:"embedding"`
+	ObservedAt *int64          `json:"observed_at"`
+	ExpiresAt  int64           `json:"expires_at"`
+	TTL        milliseconds    `json:"ttl_ms"`
+	IfRevision *uint64         `json:"if_revision"`
 }
 
 func (d *writeMemoryDoc) op() (agent.Op, error) {
 	return &agent.WriteMemory{
-		Agent: d.AgentID, ID: d.ID, Session: d.SessionID, Class: d.Class, Kind: d.Kind, Content: d.Content, Data: agent.JSON(d.Data), Tags: d.Tags,
+		Agent: d.AgentID, ID: d.ID, Session: d.SessionID, Class: d.Class, Kind: d.Kind, Content: string(d.Content), Data: agent.JSON(d.Data), Tags: d.Tags,
 		Source: d.Source, Metadata: agent.JSON(d.Metadata), Embedding: d.Embedding, ObservedAt: d.ObservedAt, ExpiresAt: d.ExpiresAt,
 		TTL: d.TTL.span(), IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation,
 	}, nil

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const (
@@ -36,7 +38,7 @@ func (a *app) root() *cobra.Command {
 			return usagef("there is no command %q", args[0])
 		},
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return errors.Join(noEmptyFlags(cmd), a.checkFlags()) },
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
@@ -63,6 +65,25 @@ func (a *app) root() *cobra.Command {
 		a.backupCommand(), a.snapshotCommand(), a.versionCommand(),
 	)
 	return root
+}
+
+// mayBeEmpty are the flags of text that may be empty, and those that an empty
+// value takes back from the environment.
+var mayBeEmpty = []string{"prefix", "after", "contains", "note", "reason", "time-zone", "ca", "cert", "key"}
+
+// noEmptyFlags refuses a flag that was given an empty value: a name that a
+// script meant to fill in is not the same as none.
+func noEmptyFlags(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		empty := flag.Value.Type() == "string" && flag.Value.String() == ""
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			empty = len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
+		}
+		if empty && err == nil && !slices.Contains(mayBeEmpty, flag.Name) {
+			err = usagef("--%s is empty: leave it out, or give it a value", flag.Name)
+		}
+	})
+	return err
 }
 
 func (a *app) checkFlags() error {

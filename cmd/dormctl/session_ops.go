@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // sessionName is the member that says which session an op is on.
@@ -195,24 +196,24 @@ func (d *deleteSessionDoc) op() (agent.Op, error) {
 
 // reviewDraftDoc asks for a review.
 type reviewDraftDoc struct {
-	ID            string         `json:"id"`
-	InterruptID   string         `json:"interrupt_id"`
-	RequestID     string         `json:"request_id"`
-	Operation     string         `json:"operation"`
-	Arguments     jsontext.Value `json:"arguments"`
-	Reason        string         `json:"reason"`
-	Metadata      jsontext.Value `json:"metadata"`
-	Assignee      string         `json:"assignee"`
-	EscalateTo    string         `json:"escalate_to"`
-	TTL           milliseconds   `json:"ttl_ms"`
-	EscalateAfter milliseconds   `json:"escalate_after_ms"`
+	ID            string          `json:"id"`
+	InterruptID   string          `json:"interrupt_id"`
+	RequestID     string          `json:"request_id"`
+	Operation     string          `json:"operation"`
+	Arguments     jsontext.Value  `json:"arguments"`
+	Reason        strictjson.Text `json:"reason"`
+	Metadata      jsontext.Value  `json:"metadata"`
+	Assignee      string          `json:"assignee"`
+	EscalateTo    string          `json:"escalate_to"`
+	TTL           milliseconds    `json:"ttl_ms"`
+	EscalateAfter milliseconds    `json:"escalate_after_ms"`
 }
 
 func reviewDrafts(docs []reviewDraftDoc) (out []agent.ReviewDraft) {
 	for _, d := range docs {
 		out = append(out, agent.ReviewDraft{
 			ID: d.ID, InterruptID: d.InterruptID, RequestID: d.RequestID, Operation: d.Operation, Arguments: agent.JSON(d.Arguments),
-			Reason: d.Reason, Metadata: agent.JSON(d.Metadata), Assignee: d.Assignee, EscalateTo: d.EscalateTo,
+			Reason: string(d.Reason), Metadata: agent.JSON(d.Metadata), Assignee: d.Assignee, EscalateTo: d.EscalateTo,
 			TTL: d.TTL.span(), EscalateAfter: d.EscalateAfter.span(),
 		})
 	}
@@ -225,12 +226,12 @@ type decideReviewDoc struct {
 	Decision    agent.ReviewDecision `json:"decision"`
 	By          string               `json:"by"`
 	Arguments   jsontext.Value       `json:"arguments"`
-	Note        string               `json:"note"`
+	Note        strictjson.Text      `json:"note"`
 	InterruptID string               `json:"interrupt_id"`
 }
 
 func (d *decideReviewDoc) op() (agent.Op, error) {
 	return &agent.DecideReview{
-		Review: d.Review, Decision: d.Decision, By: d.By, Arguments: agent.JSON(d.Arguments), Note: d.Note, InterruptID: d.InterruptID,
+		Review: d.Review, Decision: d.Decision, By: d.By, Arguments: agent.JSON(d.Arguments), Note: string(d.Note), InterruptID: d.InterruptID,
 	}, nil
 }

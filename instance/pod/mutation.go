@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-json-experiment/json"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // OpsMax is how many ops one mutation may have.
@@ -49,7 +49,7 @@ func ParseOps(raw agent.JSON) ([]Op, error) {
 		return nil, err
 	}
 	var ops []Op
-	if err := json.Unmarshal(compact, &ops, json.RejectUnknownMembers(true)); err != nil {
+	if err := strictjson.Unmarshal(compact, &ops); err != nil {
 		return nil, agent.Invalid("ops", "ops: %v", err)
 	}
 	return ops, nil

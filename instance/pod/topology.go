@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // Limits of a topology.
@@ -96,7 +97,7 @@ func Parse(raw agent.JSON) (Topology, error) {
 		return Topology{}, err
 	}
 	var t Topology
-	if err := json.Unmarshal(compact, &t, json.RejectUnknownMembers(true)); err != nil {
+	if err := strictjson.Unmarshal(compact, &t); err != nil {
 		return Topology{}, agent.Invalid("topology", "topology: %v", err)
 	}
 	t = t.normal()

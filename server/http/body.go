@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // jsonBodyBytesMax bounds a JSON body: the largest commit, all of it values in
@@ -45,9 +45,17 @@ func (document) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// strict refuses unknown members, beside the duplicate ones and the invalid
-// UTF-8 that the decoder refuses anyway.
-var strict = json.RejectUnknownMembers(true)
+// text is free text, which may be empty: see strictjson.
+type text string
+
+// MayBeEmpty implements strictjson.Optional.
+func (text) MayBeEmpty() {}
+
+// Schema says that it may be empty: nonEmpty gives all other strings of bodies
+// a length of at least 1.
+func (text) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, MinLength: new(int)}
+}
 
 // readBody reads a whole body of at most limit bytes, which the caller has
 // counted against the bodies in memory.
@@ -88,7 +96,7 @@ func decodeBody[B any](c *call) (*B, error) {
 		return nil, err
 	}
 	body := new(B)
-	if err := json.Unmarshal(raw, body, strict); err != nil {
+	if err := strictjson.Unmarshal(raw, body); err != nil {
 		return nil, invalidJSON(err, "body")
 	}
 	return body, nil

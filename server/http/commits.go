@@ -48,6 +48,10 @@ func numbered(err error, i int) error {
 	}
 	at := *e
 	at.Op = i
+	var body *bodyError
+	if errors.As(err, &body) {
+		return &bodyError{&at}
+	}
 	return &at
 }
 

@@ -169,8 +169,19 @@ func problemOf(err error) problem {
 	if m.facts != nil {
 		m.facts(&p, e)
 	}
+	var body *bodyError
+	if errors.As(err, &body) {
+		p.Field = body.err.Field
+	}
 	return p
 }
+
+// bodyError is about a member of a body, which it names as the body does.
+type bodyError struct{ err *agent.Error }
+
+func (e *bodyError) Error() string { return e.err.Error() }
+
+func (e *bodyError) Unwrap() error { return e.err }
 
 // methodError is method_not_allowed, with the methods that are.
 type methodError struct {

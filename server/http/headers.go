@@ -156,6 +156,9 @@ func single(header http.Header, name string) (string, error) {
 	if len(values) > 1 {
 		return "", agent.Invalid(name, "the header is there %d times", len(values))
 	}
+	if len(values) == 1 && values[0] == "" {
+		return "", agent.Invalid(name, "the header is empty: leave it out, or give it a value")
+	}
 	return header.Get(name), nil
 }
 

@@ -10,11 +10,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // invalidJSON says in the caller's terms why a document does not decode.
 // whole names the document, for faults that no member is at.
-func invalidJSON(err error, whole string) error {
+func invalidJSON(err error, whole string) error { return &bodyError{invalidDocument(err, whole)} }
+
+func invalidDocument(err error, whole string) *agent.Error {
 	var coded *agent.Error
 	if errors.As(err, &coded) {
 		return coded
@@ -22,6 +25,9 @@ func invalidJSON(err error, whole string) error {
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
 		field := fieldAt(semantic.JSONPointer, whole)
+		if errors.Is(err, strictjson.ErrEmpty) {
+			return agent.Invalid(field, "%s is empty: leave it out, or give it a value", field)
+		}
 		if errors.Is(err, json.ErrUnknownName) {
 			return agent.Invalid(field, "there is no member %s", field)
 		}

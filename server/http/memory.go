@@ -8,7 +8,7 @@ import (
 
 // memoryBody is what an agent is to remember, as a caller writes it.
 type memoryBody struct {
-	Content       string    `json:"content,omitempty" doc:"This or data must be there"`
+	Content       text      `json:"content,omitempty" doc:"This or data must be there"`
 	Data          document  `json:"data,omitempty"`
 	SessionID     string    `json:"session_id,omitempty" doc:"None where absent"`
 	Class         string    `json:"class,omitempty" enum:"episodic,semantic,procedural,working" doc:"episodic where absent"`
@@ -27,7 +27,7 @@ type memoryBody struct {
 func (b *memoryBody) op(name, id string) (*agent.WriteMemory, error) {
 	ttl, err := timed("ttl_ms", b.TTLMS)
 	return &agent.WriteMemory{
-		Agent: name, ID: id, Session: b.SessionID, Class: b.Class, Kind: b.Kind, Content: b.Content, Data: agent.JSON(b.Data), Tags: b.Tags,
+		Agent: name, ID: id, Session: b.SessionID, Class: b.Class, Kind: b.Kind, Content: string(b.Content), Data: agent.JSON(b.Data), Tags: b.Tags,
 		Source: b.Source, Metadata: agent.JSON(b.Metadata), Embedding: b.Embedding, ObservedAt: b.ObservedAt, ExpiresAt: b.ExpiresAt,
 		TTL: ttl, IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
 	}, err

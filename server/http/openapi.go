@@ -13,9 +13,10 @@ import (
 
 // queryParam documents a query parameter. A name means the same in every call.
 type queryParam struct {
-	doc    string
-	schema huma.Schema
-	many   bool // may be repeated
+	doc        string
+	schema     huma.Schema
+	many       bool // may be repeated
+	mayBeEmpty bool // an empty one is as good as none
 }
 
 var (
@@ -24,6 +25,9 @@ var (
 	anyString   = huma.Schema{Type: huma.TypeString}
 	boolean     = huma.Schema{Type: huma.TypeBoolean}
 	media       = huma.Schema{Type: huma.TypeString, Format: "binary"}
+
+	one            = 1
+	nonEmptyString = huma.Schema{Type: huma.TypeString, MinLength: &one}
 )
 
 // schemaPrefix begins the references to schemas.
@@ -34,22 +38,22 @@ const anyMedia = "*/*"
 
 // queryParams are all of them.
 var queryParams = map[string]queryParam{
-	"scope":          {doc: "The scope, for callers that cannot send Dormouse-Scope", schema: anyString},
-	"with":           {doc: "A node: what would move if it joined", schema: anyString},
-	"without":        {doc: "A node: what would move if it left", schema: anyString},
+	"scope":          {doc: "The scope, for callers that cannot send Dormouse-Scope", schema: nonEmptyString},
+	"with":           {doc: "A node: what would move if it joined", schema: nonEmptyString},
+	"without":        {doc: "A node: what would move if it left", schema: nonEmptyString},
 	"stale":          {doc: "Skip the barrier: answer from this node's own state and say how old it is", schema: boolean},
 	"min_index":      {doc: "Wait until the serving node has applied this index", schema: wholeNumber},
-	"agent_id":       {doc: "Only the agent's own", schema: anyString},
-	"status":         {doc: "Only those of this status", schema: anyString},
-	"owner":          {doc: "Only those that this owner runs, or is to be relieved of", schema: anyString},
-	"owner_id":       {doc: "Only where it is the owner", schema: anyString},
+	"agent_id":       {doc: "Only the agent's own", schema: nonEmptyString},
+	"status":         {doc: "Only those of this status", schema: nonEmptyString},
+	"owner":          {doc: "Only those that this owner runs, or is to be relieved of", schema: nonEmptyString},
+	"owner_id":       {doc: "Only where it is the owner", schema: nonEmptyString},
 	"interrupted":    {doc: "Only those that wait for a person", schema: boolean},
 	"recoverable":    {doc: "Only those whose turn is to be recovered", schema: boolean},
 	"before":         {doc: "Only those whose deadline comes earlier, Unix ms; 0 means any", schema: wholeNumber},
-	"assignee":       {doc: "Only theirs", schema: anyString},
-	"session":        {doc: "Only those of this session", schema: anyString},
-	"prefix":         {doc: "Only what begins so", schema: anyString},
-	"after":          {doc: "The next of the page before", schema: anyString},
+	"assignee":       {doc: "Only theirs", schema: nonEmptyString},
+	"session":        {doc: "Only those of this session", schema: nonEmptyString},
+	"prefix":         {doc: "Only what begins so", schema: anyString, mayBeEmpty: true},
+	"after":          {doc: "The next of the page before", schema: anyString, mayBeEmpty: true},
 	"limit":          {doc: "Rows of one page", schema: wholeNumber},
 	"revision":       {doc: "An older revision, as far as the history goes; 0 means the current one", schema: wholeNumber},
 	"if_revision":    {doc: "Apply only at this revision; 0 means that there must be none", schema: wholeNumber},
@@ -62,7 +66,7 @@ var queryParams = map[string]queryParam{
 	"to":             {doc: "The last seq, inclusive", schema: wholeNumber},
 	"tail":           {doc: "Only the last so many entries", schema: wholeNumber},
 	"at_rev":         {doc: "As the thread stood at this rev", schema: wholeNumber},
-	"kind":           {doc: "Only entries of this kind; may be repeated", schema: huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}, many: true},
+	"kind":           {doc: "Only entries of this kind; may be repeated", schema: huma.Schema{Type: huma.TypeArray, Items: &nonEmptyString}, many: true},
 }
 
 // headerDocs say what the headers of a request mean.
@@ -162,7 +166,7 @@ func (f *front) documentAnswer(rt *route, status int) *huma.Response {
 func (rt *route) parameters() []*huma.Param {
 	var all []*huma.Param
 	for _, name := range rt.pathParams() {
-		all = append(all, &huma.Param{Name: name, In: "path", Required: true, Schema: &anyString, Description: "1 to 512 bytes of UTF-8, percent-encoded"})
+		all = append(all, &huma.Param{Name: name, In: "path", Required: true, Schema: &nonEmptyString, Description: "1 to 512 bytes of UTF-8, percent-encoded"})
 	}
 	names := append([]string{}, rt.query...)
 	for _, name := range []string{"scope", "stale", "min_index"} {
@@ -178,7 +182,7 @@ func (rt *route) parameters() []*huma.Param {
 		all = append(all, &huma.Param{Name: name, In: "query", Schema: &known.schema, Description: known.doc})
 	}
 	for _, name := range rt.headers() {
-		all = append(all, &huma.Param{Name: name, In: "header", Schema: &anyString, Description: headerDocs[name]})
+		all = append(all, &huma.Param{Name: name, In: "header", Schema: &nonEmptyString, Description: headerDocs[name]})
 	}
 	return all
 }
@@ -224,7 +228,7 @@ func (f *front) routeDocument() {
 	addEmbedded(schemas)
 	seen := map[string]bool{}
 	for _, schema := range f.taken {
-		nullTakesDefault(schemas, schema, seen)
+		bodyRules(schemas, schema, seen)
 	}
 	f.document = sync.OnceValues(func() ([]byte, error) {
 		document, err := json.Marshal(f.api.OpenAPI())

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // wireOp is one op of a commit as a caller writes it: its name in "op", and
@@ -264,7 +265,7 @@ func decodeNamed[N, T any](raw document, key string, name func(N) string, kinds 
 		return nothing, agent.Invalid(key, "%s is %q, and should be one of %s", key, name(named), known)
 	}
 	wire := empty()
-	if err := json.Unmarshal(raw, wire, strict); err != nil {
+	if err := strictjson.Unmarshal(raw, wire); err != nil {
 		return nothing, invalidJSON(err, key)
 	}
 	return wire, nil

@@ -35,13 +35,13 @@ type threadRead struct {
 
 type pageRead struct {
 	readName
-	Prefix string `json:"prefix,omitempty"`
-	After  string `json:"after,omitempty"`
+	Prefix text   `json:"prefix,omitempty"`
+	After  text   `json:"after,omitempty"`
 	Limit  uint64 `json:"limit,omitempty"`
 }
 
 func (r pageRead) page() agent.Page {
-	return agent.Page{Prefix: r.Prefix, After: r.After, Limit: r.Limit}
+	return agent.Page{Prefix: string(r.Prefix), After: string(r.After), Limit: r.Limit}
 }
 
 type (

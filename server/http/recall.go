@@ -8,14 +8,14 @@ type recallBody struct {
 	SessionID    string    `json:"session_id,omitempty"`
 	Within       string    `json:"within,omitempty" enum:"agent,session,all" doc:"What belongs to the session or to none, to the session alone, or to any; agent where absent, all in mode query"`
 	Mode         string    `json:"mode,omitempty" enum:"recent,query,text,vector,hybrid" doc:"recent where absent"`
-	Query        string    `json:"query,omitempty" doc:"Needed by modes recent, text and hybrid; recent pays no heed to it"`
+	Query        text      `json:"query,omitempty" doc:"Needed by modes recent, text and hybrid; recent pays no heed to it"`
 	Embedding    []float32 `json:"embedding,omitempty" doc:"Needed by modes vector and hybrid"`
 	Limit        uint64    `json:"limit,omitempty" doc:"At most 1,000; 5 where absent, 20 in mode query"`
 	Classes      []string  `json:"classes,omitempty" doc:"Of any of these"`
 	Kinds        []string  `json:"kinds,omitempty" doc:"Of any of these"`
 	TagsAny      []string  `json:"tags_any,omitempty" doc:"With at least one of these"`
 	TagsAll      []string  `json:"tags_all,omitempty" doc:"With each of these"`
-	TextContains string    `json:"text_contains,omitempty" doc:"Mode query: in the content, or the data where there is none; in any case"`
+	TextContains text      `json:"text_contains,omitempty" doc:"Mode query: in the content, or the data where there is none; in any case"`
 	Since        *int64    `json:"since,omitempty" doc:"Observed at or after"`
 	Until        *int64    `json:"until,omitempty" doc:"Observed at or before"`
 	Order        order     `json:"order,omitempty" enum:"asc,desc" doc:"Mode query: by the time of observation; desc where absent"`
@@ -24,9 +24,9 @@ type recallBody struct {
 
 func (b *recallBody) recall() *agent.Recall {
 	return &agent.Recall{
-		Agent: b.AgentID, Session: b.SessionID, Within: b.Within, Mode: b.Mode, Query: b.Query, Embedding: b.Embedding, Limit: b.Limit,
+		Agent: b.AgentID, Session: b.SessionID, Within: b.Within, Mode: b.Mode, Query: string(b.Query), Embedding: b.Embedding, Limit: b.Limit,
 		Filter: agent.MemoryFilter{
-			Classes: b.Classes, Kinds: b.Kinds, TagsAny: b.TagsAny, TagsAll: b.TagsAll, Contains: b.TextContains, Since: b.Since, Until: b.Until,
+			Classes: b.Classes, Kinds: b.Kinds, TagsAny: b.TagsAny, TagsAll: b.TagsAll, Contains: string(b.TextContains), Since: b.Since, Until: b.Until,
 		},
 		Ascending: b.Order == "asc", Metadata: agent.JSON(b.Metadata),
 	}
@@ -35,8 +35,8 @@ func (b *recallBody) recall() *agent.Recall {
 func recallBodyOf(r *agent.Recall) recallBody {
 	f := &r.Filter
 	body := recallBody{
-		AgentID: r.Agent, SessionID: r.Session, Within: r.Within, Mode: r.Mode, Query: r.Query, Limit: r.Limit,
-		Classes: f.Classes, Kinds: f.Kinds, TagsAny: f.TagsAny, TagsAll: f.TagsAll, TextContains: f.Contains, Since: f.Since, Until: f.Until,
+		AgentID: r.Agent, SessionID: r.Session, Within: r.Within, Mode: r.Mode, Query: text(r.Query), Limit: r.Limit,
+		Classes: f.Classes, Kinds: f.Kinds, TagsAny: f.TagsAny, TagsAll: f.TagsAll, TextContains: text(f.Contains), Since: f.Since, Until: f.Until,
 		Metadata: document(r.Metadata),
 	}
 	if r.Mode == agent.ModeQuery {

@@ -49,7 +49,7 @@ type reviewDraft struct {
 	RequestID       string   `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
 	Operation       string   `json:"operation,omitempty"`
 	Arguments       document `json:"arguments,omitempty"`
-	Reason          string   `json:"reason,omitempty"`
+	Reason          text     `json:"reason,omitempty"`
 	Metadata        document `json:"metadata,omitempty"`
 	Assignee        string   `json:"assignee,omitempty"`
 	EscalateTo      string   `json:"escalate_to,omitempty" doc:"Who is the assignee from then on"`
@@ -70,7 +70,7 @@ func draftedReviews(drafts []reviewDraft) ([]agent.ReviewDraft, error) {
 		}
 		out = append(out, agent.ReviewDraft{
 			ID: d.ID, InterruptID: d.InterruptID, RequestID: d.RequestID, Operation: d.Operation, Arguments: agent.JSON(d.Arguments),
-			Reason: d.Reason, Metadata: agent.JSON(d.Metadata), Assignee: d.Assignee, EscalateTo: d.EscalateTo, TTL: ttl, EscalateAfter: after,
+			Reason: string(d.Reason), Metadata: agent.JSON(d.Metadata), Assignee: d.Assignee, EscalateTo: d.EscalateTo, TTL: ttl, EscalateAfter: after,
 		})
 	}
 	return out, nil
@@ -81,13 +81,13 @@ type decideBody struct {
 	Decision    agent.ReviewDecision `json:"decision" doc:"approve, deny, or edit: approve with other arguments"`
 	By          string               `json:"by" doc:"Who decides"`
 	Arguments   document             `json:"arguments,omitempty" doc:"Of an edit"`
-	Note        string               `json:"note,omitempty"`
+	Note        text                 `json:"note,omitempty"`
 	InterruptID string               `json:"interrupt_id,omitempty" doc:"Refuse where the review is of another"`
 }
 
 func (b *decideBody) op(review string) agent.Op {
 	return &agent.DecideReview{
-		Review: review, Decision: b.Decision, By: b.By, Arguments: agent.JSON(b.Arguments), Note: b.Note, InterruptID: b.InterruptID,
+		Review: review, Decision: b.Decision, By: b.By, Arguments: agent.JSON(b.Arguments), Note: string(b.Note), InterruptID: b.InterruptID,
 	}
 }
 

@@ -136,6 +136,8 @@ func (f *front) newCall(rt *route, r *http.Request, w *writer) (*call, error) {
 			return nil, agent.Invalid(name, "the query parameter %q is there %d times", name, len(values))
 		case slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }):
 			return nil, agent.Invalid(name, "the query parameter %q is not UTF-8", name)
+		case slices.Contains(values, "") && !queryParams[name].mayBeEmpty:
+			return nil, agent.Invalid(name, "the query parameter %q is empty: leave it out, or give it a value", name)
 		}
 	}
 	c := &call{front: f, route: rt, r: r, w: w, query: query}

@@ -171,7 +171,7 @@ func sessionSnapshotOf(s agent.SessionSnapshot) sessionSnapshot {
 // cursor says at which step of a turn a snapshot was taken, as it is written
 // and read.
 type cursor struct {
-	Phase     agent.CursorPhase `json:"phase" doc:"start, after_prompt, before_effect, review, wait"`
+	Phase     agent.CursorPhase `json:"phase,omitzero" required:"false" doc:"start, after_prompt, before_effect, review, wait"`
 	LoopIndex uint64            `json:"loop_index,omitzero" required:"false"`
 	Metadata  document          `json:"metadata,omitzero"`
 }

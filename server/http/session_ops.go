@@ -122,7 +122,7 @@ type (
 		Before   int64              `json:"before,omitempty"`
 		Assignee string             `json:"assignee,omitempty"`
 		Session  string             `json:"session,omitempty"`
-		After    string             `json:"after,omitempty"`
+		After    text               `json:"after,omitempty"`
 		Limit    uint64             `json:"limit,omitempty"`
 	}
 )
@@ -134,6 +134,6 @@ func (r listSessionsRead) read() agent.Read {
 func (r getReviewRead) read() agent.Read { return &agent.GetReview{Review: r.Review} }
 func (r listReviewsRead) read() agent.Read {
 	return &agent.ListReviews{
-		Page: agent.Page{After: r.After, Limit: r.Limit}, Status: r.Status, Before: r.Before, Assignee: r.Assignee, Session: r.Session,
+		Page: agent.Page{After: string(r.After), Limit: r.Limit}, Status: r.Status, Before: r.Before, Assignee: r.Assignee, Session: r.Session,
 	}
 }

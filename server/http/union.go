@@ -54,9 +54,14 @@ func (*thawed) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// nullTakesDefault lets every member that a caller may leave out be null too,
-// in a body's schema and in all that it refers to.
-func nullTakesDefault(r huma.Registry, s *huma.Schema, seen map[string]bool) {
+// neverNull are the members for which null is not the default: a state of null
+// would be a state that is lost.
+var neverNull = []string{"state"}
+
+// bodyRules writes into a body's schema, and into all that it refers to, what
+// holds for every body: a member that a caller may leave out may be null too,
+// and strings are not empty.
+func bodyRules(r huma.Registry, s *huma.Schema, seen map[string]bool) {
 	if s == nil || s.Ref != "" && seen[s.Ref] {
 		return
 	}
@@ -64,12 +69,15 @@ func nullTakesDefault(r huma.Registry, s *huma.Schema, seen map[string]bool) {
 		seen[s.Ref] = true
 		s = r.SchemaFromRef(s.Ref)
 	}
+	if s.Type == huma.TypeString && s.MinLength == nil && s.Enum == nil && s.ContentEncoding == "" {
+		s.MinLength = &one
+	}
 	for _, each := range slices.Concat(s.OneOf, s.AnyOf, []*huma.Schema{s.Items}) {
-		nullTakesDefault(r, each, seen)
+		bodyRules(r, each, seen)
 	}
 	for name, member := range s.Properties {
-		nullTakesDefault(r, member, seen)
-		if !slices.Contains(s.Required, name) {
+		bodyRules(r, member, seen)
+		if !slices.Contains(s.Required, name) && !slices.Contains(neverNull, name) {
 			s.Properties[name] = orNull(member)
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"dormouse/agent"
 	"dormouse/instance"
 	"dormouse/instance/pod"
+	"dormouse/internal/strictjson"
 )
 
 // ResumeAfter is how long a mutation's next step is waited for before the pod
@@ -227,7 +228,7 @@ func newMutationID() (string, error) {
 
 // read is what a signal asks for.
 func read(t *instance.Turn, into any) error {
-	if err := json.Unmarshal(t.Data(), into, json.RejectUnknownMembers(true)); err != nil {
+	if err := strictjson.Unmarshal(t.Data(), into); err != nil {
 		return agent.Invalid("data", "%s: %v", t.Type(), err)
 	}
 	return nil

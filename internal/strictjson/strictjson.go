@@ -1,0 +1,62 @@
+// Package strictjson decodes the documents that callers write. It refuses what
+// a lenient decoder passes over: members that have no place in the target, and
+// empty strings, which are not the same as absent ones.
+package strictjson
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Optional is implemented by the string types of free text, which may be empty:
+// a note, a query. Every other string of a document names something or is one
+// of a few words.
+type Optional interface{ MayBeEmpty() }
+
+// Text is a string that may be empty.
+type Text string
+
+// MayBeEmpty implements Optional.
+func (Text) MayBeEmpty() {}
+
+// ErrEmpty is the error of a member that is an empty string and not Optional. It
+// comes in a json.SemanticError, which says where.
+var ErrEmpty = errors.New("the string is empty: leave the member out, or give it a value")
+
+// Unmarshal decodes a document. It refuses unknown and duplicate members,
+// invalid UTF-8, and empty strings in any string type that is not Optional.
+func Unmarshal(raw []byte, into any) error {
+	if !bytes.Contains(raw, []byte(`""`)) {
+		return json.Unmarshal(raw, into, json.RejectUnknownMembers(true))
+	}
+	return json.Unmarshal(raw, into, json.RejectUnknownMembers(true), json.WithUnmarshalers(noEmptyStrings))
+}
+
+var (
+	optional    = reflect.TypeFor[Optional]()
+	jsonDecoder = reflect.TypeFor[json.UnmarshalerFrom]()
+	textDecoder = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// noEmptyStrings decodes the strings of all types that are not Optional.
+var noEmptyStrings = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into any) error {
+	pointer := reflect.TypeOf(into)
+	if dec.PeekKind() != '"' || pointer.Elem().Kind() != reflect.String || pointer.Implements(optional) ||
+		pointer.Implements(jsonDecoder) || pointer.Implements(textDecoder) {
+		return errors.ErrUnsupported
+	}
+	token, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	if token.String() == "" {
+		return ErrEmpty
+	}
+	reflect.ValueOf(into).Elem().SetString(token.String())
+	return nil
+})
