@@ -7,7 +7,7 @@ package agent
 // bounded: see SessionRequestsMax and its neighbours.
 type Session struct {
 	SessionRow
-	SchemaVersion  uint64 // the caller's, from 1 to SessionSchemaMax
+	SchemaVersion  uint64 // the caller's, from 1 to NewestSchema of its mode
 	Spec           JSON   // an object, as are the next two
 	Metadata       JSON
 	Environment    JSON

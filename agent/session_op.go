@@ -10,7 +10,7 @@ import "time"
 type PutSession struct {
 	Session       string
 	Mode          SessionMode // "" means SessionModeLease, or what it was
-	SchemaVersion uint64      // 0 means SessionSchemaMax
+	SchemaVersion uint64      // 0 means NewestSchema of the mode
 	AgentID       string
 	Spec          JSON
 	Metadata      JSON

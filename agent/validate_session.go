@@ -71,7 +71,7 @@ func (t *tally) putSession(o *PutSession) error {
 		optionalID("checkpoint", o.Checkpoint),
 		validWord("mode", o.Mode, SessionModeLease, SessionModeClassic, ""),
 		validWord("busy", o.Busy, BusyReject, BusyEnqueue, BusyInterrupt, BusyRollback, ""),
-		validSchema(o.SchemaVersion),
+		ValidSchema(o.Mode, o.SchemaVersion),
 		validPutStatus(o.Status),
 		settle("spec", &o.Spec), settle("metadata", &o.Metadata), settle("environment", &o.Environment),
 		settleValue("result", &o.Result), settleValue("failure", &o.Failure),
@@ -95,15 +95,34 @@ func (t *tally) putSession(o *PutSession) error {
 		o.Spec, o.Metadata, o.Environment, o.Result, o.Failure, agentState, contextState)
 }
 
-// validSchema judges a schema version; 0 is the newest. What is older is as
-// good, what is newer says what nobody here understands.
-func validSchema(version uint64) error {
-	if version > SessionSchemaMax {
-		e := Errorf(CodeUnsupportedSchema, "schema_version = %d is newer than this store: it reads 1 to %d", version, SessionSchemaMax)
-		e.Field = "schema_version"
-		return e
+// ValidSchema judges the schema version of a session in a mode; 0 is none, which
+// takes the mode's newest. Classic sessions are of version 1 exactly, those with
+// leases of 1 to SessionSchemaMax. A put without a mode is judged where the
+// session's own is known.
+func ValidSchema(mode SessionMode, version uint64) error {
+	newest := NewestSchema(mode)
+	if version == 0 || version <= newest {
+		return nil
 	}
-	return nil
+	return UnsupportedSchema(version, newest)
+}
+
+// NewestSchema is the newest schema version of sessions in a mode.
+func NewestSchema(mode SessionMode) uint64 {
+	if mode == SessionModeClassic {
+		return SessionSchemaClassic
+	}
+	return SessionSchemaMax
+}
+
+// UnsupportedSchema refuses a schema version other than 1 to newest.
+func UnsupportedSchema(version, newest uint64) *Error {
+	e := Errorf(CodeUnsupportedSchema, "schema_version = %d is not supported here, where it is 1 to %d: leave it out for the newest", version, newest)
+	if newest == SessionSchemaClassic {
+		e.Detail = fmt.Sprintf("schema_version = %d is not supported: a session in classic mode is of version 1", version)
+	}
+	e.Field = "schema_version"
+	return e
 }
 
 func validPutStatus(status SessionStatus) error {

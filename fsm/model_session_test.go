@@ -214,7 +214,7 @@ func (g *generator) sessionOp(t *rapid.T, id string) agent.Op {
 	case 3, 4, 5:
 		op := &agent.ClaimSession{Session: id, Owner: holders.Draw(t, "owner"), TTL: ttl, ConversationRevision: near(t, s.Conversation.ContinuationRevision)}
 		if rapid.IntRange(0, 3).Draw(t, "with request") > 0 {
-			op.Request = &agent.SessionRequest{ID: keys.Draw(t, "request"), Input: agent.JSON(`1`)}
+			op.Request = &agent.SessionRequest{ID: keys.Draw(t, "request"), Input: rapid.SampledFrom([]agent.JSON{agent.JSON(`1`), agent.JSON(`1`), agent.JSON(`2`)}).Draw(t, "input")}
 		}
 		return op
 	case 6, 7:

@@ -162,7 +162,9 @@ func TestAQueueIsBoundedByBytesToo(t *testing.T) {
 	op := claiming("w", "large", time.Minute)
 	op.Request.Input = agent.JSON(`"` + strings.Repeat("x", agent.SessionRequestBytesMax-2) + `"`)
 	do[*agent.SessionResult](r, op)
-	full := r.batch(agent.Commit{Ops: []agent.Op{op}})[0].Err
+	second := *op
+	second.Request = &agent.SessionRequest{ID: "large too", Input: op.Request.Input}
+	full := r.batch(agent.Commit{Ops: []agent.Op{&second}})[0].Err
 	if full == nil || full.Code != agent.CodeOverloaded || full.Final || full.Limit != fmt.Sprintf("session_queue_bytes_max=%d", agent.SessionQueueBytesMax) {
 		t.Fatalf("the second large one: %v", full)
 	}

@@ -56,9 +56,6 @@ func validPutSession(op *agent.PutSession) error {
 	default:
 		return agent.Invalid("status", "a session is not put as %q", op.Status)
 	}
-	if op.SchemaVersion > agent.SessionSchemaMax {
-		return agent.Errorf(agent.CodeUnsupportedSchema, "schema version %d is newer than this store", op.SchemaVersion)
-	}
 	if op.Request != nil {
 		return agent.ValidID("request.id", op.Request.ID)
 	}
@@ -94,6 +91,13 @@ func mayPut(op *agent.PutSession, s *session) error {
 
 // policyFits refuses what a session of its mode cannot do.
 func policyFits(op *agent.PutSession, classic bool) error {
+	mode := agent.SessionModeLease
+	if classic {
+		mode = agent.SessionModeClassic
+	}
+	if err := agent.ValidSchema(mode, op.SchemaVersion); err != nil {
+		return err
+	}
 	if classic && op.Busy != "" && op.Busy != agent.BusyReject {
 		return agent.Invalid("busy", "busy = %q needs leases: leave the classic mode, or reject", op.Busy)
 	}
@@ -122,7 +126,7 @@ func (c *commit) fillSession(s *session, op *agent.PutSession, body *logpb.Sessi
 	row := s.row
 	row.Agent, row.Thread, row.Checkpoint = op.AgentID, op.Thread, op.Checkpoint
 	row.Busy = orDefaultWord(string(op.Busy), string(agent.BusyReject))
-	row.SchemaVersion = orDefault(op.SchemaVersion, agent.SessionSchemaMax)
+	row.SchemaVersion = orDefault(op.SchemaVersion, agent.NewestSchema(agent.SessionMode(row.Mode)))
 	row.QueueMax = min(orDefault(op.QueueMax, agent.SessionQueueDefault), agent.SessionQueueMax)
 	next := &logpb.SessionBody{
 		Spec: orEmptyObject(op.Spec), Metadata: orEmptyObject(op.Metadata), Environment: orEmptyObject(op.Environment),

@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"bytes"
 	"fmt"
 
 	"dormouse/agent"
@@ -10,22 +11,48 @@ import (
 // queueRetryMS is a guess: a place frees up when a turn ends.
 const queueRetryMS = 1000
 
-// enqueue lets a request wait, and tells its place, from 1.
-func (c *commit) enqueue(s *session, op *agent.ClaimSession) (place uint64, err error) {
+// enqueue lets a request wait, and tells its place, from 1. A request that waits
+// already keeps its place: added is then false.
+func (c *commit) enqueue(s *session, op *agent.ClaimSession) (place uint64, added bool, err error) {
+	if place, err = c.waits(s, op.Request); err != nil || place > 0 {
+		return place, false, err
+	}
 	r := encodeSessionRequest(op.Request)
 	r.Owner, r.At, r.Outcome = op.Owner, c.progress.wall, string(agent.RequestOpen)
 	size := requestBytes(r)
 	switch waiting := uint64(len(s.row.QueueSizes)); {
 	case waiting >= s.row.QueueMax:
-		return 0, queueFull(s, "queue_max", s.row.QueueMax)
+		return 0, false, queueFull(s, "queue_max", s.row.QueueMax)
 	case sum(s.row.QueueSizes)+size > agent.SessionQueueBytesMax:
-		return 0, queueFull(s, "session_queue_bytes_max", agent.SessionQueueBytesMax)
+		return 0, false, queueFull(s, "session_queue_bytes_max", agent.SessionQueueBytesMax)
 	}
 	key := ordinalKey(kindSessionQueue, c.scope, s.id, s.row.QueueEnd)
 	s.row.QueueEnd++
 	s.row.QueueSizes = append(s.row.QueueSizes, size)
 	c.grow(0, int64(size))
-	return uint64(len(s.row.QueueSizes)), c.setSessionRow(key, r)
+	return uint64(len(s.row.QueueSizes)), true, c.setSessionRow(key, r)
+}
+
+// waits is the place of a request in the queue, 0 where it does not wait. A
+// request of that id with other content is refused.
+func (c *commit) waits(s *session, request *agent.SessionRequest) (place uint64, err error) {
+	first := s.row.QueueEnd - uint64(len(s.row.QueueSizes))
+	for ordinal := first; ordinal < s.row.QueueEnd; ordinal++ {
+		queued := &logpb.SessionRequest{}
+		if err := c.sessions().numbered(kindSessionQueue, s.id, ordinal, queued); err != nil {
+			return 0, err
+		}
+		if queued.Id != request.ID {
+			continue
+		}
+		if same := encodeSessionRequest(request); !bytes.Equal(queued.Input, same.Input) || !bytes.Equal(queued.Metadata, same.Metadata) {
+			e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %q waits for session %q already, with other content: give this one another id", request.ID, s.id)
+			e.State = s.row.Status
+			return 0, e
+		}
+		return ordinal - first + 1, nil
+	}
+	return 0, nil
 }
 
 func queueFull(s *session, limit string, bound uint64) error {
@@ -52,8 +79,8 @@ func (c *commit) nextRequest(s *session, op *agent.ClaimSession) (r *logpb.Sessi
 		return nil, 0, err
 	}
 	r.Owner = op.Owner
-	if op.Request != nil {
-		queued, err = c.enqueue(s, op)
+	if op.Request != nil && op.Request.ID != r.Id {
+		queued, _, err = c.enqueue(s, op)
 	}
 	return r, queued, err
 }

@@ -102,16 +102,10 @@ func (c *commit) busy(s *session, op *agent.ClaimSession) (agent.OpResult, error
 	switch policy := agent.BusyPolicy(s.row.Busy); {
 	case s.classic(), policy == agent.BusyReject:
 	case policy == agent.BusyEnqueue && op.Request != nil:
-		place, err := c.enqueue(s, op)
-		if err != nil {
-			return nil, err
+		if op.Request.ID == s.row.Request {
+			break // it runs already
 		}
-		result, err := c.stored(s)
-		if err == nil {
-			result.Queued = place
-			result.Session.Lease = nil // it is the turn's that runs
-		}
-		return result, err
+		return c.queue(s, op)
 	case policy == agent.BusyInterrupt && op.Request != nil:
 		return nil, c.interrupt(s, agent.RequestInterrupted)
 	case policy == agent.BusyRollback && op.Request != nil:
@@ -121,6 +115,26 @@ func (c *commit) busy(s *session, op *agent.ClaimSession) (agent.OpResult, error
 		return nil, c.interrupt(s, agent.RequestRolledBack)
 	}
 	return nil, c.leaseRefusal(s, agent.CodeSessionAlreadyRunning, "runs already, for request %q", s.row.Request)
+}
+
+// queue answers a claim that waits. One that waits already changes nothing.
+func (c *commit) queue(s *session, op *agent.ClaimSession) (agent.OpResult, error) {
+	place, added, err := c.enqueue(s, op)
+	if err != nil {
+		return nil, err
+	}
+	result := &agent.SessionResult{}
+	if added {
+		result, err = c.stored(s)
+	} else {
+		result.Session, err = c.sessions().row(s.id, s.row)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result.Queued = place
+	result.Session.Lease = nil // it is the turn's that runs
+	return result, nil
 }
 
 // interrupt takes the session from the turn that runs.

@@ -205,6 +205,8 @@ func (m SessionModel) put(h SessionHost, o *agent.PutSession) (agent.OpResult, *
 		return nil, refuse(agent.CodeSessionLeaseRequired, s)
 	case o.IfRevision != nil && *o.IfRevision < s.Revision:
 		return nil, refuse(agent.CodeStaleSessionRevision, s)
+	case classic && o.SchemaVersion > agent.SessionSchemaClassic:
+		return nil, refuse(agent.CodeUnsupportedSchema, s)
 	case classic && orElse(o.Busy, agent.BusyReject) != agent.BusyReject:
 		return nil, agent.Invalid("busy", "in classic mode")
 	case !classic && o.Request != nil:
@@ -219,7 +221,7 @@ func (m SessionModel) put(h SessionHost, o *agent.PutSession) (agent.OpResult, *
 		return nil, e
 	}
 	s.AgentID, s.Thread, s.Checkpoint, s.Busy = o.AgentID, o.Thread, o.Checkpoint, orElse(o.Busy, agent.BusyReject)
-	s.SchemaVersion, s.QueueMax = orElse(o.SchemaVersion, agent.SessionSchemaMax), orElse(o.QueueMax, agent.SessionQueueDefault)
+	s.SchemaVersion, s.QueueMax = orElse(o.SchemaVersion, agent.NewestSchema(s.Mode)), orElse(o.QueueMax, agent.SessionQueueDefault)
 	s.Spec, s.Metadata, s.Environment, s.failure = orEmpty(o.Spec), orEmpty(o.Metadata), orEmpty(o.Environment), o.Failure
 	if o.Request == nil || o.Result != nil {
 		s.Result = o.Result

@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"bytes"
 	"slices"
 
 	"dormouse/agent"
@@ -49,6 +50,9 @@ func (m SessionModel) claim(h SessionHost, s ModelSession, o *agent.ClaimSession
 			return nil, refuse(agent.CodeSessionAlreadyRunning, s)
 		}
 		if s.Busy == agent.BusyEnqueue {
+			if o.Request.ID == s.RequestID {
+				return nil, refuse(agent.CodeSessionAlreadyRunning, s)
+			}
 			return m.queued(h, s, o)
 		}
 		if e := m.interrupt(h, &s); e != nil {
@@ -64,11 +68,11 @@ func (m SessionModel) claim(h SessionHost, s ModelSession, o *agent.ClaimSession
 	if len(s.Queue) > 0 {
 		head := s.Queue[0]
 		s.Queue, next = s.Queue[1:], &head
-		if o.Request != nil {
-			if e := wait(h, &s, o); e != nil {
+		if o.Request != nil && o.Request.ID != head.ID {
+			var e *agent.Error
+			if place, _, e = wait(h, &s, o); e != nil {
 				return nil, e
 			}
-			place = uint64(len(s.Queue))
 		}
 	}
 	if next == nil {
@@ -82,24 +86,38 @@ func (m SessionModel) claim(h SessionHost, s ModelSession, o *agent.ClaimSession
 	return result, nil
 }
 
-func wait(h SessionHost, s *ModelSession, o *agent.ClaimSession) *agent.Error {
+// wait tells the request's place in the queue, and whether it was put there
+// just now.
+func wait(h SessionHost, s *ModelSession, o *agent.ClaimSession) (place uint64, added bool, err *agent.Error) {
+	for i, r := range s.Queue {
+		if r.ID == o.Request.ID {
+			if !bytes.Equal(r.Input, o.Request.Input) || !bytes.Equal(r.Metadata, o.Request.Metadata) {
+				return 0, false, refuse(agent.CodeIdempotencyMismatch, *s)
+			}
+			return uint64(i + 1), false, nil
+		}
+	}
 	if uint64(len(s.Queue)) >= s.QueueMax {
 		e := refuse(agent.CodeOverloaded, *s)
 		e.Limit = "queue_max=" + string('0'+rune(s.QueueMax))
-		return e
+		return 0, false, e
 	}
 	r := *o.Request
 	r.Owner, r.At = o.Owner, h.Now()
 	s.Queue = append(slices.Clone(s.Queue), r)
-	return nil
+	return uint64(len(s.Queue)), true, nil
 }
 
 func (m SessionModel) queued(h SessionHost, s ModelSession, o *agent.ClaimSession) (agent.OpResult, *agent.Error) {
-	if e := wait(h, &s, o); e != nil {
+	place, added, e := wait(h, &s, o)
+	if e != nil {
 		return nil, e
 	}
-	result := m.store(h, s)
-	result.Queued = uint64(len(s.Queue))
+	result := &agent.SessionResult{Session: m.row(h, s)}
+	if added {
+		result = m.store(h, s)
+	}
+	result.Queued = place
 	result.Session.Lease = nil
 	return result, nil
 }

@@ -32,6 +32,31 @@ var busyClaims = []claim{
 		k.refuse(agent.CodeSessionQueueEmpty, 0, &agent.ClaimSession{Session: "s", Owner: "z"})
 	}},
 
+	{"a_request_is_one_entry_of_the_queue", func(k *kit) {
+		k.start(policy(agent.BusyEnqueue))
+		l := k.lease("w", "q1")
+		k.equal("place", apply[*agent.SessionResult](k, claiming("x", "q2")).Queued, uint64(1))
+		k.equal("place", apply[*agent.SessionResult](k, claiming("x", "q3")).Queued, uint64(2))
+		before := k.stored()
+		for _, owner := range []string{"x", "y"} { // it waits
+			again := apply[*agent.SessionResult](k, claiming(owner, "q2"))
+			k.equal("again", []any{again.Queued, again.Session.QueueLength, again.Session.Lease == nil}, []any{uint64(1), uint64(2), true})
+		}
+		other := claiming("x", "q2")
+		other.Request.Input = agent.JSON(`"another"`)
+		k.refuse(agent.CodeIdempotencyMismatch, 0, other)
+		k.refuse(agent.CodeSessionAlreadyRunning, 0, claiming("x", "q1")) // it runs
+		after := k.stored()
+		k.equal("session", []any{after.Revision, after.Queue}, []any{before.Revision, before.Queue})
+
+		k.commit(end(l, agent.SessionFinished))
+		next := apply[*agent.SessionResult](k, claiming("x", "q2")) // its own turn comes
+		k.equal("next", []any{next.Session.RequestID, next.Queued, next.Session.QueueLength}, []any{"q2", uint64(0), uint64(1)})
+		k.commit(end(next.Session.Lease, agent.SessionFinished))
+		k.equal("place", apply[*agent.SessionResult](k, claiming("z", "q4")).Queued, uint64(1))
+		k.refuse(agent.CodeSessionAlreadyRunning, 0, claiming("z", "q3"))
+	}},
+
 	{"a_busy_session_is_interrupted", func(k *kit) {
 		k.start(policy(agent.BusyInterrupt))
 		l := k.lease("w", "q1")

@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"fmt"
 	"time"
 
 	"dormouse/agent"
@@ -147,16 +148,26 @@ var classicClaims = []claim{
 		k.equal("status told", k.refuse(agent.CodeApprovalExpired, 0, decide("late", agent.DecideApprove)).State, "expired")
 	}},
 
-	{"JS-9_a_newer_schema_is_refused", func(k *kit) {
-		for version := range uint64(agent.SessionSchemaMax + 1) {
-			k.commit(put(func(op *agent.PutSession) { op.SchemaVersion = version }))
-			want := version
-			if version == 0 {
-				want = agent.SessionSchemaMax
-			}
-			k.equal("schema version", k.stored().SchemaVersion, want)
+	{"JS-9_a_schema_of_another_era_is_refused", func(k *kit) {
+		of := func(version uint64, mode agent.SessionMode) *agent.PutSession {
+			return put(func(op *agent.PutSession) { op.SchemaVersion, op.Mode = version, mode })
 		}
-		k.refuseAtDoor(agent.CodeUnsupportedSchema, 0, "schema_version", put(func(op *agent.PutSession) { op.SchemaVersion = agent.SessionSchemaMax + 1 }))
+		for version, want := range []uint64{1, 1} { // 0 means none
+			k.commit(of(uint64(version), agent.SessionModeClassic))
+			k.equal("classic", k.stored().SchemaVersion, want)
+		}
+		for version := uint64(2); version <= agent.SessionSchemaMax+1; version++ {
+			k.refuseAtDoor(agent.CodeUnsupportedSchema, 0, "schema_version", of(version, agent.SessionModeClassic))
+		}
+		k.refuse(agent.CodeUnsupportedSchema, 0, of(2, "")) // its mode is what it was
+
+		for version, want := range []uint64{agent.SessionSchemaMax, 1, 2, agent.SessionSchemaMax} {
+			op := of(uint64(version), agent.SessionModeLease)
+			op.Session = fmt.Sprintf("leased %d", version)
+			k.commit(op)
+			k.equal("leased", find[*agent.Session](k, &agent.GetSession{Session: op.Session}).SchemaVersion, want)
+		}
+		k.refuseAtDoor(agent.CodeUnsupportedSchema, 0, "schema_version", of(agent.SessionSchemaMax+1, agent.SessionModeLease))
 	}},
 
 	{"JS-10_pending_reviews_are_listed_over_all_sessions", func(k *kit) {

@@ -30,7 +30,7 @@ type putSessionDoc struct {
 	guardDoc
 	sessionName
 	Mode          agent.SessionMode   `json:"mode"`
-	SchemaVersion uint64              `json:"schema_version"`
+	SchemaVersion *uint64             `json:"schema_version"`
 	AgentID       string              `json:"agent_id"`
 	Spec          jsontext.Value      `json:"spec"`
 	Metadata      jsontext.Value      `json:"metadata"`
@@ -48,8 +48,14 @@ type putSessionDoc struct {
 }
 
 func (d *putSessionDoc) op() (agent.Op, error) {
+	var version uint64
+	if d.SchemaVersion != nil {
+		if version = *d.SchemaVersion; version == 0 {
+			return nil, agent.UnsupportedSchema(0, agent.NewestSchema(d.Mode))
+		}
+	}
 	return &agent.PutSession{
-		Session: d.Session, Mode: d.Mode, SchemaVersion: d.SchemaVersion, AgentID: d.AgentID, Spec: agent.JSON(d.Spec),
+		Session: d.Session, Mode: d.Mode, SchemaVersion: version, AgentID: d.AgentID, Spec: agent.JSON(d.Spec),
 		Metadata: agent.JSON(d.Metadata), Environment: agent.JSON(d.Environment), Status: d.Status,
 		Conversation: d.Conversation.conversation(), Busy: d.Busy, QueueMax: d.QueueMax, Thread: d.Thread, Checkpoint: d.Checkpoint,
 		Result: agent.JSON(d.Result), Failure: agent.JSON(d.Error), Request: d.Request.request(),

@@ -1,12 +1,18 @@
 package rest
 
-import "dormouse/agent"
+import (
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
 
 // sessionBody is a session as a caller writes it.
 type sessionBody struct {
 	AgentID       string              `json:"agent_id"`
 	Mode          agent.SessionMode   `json:"mode,omitempty" doc:"lease, or classic: without leases; lease, or what it was, where absent"`
-	SchemaVersion uint64              `json:"schema_version,omitempty" doc:"1 to 3; the newest where absent"`
+	SchemaVersion schemaVersion       `json:"schema_version,omitempty" doc:"1 in classic mode, 1 to 3 in lease mode; the newest where absent"`
 	Spec          document            `json:"spec,omitempty"`
 	Metadata      document            `json:"metadata,omitempty"`
 	Environment   document            `json:"environment,omitempty"`
@@ -23,9 +29,30 @@ type sessionBody struct {
 	IfIncarnation uint64              `json:"if_incarnation,omitempty"`
 }
 
+// schemaVersion is a session's, which is never 0.
+type schemaVersion uint64
+
+// UnmarshalJSONFrom refuses 0, which is not the same as an absent version.
+func (v *schemaVersion) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	null := dec.PeekKind() == 'n'
+	if err := json.UnmarshalDecode(dec, (*uint64)(v)); err != nil {
+		return err
+	}
+	if *v == 0 && !null {
+		return agent.UnsupportedSchema(0, agent.SessionSchemaMax)
+	}
+	return nil
+}
+
+// Schema says which versions there are.
+func (schemaVersion) Schema(huma.Registry) *huma.Schema {
+	least, most := 1.0, float64(agent.SessionSchemaMax)
+	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: &least, Maximum: &most}
+}
+
 func (b *sessionBody) op(id string) *agent.PutSession {
 	return &agent.PutSession{
-		Session: id, Mode: b.Mode, SchemaVersion: b.SchemaVersion, AgentID: b.AgentID, Spec: agent.JSON(b.Spec),
+		Session: id, Mode: b.Mode, SchemaVersion: uint64(b.SchemaVersion), AgentID: b.AgentID, Spec: agent.JSON(b.Spec),
 		Metadata: agent.JSON(b.Metadata), Environment: agent.JSON(b.Environment), Status: b.Status,
 		Conversation: b.Conversation.conversation(), Busy: b.Busy, QueueMax: b.QueueMax, Thread: b.Thread, Checkpoint: b.Checkpoint,
 		Result: agent.JSON(b.Result.document), Failure: agent.JSON(b.Error.document), Request: b.Request.request(),

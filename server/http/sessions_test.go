@@ -220,8 +220,13 @@ func TestWrongSessionsNameTheField(t *testing.T) {
 		got := k.call(method, "/v1/sessions/"+path, c.body)
 		got.want(got.problem(400, "invalid"), map[string]any{"field": c.field})
 	}
-	got := k.call("PUT", "/v1/sessions/s", `{"agent_id":"a","schema_version":4}`)
-	got.want(got.problem(400, "unsupported_session_schema_version"), map[string]any{"field": "schema_version"})
+	for _, body := range []string{
+		`{"agent_id":"a","schema_version":4}`, `{"agent_id":"a","schema_version":0}`,
+		`{"agent_id":"a","mode":"classic","schema_version":2}`, `{"agent_id":"a","mode":"classic","schema_version":0}`,
+	} {
+		got := k.call("PUT", "/v1/sessions/s", body)
+		got.want(got.problem(400, "unsupported_session_schema_version"), map[string]any{"field": "schema_version"})
+	}
 	k.call("POST", "/v1/sessions/s/claim", "").problem(400, "invalid")
 	k.call("POST", "/v1/sessions/s/renew", `{}`, `If-Match: "3"`).problem(400, "invalid")
 }
