@@ -162,7 +162,6 @@ func TestCallsOnInstancesRefuseWhatTheirOwnerDecides(t *testing.T) {
 			}
 		}
 		if method == "GET" {
-			k.call(method, path+"?stale=true", "").problem(400, "invalid")
 			k.call(method, path+"?min_index=1", "").problem(400, "invalid")
 		}
 	}
@@ -175,7 +174,7 @@ func TestTheDocumentTellsWhatCallsOnInstancesTake(t *testing.T) {
 	_, doc := document(t)
 	const path = "/v1/managers/{manager}/instances/{key}"
 	for call, want := range map[string]string{
-		"get " + path:               "[path manager path key query scope header Dormouse-Scope header Dormouse-Timeout-Ms]",
+		"get " + path:               "[path manager path key query scope query stale header Dormouse-Scope header Dormouse-Timeout-Ms]",
 		"post " + path:              "[path manager path key header Dormouse-Scope header Dormouse-Timeout-Ms]",
 		"post " + path + "/signals": "[path manager path key header Dormouse-Scope header Dormouse-Timeout-Ms header Idempotency-Key]",
 	} {

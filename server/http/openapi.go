@@ -150,7 +150,7 @@ func (f *front) documentAnswer(rt *route, status int) *huma.Response {
 	if rt.effect != plain {
 		answer.Headers[headerNode] = &huma.Header{Description: "Who served it", Schema: &anyString}
 	}
-	if rt.effect == reads {
+	if rt.takes("stale") {
 		answer.Headers[headerAge] = &huma.Header{Description: "Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell", Schema: &anyNumber}
 	}
 	switch {

@@ -1,10 +1,13 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
 )
 
 // verbatim writes documents as they were kept: no string is escaped anew, and
@@ -38,12 +41,34 @@ func (c *call) answer(a reply) error {
 	if a.revision != nil {
 		header.Set("ETag", etag(*a.revision))
 	}
+	if c.route.looks() && c.flag("stale") {
+		if err := c.noteAge(); err != nil {
+			return err
+		}
+	}
 	if a.body == nil {
 		c.w.WriteHeader(status)
 		return nil
 	}
 	c.front.writeJSON(c.w, status, "application/json", a.body)
 	return nil
+}
+
+// noteAge says how old the answer of a call may be that looks past the store's
+// views: what the owner of an instance says is current, and what this node says
+// of the cluster is as old as its state.
+func (c *call) noteAge() error {
+	header := c.w.Header()
+	if c.route.tag != "cluster" {
+		header.Set(headerAge, "0")
+		return c.err
+	}
+	index := header.Get(headerIndex)
+	_, err := c.ask(agent.Reads{Stale: true, Reads: []agent.Read{&agent.ListScopes{Page: agent.Page{Limit: 1}}}})
+	if index != "" {
+		header.Set(headerIndex, index)
+	}
+	return errors.Join(c.err, err)
 }
 
 // writeJSON writes a whole answer. It is encoded first, so that what cannot be

@@ -59,6 +59,13 @@ func (rt *route) types() []string {
 // idempotent tells whether the route takes an Idempotency-Key.
 func (rt *route) idempotent() bool { return rt.once || rt.effect == writes }
 
+// looks reports whether the route reads something that is not in the store's
+// views: instances and pods as their owner sees them, the cluster as the node
+// does. No such call has a barrier to skip: ?stale=true adds the age alone.
+func (rt *route) looks() bool {
+	return rt.method == http.MethodGet && rt.effect != reads && rt.answers != nil && !rt.streams && !rt.probe
+}
+
 // takes tells whether the route declares the query parameter.
 func (rt *route) takes(name string) bool {
 	if slices.Contains(rt.query, name) {
@@ -67,7 +74,9 @@ func (rt *route) takes(name string) bool {
 	switch name {
 	case "scope":
 		return (rt.effect == reads || rt.effect == scoped) && rt.method == http.MethodGet
-	case "stale", "min_index":
+	case "stale":
+		return rt.effect == reads || rt.looks()
+	case "min_index":
 		return rt.effect == reads
 	default:
 		return false
@@ -107,6 +116,9 @@ func run[B any](f *front, rt *route, r *http.Request, w *writer, handle func(*ca
 		return err
 	}
 	defer c.end()
+	if rt.looks() && !c.flag("stale") && c.err != nil {
+		return c.err
+	}
 	var body *B
 	if _, without := any(body).(*none); !without {
 		if body, err = decodeBody[B](c); err != nil {
