@@ -9,7 +9,7 @@ type Recall struct {
 	Mode      string       // one of the Mode constants; "" means ModeRecent
 	Query     string       // needed by all modes but ModeQuery and ModeVector
 	Embedding []float32    // needed by ModeVector and ModeHybrid: as long as those that the agent's memories have
-	Limit     uint64       // 0 means RecallLimitDefault, in ModeQuery QueryLimitDefault
+	Limit     uint64       // 0 means RecallLimitDefault, in ModeQuery QueryLimitDefault; more than RecallLimitMax means that
 	Filter    MemoryFilter // in all modes
 	Ascending bool         // ModeQuery: oldest observation first, instead of newest
 	Metadata  JSON         // handed back with the answer
@@ -46,7 +46,7 @@ const (
 	WithinAll     = "all"     // whatever the session
 )
 
-// Filled is the recall with its defaults filled in.
+// Filled is the recall with its defaults filled in, and its limit capped.
 func (r Recall) Filled() Recall {
 	if r.Mode == "" {
 		r.Mode = ModeRecent
@@ -63,6 +63,7 @@ func (r Recall) Filled() Recall {
 			r.Limit = QueryLimitDefault
 		}
 	}
+	r.Limit = min(r.Limit, RecallLimitMax)
 	return r
 }
 

@@ -97,7 +97,8 @@ func validRead(read Read) error {
 	case *GetMemory:
 		return firstOf(ValidID("agent", r.Agent), ValidID("id", r.ID))
 	case *ListMemories:
-		return firstOf(ValidID("agent", r.Agent), validPage(r.Page))
+		// A limit above the maximum is capped, as a recall's is (ME-13).
+		return firstOf(ValidID("agent", r.Agent), validPart("prefix", r.Prefix), validPart("after", r.After))
 	case *Recall:
 		return r.validate()
 	case *GetManager:

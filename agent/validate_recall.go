@@ -26,9 +26,6 @@ func (r *Recall) validate() error {
 	); err != nil {
 		return err
 	}
-	if r.Limit > RecallLimitMax {
-		return Invalid("limit", "limit = %d must be at most %d: narrow the recall, or page through the list", r.Limit, RecallLimitMax)
-	}
 	return nil
 }
 

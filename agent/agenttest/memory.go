@@ -246,7 +246,10 @@ var memoryClaims = []claim{
 		q.Limit = agent.RecallLimitMax
 		k.equal("at the cap", len(k.recalled(q).Items), 22)
 		q.Agent, q.Limit = "a", agent.RecallLimitMax+1
-		k.refuseRecall("limit", q)
+		past := k.recalled(q)
+		k.equal("past the cap", []any{len(past.Items), past.Request.Limit}, []any{22, uint64(agent.RecallLimitMax)})
+		list := find[*agent.MemoryList](k, &agent.ListMemories{Agent: "a", Page: agent.Page{Limit: agent.ListLimitMax + 1}})
+		k.equal("listed", []any{len(list.Items), list.Next}, []any{22, ""})
 	}},
 
 	{"a_query_goes_by_class_kind_and_text", func(k *kit) {

@@ -133,7 +133,6 @@ var recallClaims = []claim{
 			{"since", agent.Recall{Agent: "a", Query: "x", Filter: agent.MemoryFilter{Since: ptr(int64(2)), Until: ptr(int64(1))}}},
 			{"text_contains", agent.Recall{Agent: "a", Query: "x", Filter: agent.MemoryFilter{Contains: "x"}}},
 			{"order", agent.Recall{Agent: "a", Query: "x", Ascending: true}},
-			{"limit", agent.Recall{Agent: "a", Query: "x", Limit: agent.RecallLimitMax + 1}},
 		} {
 			k.refuseRecall(wrong.field, wrong.q)
 		}

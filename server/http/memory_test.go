@@ -96,7 +96,6 @@ func TestWrongMemoriesAndRecallsNameTheField(t *testing.T) {
 		{"POST /v1/memory/a", `{"content":"x","data":[]}`, "data"},
 		{"POST /v1/memory/recall", `{"query":"x"}`, "agent_id"},
 		{"POST /v1/memory/recall", `{"agent_id":"a"}`, "query"},
-		{"POST /v1/memory/recall", `{"agent_id":"a","query":"x","limit":1001}`, "limit"},
 		{"POST /v1/memory/recall", `{"agent_id":"a","query":"x","limit":-1}`, "limit"},
 		{"POST /v1/memory/recall", `{"agent_id":"a","mode":"vector"}`, "embedding"},
 		{"POST /v1/memory/recall", `{"agent_id":"a","mode":"best","query":"x"}`, "mode"},
@@ -109,4 +108,25 @@ func TestWrongMemoriesAndRecallsNameTheField(t *testing.T) {
 		got.want(got.problem(400, "invalid"), map[string]any{"field": c.field})
 	}
 	k.call("POST", "/v1/memory/recall", "").problem(400, "invalid")
+}
+
+func TestLimitsOfMemoriesAreCappedAndNeverNegative(t *testing.T) {
+	k := newKit(t)
+	for _, c := range []struct {
+		call, body string
+	}{
+		{"GET /v1/memory?agent_id=a&limit=-1", ""},
+		{"POST /v1/memory/recall", `{"agent_id":"a","query":"x","limit":-1}`},
+		{"POST /v1/reads", `{"reads":[{"read":"recall","agent_id":"a","query":"x","limit":-1}]}`},
+		{"POST /v1/reads", `{"reads":[{"read":"list_memories","agent_id":"a","limit":-1}]}`},
+	} {
+		method, path, _ := strings.Cut(c.call, " ")
+		got := k.call(method, path, c.body)
+		got.want(got.problem(400, "invalid"), map[string]any{"field": "limit"})
+	}
+	k.call("GET", "/v1/memory?agent_id=a&limit=1001", "").ok(200)
+	answer := k.call("POST", "/v1/memory/recall", `{"agent_id":"a","query":"x","limit":100000}`).ok(200)
+	if limit := answer["request"].(map[string]any)["limit"]; limit != 1000.0 {
+		t.Errorf("the limit is %v", limit)
+	}
 }

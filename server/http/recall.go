@@ -10,7 +10,7 @@ type recallBody struct {
 	Mode         string    `json:"mode,omitempty" enum:"recent,query,text,vector,hybrid" doc:"recent where absent"`
 	Query        text      `json:"query,omitempty" doc:"Needed by modes recent, text and hybrid; recent pays no heed to it"`
 	Embedding    []float32 `json:"embedding,omitempty" doc:"Needed by modes vector and hybrid"`
-	Limit        uint64    `json:"limit,omitempty" doc:"At most 1,000; 5 where absent, 20 in mode query"`
+	Limit        uint64    `json:"limit,omitempty" doc:"1,000 at most, and in place of more; 5 where absent, 20 in mode query"`
 	Classes      []string  `json:"classes,omitempty" doc:"Of any of these"`
 	Kinds        []string  `json:"kinds,omitempty" doc:"Of any of these"`
 	TagsAny      []string  `json:"tags_any,omitempty" doc:"With at least one of these"`
