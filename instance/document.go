@@ -96,6 +96,7 @@ type draft struct {
 	Kind    string         `json:"kind"`
 	Payload jsontext.Value `json:"payload"`
 	Refs    jsontext.Value `json:"refs"`
+	Seq     *uint64        `json:"seq"` // taken and ignored: the thread numbers its entries
 }
 
 // drafts are one entry or many.

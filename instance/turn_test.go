@@ -16,7 +16,7 @@ func TestASignalSentAgainGetsItsFirstAnswer(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		s := requested(signal("turn", `{"entries":{"kind":"message"},"patch":{"n":1}}`), "c", 1)
 		first := k.send(k.host, "a", s)
-		k.send(k.host, "a", signal("append", `{"entries":[{},{}]}`))
+		k.send(k.host, "a", signal("append", `{"entries":[{"seq":9},{}]}`))
 		if again := k.send(k.host, "a", s); again.Rev != first.Rev || again.Revision != first.Revision || string(again.Data) != string(first.Data) {
 			k.Errorf("%+v, then %+v", first, again)
 		}

@@ -12,7 +12,8 @@
 //
 //   - S-5, S-14, P-12: Erlang terms as keys, atom-keyed fields, callbacks. Keys
 //     are strings and payloads are JSON, and no code runs in the store.
-//   - S-10: a caller's seq is ignored. A Draft has none.
+//   - S-10: a caller's seq is ignored. A Draft has none; the tests of HTTP, of
+//     the document handler and of dormctl send one.
 //   - S-27, S-28: failed reads and corrupt rows. They take a broken disk; fsm
 //     and storage test them underneath.
 //   - T-5: one map in place of a list. Ops take lists; HTTP's front tests it.
@@ -21,6 +22,10 @@
 //   - CL-7, CL-9, CL-11: a second owner while partitions move, what is told of
 //     moves, and one that is given up. They look inside of nodes: package instance
 //     tests them, each by its id.
+//   - the Redis protocol. No
+//     node serves it; values and checkpoints keep its rules of ttls (in a case).
+//   - V-4: what a compare-and-set answers whose outcome is unknown. It is a
+//     matter of connections: client and router test the outcomes.
 //   - T-6: the older Thread.Store, whose append never conflicts. It is S-19.
 //
 // Time is the log's, so that nothing here waits for a ttl or a seal to end.

@@ -81,6 +81,7 @@ type draftDoc struct {
 	Kind    string         `json:"kind"`
 	Payload jsontext.Value `json:"payload"`
 	Refs    jsontext.Value `json:"refs"`
+	Seq     *uint64        `json:"seq"` // taken and ignored: the thread numbers its entries
 }
 
 func (d draftDoc) draft() agent.Draft {

@@ -67,7 +67,7 @@ func TestABodyThatIsWrongNamesItsField(t *testing.T) {
 		{"a payload that is no object", appendTo, `{"entries":[{},{"payload":"x"}]}`, "entries[1].payload"},
 		{"refs that are no object", appendTo, `{"entries":{"refs":[]}}`, "entries[0].refs"},
 		{"a kind that is no string", appendTo, `{"entries":[{"kind":7}]}`, "entries[0].kind"},
-		{"an unknown member of an entry", appendTo, `{"entries":[{"seq":7}]}`, "entries[0].seq"},
+		{"an unknown member of an entry", appendTo, `{"entries":[{"rev":7}]}`, "entries[0].rev"},
 		{"a null entry", appendTo, `{"entries":[null]}`, "entries"},
 		{"entries that are a number", appendTo, `{"entries":7}`, "entries"},
 		{"a head that is none", appendTo, `{"entries":[],"expected_head":"xyz"}`, "expected_head"},

@@ -17,6 +17,7 @@ type draft struct {
 	Kind    string   `json:"kind,omitempty" doc:"note where absent"`
 	Payload document `json:"payload,omitempty"`
 	Refs    document `json:"refs,omitempty"`
+	Seq     *uint64  `json:"seq,omitempty" doc:"Taken and ignored, so that an entry may be sent as it was read: the thread numbers its entries"`
 }
 
 // UnmarshalJSONFrom refuses null, which would otherwise be an empty entry.

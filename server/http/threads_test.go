@@ -146,3 +146,17 @@ func TestEntriesAreReadByPartAndById(t *testing.T) {
 	k.call("GET", "/v1/threads/t/entries?from=1&tail=1", "").problem(400, "invalid")
 	k.call("GET", "/v1/threads/t/entries?limit=10001", "").problem(400, "invalid")
 }
+
+// S-10: an entry may be sent as it was read.
+func TestACallersSeqIsIgnored(t *testing.T) {
+	k := newKit(t)
+	k.call("POST", "/v1/threads/t/entries", `{"entries":[{"seq":41,"kind":"message"},{"seq":0}]}`).ok(201)
+	k.call("POST", "/v1/commits", `{"ops":[{"op":"append_thread","thread":"t","entries":[{"seq":7}]}]}`).ok(200)
+	for i, e := range k.call("GET", "/v1/threads/t/entries", "").ok(200)["items"].([]any) {
+		if seq := e.(map[string]any)["seq"]; seq != float64(i) {
+			t.Errorf("entry %d has seq %v", i, seq)
+		}
+	}
+	got := k.call("POST", "/v1/threads/t/entries", `{"entries":[{"seq":"1"}]}`)
+	got.want(got.problem(400, "invalid"), map[string]any{"field": "entries[0].seq"})
+}
