@@ -4,7 +4,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # these tests in a debugger, and each binary links in half the time without.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full
+.PHONY: module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,8 +25,8 @@ build: ## build the binaries into bin/
 	go build -o bin/dormjepsen ./cmd/dormjepsen
 	cd cmd/dormbench && go build -o ../../bin/dormbench .
 
-test: ## unit tests, invariants on, order shuffled; no root, no network
-	$(TEST) -shuffle on ./...
+test: ## unit tests, invariants on, order shuffled; no root, no network (PKG="./agent ./fsm" for some)
+	$(TEST) -shuffle on $(or $(PKG),./...)
 
 check: lint test ## all that must pass before a commit (under 2 min)
 
@@ -85,6 +85,10 @@ jepsen-full: build ## every pair of workload, fault and size; hours, and goes on
 	bin/dormjepsen full --budget $(or $(BUDGET),3h)
 
 proto: ## regenerate the wire formats
+	go generate ./proto
+
+module-path: ## give the module another path everywhere (NEW=host/path, where it is to be published)
+	go run ./internal/modpath/change "$(NEW)"
 	go generate ./proto
 
 fmt: ## format

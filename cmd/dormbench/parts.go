@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/bench/report"
+	"dormouse/internal/modpath"
 )
 
 // parts are what the CPU of a node and of the generator goes to. A sample
@@ -26,12 +27,12 @@ var parts = []struct {
 	{"rows read", []string{"github.com/cockroachdb/pebble/v2.(*DB).getInternal", "github.com/cockroachdb/pebble/v2.(*Iterator).", "github.com/cockroachdb/pebble/v2.(*Snapshot)."}},
 	{"sockets", []string{"internal/poll.(*FD).Read", "internal/poll.(*FD).Write", "internal/poll.(*FD).RawRead", "runtime.netpoll"}},
 	{"scheduler", []string{"runtime.mcall", "runtime.schedule", "runtime.findRunnable", "runtime.mstart", "runtime.gopreempt_m", "runtime.ready", "runtime.wakep", "runtime.sysmon"}},
-	{"coding", []string{"dormouse/proto", "dormouse/internal/utf8pb", "google.golang.org/protobuf", "github.com/go-json-experiment/json"}},
-	{"state machine", []string{"dormouse/fsm.", "dormouse/storage."}},
-	{"the log", []string{"dormouse/cluster.(*authoredLogs).", "dormouse/cluster.(*highWater).", "dormouse/cluster.(*meteredLogs).", "dormouse/cluster.checkedLogs.", "dormouse/cluster.(*latch).", "dormouse/cluster.latchedLogs.", "dormouse/cluster.(*latchedLogs).", "dormouse/cluster.(*cachedLogs).", "github.com/hashicorp/raft-wal"}},
+	{"coding", []string{modpath.Path + "/proto", modpath.Path + "/internal/utf8pb", "google.golang.org/protobuf", "github.com/go-json-experiment/json"}},
+	{"state machine", []string{modpath.Path + "/fsm.", modpath.Path + "/storage."}},
+	{"the log", []string{modpath.Path + "/cluster.(*authoredLogs).", modpath.Path + "/cluster.(*highWater).", modpath.Path + "/cluster.(*meteredLogs).", modpath.Path + "/cluster.checkedLogs.", modpath.Path + "/cluster.(*latch).", modpath.Path + "/cluster.latchedLogs.", modpath.Path + "/cluster.(*latchedLogs).", modpath.Path + "/cluster.(*cachedLogs).", "github.com/hashicorp/raft-wal"}},
 	{"raft", []string{"github.com/hashicorp/raft.", "github.com/hashicorp/go-msgpack"}},
-	{"proposer and router", []string{"dormouse/cluster.", "dormouse/router.", "dormouse/store."}},
-	{"wire", []string{"google.golang.org/grpc", "golang.org/x/net/http2", "dormouse/server/grpc.", "dormouse/client."}},
+	{"proposer and router", []string{modpath.Path + "/cluster.", modpath.Path + "/router.", modpath.Path + "/store."}},
+	{"wire", []string{"google.golang.org/grpc", "golang.org/x/net/http2", modpath.Path + "/server/grpc.", modpath.Path + "/client."}},
 }
 
 const partOther = "the rest"

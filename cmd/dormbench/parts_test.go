@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+
+	"dormouse/internal/modpath"
 )
 
 // profiled writes a profile of so long, of stacks whose innermost function is
@@ -41,11 +43,11 @@ func profiled(t *testing.T, took time.Duration, stacks ...[]string) string {
 }
 
 func TestASampleBelongsToItsInnermostPart(t *testing.T) {
-	const apply, raftLoop = "dormouse/fsm.(*Machine).Apply", "github.com/hashicorp/raft.(*Raft).runFSM"
+	const apply, raftLoop = modpath.Path + "/fsm.(*Machine).Apply", "github.com/hashicorp/raft.(*Raft).runFSM"
 	file := profiled(t, 2*time.Second,
 		[]string{"cmpbody", "github.com/cockroachdb/pebble/v2.(*memTable).apply", apply, raftLoop},
 		[]string{"runtime.mallocgc", apply, raftLoop},
-		[]string{"dormouse/proto/log.(*Commit).UnmarshalVT", apply, raftLoop},
+		[]string{modpath.Path + "/proto/log.(*Commit).UnmarshalVT", apply, raftLoop},
 		[]string{"runtime.selectgo", raftLoop},
 		[]string{"main.main"},
 	)

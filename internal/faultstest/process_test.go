@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dormouse/internal/modpath"
 )
 
 const (
@@ -37,7 +39,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up too
 		dormoused = filepath.Join(dir, "dormoused")
-		build := exec.Command("go", "build", "-tags", "invariants", "-o", dormoused, "dormouse/cmd/node")
+		build := exec.Command("go", "build", "-tags", "invariants", "-o", dormoused, modpath.Path+"/cmd/node")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "build dormoused:", err)

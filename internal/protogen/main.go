@@ -18,6 +18,8 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
+
+	"dormouse/internal/modpath"
 )
 
 func main() {
@@ -56,7 +58,7 @@ func run(ctx context.Context, root string, files []string) error {
 	}
 	for _, p := range plugins {
 		request.FileToGenerate = slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !strings.HasPrefix(file, p.of) })
-		request.Parameter = proto.String("module=dormouse" + p.with)
+		request.Parameter = proto.String("module=" + modpath.Path + p.with)
 		if err := generate(ctx, p.name, root, request); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}

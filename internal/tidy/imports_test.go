@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"dormouse/internal/modpath"
 )
 
-const module = "dormouse"
+const module = modpath.Path
 
 // mayImport is the architecture: each package, and those of ours it may
 // import. A package missing here fails the test, so a new package is a

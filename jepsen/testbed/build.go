@@ -8,10 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dormouse/internal/modpath"
 	"dormouse/jepsen/testbed/clock"
 )
-
-const module = "dormouse"
 
 // plantedBug is the variable that names a planted bug. Only a build with the
 // tag zoo knows them.
@@ -36,7 +35,7 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 		tags = append(tags, "zoo")
 	}
 	b.options.Logf("building dormoused")
-	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", module)
+	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", modpath.Path)
 	if err != nil {
 		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or name a binary: %w", err)
 	}

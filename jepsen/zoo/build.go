@@ -7,12 +7,13 @@ import (
 	"os"
 	"os/exec"
 
+	"dormouse/internal/modpath"
 	"dormouse/internal/planted"
 )
 
 // build makes dormoused with a tag, or none.
 func build(ctx context.Context, to, tag string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", tag, "-o", to, "dormouse/cmd/node")
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", tag, "-o", to, modpath.Path+"/cmd/node")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("zoo: build dormoused; run within its checkout: %w: %s", err, bytes.TrimSpace(out))
 	}

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Fails when "make module-path" does not give a copy of this module another
+# path: one that builds, whose generated code is fresh, that passes the tests of
+# two packages, and that a module outside imports as docs/embedding.md shows.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+new=example.com/team/dormouse
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+copy=$work/dormouse
+mkdir "$copy"
+git ls-files -z --cached --others --exclude-standard | xargs -0 -I{} sh -c '[ ! -f "$1" ] || cp --parents -- "$1" "$2"' sh {} "$copy"
+
+cd "$copy"
+old=$(head -n 1 go.mod | cut -d' ' -f2)
+make --no-print-directory module-path NEW="$new"
+go build ./...
+if [ -n "$(go list -deps ./... | grep -E "^$old(/|\$)")" ]; then
+  echo "packages of $old are still imported" >&2
+  exit 1
+fi
+if ! git -c init.defaultBranch=main init -q . || grep -rnE --include='*.pb.go' "\"$old/" . >&2; then
+  echo "generated code still has the path $old" >&2
+  exit 1
+fi
+make --no-print-directory test PKG="./agent ./internal/modpath/..."
+for module in cmd/dormbench bench/etcd; do
+  (cd $module && go list -m >/dev/null && go mod edit -json >/dev/null)
+  head -n 1 $module/go.mod | grep -qx "module $new/$module"
+done
+
+# A module outside, with what docs/embedding.md tells it to run.
+mkdir "$work/outside"
+cd "$work/outside"
+cat >main.go <<GO
+// Command outside is a program that has Dormouse inside of it.
+package main
+
+import (
+	"fmt"
+
+	"$new/agent"
+	"$new/client"
+	"$new/instance"
+	"$new/node"
+)
+
+func main() {
+	c, err := client.Dial(client.Options{Endpoints: []string{"127.0.0.1:1"}})
+	fmt.Println(c.Close(), err, node.Options{Handlers: map[string]instance.GoHandler{}}.Alone, agent.DefaultScope)
+}
+GO
+go mod init example.org/outside 2>/dev/null
+go mod edit -require="$new@v0.0.0" -replace="$new=$copy"
+go mod tidy
+go vet .
+echo "a copy at $new builds, passes tests, and is imported"
