@@ -15,7 +15,7 @@ import (
 
 // Options are what a client may be told; the zero value of each is its default.
 type Options struct {
-	Endpoints    []string          // gRPC addresses of nodes, host:port; empty means 127.0.0.1:7601. Others are learned from them
+	Endpoints    []string          // gRPC addresses of nodes, host:port; empty means EnvEndpoints, or else 127.0.0.1:7601. Others are learned from them
 	Fixed        bool              // learn no other addresses than Endpoints
 	PreferLeader bool              // go to the leader rather than through another node; saves a hop
 	Scope        string            // of commits and reads that name none; "" means agent.DefaultScope
@@ -23,7 +23,7 @@ type Options struct {
 	Timeout      time.Duration     // of calls whose context has no deadline, retries included; 0 means 10 s
 	Attempt      time.Duration     // of one attempt before another node is tried; 0 means 3 s
 	InFlightMax  int               // commits in flight, and reads likewise; 0 means agent.RequestWindowMax, which is the most
-	TLS          *tls.Config       // nil means plain text
+	TLS          *tls.Config       // nil means plain text, or what EnvCA, EnvCert and EnvKey say where Endpoints is empty too
 	DialOptions  []grpc.DialOption // added to ours, for a dialer; empty means none
 	Logger       *slog.Logger      // nil means silent
 }
@@ -34,6 +34,10 @@ const (
 )
 
 func (o Options) filled() (Options, error) {
+	o, err := o.fromEnvironment()
+	if err != nil {
+		return o, err
+	}
 	if len(o.Endpoints) == 0 {
 		o.Endpoints = []string{endpointDefault}
 	}

@@ -11,9 +11,9 @@ import (
 
 // The environment variables behind --ca, --cert and --key.
 const (
-	caEnv   = "DORMOUSE_CA"
-	certEnv = "DORMOUSE_CERT"
-	keyEnv  = "DORMOUSE_KEY"
+	caEnv   = client.EnvCA
+	certEnv = client.EnvCert
+	keyEnv  = client.EnvKey
 )
 
 // target is whom to dial, and how.

@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"dormouse/client"
 )
 
 const (
 	endpointsDefault = "127.0.0.1:7601"
-	endpointsEnv     = "DORMOUSE_ENDPOINTS"
+	endpointsEnv     = client.EnvEndpoints
 )
 
 // root is the whole command line.

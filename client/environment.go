@@ -1,0 +1,67 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// The environment variables that Dial reads where its options name no
+// endpoints, as dormctl does: addresses of nodes, comma-separated; the PEM file
+// of the authority that signed the nodes' certificates, which asks for TLS; and
+// those of this client's certificate and its key.
+const (
+	EnvEndpoints = "DORMOUSE_ENDPOINTS"
+	EnvCA        = "DORMOUSE_CA"
+	EnvCert      = "DORMOUSE_CERT"
+	EnvKey       = "DORMOUSE_KEY"
+)
+
+// fromEnvironment fills in the endpoints and TLS of options that name neither.
+// A program that names endpoints says how they are reached, too.
+func (o Options) fromEnvironment() (Options, error) {
+	if len(o.Endpoints) > 0 {
+		return o, nil
+	}
+	for endpoint := range strings.SplitSeq(os.Getenv(EnvEndpoints), ",") {
+		if endpoint = strings.TrimSpace(endpoint); endpoint != "" {
+			o.Endpoints = append(o.Endpoints, endpoint)
+		}
+	}
+	if o.TLS != nil {
+		return o, nil
+	}
+	var err error
+	o.TLS, err = tlsOf(os.Getenv(EnvCA), os.Getenv(EnvCert), os.Getenv(EnvKey))
+	return o, err
+}
+
+// tlsOf is the TLS of three PEM files; nil where there are none.
+func tlsOf(ca, cert, key string) (*tls.Config, error) {
+	switch {
+	case ca == "" && cert == "" && key == "":
+		return nil, nil //nolint:nilnil // no TLS is an answer
+	case (cert == "") != (key == ""):
+		return nil, fmt.Errorf("%s and %s go together: set both or neither", EnvCert, EnvKey)
+	case ca == "":
+		return nil, fmt.Errorf("%s asks for TLS: name with %s the authority that signed the nodes' certificates", EnvCert, EnvCA)
+	}
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", EnvCA, err)
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
+	if !t.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: %s holds no certificate", EnvCA, ca)
+	}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s and %s: %w", EnvCert, EnvKey, err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}
