@@ -229,8 +229,7 @@ func (w *worker) answer(t *turn.Turn, j job) error {
 		entries = append(entries, agent.Draft{Kind: m.Kind, Payload: m.Payload, Refs: refs})
 	}
 	t.Append(j.name, uint64(part.from), entries...)
-	t.SetResult(j.conversation.Messages[part.to-1].Payload)
-	return nil
+	return t.SetResult(j.conversation.Messages[part.to-1].Payload)
 }
 
 // call calls a tool, whose answer is the file's.

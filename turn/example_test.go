@@ -41,8 +41,7 @@ func ExampleRunner_Turn() {
 	row, err := r.Turn(context.Background(), "support-123", request, func(t *turn.Turn) error {
 		t.Append("chat", 0, agent.Draft{Kind: agent.KindMessage, Payload: agent.JSON(`{"role":"assistant","content":"hi"}`)})
 		t.Commit(&agent.PutCheckpoint{Key: "support", State: agent.JSON(`{"turns":1}`), Thread: &agent.Pointer{Thread: "chat", Rev: 1}})
-		t.SetResult(agent.JSON(`"hi"`))
-		return nil
+		return t.SetResult(agent.JSON(`"hi"`))
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -135,7 +135,9 @@ func (l Loop) Answer(t *Turn) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	t.SetResult(result)
+	if err := t.SetResult(result); err != nil {
+		return Reply{}, err
+	}
 	l.Memory.capture(t, reply)
 	if thread := t.found.Thread; thread != "" {
 		drafts, err := messages(t, p.Steps, reply)

@@ -86,11 +86,17 @@ func (t *Turn) Commit(ops ...agent.Op) {
 	t.ops = append(t.ops, ops...)
 }
 
-// SetResult is the session's result once the turn finishes: any JSON value.
-func (t *Turn) SetResult(result agent.JSON) {
+// SetResult is the session's result once the turn finishes: any JSON value. What
+// is not one is invalid, as with SetState.
+func (t *Turn) SetResult(result agent.JSON) error {
+	compact, err := agent.Compact(result)
+	if err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.result = result
+	t.result = compact
+	return nil
 }
 
 // SetConversation is what the turn hands to the next one, both of them

@@ -24,8 +24,12 @@ func TestATurnCommitsAllThatItCollectedAtOnce(t *testing.T) {
 				&agent.PutCheckpoint{Key: "a", State: agent.JSON(`{"n":1}`), Thread: &agent.Pointer{Thread: "t", Rev: 2}},
 				&agent.WriteMemory{Agent: "a", Content: "it rained"},
 				&agent.TakeClaim{Claim: "umbrella", Holder: "a"})
-			t.SetResult(agent.JSON(`"done"`))
-			return nil
+			for _, wrong := range []agent.JSON{nil, agent.JSON(`{`), agent.JSON(`1 2`)} {
+				if t.SetResult(wrong) == nil || t.SetState(wrong) == nil {
+					k.Errorf("%q is taken", wrong)
+				}
+			}
+			return t.SetResult(agent.JSON(`"done"`))
 		})
 		if err != nil || row.Status != agent.SessionFinished {
 			k.Fatalf("%+v, %v", row, err)
