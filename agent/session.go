@@ -31,7 +31,7 @@ type SessionRow struct {
 	Revision      uint64 // counts the writes, renewals too
 	Mode          SessionMode
 	Busy          BusyPolicy
-	AgentID       string
+	Agent         string
 	Status        SessionStatus
 	RequestID     string // of the turn that runs, or ran last
 	Lease         *Lease // of the turn that runs, though it may have ended: see Recoverable
@@ -138,7 +138,7 @@ const (
 // SessionSnapshot is where a turn stopped, or could go on after a crash.
 type SessionSnapshot struct {
 	ID        string // another one under the same id takes its place
-	AgentID   string // "" means the session's
+	Agent     string // "" means the session's
 	RequestID string // "" means the one that the turn answers
 	Cursor    Cursor
 	TurnState JSON  // an object

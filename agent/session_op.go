@@ -11,7 +11,7 @@ type PutSession struct {
 	Session       string
 	Mode          SessionMode // "" means SessionModeLease, or what it was
 	SchemaVersion uint64      // 0 means NewestSchema of the mode
-	AgentID       string
+	Agent         string
 	Spec          JSON
 	Metadata      JSON
 	Environment   JSON
@@ -80,7 +80,7 @@ type CommitSession struct {
 	Session      string
 	LeaseID      string
 	Owner        string
-	AgentID      string // "" means the session's; another is session_commit_mismatch
+	Agent        string // "" means the session's; another is session_commit_mismatch
 	RequestID    string // "" means the turn's; another is session_commit_mismatch
 	Status       SessionStatus
 	Result       JSON

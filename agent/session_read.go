@@ -10,7 +10,7 @@ type ListSessions struct {
 	Page
 	Status      SessionStatus
 	Owner       string // of the lease that stands or is to be recovered
-	AgentID     string
+	Agent       string
 	Recoverable bool
 }
 

@@ -63,10 +63,10 @@ func (t *tally) contents(field string, bound int, limit string, parts ...JSON) e
 }
 
 func (t *tally) putSession(o *PutSession) error {
-	t.bytes += len(o.Session) + len(o.AgentID) + len(o.Thread) + len(o.Checkpoint)
+	t.bytes += len(o.Session) + len(o.Agent) + len(o.Thread) + len(o.Checkpoint)
 	if err := firstOf(
 		ValidSessionID("session", o.Session),
-		ValidID("agent_id", o.AgentID),
+		ValidID("agent_id", o.Agent),
 		optionalID("thread", o.Thread),
 		optionalID("checkpoint", o.Checkpoint),
 		validWord("mode", o.Mode, SessionModeLease, SessionModeClassic, ""),
@@ -223,9 +223,9 @@ func (t *tally) request(r *SessionRequest) error {
 }
 
 func (t *tally) snapshot(s *SessionSnapshot) error {
-	t.bytes += len(s.ID) + len(s.AgentID) + len(s.RequestID)
+	t.bytes += len(s.ID) + len(s.Agent) + len(s.RequestID)
 	if err := firstOf(
-		ValidID("snapshot_id", s.ID), optionalID("agent_id", s.AgentID), optionalID("request_id", s.RequestID),
+		ValidID("snapshot_id", s.ID), optionalID("agent_id", s.Agent), optionalID("request_id", s.RequestID),
 		validWord("cursor.phase", s.Cursor.Phase, PhaseStart, PhaseAfterPrompt, PhaseBeforeEffect, PhaseReview, PhaseWait),
 		settle("cursor.metadata", &s.Cursor.Metadata), settle("turn_state", &s.TurnState), settle("metadata", &s.Metadata),
 	); err != nil {
@@ -235,10 +235,10 @@ func (t *tally) snapshot(s *SessionSnapshot) error {
 }
 
 func (t *tally) commitSession(o *CommitSession) error {
-	t.bytes += len(o.AgentID) + len(o.RequestID)
+	t.bytes += len(o.Agent) + len(o.RequestID)
 	if err := firstOf(
 		t.lease(o.Session, o.LeaseID, o.Owner),
-		optionalID("agent_id", o.AgentID), optionalID("request_id", o.RequestID),
+		optionalID("agent_id", o.Agent), optionalID("request_id", o.RequestID),
 		validWord("status", o.Status, SessionHibernated, SessionWaiting, SessionFinished, SessionFailed, SessionCancelled),
 		settleValue("result", &o.Result), settleValue("failure", &o.Failure), settle("environment", &o.Environment),
 		o.Conversation.settle(), t.reviews(o.Reviews),

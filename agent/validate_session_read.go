@@ -22,12 +22,12 @@ func (r *ListSessions) validate() error {
 	if err := firstOf(
 		validPage(r.Page),
 		validWord("status", r.Status, SessionNew, SessionRunning, SessionHibernated, SessionWaiting, SessionFinished, SessionFailed, SessionCancelled, ""),
-		optionalID("owner_id", r.Owner), optionalID("agent_id", r.AgentID),
+		optionalID("owner_id", r.Owner), optionalID("agent_id", r.Agent),
 	); err != nil {
 		return err
 	}
 	given := 0
-	for _, is := range []bool{r.Status != "", r.Owner != "", r.AgentID != "", r.Recoverable} {
+	for _, is := range []bool{r.Status != "", r.Owner != "", r.Agent != "", r.Recoverable} {
 		if is {
 			given++
 		}

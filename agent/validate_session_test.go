@@ -36,11 +36,11 @@ func TestSessionLimitsHoldAtTheirEdge(t *testing.T) {
 		op   func(size int) agent.Op
 	}{
 		"session_id_bytes_max": {agent.SessionIDBytesMax, func(n int) agent.Op {
-			return &agent.PutSession{Session: strings.Repeat("s", n), AgentID: "a"}
+			return &agent.PutSession{Session: strings.Repeat("s", n), Agent: "a"}
 		}},
 		"session_bytes_max": {agent.SessionBytesMax, func(n int) agent.Op {
 			return &agent.PutSession{
-				Session: "s", AgentID: "a", Spec: objectOf(1000), Result: quotedText(n - 2000), Conversation: &agent.Conversation{AgentState: objectOf(1000)},
+				Session: "s", Agent: "a", Spec: objectOf(1000), Result: quotedText(n - 2000), Conversation: &agent.Conversation{AgentState: objectOf(1000)},
 			}
 		}},
 		"session_request_bytes_max": {agent.SessionRequestBytesMax, func(n int) agent.Op {
@@ -76,7 +76,7 @@ func TestSessionLimitsHoldAtTheirEdge(t *testing.T) {
 
 func TestAQueueIsNoLongerThanItMayBe(t *testing.T) {
 	for size, fits := range map[uint64]bool{agent.SessionQueueMax: true, agent.SessionQueueMax + 1: false} {
-		c := agent.Commit{Ops: []agent.Op{&agent.PutSession{Session: "s", AgentID: "a", QueueMax: size}}}
+		c := agent.Commit{Ops: []agent.Op{&agent.PutSession{Session: "s", Agent: "a", QueueMax: size}}}
 		if err := c.Validate(); (err == nil) != fits {
 			t.Errorf("queue_max = %d: %v", size, err)
 		}

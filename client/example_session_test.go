@@ -35,7 +35,7 @@ func (s *desk) apply(_ context.Context, c agent.Commit, done func(agent.Result, 
 	var recovery *agent.Recovery
 	switch op := c.Ops[0].(type) {
 	case *agent.PutSession:
-		s.session.SessionRow = agent.SessionRow{ID: op.Session, AgentID: op.AgentID, Status: agent.SessionNew}
+		s.session.SessionRow = agent.SessionRow{ID: op.Session, Agent: op.Agent, Status: agent.SessionNew}
 	case *agent.ClaimSession:
 		s.lend(op.Owner)
 	case *agent.ResumeSession:
@@ -88,7 +88,7 @@ func ExampleScope_ClaimSession() {
 	c, closeAll := dialService(newDesk())
 	defer closeAll()
 	ctx := context.Background()
-	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", AgentID: "helper", Thread: "chat"}); err != nil {
+	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", Agent: "helper", Thread: "chat"}); err != nil {
 		log.Fatal(err)
 	}
 	turn, err := c.ClaimSession(ctx, agent.ClaimSession{
@@ -129,7 +129,7 @@ func ExampleScope_DecideReview() {
 	c, closeAll := dialService(newDesk())
 	defer closeAll()
 	ctx := context.Background()
-	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", AgentID: "helper"}); err != nil {
+	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", Agent: "helper"}); err != nil {
 		log.Fatal(err)
 	}
 	turn, err := c.ClaimSession(ctx, agent.ClaimSession{Session: "s1", Owner: "worker-1", Request: &agent.SessionRequest{ID: "r1"}})

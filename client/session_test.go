@@ -36,8 +36,8 @@ func TestCallsOnSessionsAreOneCommitOrReadEach(t *testing.T) {
 			op   agent.Op
 			want any
 		}{
-			{func() (any, error) { return rowOf(c.StartSession(ctx, agent.PutSession{Session: "s", AgentID: "a"})) }, &agent.PutSession{Session: "s", AgentID: "a", IfRevision: &none}, uint64(4)},
-			{func() (any, error) { return rowOf(c.PutSession(ctx, agent.PutSession{Session: "s", AgentID: "a"})) }, &agent.PutSession{Session: "s", AgentID: "a"}, uint64(4)},
+			{func() (any, error) { return rowOf(c.StartSession(ctx, agent.PutSession{Session: "s", Agent: "a"})) }, &agent.PutSession{Session: "s", Agent: "a", IfRevision: &none}, uint64(4)},
+			{func() (any, error) { return rowOf(c.PutSession(ctx, agent.PutSession{Session: "s", Agent: "a"})) }, &agent.PutSession{Session: "s", Agent: "a"}, uint64(4)},
 			{func() (any, error) {
 				return resultOf(c.ClaimSession(ctx, agent.ClaimSession{Session: "s", Owner: "o", TTL: time.Minute}))
 			}, &agent.ClaimSession{Session: "s", Owner: "o", TTL: time.Minute}, uint64(2)},

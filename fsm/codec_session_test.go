@@ -79,7 +79,7 @@ func init() { genOps = append(genOps, genSessionOps...) }
 func sessionSeeds() []agent.Op {
 	lease := agent.LeaseID(1<<16 + 2)
 	return []agent.Op{
-		&agent.PutSession{Session: "s", AgentID: "a", Busy: agent.BusyRollback, Thread: "t", Checkpoint: "c", Conversation: &agent.Conversation{TurnCount: 1}},
+		&agent.PutSession{Session: "s", Agent: "a", Busy: agent.BusyRollback, Thread: "t", Checkpoint: "c", Conversation: &agent.Conversation{TurnCount: 1}},
 		&agent.ClaimSession{Session: "s", Owner: "o", Request: asking("q"), ConversationRevision: ptr(uint64(0))},
 		&agent.CheckpointSession{Session: "s", LeaseID: lease, Owner: "o", Snapshot: snapshot("n"), Reviews: []agent.ReviewDraft{{ID: "v", TTL: 1e9}}},
 		&agent.RenewSession{Session: "s", LeaseID: lease, Owner: "o"},

@@ -67,7 +67,7 @@ func decodeSessionOp(op *logpb.Op) (agent.Op, error) {
 
 func decodePutSession(o *logpb.PutSession) *agent.PutSession {
 	return &agent.PutSession{
-		Session: o.Session, Mode: agent.SessionMode(o.Mode), SchemaVersion: o.SchemaVersion, AgentID: o.Agent,
+		Session: o.Session, Mode: agent.SessionMode(o.Mode), SchemaVersion: o.SchemaVersion, Agent: o.Agent,
 		Spec: o.Spec, Metadata: o.Metadata, Environment: o.Environment, Status: agent.SessionStatus(o.Status),
 		Conversation: decodeConversation(o.Conversation), Busy: agent.BusyPolicy(o.Busy), QueueMax: o.QueueMax,
 		Thread: o.Thread, Checkpoint: o.Checkpoint, Result: o.Result, Failure: o.Failure,
@@ -77,7 +77,7 @@ func decodePutSession(o *logpb.PutSession) *agent.PutSession {
 
 func decodeCommitSession(o *logpb.CommitSession) *agent.CommitSession {
 	out := &agent.CommitSession{
-		Session: o.Session, LeaseID: o.Lease, Owner: o.Owner, AgentID: o.Agent, RequestID: o.Request,
+		Session: o.Session, LeaseID: o.Lease, Owner: o.Owner, Agent: o.Agent, RequestID: o.Request,
 		Status: agent.SessionStatus(o.Status), Result: o.Result, Failure: o.Failure, Environment: o.Environment,
 		Conversation: decodeConversation(o.Conversation), Reviews: decodeReviewDrafts(o.Reviews),
 	}
@@ -108,7 +108,7 @@ func decodeSessionRequest(p *logpb.SessionRequest) *agent.SessionRequest {
 
 func decodeSessionSnapshot(p *logpb.SessionSnapshot) agent.SessionSnapshot {
 	return agent.SessionSnapshot{
-		ID: p.GetId(), AgentID: p.GetAgent(), RequestID: p.GetRequest(),
+		ID: p.GetId(), Agent: p.GetAgent(), RequestID: p.GetRequest(),
 		Cursor:    agent.Cursor{Phase: agent.CursorPhase(p.GetPhase()), LoopIndex: p.GetLoopIndex(), Metadata: p.GetCursorMetadata()},
 		TurnState: p.GetTurnState(), Metadata: p.GetMetadata(), At: p.GetAt(),
 	}
@@ -130,7 +130,7 @@ func decodeSessionResult(p *logpb.SessionResult) *agent.SessionResult {
 	r := &agent.SessionResult{
 		Session: agent.SessionRow{
 			ID: p.Session, Incarnation: p.Incarnation, Revision: p.Revision, Mode: agent.SessionMode(p.Mode),
-			Busy: agent.BusyPolicy(p.Busy), AgentID: p.Agent, Status: agent.SessionStatus(p.Status), RequestID: p.Request,
+			Busy: agent.BusyPolicy(p.Busy), Agent: p.Agent, Status: agent.SessionStatus(p.Status), RequestID: p.Request,
 			Recoverable: p.Recoverable, RequestCount: p.Requests, SnapshotCount: p.Snapshots, QueueLength: p.Queue,
 			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, ExpiresAt: p.ExpiresAt,
 		},

@@ -64,7 +64,7 @@ func encodeSessionOp(op agent.Op) (*logpb.Op, error) {
 
 func encodePutSession(o *agent.PutSession) *logpb.PutSession {
 	return &logpb.PutSession{
-		Session: o.Session, Mode: string(o.Mode), SchemaVersion: o.SchemaVersion, Agent: o.AgentID, Spec: o.Spec,
+		Session: o.Session, Mode: string(o.Mode), SchemaVersion: o.SchemaVersion, Agent: o.Agent, Spec: o.Spec,
 		Metadata: o.Metadata, Environment: o.Environment, Status: string(o.Status),
 		Conversation: encodeConversation(o.Conversation), Busy: string(o.Busy), QueueMax: o.QueueMax,
 		Thread: o.Thread, Checkpoint: o.Checkpoint, Result: o.Result, Failure: o.Failure,
@@ -74,7 +74,7 @@ func encodePutSession(o *agent.PutSession) *logpb.PutSession {
 
 func encodeCommitSession(o *agent.CommitSession) *logpb.CommitSession {
 	p := &logpb.CommitSession{
-		Session: o.Session, Lease: o.LeaseID, Owner: o.Owner, Agent: o.AgentID, Request: o.RequestID,
+		Session: o.Session, Lease: o.LeaseID, Owner: o.Owner, Agent: o.Agent, Request: o.RequestID,
 		Status: string(o.Status), Result: o.Result, Failure: o.Failure, Environment: o.Environment,
 		Conversation: encodeConversation(o.Conversation), Reviews: encodeReviewDrafts(o.Reviews),
 	}
@@ -105,7 +105,7 @@ func encodeSessionRequest(r *agent.SessionRequest) *logpb.SessionRequest {
 
 func encodeSessionSnapshot(s *agent.SessionSnapshot) *logpb.SessionSnapshot {
 	return &logpb.SessionSnapshot{
-		Id: s.ID, Agent: s.AgentID, Request: s.RequestID, Phase: string(s.Cursor.Phase), LoopIndex: s.Cursor.LoopIndex,
+		Id: s.ID, Agent: s.Agent, Request: s.RequestID, Phase: string(s.Cursor.Phase), LoopIndex: s.Cursor.LoopIndex,
 		CursorMetadata: s.Cursor.Metadata, TurnState: s.TurnState, Metadata: s.Metadata, At: s.At,
 	}
 }
@@ -128,7 +128,7 @@ func encodeSessionResult(r *agent.SessionResult) *logpb.SessionResult {
 	s := &r.Session
 	p := &logpb.SessionResult{
 		Session: s.ID, Incarnation: s.Incarnation, Revision: s.Revision, Mode: string(s.Mode), Busy: string(s.Busy),
-		Agent: s.AgentID, Status: string(s.Status), Request: s.RequestID, Recoverable: s.Recoverable,
+		Agent: s.Agent, Status: string(s.Status), Request: s.RequestID, Recoverable: s.Recoverable,
 		Requests: s.RequestCount, Snapshots: s.SnapshotCount, Queue: s.QueueLength,
 		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ExpiresAt: s.ExpiresAt, Queued: r.Queued,
 	}

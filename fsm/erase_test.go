@@ -32,7 +32,7 @@ func (r *subject) sessionsOf(name string, n int) (leases []*agent.Lease) {
 	r.tb.Helper()
 	for i := range n {
 		id := fmt.Sprintf("%s-%04d", name, i)
-		do[*agent.ThreadResult](r, &agent.PutSession{Session: id, AgentID: name, Thread: "thread of " + id},
+		do[*agent.ThreadResult](r, &agent.PutSession{Session: id, Agent: name, Thread: "thread of " + id},
 			&agent.AppendThread{Thread: "thread of " + id, Entries: drafts(`{}`)})
 		lease := do[*agent.SessionResult](r, &agent.ClaimSession{Session: id, Owner: "o", Request: asking("q")}).Session.Lease
 		do[*agent.SessionResult](r, &agent.CheckpointSession{
@@ -79,7 +79,7 @@ func TestAnErasureOfManySessionsHoldsAtOnceAndIsClearedAwayAPieceAtATime(t *test
 	} {
 		r.missing(agent.CodeNotFound, q)
 	}
-	for _, q := range []agent.ListSessions{{}, {AgentID: "a"}, {Status: agent.SessionRunning}, {Owner: "o"}, {Recoverable: true}} {
+	for _, q := range []agent.ListSessions{{}, {Agent: "a"}, {Status: agent.SessionRunning}, {Owner: "o"}, {Recoverable: true}} {
 		if got := r.listed(q); got != "" {
 			t.Fatalf("%+v lists %s", q, got)
 		}
@@ -102,7 +102,7 @@ func TestAnErasureOfManySessionsHoldsAtOnceAndIsClearedAwayAPieceAtATime(t *test
 	r.refuse(agent.CodeNotFound, &agent.DecideReview{Review: "review of " + last, Decision: agent.DecideApprove, By: "b"})
 
 	// The ids are free again: for the agent too, which begins anew.
-	do[*agent.SessionResult](r, &agent.PutSession{Session: last, AgentID: "a"})
+	do[*agent.SessionResult](r, &agent.PutSession{Session: last, Agent: "a"})
 	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: "new", Content: "new"})
 	entries := 0
 	for read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}).CompletedAt == 0 {
@@ -144,7 +144,7 @@ func TestASessionMadeAnewWhileItsAgentIsErasedIsWhole(t *testing.T) {
 	r.sessionsOf("a", sessions)
 	do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
 	id := fmt.Sprintf("a-%04d", sessions-1)
-	do[*agent.ThreadResult](r, &agent.PutSession{Session: id, AgentID: "b", Thread: "thread of " + id, Spec: agent.JSON(`{"new":true}`)},
+	do[*agent.ThreadResult](r, &agent.PutSession{Session: id, Agent: "b", Thread: "thread of " + id, Spec: agent.JSON(`{"new":true}`)},
 		&agent.AppendThread{Thread: "thread of " + id, Entries: drafts(`{"new":true}`)})
 	lease := do[*agent.SessionResult](r, &agent.ClaimSession{Session: id, Owner: "o", Request: asking("q")}).Session.Lease
 	do[*agent.SessionResult](r, &agent.CheckpointSession{
@@ -174,7 +174,7 @@ func TestASessionMadeAnewWhileItsAgentIsErasedIsWhole(t *testing.T) {
 func TestAReviewOfAnErasedSessionMayFallDue(t *testing.T) {
 	r := newSubject(t)
 	r.sessionsOf("a", 100)
-	do[*agent.SessionResult](r, &agent.PutSession{Session: "z", AgentID: "a"})
+	do[*agent.SessionResult](r, &agent.PutSession{Session: "z", Agent: "a"})
 	lease := do[*agent.SessionResult](r, &agent.ClaimSession{Session: "z", Owner: "o", Request: asking("q")}).Session.Lease
 	do[*agent.SessionResult](r, &agent.CheckpointSession{
 		Session: "z", LeaseID: lease.LeaseID, Owner: "o", Snapshot: snapshot("n"), Reviews: []agent.ReviewDraft{{ID: "v", InterruptID: "i", TTL: time.Second}},

@@ -61,7 +61,7 @@ func TestForksAndErasuresLeaveEachAgentItsOwn(t *testing.T) {
 					made++
 					id := fmt.Sprintf("s%04d", made)
 					of(name).sessions[id] = true
-					ops = append(ops, &agent.PutSession{Session: id, AgentID: name})
+					ops = append(ops, &agent.PutSession{Session: id, Agent: name})
 				}
 				do[*agent.SessionResult](r, ops...)
 			case 4:
@@ -147,7 +147,7 @@ func sameAgent(t *rapid.T, r *subject, name string, m *modelAgent) {
 	if !maps.Equal(memories, m.memories) {
 		t.Fatalf("agent %s remembers %v, want %v", name, memories, m.memories)
 	}
-	if got, want := r.listed(agent.ListSessions{AgentID: name}), strings.Join(slices.Sorted(maps.Keys(m.sessions)), " "); got != want {
+	if got, want := r.listed(agent.ListSessions{Agent: name}), strings.Join(slices.Sorted(maps.Keys(m.sessions)), " "); got != want {
 		t.Fatalf("agent %s has sessions %s, want %s", name, got, want)
 	}
 }

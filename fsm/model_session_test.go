@@ -117,14 +117,14 @@ func sameSessions(t *rapid.T, r *subject, m *model) {
 		}
 	}
 	for _, q := range []agent.ListSessions{
-		{}, {Recoverable: true}, {Owner: "anna"}, {AgentID: "ben"}, {Status: agent.SessionRunning}, {Status: agent.SessionWaiting}, {Status: agent.SessionHibernated},
+		{}, {Recoverable: true}, {Owner: "anna"}, {Agent: "ben"}, {Status: agent.SessionRunning}, {Status: agent.SessionWaiting}, {Status: agent.SessionHibernated},
 	} {
 		list, _ := r.answer(&q).Found.(*agent.SessionList)
 		want := map[string]bool{}
 		for _, id := range []string{"a", "b", "c"} {
 			s := m.sessions.Shown(sessionHost{model: m}, id)
 			want[id] = s != nil && (q.Status == "" || s.Status == q.Status) && (!q.Recoverable || s.Recoverable) &&
-				(q.AgentID == "" || s.AgentID == q.AgentID) && (q.Owner == "" || s.Lease != nil && s.Lease.Owner == q.Owner)
+				(q.Agent == "" || s.Agent == q.Agent) && (q.Owner == "" || s.Lease != nil && s.Lease.Owner == q.Owner)
 		}
 		for _, row := range list.Items {
 			if !want[row.ID] {
@@ -153,7 +153,7 @@ func (g *generator) snapshot(t *rapid.T) agent.SessionSnapshot {
 	g.n++
 	return agent.SessionSnapshot{
 		ID:        keys.Draw(t, "snapshot"),
-		AgentID:   rapid.SampledFrom([]string{"", "", "", "ben"}).Draw(t, "agent"),
+		Agent:     rapid.SampledFrom([]string{"", "", "", "ben"}).Draw(t, "agent"),
 		Cursor:    agent.Cursor{Phase: rapid.SampledFrom([]agent.CursorPhase{agent.PhaseWait, agent.PhaseReview}).Draw(t, "phase")},
 		TurnState: agent.JSON(fmt.Sprintf(`{"n":%d}`, g.n)),
 	}
@@ -183,7 +183,7 @@ var (
 func (g *generator) putSession(t *rapid.T, id string) agent.Op {
 	s := g.model.sessions.Sessions[id]
 	op := &agent.PutSession{
-		Session: id, AgentID: "a", Metadata: agent.JSON(fmt.Sprintf(`{"n":%d}`, g.n)), QueueMax: 2,
+		Session: id, Agent: "a", Metadata: agent.JSON(fmt.Sprintf(`{"n":%d}`, g.n)), QueueMax: 2,
 		IfRevision: near(t, s.Revision), IfIncarnation: incarnation(t, s.Incarnation),
 	}
 	if rapid.Bool().Draw(t, "classic") {

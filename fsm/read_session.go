@@ -57,7 +57,7 @@ func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, 
 	lease, over, err := r.lease(id, row)
 	return agent.SessionRow{
 		ID: id, Incarnation: row.Incarnation, Revision: row.Revision, Mode: agent.SessionMode(row.Mode),
-		Busy: agent.BusyPolicy(row.Busy), AgentID: row.Agent, Status: agent.SessionStatus(row.Status),
+		Busy: agent.BusyPolicy(row.Busy), Agent: row.Agent, Status: agent.SessionStatus(row.Status),
 		RequestID: row.Request, Lease: lease, Recoverable: over,
 		RequestCount: uint64(len(row.RequestSizes)), SnapshotCount: uint64(len(row.Snapshots)), QueueLength: uint64(len(row.QueueSizes)),
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
@@ -223,8 +223,8 @@ func sessionIndex(scope string, q *agent.ListSessions) string {
 		return idKey(kindSessionStatus, scope, string(q.Status))
 	case q.Owner != "":
 		return idKey(kindSessionOwner, scope, q.Owner)
-	case q.AgentID != "":
-		return idKey(kindSessionAgent, scope, q.AgentID)
+	case q.Agent != "":
+		return idKey(kindSessionAgent, scope, q.Agent)
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func waiting(b *testing.B, n int) *subject {
 		commits := make([]agent.Commit, 0, reviewBatch)
 		for range min(reviewBatch, n-made) {
 			id := fmt.Sprintf("s%07d", made)
-			ops := []agent.Op{&agent.PutSession{Session: id, AgentID: "a", Mode: agent.SessionModeClassic}}
+			ops := []agent.Op{&agent.PutSession{Session: id, Agent: "a", Mode: agent.SessionModeClassic}}
 			if made%benchWaits == 0 {
 				ops = append(ops, &agent.CheckpointSession{
 					Session: id, Snapshot: agent.SessionSnapshot{ID: "snap", Cursor: agent.Cursor{Phase: agent.PhaseReview}},

@@ -59,7 +59,7 @@ func TestAnExpiryNeedsNoSweep(t *testing.T) {
 	const sessions, each = 3, fsm.SweepMax/2 + 1
 	for s := range sessions {
 		id := fmt.Sprintf("s%d", s)
-		lease := do[*agent.SessionResult](r, &agent.PutSession{Session: id, AgentID: "a"}, &agent.ClaimSession{Session: id, Owner: "w", Request: asking("q")}).Session.Lease
+		lease := do[*agent.SessionResult](r, &agent.PutSession{Session: id, Agent: "a"}, &agent.ClaimSession{Session: id, Owner: "w", Request: asking("q")}).Session.Lease
 		op := checkpointing(lease, "one")
 		op.Session = id
 		for i := range each {

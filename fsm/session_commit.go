@@ -55,16 +55,16 @@ func commitMatches(s *session, op *agent.CommitSession) error {
 	default:
 		return agent.Invalid("status", "a turn does not end as %q", op.Status)
 	}
-	match := ours(op.AgentID, s.row.Agent) && (s.classic() || ours(op.RequestID, s.row.Request))
+	match := ours(op.Agent, s.row.Agent) && (s.classic() || ours(op.RequestID, s.row.Request))
 	for i := range op.Snapshots {
 		given := &op.Snapshots[i]
-		match = match && ours(given.AgentID, s.row.Agent) && (s.classic() || ours(given.RequestID, s.row.Request))
+		match = match && ours(given.Agent, s.row.Agent) && (s.classic() || ours(given.RequestID, s.row.Request))
 	}
 	if match {
 		return nil
 	}
 	return agent.Errorf(agent.CodeCommitMismatch, "the commit is of agent %q and request %q, or its snapshots are of others; the turn of session %q is of %q and %q",
-		op.AgentID, op.RequestID, s.id, s.row.Agent, s.row.Request)
+		op.Agent, op.RequestID, s.id, s.row.Agent, s.row.Request)
 }
 
 // resumable tells whether the turn that runs could be taken up again: whether

@@ -16,7 +16,7 @@ func (c *commit) putSession(op *agent.PutSession) (agent.OpResult, error) {
 	if err := c.enter(kindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
 		return nil, err
 	}
-	if err := c.unsealed(op.AgentID); err != nil {
+	if err := c.unsealed(op.Agent); err != nil {
 		return nil, err
 	}
 	if err := mayPut(op, s); err != nil {
@@ -41,7 +41,7 @@ func (c *commit) putSession(op *agent.PutSession) (agent.OpResult, error) {
 // validPutSession judges what the door has judged before: an entry may come
 // from elsewhere.
 func validPutSession(op *agent.PutSession) error {
-	if err := agent.ValidID("agent_id", op.AgentID); err != nil {
+	if err := agent.ValidID("agent_id", op.Agent); err != nil {
 		return err
 	}
 	for _, named := range [...]struct{ field, id string }{{"thread", op.Thread}, {"checkpoint", op.Checkpoint}} {
@@ -124,7 +124,7 @@ func (c *commit) fillSession(s *session, op *agent.PutSession, body *logpb.Sessi
 		return err
 	}
 	row := s.row
-	row.Agent, row.Thread, row.Checkpoint = op.AgentID, op.Thread, op.Checkpoint
+	row.Agent, row.Thread, row.Checkpoint = op.Agent, op.Thread, op.Checkpoint
 	row.Busy = orDefaultWord(string(op.Busy), string(agent.BusyReject))
 	row.SchemaVersion = orDefault(op.SchemaVersion, agent.NewestSchema(agent.SessionMode(row.Mode)))
 	row.QueueMax = min(orDefault(op.QueueMax, agent.SessionQueueDefault), agent.SessionQueueMax)

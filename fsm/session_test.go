@@ -16,7 +16,7 @@ import (
 // start makes session s, and lets more say what else it is to be.
 func (r *subject) start(more ...func(*agent.PutSession)) agent.SessionRow {
 	r.tb.Helper()
-	op := &agent.PutSession{Session: "s", AgentID: "agent"}
+	op := &agent.PutSession{Session: "s", Agent: "agent"}
 	for _, m := range more {
 		m(op)
 	}
@@ -135,7 +135,7 @@ func TestALapsedLeaseIsListedBeforeItIsSwept(t *testing.T) {
 	for i := range sessions {
 		id := fmt.Sprintf("s%03d", i)
 		want = append(want, id)
-		do[*agent.SessionResult](r, &agent.PutSession{Session: id, AgentID: "agent"},
+		do[*agent.SessionResult](r, &agent.PutSession{Session: id, Agent: "agent"},
 			&agent.ClaimSession{Session: id, Owner: "a", Request: asking("q"), TTL: time.Second})
 	}
 	r.after(time.Second).pass()
@@ -254,9 +254,9 @@ func TestADeletedSessionStaysDeleted(t *testing.T) {
 	r.missing(agent.CodeNotFound, &agent.GetSession{Session: "s"})
 	r.missing(agent.CodeNotFound, &agent.GetReview{Review: "v"})
 	r.refuse(agent.CodeNotFound, checkpointing(lease, "one"))
-	r.refuse(agent.CodeDeleted, &agent.PutSession{Session: "s", AgentID: "agent"})
+	r.refuse(agent.CodeDeleted, &agent.PutSession{Session: "s", Agent: "agent"})
 	r.after(time.Minute)
-	r.refuse(agent.CodeDeleted, &agent.PutSession{Session: "s", AgentID: "agent", IfIncarnation: first.Incarnation})
+	r.refuse(agent.CodeDeleted, &agent.PutSession{Session: "s", Agent: "agent", IfIncarnation: first.Incarnation})
 	second := r.start()
 	if second.Incarnation <= first.Incarnation {
 		t.Fatalf("incarnation %d follows %d", second.Incarnation, first.Incarnation)
@@ -273,10 +273,10 @@ func TestADeletedSessionStaysDeleted(t *testing.T) {
 func TestTheLastOfAnIDIsALeasesToo(t *testing.T) {
 	r := newSubject(t)
 	id := strings.Repeat("x", agent.SessionIDBytesMax)
-	lease := do[*agent.SessionResult](r, &agent.PutSession{Session: id, AgentID: "agent"},
+	lease := do[*agent.SessionResult](r, &agent.PutSession{Session: id, Agent: "agent"},
 		&agent.ClaimSession{Session: id, Owner: "a", Request: asking("q")}).Session.Lease
 	r.admitted(&agent.Fence{Claim: agent.SessionClaim(id), Epoch: lease.Epoch})
-	c := agent.Commit{Ops: []agent.Op{&agent.PutSession{Session: id + "x", AgentID: "agent"}}}
+	c := agent.Commit{Ops: []agent.Op{&agent.PutSession{Session: id + "x", Agent: "agent"}}}
 	if err := c.Validate(); agent.CodeOf(err) != agent.CodeTooLarge {
 		t.Fatalf("an id that is longer: %v", err)
 	}
@@ -304,7 +304,7 @@ func TestAForkIsASessionOfItsOwn(t *testing.T) {
 	fork := read[*agent.Session](r, &agent.GetSession{Session: "f"})
 	want := &agent.Session{
 		SessionRow: agent.SessionRow{
-			ID: "f", Incarnation: fork.Incarnation, Revision: 1, Mode: agent.SessionModeLease, Busy: agent.BusyReject, AgentID: "agent",
+			ID: "f", Incarnation: fork.Incarnation, Revision: 1, Mode: agent.SessionModeLease, Busy: agent.BusyReject, Agent: "agent",
 			Status: agent.SessionHibernated, RequestID: "q", RequestCount: 1, SnapshotCount: 1, CreatedAt: r.wall, UpdatedAt: r.wall,
 		},
 		SchemaVersion: agent.SessionSchemaMax, Spec: agent.JSON(`{"m":1}`), Metadata: agent.JSON(`{}`), Environment: agent.JSON(`{}`),

@@ -238,10 +238,10 @@ func (c *commit) checkpointSession(op *agent.CheckpointSession) (agent.OpResult,
 		}
 	}
 	given := &op.Snapshot
-	if !ours(given.AgentID, s.row.Agent) || !s.classic() && !ours(given.RequestID, s.row.Request) {
+	if !ours(given.Agent, s.row.Agent) || !s.classic() && !ours(given.RequestID, s.row.Request) {
 		return nil, agent.Errorf(agent.CodeCheckpointMismatch,
 			"snapshot %q is of agent %q and request %q, the turn of session %q of %q and %q",
-			given.ID, given.AgentID, given.RequestID, s.id, s.row.Agent, s.row.Request)
+			given.ID, given.Agent, given.RequestID, s.id, s.row.Agent, s.row.Request)
 	}
 	if s.classic() {
 		if err := c.putSnapshot(s, op); err != nil {

@@ -48,7 +48,7 @@ func TestSessionsGoAtTheEndOfTheirTTLThoughTheyRun(t *testing.T) {
 	}
 	r.missing(agent.CodeNotFound, &agent.GetSession{Session: "a-0099"})
 	r.refuse(agent.CodeNotFound, &agent.RenewSession{Session: "a-0098", LeaseID: leases[98].LeaseID, Owner: "o"})
-	do[*agent.SessionResult](r, &agent.PutSession{Session: "a-0097", AgentID: "b"})
+	do[*agent.SessionResult](r, &agent.PutSession{Session: "a-0097", Agent: "b"})
 	for range 3 {
 		r.pass()
 	}

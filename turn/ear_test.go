@@ -65,7 +65,7 @@ var interrupts = map[string]func(k *kit){
 // watch begins before that, or just after it.
 func (k *kit) interrupted(w *watching, interrupt func(k *kit)) {
 	k.Helper()
-	k.commit(&agent.PutSession{Session: "i", AgentID: "a", Busy: agent.BusyInterrupt})
+	k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
 	_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
 		time.Sleep(ttl / 10) // virtual: the watch has begun, or waits
 		interrupt(k)
@@ -113,7 +113,7 @@ func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
 		w := k.hearing()
 		sent := &wire{Service: k.service}
 		k.runner.Service = sent
-		k.commit(&agent.PutSession{Session: "other", AgentID: "a"})
+		k.commit(&agent.PutSession{Session: "other", Agent: "a"})
 		time.Sleep(time.Minute)
 		if n := w.ever.Load(); n != 0 {
 			k.Fatalf("%d watches before any turn", n)

@@ -58,7 +58,7 @@ func (m Memory) inject(t *Turn, p *Prompt) error {
 		within = agent.WithinSession
 	}
 	answers, err := t.Read(&agent.Recall{
-		Agent: t.found.AgentID, Session: t.session, Within: within, Query: query, Limit: m.EntriesMax,
+		Agent: t.found.Agent, Session: t.session, Within: within, Query: query, Limit: m.EntriesMax,
 	})
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (m Memory) capture(t *Turn, reply Reply) {
 		return
 	}
 	write := &agent.WriteMemory{
-		Agent: t.found.AgentID, Kind: "conversation", Content: agent.ConversationText(text(t.request.Input), reply.Content),
+		Agent: t.found.Agent, Kind: "conversation", Content: agent.ConversationText(text(t.request.Input), reply.Content),
 	}
 	if m.Session {
 		write.Session = t.session

@@ -216,7 +216,7 @@ func TestAStaleRunnersCommitIsRefused(t *testing.T) {
 // then the fence is what refuses.
 func TestTheFenceRefusesWhateverTheClockSays(t *testing.T) {
 	sim(t, func(k *kit) {
-		k.commit(&agent.PutSession{Session: "i", AgentID: "a", Busy: agent.BusyInterrupt})
+		k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
 		_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
 			if _, err := k.runner.Turn(k.Context(), "i", request("r2"), func(*turn.Turn) error { return nil }); err != nil {
 				k.Error(err)
@@ -235,7 +235,7 @@ func TestTheFenceRefusesWhateverTheClockSays(t *testing.T) {
 
 func TestAnInterruptedTurnIsTold(t *testing.T) {
 	sim(t, func(k *kit) {
-		k.commit(&agent.PutSession{Session: "i", AgentID: "a", Busy: agent.BusyInterrupt})
+		k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
 		_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
 			if _, err := k.runner.Turn(k.Context(), "i", request("r2"), func(*turn.Turn) error { return nil }); err != nil {
 				k.Error(err)
@@ -315,7 +315,7 @@ func TestAnUnknownOutcomeIsSettledUnderItsOwnID(t *testing.T) {
 
 func TestABusySessionLetsARequestWait(t *testing.T) {
 	sim(t, func(k *kit) {
-		k.commit(&agent.PutSession{Session: "q", AgentID: "a", Busy: agent.BusyEnqueue})
+		k.commit(&agent.PutSession{Session: "q", Agent: "a", Busy: agent.BusyEnqueue})
 		var order []string
 		note := func(t *turn.Turn) error {
 			order = append(order, t.Request().ID)
@@ -353,7 +353,7 @@ func TestABusySessionLetsARequestWait(t *testing.T) {
 
 func TestAClassicSessionIsNotForTurns(t *testing.T) {
 	sim(t, func(k *kit) {
-		k.commit(&agent.PutSession{Session: "c", AgentID: "a", Mode: agent.SessionModeClassic})
+		k.commit(&agent.PutSession{Session: "c", Agent: "a", Mode: agent.SessionModeClassic})
 		_, err := k.runner.Turn(k.Context(), "c", request("r1"), func(*turn.Turn) error {
 			k.Error("it runs")
 			return nil

@@ -18,7 +18,7 @@ func (k *kit) sleeper(name, thread, session string) {
 		&agent.PutCheckpoint{Key: name, State: agent.JSON(`{"at":3}`), Thread: &agent.Pointer{Thread: thread, Rev: 3}},
 		&agent.WriteMemory{Agent: name, ID: "x", Session: session, Content: "tea is green", Tags: []string{"tea"}, ObservedAt: ptr(int64(5))},
 		&agent.WriteMemory{Agent: name, ID: "y", Content: "coffee is black"},
-		&agent.PutSession{Session: session, AgentID: name, Thread: thread, Checkpoint: name, Spec: agent.JSON(`{"s":1}`)},
+		&agent.PutSession{Session: session, Agent: name, Thread: thread, Checkpoint: name, Spec: agent.JSON(`{"s":1}`)},
 	)
 }
 
@@ -81,7 +81,7 @@ var agentForkClaims = []claim{
 	{"a_fork_of_an_agent_is_all_of_it_at_one_index", func(k *kit) {
 		k.sleeper("a", "t", "s")
 		forked := apply[*agent.ForkedAgent](k, &agent.ForkAgent{Agent: "a", NewAgent: "b", NewThread: "u", Revision: 2, Session: "s", NewSession: "r"})
-		k.equal("answered", []any{forked.Checkpoint.Key, forked.Checkpoint.Revision, forked.Thread.ID, forked.Thread.Rev, forked.Session.ID, forked.Session.AgentID, forked.Memories},
+		k.equal("answered", []any{forked.Checkpoint.Key, forked.Checkpoint.Revision, forked.Thread.ID, forked.Thread.Rev, forked.Session.ID, forked.Session.Agent, forked.Memories},
 			[]any{"b", uint64(1), "u", uint64(2), "r", "b", uint64(2)})
 
 		thawed := find[*agent.Thawed](k, &agent.Thaw{Key: "b"})
@@ -96,7 +96,7 @@ var agentForkClaims = []claim{
 		k.equal("memory", []any{is.Content, is.Tags, is.ObservedAt, is.Session, is.Revision}, []any{was.Content, was.Tags, was.ObservedAt, "r", uint64(1)})
 		k.equal("recalled", k.memories("b"), []string{"x"})
 		session := find[*agent.Session](k, &agent.GetSession{Session: "r"})
-		k.equal("session", []any{session.AgentID, session.Thread, session.Checkpoint, session.Lineage.Session, string(session.Spec)}, []any{"b", "u", "b", "s", `{"s":1}`})
+		k.equal("session", []any{session.Agent, session.Thread, session.Checkpoint, session.Lineage.Session, string(session.Spec)}, []any{"b", "u", "b", "s", `{"s":1}`})
 
 		k.appendTo("u", messages("u", 2, 1)...)
 		k.commit(&agent.WriteMemory{Agent: "b", ID: "x", Content: "tea is red"}, &agent.PutCheckpoint{Key: "b", State: agent.JSON(`{"at":9}`)})
@@ -116,7 +116,7 @@ var agentForkClaims = []claim{
 		k.refuse(agent.CodeRevisionMismatch, 0, &agent.ForkAgent{Agent: "a", NewAgent: "b", IfRevision: ptr(uint64(2))})
 		k.refuse(agent.CodeDeleted, 0, &agent.ForkAgent{Agent: "a", NewAgent: "b", IfIncarnation: 1 << 60})
 		k.commit(&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{}`)}, &agent.WriteMemory{Agent: "m", ID: "x", Content: "x"},
-			&agent.AppendThread{Thread: "taken"}, &agent.PutSession{Session: "q", AgentID: "q"})
+			&agent.AppendThread{Thread: "taken"}, &agent.PutSession{Session: "q", Agent: "q"})
 		k.refuse(agent.CodeAlreadyExists, 0, &agent.ForkAgent{Agent: "a", NewAgent: "k"})
 		k.refuse(agent.CodeAlreadyExists, 0, &agent.ForkAgent{Agent: "a", NewAgent: "m"})
 		k.refuse(agent.CodeAlreadyExists, 0, &agent.ForkAgent{Agent: "a", NewAgent: "b", NewThread: "taken"})
@@ -176,7 +176,7 @@ var eraseClaims = []claim{
 			k.equal("conversations", k.listed(list), "")
 		}
 		k.equal("recalled", len(k.memories("a")), 0)
-		k.equal("sessions", len(k.sessions(agent.ListSessions{AgentID: "a"})), 0)
+		k.equal("sessions", len(k.sessions(agent.ListSessions{Agent: "a"})), 0)
 		k.equal("reviews", len(k.reviews(agent.ListReviews{})), 0)
 		_, err := k.send(agent.Commit{Fence: &agent.Fence{Claim: agent.SessionClaim("s"), Epoch: lease.Epoch}, Ops: []agent.Op{&agent.PutValue{Key: "late"}}})
 		k.failure(agent.CodeFenced, err)
@@ -256,7 +256,7 @@ var eraseClaims = []claim{
 		k.equal("sealed", sealed.SealedUntil > sealed.ErasedAt, true)
 		for _, op := range []agent.Op{
 			&agent.PutCheckpoint{Key: "a", State: agent.JSON(`{}`)}, &agent.WriteMemory{Agent: "a", ID: "x", Content: "late"},
-			&agent.PutSession{Session: "other", AgentID: "a"}, &agent.PutSession{Session: "s", AgentID: "b"}, &agent.AppendThread{Thread: "t"},
+			&agent.PutSession{Session: "other", Agent: "a"}, &agent.PutSession{Session: "s", Agent: "b"}, &agent.AppendThread{Thread: "t"},
 			&agent.PendMessage{ConversationRef: dialogue("c"), Message: agent.JSON(`{}`)},
 			&agent.PendMessage{ConversationRef: agent.ConversationRef{ID: "new", Agent: "a"}, Message: agent.JSON(`{}`)},
 			&agent.SetInterrupted{ConversationRef: agent.ConversationRef{ID: "other's", Agent: "a"}},
@@ -271,7 +271,7 @@ var eraseClaims = []claim{
 		k.sleeper("a", "t", "s")
 		k.commit(&agent.ForkAgent{Agent: "a", NewAgent: "fork", NewThread: "u"})
 		before := find[*agent.Thawed](k, &agent.Thaw{Key: "fork"})
-		k.commit(pointTo("other", agent.Pointer{Thread: "t", Rev: 1}), &agent.PutSession{Session: "theirs", AgentID: "other", Thread: "t"})
+		k.commit(pointTo("other", agent.Pointer{Thread: "t", Rev: 1}), &agent.PutSession{Session: "theirs", Agent: "other", Thread: "t"})
 		receipt := k.erase(&agent.EraseAgent{Agent: "a"})
 		k.equal("kept", []uint64{receipt.Kept, receipt.Threads}, []uint64{2, 0}) // as the checkpoint's thread, and as the session's
 		k.equal("other", len(find[*agent.Thawed](k, &agent.Thaw{Key: "other"}).Entries), 1)
@@ -285,8 +285,8 @@ var eraseClaims = []claim{
 		k.appendTo("chat", messages("m", 0, 1)...)
 		k.sleeper("b", "t of b", "s of b")
 		k.commit(&agent.PutCheckpoint{Key: "state of s", State: agent.JSON(`{}`)},
-			&agent.PutSession{Session: "s", AgentID: "a", Thread: "chat", Checkpoint: "state of s"},
-			&agent.PutSession{Session: "s2", AgentID: "a", Checkpoint: "b"})
+			&agent.PutSession{Session: "s", Agent: "a", Thread: "chat", Checkpoint: "state of s"},
+			&agent.PutSession{Session: "s2", Agent: "a", Checkpoint: "b"})
 		receipt := k.erase(&agent.EraseAgent{Agent: "a"})
 		k.equal("counts", []uint64{receipt.Checkpoints, receipt.Threads, receipt.Sessions, receipt.Kept}, []uint64{1, 1, 2, 1})
 		k.lacks(agent.CodeNotFound, &agent.GetThread{Thread: "chat"})

@@ -238,7 +238,7 @@ var changeClaims = []claim{
 
 	{"sessions_are_told_with_their_status", func(k *kit) {
 		begin := k.recording()
-		k.commit(&agent.PutSession{Session: "s", AgentID: "a"})
+		k.commit(&agent.PutSession{Session: "s", Agent: "a"})
 		k.commit(&agent.CancelSession{Session: "s"})
 		k.equal("changes", k.say(k.told(agent.Watch{From: begin + 1, Prefix: "sessions/"}, untilTold(2))),
 			[]string{"sessions/s 1 new", "sessions/s 2 cancelled"})

@@ -220,7 +220,7 @@ func (m SessionModel) put(h SessionHost, o *agent.PutSession) (agent.OpResult, *
 	if e := m.converse(&s, o.Conversation, orElse(o.Status, s.Status), there); e != nil {
 		return nil, e
 	}
-	s.AgentID, s.Thread, s.Checkpoint, s.Busy = o.AgentID, o.Thread, o.Checkpoint, orElse(o.Busy, agent.BusyReject)
+	s.Agent, s.Thread, s.Checkpoint, s.Busy = o.Agent, o.Thread, o.Checkpoint, orElse(o.Busy, agent.BusyReject)
 	s.SchemaVersion, s.QueueMax = orElse(o.SchemaVersion, agent.NewestSchema(s.Mode)), orElse(o.QueueMax, agent.SessionQueueDefault)
 	s.Spec, s.Metadata, s.Environment, s.failure = orEmpty(o.Spec), orEmpty(o.Metadata), orEmpty(o.Environment), o.Failure
 	if o.Request == nil || o.Result != nil {
@@ -268,7 +268,7 @@ func (s *ModelSession) answer(outcome agent.RequestOutcome) {
 }
 
 func (s *ModelSession) snapshot(h SessionHost, given agent.SessionSnapshot) {
-	given.AgentID, given.RequestID, given.At = orElse(given.AgentID, s.AgentID), orElse(given.RequestID, s.RequestID), h.Now()
+	given.Agent, given.RequestID, given.At = orElse(given.Agent, s.Agent), orElse(given.RequestID, s.RequestID), h.Now()
 	for i := range s.Snapshots {
 		if s.Snapshots[i].ID == given.ID {
 			s.Snapshots, s.turns = slices.Delete(slices.Clone(s.Snapshots), i, i+1), slices.Delete(slices.Clone(s.turns), i, i+1)
@@ -306,7 +306,7 @@ func (m SessionModel) Bytes() (total uint64, known bool) {
 			parts = append(parts, agent.JSON(r.ID), r.Input, r.Metadata, agent.JSON(r.Owner))
 		}
 		for _, n := range s.Snapshots {
-			parts = append(parts, agent.JSON(n.ID+n.AgentID+n.RequestID), n.TurnState, n.Metadata, n.Cursor.Metadata)
+			parts = append(parts, agent.JSON(n.ID+n.Agent+n.RequestID), n.TurnState, n.Metadata, n.Cursor.Metadata)
 		}
 		for _, id := range s.asked {
 			r := m.Reviews[id]

@@ -193,7 +193,7 @@ func (m SessionModel) checkpoint(h SessionHost, s ModelSession, o *agent.Checkpo
 		}
 	}
 	given := o.Snapshot
-	if orElse(given.AgentID, s.AgentID) != s.AgentID || !classic && orElse(given.RequestID, s.RequestID) != s.RequestID {
+	if orElse(given.Agent, s.Agent) != s.Agent || !classic && orElse(given.RequestID, s.RequestID) != s.RequestID {
 		return nil, refuse(agent.CodeCheckpointMismatch, s)
 	}
 	s.snapshot(h, given)
@@ -222,9 +222,9 @@ func (m SessionModel) commit(h SessionHost, s ModelSession, o *agent.CommitSessi
 			return nil, e
 		}
 	}
-	match := orElse(o.AgentID, s.AgentID) == s.AgentID && (classic || orElse(o.RequestID, s.RequestID) == s.RequestID)
+	match := orElse(o.Agent, s.Agent) == s.Agent && (classic || orElse(o.RequestID, s.RequestID) == s.RequestID)
 	for _, given := range o.Snapshots {
-		match = match && orElse(given.AgentID, s.AgentID) == s.AgentID && (classic || orElse(given.RequestID, s.RequestID) == s.RequestID)
+		match = match && orElse(given.Agent, s.Agent) == s.Agent && (classic || orElse(given.RequestID, s.RequestID) == s.RequestID)
 	}
 	if !match {
 		return nil, refuse(agent.CodeCommitMismatch, s)

@@ -81,7 +81,7 @@ func (r *reference) forkAgentSession(s *scope, o *agent.ForkAgent, p *agent.Poin
 	switch {
 	case !ok:
 		return nil, notFound("session")
-	case source.AgentID != o.Agent, source.Thread != "" && p != nil && source.Thread != p.Thread:
+	case source.Agent != o.Agent, source.Thread != "" && p != nil && source.Thread != p.Thread:
 		return nil, agent.Errorf(agent.CodeInvalid, "session %q is of another agent or thread", o.Session)
 	}
 	h := sessionHost{r, s}
@@ -89,7 +89,7 @@ func (r *reference) forkAgentSession(s *scope, o *agent.ForkAgent, p *agent.Poin
 		return nil, err
 	}
 	fork := s.sessions.Sessions[o.NewSession]
-	fork.AgentID = o.NewAgent
+	fork.Agent = o.NewAgent
 	if source.Thread != "" {
 		fork.Thread = o.NewThread
 	}
@@ -151,7 +151,7 @@ func (e *eraser) all() {
 		e.witness("memories", e.o.Agent)
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.s.sessions.Sessions)) {
-		if e.s.sessions.Sessions[id].AgentID == e.o.Agent {
+		if e.s.sessions.Sessions[id].Agent == e.o.Agent {
 			e.session(id)
 		}
 	}
@@ -223,7 +223,7 @@ func (e *eraser) session(id string) {
 	if key := s.Checkpoint; key != "" && key != e.o.Agent && e.s.checkpoint(key) != nil {
 		others := len(e.s.of(key)) > 0
 		for _, other := range e.s.sessions.Sessions {
-			others = others || other.AgentID == key
+			others = others || other.Agent == key
 		}
 		for _, other := range e.s.dialogues {
 			others = others || other.Agent == key
@@ -277,7 +277,7 @@ func (s *scope) sealedAgent(op agent.Op) *agent.Error {
 	case *agent.WriteMemory:
 		name = o.Agent
 	case *agent.PutSession:
-		name = o.AgentID
+		name = o.Agent
 	case *agent.PendMessage:
 		name = s.namedBy(&o.ConversationRef)
 	case *agent.SetInterrupted:

@@ -103,7 +103,7 @@ func (r *reference) sessionRead(s *scope, read agent.Read) agent.Found {
 			for id := range s.sessions.Sessions {
 				row := s.sessions.Shown(h, id).SessionRow
 				owned := q.Owner == "" || row.Lease != nil && row.Lease.Owner == q.Owner
-				if owned && (q.Status == "" || row.Status == q.Status) && (q.AgentID == "" || row.AgentID == q.AgentID) {
+				if owned && (q.Status == "" || row.Status == q.Status) && (q.Agent == "" || row.Agent == q.Agent) {
 					all[id] = row
 				}
 			}

@@ -58,7 +58,7 @@ var reviewClaims = []claim{
 		l := k.session(&agent.ResumeSession{Session: "s", Owner: "w"}).Lease
 		k.commit(checkpoint(l, "two", agent.ReviewDraft{ID: "v", Reason: "again"}))
 		k.equal("review", []any{k.review("v").Status, k.review("v").Reason}, []any{agent.ReviewApproved, "first"})
-		k.commit(&agent.PutSession{Session: "u", AgentID: "a"})
+		k.commit(&agent.PutSession{Session: "u", Agent: "a"})
 		other := k.session(&agent.ClaimSession{Session: "u", Owner: "w", Request: &agent.SessionRequest{ID: "q"}}).Lease
 		op := checkpoint(other, "one", agent.ReviewDraft{ID: "v"})
 		op.Session = "u"
@@ -117,13 +117,13 @@ var reviewClaims = []claim{
 			field string
 			op    agent.Op
 		}{
-			{"session", &agent.PutSession{AgentID: "a"}},
+			{"session", &agent.PutSession{Agent: "a"}},
 			{"agent_id", &agent.PutSession{Session: "s"}},
-			{"status", &agent.PutSession{Session: "s", AgentID: "a", Status: "dreaming"}},
-			{"status", &agent.PutSession{Session: "s", AgentID: "a", Status: agent.SessionRunning}},
-			{"mode", &agent.PutSession{Session: "s", AgentID: "a", Mode: "romantic"}},
-			{"queue_max", &agent.PutSession{Session: "s", AgentID: "a", QueueMax: agent.SessionQueueMax + 1}},
-			{"request", &agent.PutSession{Session: "s", AgentID: "a", Request: &agent.SessionRequest{ID: "q"}}},
+			{"status", &agent.PutSession{Session: "s", Agent: "a", Status: "dreaming"}},
+			{"status", &agent.PutSession{Session: "s", Agent: "a", Status: agent.SessionRunning}},
+			{"mode", &agent.PutSession{Session: "s", Agent: "a", Mode: "romantic"}},
+			{"queue_max", &agent.PutSession{Session: "s", Agent: "a", QueueMax: agent.SessionQueueMax + 1}},
+			{"request", &agent.PutSession{Session: "s", Agent: "a", Request: &agent.SessionRequest{ID: "q"}}},
 			{"owner_id", &agent.ClaimSession{Session: "s"}},
 			{"ttl", &agent.ClaimSession{Session: "s", Owner: "w", TTL: agent.ClaimTTLMin - 1}},
 			{"request.id", &agent.ClaimSession{Session: "s", Owner: "w", Request: &agent.SessionRequest{}}},

@@ -18,17 +18,17 @@ var sessionClaims = []claim{
 		k.equal("session", *got, agent.Session{
 			SessionRow: agent.SessionRow{
 				ID: "s", Incarnation: first.Incarnation, Revision: 1, Mode: agent.SessionModeLease, Busy: agent.BusyReject,
-				AgentID: "a", Status: agent.SessionNew, CreatedAt: first.CreatedAt, UpdatedAt: first.UpdatedAt,
+				Agent: "a", Status: agent.SessionNew, CreatedAt: first.CreatedAt, UpdatedAt: first.UpdatedAt,
 			},
 			SchemaVersion: agent.SessionSchemaMax, QueueMax: agent.SessionQueueDefault,
 			Spec: agent.JSON(`{"model":"m"}`), Metadata: agent.JSON(`{"tenant":"acme"}`), Environment: agent.JSON(`{}`),
 			Conversation: agent.Conversation{AgentState: agent.JSON(`{"n":1}`), TurnCount: 1, ContextState: agent.JSON(`{}`)},
 		})
-		e := k.refuse(agent.CodeAlreadyExists, 0, &agent.PutSession{Session: "s", AgentID: "b"})
+		e := k.refuse(agent.CodeAlreadyExists, 0, &agent.PutSession{Session: "s", Agent: "b"})
 		k.equal("revision told", e.Revision, uint64(1))
-		k.refuse(agent.CodeAlreadyExists, 0, &agent.PutSession{Session: "s", AgentID: "b", IfRevision: ptr(uint64(0))})
-		later := k.session(&agent.PutSession{Session: "s", AgentID: "b", Status: agent.SessionFinished, IfRevision: ptr(uint64(7))})
-		k.equal("put over it", []any{later.Revision, later.AgentID, later.Status}, []any{uint64(8), "b", agent.SessionFinished})
+		k.refuse(agent.CodeAlreadyExists, 0, &agent.PutSession{Session: "s", Agent: "b", IfRevision: ptr(uint64(0))})
+		later := k.session(&agent.PutSession{Session: "s", Agent: "b", Status: agent.SessionFinished, IfRevision: ptr(uint64(7))})
+		k.equal("put over it", []any{later.Revision, later.Agent, later.Status}, []any{uint64(8), "b", agent.SessionFinished})
 		k.equal("conversation", k.stored().Conversation.TurnCount, uint64(1))
 	}},
 
@@ -69,8 +69,8 @@ var sessionClaims = []claim{
 		}
 		k.equal("status told", k.refuse(agent.CodeSessionNotResumable, 0, &agent.ResumeSession{Session: "s", Owner: "w"}).State, "finished")
 		revision := k.stored().Revision
-		k.commit(&agent.PutSession{Session: "s", AgentID: "a", Status: agent.SessionHibernated, IfRevision: &revision})
-		k.commit(&agent.PutSession{Session: "u", AgentID: "a", Status: agent.SessionHibernated})
+		k.commit(&agent.PutSession{Session: "s", Agent: "a", Status: agent.SessionHibernated, IfRevision: &revision})
+		k.commit(&agent.PutSession{Session: "u", Agent: "a", Status: agent.SessionHibernated})
 		k.refuse(agent.CodeMissingSnapshot, 0, &agent.ResumeSession{Session: "u", Owner: "w"})
 	}},
 
@@ -100,7 +100,7 @@ var sessionClaims = []claim{
 		k.start()
 		l := k.lease("w", "q")
 		for _, wrong := range []func(*agent.SessionSnapshot){
-			func(s *agent.SessionSnapshot) { s.AgentID = "b" }, func(s *agent.SessionSnapshot) { s.RequestID = "r" },
+			func(s *agent.SessionSnapshot) { s.Agent = "b" }, func(s *agent.SessionSnapshot) { s.RequestID = "r" },
 		} {
 			op := checkpoint(l, "one")
 			wrong(&op.Snapshot)
@@ -114,7 +114,7 @@ var sessionClaims = []claim{
 		row := resultOf[*agent.SessionResult](k, result, 1).Session
 		k.equal("row", []any{row.Revision, row.Lease.ExpiresAt, row.SnapshotCount}, []any{before + 3, result.Time + time.Hour.Milliseconds(), uint64(2)})
 		want := snapshot("one", agent.PhaseAfterPrompt)
-		want.AgentID, want.RequestID, want.At, want.TurnState = "a", "q", result.Time, again.Snapshot.TurnState
+		want.Agent, want.RequestID, want.At, want.TurnState = "a", "q", result.Time, again.Snapshot.TurnState
 		k.equal("newest snapshot", k.stored().Snapshots[1], want)
 	}},
 
@@ -122,9 +122,9 @@ var sessionClaims = []claim{
 		k.start(func(op *agent.PutSession) { op.Conversation = &agent.Conversation{ContinuationRevision: 2} })
 		l := k.lease("w", "q")
 		for _, wrong := range []func(*agent.CommitSession){
-			func(o *agent.CommitSession) { o.AgentID = "b" }, func(o *agent.CommitSession) { o.RequestID = "r" },
+			func(o *agent.CommitSession) { o.Agent = "b" }, func(o *agent.CommitSession) { o.RequestID = "r" },
 			func(o *agent.CommitSession) {
-				o.Snapshots = []agent.SessionSnapshot{{ID: "one", AgentID: "b", Cursor: agent.Cursor{Phase: agent.PhaseWait}}}
+				o.Snapshots = []agent.SessionSnapshot{{ID: "one", Agent: "b", Cursor: agent.Cursor{Phase: agent.PhaseWait}}}
 			},
 		} {
 			op := end(l, agent.SessionFinished)
@@ -186,10 +186,10 @@ var sessionClaims = []claim{
 
 	{"JL-10_a_stale_put_and_one_under_a_lease_are_refused", func(k *kit) {
 		k.start()
-		k.commit(&agent.PutSession{Session: "s", AgentID: "a", IfRevision: ptr(uint64(1))})
-		k.equal("revision told", k.refuse(agent.CodeStaleSessionRevision, 0, &agent.PutSession{Session: "s", AgentID: "a", IfRevision: ptr(uint64(1))}).Revision, uint64(2))
+		k.commit(&agent.PutSession{Session: "s", Agent: "a", IfRevision: ptr(uint64(1))})
+		k.equal("revision told", k.refuse(agent.CodeStaleSessionRevision, 0, &agent.PutSession{Session: "s", Agent: "a", IfRevision: ptr(uint64(1))}).Revision, uint64(2))
 		l := k.lease("w", "q")
-		over := &agent.PutSession{Session: "s", AgentID: "a", IfRevision: ptr(uint64(9))}
+		over := &agent.PutSession{Session: "s", Agent: "a", IfRevision: ptr(uint64(9))}
 		k.equal("who has it", k.refuse(agent.CodeSessionLeaseRequired, 0, over).Holder, "w")
 		k.commit(end(l, agent.SessionFinished))
 		k.commit(over)
@@ -202,7 +202,7 @@ var sessionClaims = []claim{
 			k.equal("epoch told", k.refuse(agent.CodeSessionLeaseExpired, 0, op).Epoch, l.Epoch)
 		}
 		bad := checkpoint(l, "one") // the lease is judged before the rest
-		bad.Snapshot.AgentID = "b"
+		bad.Snapshot.Agent = "b"
 		k.refuse(agent.CodeSessionLeaseExpired, 0, bad)
 		k.refuse(agent.CodeSessionAlreadyRunning, 0, claiming("x", "r"))
 		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, nobody, &agent.PutValue{Key: "v"})
@@ -276,14 +276,14 @@ var sessionClaims = []claim{
 		k.lacks(agent.CodeNotFound, &agent.GetSession{Session: "s"})
 		k.lacks(agent.CodeNotFound, &agent.GetReview{Review: "v"})
 		k.refuse(agent.CodeNotFound, 0, checkpoint(l, "two"))
-		k.refuse(agent.CodeDeleted, 0, &agent.PutSession{Session: "s", AgentID: "a"})
+		k.refuse(agent.CodeDeleted, 0, &agent.PutSession{Session: "s", Agent: "a"})
 		after := k.counters()
 		k.equal("keys and bytes", []uint64{after.Keys, after.Bytes}, []uint64{before.Keys, before.Bytes})
 	}},
 
 	{"sessions_are_listed_by_one_thing_at_a_time", func(k *kit) {
 		for _, id := range []string{"s", "r", "q", "p"} {
-			k.commit(&agent.PutSession{Session: id, AgentID: "agent of " + id})
+			k.commit(&agent.PutSession{Session: id, Agent: "agent of " + id})
 		}
 		l := k.lease("w", "one")
 		k.commit(&agent.ClaimSession{Session: "q", Owner: "w", Request: &agent.SessionRequest{ID: "two"}})
@@ -291,7 +291,7 @@ var sessionClaims = []claim{
 		k.equal("all", k.sessions(agent.ListSessions{}), []string{"p", "q", "r", "s"})
 		k.equal("running", k.sessions(agent.ListSessions{Status: agent.SessionRunning}), []string{"p", "q", "s"})
 		k.equal("of w", k.sessions(agent.ListSessions{Owner: "w"}), []string{"q", "s"})
-		k.equal("of an agent", k.sessions(agent.ListSessions{AgentID: "agent of r"}), []string{"r"})
+		k.equal("of an agent", k.sessions(agent.ListSessions{Agent: "agent of r"}), []string{"r"})
 		k.commit(end(l, agent.SessionFinished))
 		k.equal("running", k.sessions(agent.ListSessions{Status: agent.SessionRunning}), []string{"p", "q"})
 		k.equal("finished", k.sessions(agent.ListSessions{Status: agent.SessionFinished}), []string{"s"})

@@ -9,7 +9,7 @@ import (
 
 // put puts session s in classic mode, whatever is there.
 func put(more ...func(*agent.PutSession)) *agent.PutSession {
-	op := &agent.PutSession{Session: "s", AgentID: "a", Mode: agent.SessionModeClassic}
+	op := &agent.PutSession{Session: "s", Agent: "a", Mode: agent.SessionModeClassic}
 	for _, m := range more {
 		m(op)
 	}
@@ -185,9 +185,9 @@ var classicClaims = []claim{
 		only := put(func(op *agent.PutSession) { op.IfRevision = ptr(uint64(0)) })
 		k.commit(only)
 		k.refuse(agent.CodeAlreadyExists, 0, only)
-		k.commit(put(func(op *agent.PutSession) { op.AgentID = "b" })) // the guide's start: it writes over what is there
-		k.equal("agent", k.stored().AgentID, "b")
-		k.refuse(agent.CodeInvalid, 0, &agent.PutSession{Session: "s", AgentID: "a", Mode: agent.SessionModeLease, IfRevision: ptr(uint64(9))})
+		k.commit(put(func(op *agent.PutSession) { op.Agent = "b" })) // the guide's start: it writes over what is there
+		k.equal("agent", k.stored().Agent, "b")
+		k.refuse(agent.CodeInvalid, 0, &agent.PutSession{Session: "s", Agent: "a", Mode: agent.SessionModeLease, IfRevision: ptr(uint64(9))})
 		k.refuse(agent.CodeInvalid, 0, put(policy(agent.BusyEnqueue)))
 	}},
 }

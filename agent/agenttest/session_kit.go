@@ -9,7 +9,7 @@ import (
 // start makes session s of agent a; more says what else it is to be.
 func (k *kit) start(more ...func(*agent.PutSession)) agent.SessionRow {
 	k.Helper()
-	op := &agent.PutSession{Session: "s", AgentID: "a"}
+	op := &agent.PutSession{Session: "s", Agent: "a"}
 	for _, m := range more {
 		m(op)
 	}

@@ -20,7 +20,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	portable, err := ring.Sign(agent.SessionSnapshot{
-		ID: "snap_7", AgentID: "support", Cursor: agent.Cursor{Phase: agent.PhaseReview}, TurnState: state,
+		ID: "snap_7", Agent: "support", Cursor: agent.Cursor{Phase: agent.PhaseReview}, TurnState: state,
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -71,7 +71,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add("s", "", uint64(0), []byte(nil), []byte(`null`))
 	f.Fuzz(func(t *testing.T, id, agentID string, loop uint64, state, metadata []byte) {
 		s := agent.SessionSnapshot{
-			ID: id, AgentID: agentID, Cursor: agent.Cursor{Phase: agent.PhaseWait, LoopIndex: loop}, TurnState: state, Metadata: metadata,
+			ID: id, Agent: agentID, Cursor: agent.Cursor{Phase: agent.PhaseWait, LoopIndex: loop}, TurnState: state, Metadata: metadata,
 		}
 		portable, err := r.Sign(s)
 		if err != nil {
@@ -81,7 +81,7 @@ func FuzzRoundTrip(f *testing.F) {
 			return
 		}
 		opened, err := r.Open(portable)
-		if err != nil || opened.ID != id || opened.AgentID != agentID || opened.Cursor.LoopIndex != loop {
+		if err != nil || opened.ID != id || opened.Agent != agentID || opened.Cursor.LoopIndex != loop {
 			t.Fatalf("%v: %+v", err, opened)
 		}
 		if !sameJSON(t, state, opened.TurnState) || !sameJSON(t, metadata, opened.Metadata) {

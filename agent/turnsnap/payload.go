@@ -38,7 +38,7 @@ func encode(s agent.SessionSnapshot) ([]byte, error) {
 		return nil, err
 	}
 	body, err := json.Marshal(snapshot{
-		ID: s.ID, AgentID: s.AgentID, RequestID: s.RequestID, TurnState: jsontext.Value(s.TurnState), Metadata: jsontext.Value(s.Metadata), At: s.At,
+		ID: s.ID, AgentID: s.Agent, RequestID: s.RequestID, TurnState: jsontext.Value(s.TurnState), Metadata: jsontext.Value(s.Metadata), At: s.At,
 		Cursor: cursor{Phase: s.Cursor.Phase, LoopIndex: s.Cursor.LoopIndex, Metadata: jsontext.Value(s.Cursor.Metadata)},
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ func decode(payload []byte) (agent.SessionSnapshot, error) {
 		return agent.SessionSnapshot{}, unreadable(err)
 	}
 	return settled(agent.SessionSnapshot{
-		ID: s.ID, AgentID: s.AgentID, RequestID: s.RequestID, TurnState: agent.JSON(s.TurnState), Metadata: agent.JSON(s.Metadata), At: s.At,
+		ID: s.ID, Agent: s.AgentID, RequestID: s.RequestID, TurnState: agent.JSON(s.TurnState), Metadata: agent.JSON(s.Metadata), At: s.At,
 		Cursor: agent.Cursor{Phase: s.Cursor.Phase, LoopIndex: s.Cursor.LoopIndex, Metadata: agent.JSON(s.Cursor.Metadata)},
 	})
 }

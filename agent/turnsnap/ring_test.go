@@ -35,7 +35,7 @@ func ring(tb testing.TB, newest string, older ...string) *turnsnap.Ring {
 // full is a snapshot with something in each field, in canonical form.
 func full() agent.SessionSnapshot {
 	return agent.SessionSnapshot{
-		ID: "snap_1", AgentID: "a", RequestID: "r", At: 1700000000000,
+		ID: "snap_1", Agent: "a", RequestID: "r", At: 1700000000000,
 		Cursor:    agent.Cursor{Phase: agent.PhaseBeforeEffect, LoopIndex: 1 << 60, Metadata: agent.JSON(`{"effect":"e"}`)},
 		TurnState: agent.JSON(`{"a":9007199254740993,"b":[1.50,"é\u0000",{"c":null}]}`), Metadata: agent.JSON(`{"m":true}`),
 	}
@@ -230,7 +230,7 @@ func TestWhatASessionRefusesIsNotSigned(t *testing.T) {
 func TestTheLargestSnapshotTravels(t *testing.T) {
 	r := ring(t, strings.Repeat("k", turnsnap.KeyIDBytesMax))
 	id := strings.Repeat("\x01", agent.IDBytesMax)
-	s := agent.SessionSnapshot{ID: id, AgentID: id, RequestID: id, At: 1 << 60, Cursor: agent.Cursor{Phase: agent.PhaseBeforeEffect, LoopIndex: 1 << 63}}
+	s := agent.SessionSnapshot{ID: id, Agent: id, RequestID: id, At: 1 << 60, Cursor: agent.Cursor{Phase: agent.PhaseBeforeEffect, LoopIndex: 1 << 63}}
 	s.Cursor.Metadata, s.Metadata = agent.JSON("{}"), agent.JSON("{}")
 	s.TurnState = agent.JSON(`{"t":"` + strings.Repeat(`\u0001`, (agent.SessionSnapshotBytesMax-12)/6) + `"}`)
 	got, err := r.Open(sign(t, r, s))

@@ -75,7 +75,7 @@ func ExampleSessionLeases() {
 	var sessions stores.SessionStore = c.Scope
 	var leases stores.SessionLeases = c.Scope
 
-	if _, err := sessions.StartSession(ctx, agent.PutSession{Session: "order-8812", AgentID: "support"}); err != nil {
+	if _, err := sessions.StartSession(ctx, agent.PutSession{Session: "order-8812", Agent: "support"}); err != nil {
 		log.Fatal(err)
 	}
 	claimed, err := leases.ClaimSession(ctx, agent.ClaimSession{

@@ -45,7 +45,7 @@ type sessionRowDoc struct {
 
 func sessionRowOf(r agent.SessionRow) sessionRowDoc {
 	return sessionRowDoc{
-		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: r.Mode, Busy: r.Busy, AgentID: r.AgentID, Status: r.Status,
+		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: r.Mode, Busy: r.Busy, AgentID: r.Agent, Status: r.Status,
 		RequestID: r.RequestID, Lease: leaseOf(r.Lease), Recoverable: r.Recoverable, RequestCount: r.RequestCount,
 		SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength, ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
@@ -84,14 +84,14 @@ type turnPointDoc struct {
 
 func turnPointOf(s agent.SessionSnapshot) turnPointDoc {
 	return turnPointDoc{
-		SnapshotID: s.ID, AgentID: s.AgentID, RequestID: s.RequestID, TurnState: object(s.TurnState), Metadata: object(s.Metadata), At: s.At,
+		SnapshotID: s.ID, AgentID: s.Agent, RequestID: s.RequestID, TurnState: object(s.TurnState), Metadata: object(s.Metadata), At: s.At,
 		Cursor: cursorDoc{Phase: s.Cursor.Phase, LoopIndex: s.Cursor.LoopIndex, Metadata: jsontext.Value(s.Cursor.Metadata)},
 	}
 }
 
 func (d *turnPointDoc) snapshot() agent.SessionSnapshot {
 	return agent.SessionSnapshot{
-		ID: d.SnapshotID, AgentID: d.AgentID, RequestID: d.RequestID, TurnState: agent.JSON(d.TurnState), Metadata: agent.JSON(d.Metadata),
+		ID: d.SnapshotID, Agent: d.AgentID, RequestID: d.RequestID, TurnState: agent.JSON(d.TurnState), Metadata: agent.JSON(d.Metadata),
 		Cursor: agent.Cursor{Phase: d.Cursor.Phase, LoopIndex: d.Cursor.LoopIndex, Metadata: agent.JSON(d.Cursor.Metadata)},
 	}
 }

@@ -55,7 +55,7 @@ func (d *putSessionDoc) op() (agent.Op, error) {
 		}
 	}
 	return &agent.PutSession{
-		Session: d.Session, Mode: d.Mode, SchemaVersion: version, AgentID: d.AgentID, Spec: agent.JSON(d.Spec),
+		Session: d.Session, Mode: d.Mode, SchemaVersion: version, Agent: d.AgentID, Spec: agent.JSON(d.Spec),
 		Metadata: agent.JSON(d.Metadata), Environment: agent.JSON(d.Environment), Status: d.Status,
 		Conversation: d.Conversation.conversation(), Busy: d.Busy, QueueMax: d.QueueMax, Thread: d.Thread, Checkpoint: d.Checkpoint,
 		Result: agent.JSON(d.Result), Failure: agent.JSON(d.Error), Request: d.Request.request(),
@@ -142,7 +142,7 @@ type commitSessionDoc struct {
 
 func (d *commitSessionDoc) op() (agent.Op, error) {
 	return &agent.CommitSession{
-		Session: d.Session, LeaseID: d.LeaseID, Owner: d.OwnerID, AgentID: d.AgentID, RequestID: d.RequestID, Status: d.Status,
+		Session: d.Session, LeaseID: d.LeaseID, Owner: d.OwnerID, Agent: d.AgentID, RequestID: d.RequestID, Status: d.Status,
 		Result: agent.JSON(d.Result), Failure: agent.JSON(d.Error), Environment: agent.JSON(d.Environment),
 		Conversation: d.Conversation.conversation(), Snapshots: snapshots(d.Snapshots), Reviews: reviewDrafts(d.Reviews),
 	}, nil

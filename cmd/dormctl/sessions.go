@@ -43,7 +43,7 @@ func (a *app) sessionsStart() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&op.AgentID, "agent", "", "whose session it is")
+	flags.StringVar(&op.Agent, "agent", "", "whose session it is")
 	flags.StringVar(&spec, "spec", "", "a JSON object, @FILE or -")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	flags.StringVar(&environment, "environment", "", "a JSON object, @FILE or -")
@@ -125,7 +125,7 @@ func sessionGrid(r agent.SessionRow) grid {
 	var g grid
 	g.add("session", r.ID)
 	g.add("status", statusCell(r))
-	g.add("agent", r.AgentID)
+	g.add("agent", r.Agent)
 	g.add("revision", number(r.Revision))
 	g.add("mode, busy", string(r.Mode)+", "+string(r.Busy))
 	g.add("request", orDash(r.RequestID))
@@ -165,7 +165,7 @@ func (a *app) sessionsList() *cobra.Command {
 					if r.Lease != nil {
 						owner, expires = r.Lease.Owner, when(r.Lease.ExpiresAt)
 					}
-					g.add(r.ID, r.AgentID, statusCell(r), number(r.Revision), orDash(r.RequestID), owner, expires, number(r.QueueLength), when(r.UpdatedAt))
+					g.add(r.ID, r.Agent, statusCell(r), number(r.Revision), orDash(r.RequestID), owner, expires, number(r.QueueLength), when(r.UpdatedAt))
 				}
 				return a.print(pageOf(found.Items, found.Next, sessionRowOf), g)
 			})
@@ -173,7 +173,7 @@ func (a *app) sessionsList() *cobra.Command {
 	}
 	cmd.Flags().StringVar((*string)(&list.Status), "status", "", "only those of this status: new, running, hibernated, waiting, finished, error or cancelled")
 	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those that this owner runs, or is to be relieved of")
-	cmd.Flags().StringVar(&list.AgentID, "agent", "", "only this agent's")
+	cmd.Flags().StringVar(&list.Agent, "agent", "", "only this agent's")
 	cmd.Flags().BoolVar(&list.Recoverable, "recoverable", false, "only those whose turn is to be recovered")
 	page.define(cmd)
 	return cmd

@@ -45,7 +45,7 @@ func replayGrid(r *replay.Replay) grid {
 		what, who, said := eventCells(e)
 		g.add(when(e.At), seq, what, orDash(who), said)
 	}
-	note := fmt.Sprintf("session %s of agent %s is %s, at revision %d", r.Session.ID, r.Session.AgentID, statusCell(r.Session.SessionRow), r.Session.Revision)
+	note := fmt.Sprintf("session %s of agent %s is %s, at revision %d", r.Session.ID, r.Session.Agent, statusCell(r.Session.SessionRow), r.Session.Revision)
 	if r.FromSeq > 0 {
 		note += fmt.Sprintf("; what came before seq %d is left out", r.FromSeq)
 	}
@@ -159,7 +159,7 @@ type replayedDoc struct {
 func replayedOf(r *replay.Replay) replayedDoc {
 	s := r.Session
 	return replayedDoc{
-		SessionID: s.ID, AgentID: s.AgentID, Status: s.Status, Revision: s.Revision, Thread: s.Thread, FromSeq: r.FromSeq,
+		SessionID: s.ID, AgentID: s.Agent, Status: s.Status, Revision: s.Revision, Thread: s.Thread, FromSeq: r.FromSeq,
 		Snapshots: pageOf(s.Snapshots, "", func(n agent.SessionSnapshot) snapshotSummaryDoc {
 			return snapshotSummaryDoc{SnapshotID: n.ID, RequestID: n.RequestID, Phase: n.Cursor.Phase, LoopIndex: n.Cursor.LoopIndex, At: n.At}
 		}).Items,

@@ -152,12 +152,12 @@ func (a *app) snapshotShow() *cobra.Command {
 				return err
 			}
 			doc := portableDoc{
-				SnapshotID: s.ID, AgentID: s.AgentID, RequestID: s.RequestID, Phase: s.Cursor.Phase, LoopIndex: s.Cursor.LoopIndex, At: s.At,
+				SnapshotID: s.ID, AgentID: s.Agent, RequestID: s.RequestID, Phase: s.Cursor.Phase, LoopIndex: s.Cursor.LoopIndex, At: s.At,
 				TurnState: jsontext.Value(s.TurnState), Metadata: jsontext.Value(s.Metadata),
 			}
 			var g grid
 			g.add("snapshot", s.ID)
-			g.add("agent", orDash(s.AgentID))
+			g.add("agent", orDash(s.Agent))
 			g.add("request", orDash(s.RequestID))
 			g.add("phase", string(s.Cursor.Phase))
 			g.add("loop", number(s.Cursor.LoopIndex))

@@ -71,7 +71,7 @@ func (s *Store) session(sc *scope, read agent.Read) (agent.Found, *agent.Error) 
 		for id := range sc.sessions.Sessions {
 			row := sc.sessions.Shown(h, id).SessionRow
 			owned := q.Owner == "" || row.Lease != nil && row.Lease.Owner == q.Owner
-			if owned && (q.Status == "" || row.Status == q.Status) && (q.AgentID == "" || row.AgentID == q.AgentID) &&
+			if owned && (q.Status == "" || row.Status == q.Status) && (q.Agent == "" || row.Agent == q.Agent) &&
 				(row.Recoverable || !q.Recoverable) {
 				all[id] = row
 			}

@@ -147,7 +147,7 @@ func (c eraseCall) ops(key string) []agent.Op {
 		ops = append(ops, &agent.WriteMemory{Agent: key, ID: c.Name, Content: "what an agent remembers"})
 	}
 	for n := range c.Sessions {
-		ops = append(ops, &agent.PutSession{Session: eraseSession(key, c.Name, n), AgentID: key})
+		ops = append(ops, &agent.PutSession{Session: eraseSession(key, c.Name, n), Agent: key})
 	}
 	return ops
 }
@@ -174,7 +174,7 @@ func (w *erase) late(ctx context.Context, p *Process, key string) {
 	in, first := lives[p.Rand.IntN(len(lives))], uint64(1)
 	_, _ = Call(ctx, p, callLate, key, true, in, func(ctx context.Context) (eraseSeen, error) {
 		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{
-			&agent.PutSession{Session: eraseSession(key, in.Name, 0), AgentID: key, IfIncarnation: in.Incarnation, IfRevision: &first},
+			&agent.PutSession{Session: eraseSession(key, in.Name, 0), Agent: key, IfIncarnation: in.Incarnation, IfRevision: &first},
 		}})
 		return eraseSeen{Index: result.Index, Time: result.Time}, err
 	})
@@ -204,7 +204,7 @@ func (*erase) read(ctx context.Context, p *Process, key string) (eraseSeen, erro
 		page := agent.Page{Limit: agent.ListLimitMax}
 		index, all, err := findAll(ctx, p,
 			&agent.GetCheckpoint{Key: key}, &agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax}, &agent.GetErasure{Agent: key},
-			&agent.ListMemories{Agent: key, Page: page}, &agent.ListSessions{AgentID: key, Page: page},
+			&agent.ListMemories{Agent: key, Page: page}, &agent.ListSessions{Agent: key, Page: page},
 			&agent.Recall{Agent: key, Mode: agent.ModeText, Query: "remembers", Limit: agent.RecallLimitMax})
 		if err != nil {
 			return eraseSeen{}, err

@@ -254,7 +254,7 @@ func (c forkCall) op(call string) agent.Op {
 	case call == callCompact:
 		return &agent.CompactThread{Thread: c.ID, BeforeSeq: c.Before}
 	case call == callPut:
-		return &agent.PutSession{Session: c.ID, AgentID: c.ID, Conversation: &agent.Conversation{AgentState: markOf(c.Name)}, IfRevision: &c.Revision}
+		return &agent.PutSession{Session: c.ID, Agent: c.ID, Conversation: &agent.Conversation{AgentState: markOf(c.Name)}, IfRevision: &c.Revision}
 	case call == callFork && c.Session:
 		return &agent.ForkSession{Session: c.ID, NewSession: c.New}
 	case call == callFork:

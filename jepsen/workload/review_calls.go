@@ -13,7 +13,7 @@ func (*review) claim(ctx context.Context, p *Process, key string, t reviewTurn) 
 		claim := &agent.ClaimSession{Session: key, Owner: t.Owner, Request: &agent.SessionRequest{ID: t.Request}}
 		seen, index, err := commitOne[*agent.SessionResult](ctx, p, claim)
 		if agent.CodeOf(err) == agent.CodeNotFound {
-			start := &agent.PutSession{Session: key, AgentID: key, Thread: key, Busy: agent.BusyInterrupt}
+			start := &agent.PutSession{Session: key, Agent: key, Thread: key, Busy: agent.BusyInterrupt}
 			if _, _, err := commitOne[*agent.SessionResult](ctx, p, start); err != nil && agent.CodeOf(err) != agent.CodeAlreadyExists {
 				return reviewsSeen{}, err
 			}

@@ -64,7 +64,7 @@ func requestsFromProto(requests []*apipb.SessionRequest) []agent.SessionRequest 
 
 func sessionSnapshotToProto(s *agent.SessionSnapshot) *apipb.SessionSnapshot {
 	return &apipb.SessionSnapshot{
-		Id: s.ID, AgentId: s.AgentID, RequestId: s.RequestID,
+		Id: s.ID, AgentId: s.Agent, RequestId: s.RequestID,
 		Cursor:    &apipb.Cursor{Phase: string(s.Cursor.Phase), LoopIndex: s.Cursor.LoopIndex, Metadata: s.Cursor.Metadata},
 		TurnState: s.TurnState, Metadata: s.Metadata, At: s.At,
 	}
@@ -72,7 +72,7 @@ func sessionSnapshotToProto(s *agent.SessionSnapshot) *apipb.SessionSnapshot {
 
 func sessionSnapshotFromProto(s *apipb.SessionSnapshot) agent.SessionSnapshot {
 	return agent.SessionSnapshot{
-		ID: s.GetId(), AgentID: s.GetAgentId(), RequestID: s.GetRequestId(),
+		ID: s.GetId(), Agent: s.GetAgentId(), RequestID: s.GetRequestId(),
 		Cursor: agent.Cursor{
 			Phase: agent.CursorPhase(s.GetCursor().GetPhase()), LoopIndex: s.GetCursor().GetLoopIndex(),
 			Metadata: json(s.GetCursor().GetMetadata()),
@@ -100,7 +100,7 @@ func sessionSnapshotsFromProto(snapshots []*apipb.SessionSnapshot) []agent.Sessi
 func sessionRowToProto(r *agent.SessionRow) *apipb.SessionRow {
 	out := &apipb.SessionRow{
 		Id: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: string(r.Mode), Busy: string(r.Busy),
-		AgentId: r.AgentID, Status: string(r.Status), RequestId: r.RequestID, Recoverable: r.Recoverable,
+		AgentId: r.Agent, Status: string(r.Status), RequestId: r.RequestID, Recoverable: r.Recoverable,
 		RequestCount: r.RequestCount, SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
 	}
@@ -116,7 +116,7 @@ func sessionRowToProto(r *agent.SessionRow) *apipb.SessionRow {
 func sessionRowFromProto(r *apipb.SessionRow) agent.SessionRow {
 	out := agent.SessionRow{
 		ID: r.GetId(), Incarnation: r.GetIncarnation(), Revision: r.GetRevision(), Mode: agent.SessionMode(r.GetMode()),
-		Busy: agent.BusyPolicy(r.GetBusy()), AgentID: r.GetAgentId(), Status: agent.SessionStatus(r.GetStatus()),
+		Busy: agent.BusyPolicy(r.GetBusy()), Agent: r.GetAgentId(), Status: agent.SessionStatus(r.GetStatus()),
 		RequestID: r.GetRequestId(), Recoverable: r.GetRecoverable(), RequestCount: r.GetRequestCount(),
 		SnapshotCount: r.GetSnapshotCount(), QueueLength: r.GetQueueLength(),
 		CreatedAt: r.GetCreatedAt(), UpdatedAt: r.GetUpdatedAt(), ExpiresAt: r.GetExpiresAt(),

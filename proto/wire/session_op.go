@@ -60,7 +60,7 @@ func sessionOpToProto(out *apipb.Op, op agent.Op) {
 
 func putSessionToProto(o *agent.PutSession) *apipb.PutSession {
 	return &apipb.PutSession{
-		Session: o.Session, Mode: string(o.Mode), SchemaVersion: o.SchemaVersion, AgentId: o.AgentID, Spec: o.Spec,
+		Session: o.Session, Mode: string(o.Mode), SchemaVersion: o.SchemaVersion, AgentId: o.Agent, Spec: o.Spec,
 		Metadata: o.Metadata, Environment: o.Environment, Status: string(o.Status),
 		Conversation: conversationToProto(o.Conversation), Busy: string(o.Busy), QueueMax: o.QueueMax,
 		Thread: o.Thread, Checkpoint: o.Checkpoint, Result: o.Result, Failure: o.Failure, Request: requestToProto(o.Request),
@@ -70,7 +70,7 @@ func putSessionToProto(o *agent.PutSession) *apipb.PutSession {
 
 func commitSessionToProto(o *agent.CommitSession) *apipb.CommitSession {
 	return &apipb.CommitSession{
-		Session: o.Session, LeaseId: o.LeaseID, OwnerId: o.Owner, AgentId: o.AgentID, RequestId: o.RequestID,
+		Session: o.Session, LeaseId: o.LeaseID, OwnerId: o.Owner, AgentId: o.Agent, RequestId: o.RequestID,
 		Status: string(o.Status), Result: o.Result, Failure: o.Failure, Environment: o.Environment,
 		Conversation: conversationToProto(o.Conversation), Snapshots: sessionSnapshotsToProto(o.Snapshots),
 		Reviews: reviewDraftsToProto(o.Reviews),
@@ -161,7 +161,7 @@ func timedSessionOpFromProto(op *apipb.Op) (agent.Op, error) {
 
 func putSessionFromProto(p *apipb.PutSession) agent.Op {
 	return &agent.PutSession{
-		Session: p.Session, Mode: agent.SessionMode(p.Mode), SchemaVersion: p.SchemaVersion, AgentID: p.AgentId,
+		Session: p.Session, Mode: agent.SessionMode(p.Mode), SchemaVersion: p.SchemaVersion, Agent: p.AgentId,
 		Spec: json(p.Spec), Metadata: json(p.Metadata), Environment: json(p.Environment),
 		Status: agent.SessionStatus(p.Status), Conversation: conversationFromProto(p.Conversation),
 		Busy: agent.BusyPolicy(p.Busy), QueueMax: p.QueueMax, Thread: p.Thread, Checkpoint: p.Checkpoint,
@@ -185,7 +185,7 @@ func checkpointSessionFromProto(c *apipb.CheckpointSession) (agent.Op, error) {
 func commitSessionFromProto(c *apipb.CommitSession) (agent.Op, error) {
 	reviews, err := reviewDraftsFromProto(c.Reviews)
 	return &agent.CommitSession{
-		Session: c.Session, LeaseID: c.LeaseId, Owner: c.OwnerId, AgentID: c.AgentId, RequestID: c.RequestId,
+		Session: c.Session, LeaseID: c.LeaseId, Owner: c.OwnerId, Agent: c.AgentId, RequestID: c.RequestId,
 		Status: agent.SessionStatus(c.Status), Result: json(c.Result), Failure: json(c.Failure),
 		Environment: json(c.Environment), Conversation: conversationFromProto(c.Conversation),
 		Snapshots: sessionSnapshotsFromProto(c.Snapshots), Reviews: reviews,

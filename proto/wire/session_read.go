@@ -12,7 +12,7 @@ func sessionReadToProto(out *apipb.Read, read agent.Read) {
 	case *agent.ListSessions:
 		out.Read = &apipb.Read_ListSessions{ListSessions: &apipb.ListSessions{
 			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Status: string(r.Status),
-			OwnerId: r.Owner, AgentId: r.AgentID, Recoverable: r.Recoverable,
+			OwnerId: r.Owner, AgentId: r.Agent, Recoverable: r.Recoverable,
 		}}
 	case *agent.GetReview:
 		out.Read = &apipb.Read_GetReview{GetReview: &apipb.GetReview{Review: r.Review}}
@@ -37,7 +37,7 @@ func sessionReadFromProto(read *apipb.Read) agent.Read {
 		l := r.ListSessions
 		return &agent.ListSessions{
 			Page:   agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
-			Status: agent.SessionStatus(l.GetStatus()), Owner: l.GetOwnerId(), AgentID: l.GetAgentId(), Recoverable: l.GetRecoverable(),
+			Status: agent.SessionStatus(l.GetStatus()), Owner: l.GetOwnerId(), Agent: l.GetAgentId(), Recoverable: l.GetRecoverable(),
 		}
 	case *apipb.Read_GetReview:
 		return &agent.GetReview{Review: r.GetReview.GetReview()}

@@ -22,7 +22,7 @@ func TestTypedCallsOnSessionsAreTheirOps(t *testing.T) {
 		}{
 			{func() (*apipb.SessionResponse, error) {
 				return s.Put(ctx, &apipb.PutSessionRequest{Context: c, Put: &apipb.PutSession{Session: "s", AgentId: "a"}})
-			}, &agent.PutSession{Session: "s", AgentID: "a"}},
+			}, &agent.PutSession{Session: "s", Agent: "a"}},
 			{func() (*apipb.SessionResponse, error) {
 				return s.Claim(ctx, &apipb.ClaimSessionRequest{Context: c, Claim: &apipb.ClaimSession{
 					Session: "s", OwnerId: "o", Request: &apipb.SessionRequest{Id: "r", Input: []byte(`"hi"`)},

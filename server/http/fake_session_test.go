@@ -54,7 +54,7 @@ func (f *fake) putSession(s *fakeScope, o *agent.PutSession, incarnation uint64)
 	case *o.IfRevision < row.Revision:
 		return nil, &agent.Error{Code: agent.CodeStaleSessionRevision, Revision: row.Revision}
 	}
-	row.AgentID, row.Spec, row.Metadata, row.Environment, row.Thread = o.AgentID, o.Spec, o.Metadata, o.Environment, o.Thread
+	row.Agent, row.Spec, row.Metadata, row.Environment, row.Thread = o.Agent, o.Spec, o.Metadata, o.Environment, o.Thread
 	row.SchemaVersion, row.Checkpoint, row.QueueMax, row.Result, row.Failure = 3, o.Checkpoint, o.QueueMax, o.Result, o.Failure
 	if o.Busy != "" {
 		row.Busy = o.Busy

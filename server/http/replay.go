@@ -51,7 +51,7 @@ type replayEvent struct {
 func replayedOf(r *replay.Replay) replayed {
 	s := r.Session
 	return replayed{
-		SessionID: s.ID, AgentID: s.AgentID, Status: s.Status, Revision: s.Revision, Thread: s.Thread, FromSeq: r.FromSeq,
+		SessionID: s.ID, AgentID: s.Agent, Status: s.Status, Revision: s.Revision, Thread: s.Thread, FromSeq: r.FromSeq,
 		Snapshots: rowsOf(s.Snapshots, func(n agent.SessionSnapshot) snapshotSummary {
 			return snapshotSummary{SnapshotID: n.ID, RequestID: n.RequestID, Phase: n.Cursor.Phase, LoopIndex: n.Cursor.LoopIndex, At: n.At}
 		}),

@@ -34,7 +34,7 @@ type sessionRow struct {
 
 func sessionRowOf(r agent.SessionRow) sessionRow {
 	return sessionRow{
-		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: r.Mode, Busy: r.Busy, AgentID: r.AgentID,
+		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: r.Mode, Busy: r.Busy, AgentID: r.Agent,
 		Status: r.Status, RequestID: r.RequestID, Lease: leaseOf(r.Lease), Recoverable: r.Recoverable,
 		RequestCount: r.RequestCount, SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
@@ -163,7 +163,7 @@ type sessionSnapshot struct {
 
 func sessionSnapshotOf(s agent.SessionSnapshot) sessionSnapshot {
 	return sessionSnapshot{
-		SnapshotID: s.ID, AgentID: s.AgentID, RequestID: s.RequestID, Cursor: cursorOf(s.Cursor),
+		SnapshotID: s.ID, AgentID: s.Agent, RequestID: s.RequestID, Cursor: cursorOf(s.Cursor),
 		TurnState: document(s.TurnState), Metadata: document(s.Metadata), At: s.At,
 	}
 }

@@ -52,7 +52,7 @@ func (schemaVersion) Schema(huma.Registry) *huma.Schema {
 
 func (b *sessionBody) op(id string) *agent.PutSession {
 	return &agent.PutSession{
-		Session: id, Mode: b.Mode, SchemaVersion: uint64(b.SchemaVersion), AgentID: b.AgentID, Spec: agent.JSON(b.Spec),
+		Session: id, Mode: b.Mode, SchemaVersion: uint64(b.SchemaVersion), Agent: b.AgentID, Spec: agent.JSON(b.Spec),
 		Metadata: agent.JSON(b.Metadata), Environment: agent.JSON(b.Environment), Status: b.Status,
 		Conversation: b.Conversation.conversation(), Busy: b.Busy, QueueMax: b.QueueMax, Thread: b.Thread, Checkpoint: b.Checkpoint,
 		Result: agent.JSON(b.Result.document), Failure: agent.JSON(b.Error.document), Request: b.Request.request(),
@@ -147,7 +147,7 @@ func (b *snapshotBody) snapshot() agent.SessionSnapshot {
 		id = b.ID
 	}
 	return agent.SessionSnapshot{
-		ID: id, AgentID: b.AgentID, RequestID: b.RequestID,
+		ID: id, Agent: b.AgentID, RequestID: b.RequestID,
 		Cursor:    agent.Cursor{Phase: b.Cursor.Phase, LoopIndex: b.Cursor.LoopIndex, Metadata: agent.JSON(b.Cursor.Metadata)},
 		TurnState: agent.JSON(b.TurnState), Metadata: agent.JSON(b.Metadata),
 	}
@@ -179,7 +179,7 @@ func (b *endTurnBody) op(id string) (agent.Op, error) {
 func endTurn(id string, l *leaseBody, end *turnEnd, drafts []reviewDraft) (agent.Op, error) {
 	reviews, err := draftedReviews(drafts)
 	op := &agent.CommitSession{
-		Session: id, LeaseID: l.LeaseID, Owner: l.OwnerID, AgentID: end.AgentID, RequestID: end.RequestID, Status: end.Status,
+		Session: id, LeaseID: l.LeaseID, Owner: l.OwnerID, Agent: end.AgentID, RequestID: end.RequestID, Status: end.Status,
 		Result: agent.JSON(end.Result.document), Failure: agent.JSON(end.Error.document), Environment: agent.JSON(end.Environment),
 		Conversation: end.Conversation.conversation(), Reviews: reviews,
 	}

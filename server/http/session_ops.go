@@ -129,7 +129,7 @@ type (
 
 func (r getSessionRead) read() agent.Read { return &agent.GetSession{Session: r.Session} }
 func (r listSessionsRead) read() agent.Read {
-	return &agent.ListSessions{Page: r.page(), Status: r.Status, Owner: r.OwnerID, AgentID: r.AgentID, Recoverable: r.Recoverable}
+	return &agent.ListSessions{Page: r.page(), Status: r.Status, Owner: r.OwnerID, Agent: r.AgentID, Recoverable: r.Recoverable}
 }
 func (r getReviewRead) read() agent.Read { return &agent.GetReview{Review: r.Review} }
 func (r listReviewsRead) read() agent.Read {

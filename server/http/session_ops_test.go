@@ -84,7 +84,7 @@ func TestReadsFindSessionsAndReviews(t *testing.T) {
 	}
 	want := []agent.Read{
 		&agent.GetSession{Session: "s"}, &agent.ListSessions{Status: agent.SessionWaiting},
-		&agent.ListSessions{AgentID: "a", Page: agent.Page{Limit: 1}}, &agent.ListSessions{Owner: "w"}, &agent.ListSessions{Recoverable: true},
+		&agent.ListSessions{Agent: "a", Page: agent.Page{Limit: 1}}, &agent.ListSessions{Owner: "w"}, &agent.ListSessions{Recoverable: true},
 		&agent.GetReview{Review: "q"}, &agent.ListReviews{Before: 7, Assignee: "ann"},
 		&agent.ListReviews{Session: "s", Page: agent.Page{After: "0a"}},
 	}

@@ -177,7 +177,7 @@ func (c *call) listSessions(*none) error {
 		Page:        c.page(),
 		Status:      agent.SessionStatus(c.text("status")),
 		Owner:       c.text("owner"),
-		AgentID:     c.text("agent_id"),
+		Agent:       c.text("agent_id"),
 		Recoverable: c.flag("recoverable"),
 	})
 	if err != nil {

@@ -174,7 +174,7 @@ func TestSessionsAreListedByWhatTheQuerySays(t *testing.T) {
 	for query, want := range map[string]agent.ListSessions{
 		"status=waiting":                     {Status: agent.SessionWaiting},
 		"owner=w&after=b":                    {Owner: "w", Page: agent.Page{After: "b"}},
-		"agent_id=x&prefix=p":                {AgentID: "x", Page: agent.Page{Prefix: "p"}},
+		"agent_id=x&prefix=p":                {Agent: "x", Page: agent.Page{Prefix: "p"}},
 		"recoverable=true":                   {Recoverable: true},
 		"recoverable=false&status=cancelled": {Status: agent.SessionCancelled},
 	} {
