@@ -115,6 +115,14 @@ func (e *engines) openLog(kind string) (raft.LogStore, error) {
 		e.closers = append(e.closers, logs.Close)
 		return logs, nil
 	}
+	logs, err := e.openWAL(path)
+	if err != nil {
+		return nil, err
+	}
+	return liveLogs{logs}, nil
+}
+
+func (e *engines) openWAL(path string) (raft.LogStore, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the log directory: %w", err)
 	}

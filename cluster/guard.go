@@ -45,7 +45,8 @@ type guard struct {
 	held         atomic.Int64 // see hold
 	unappliedMax int64        // unappliedBytesMax, save in tests
 
-	offThread, onThread atomic.Int64 // heartbeats
+	offThread, onThread atomic.Int64  // heartbeats
+	installs            atomic.Uint64 // snapshots that raft installed from a leader
 
 	// committed is how far the log is committed, by what leaders have said since
 	// this process began. Raft keeps only as much of it as this node has.
@@ -92,6 +93,10 @@ func (g *guard) pump() {
 func (g *guard) take(rpc raft.RPC) {
 	if err := g.refuse(rpc); err != nil {
 		rpc.Respond(nil, err)
+		return
+	}
+	if _, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok {
+		g.forwardInstall(rpc)
 		return
 	}
 	request, ok := rpc.Command.(*raft.AppendEntriesRequest)
@@ -163,17 +168,34 @@ func (g *guard) offer(rpc raft.RPC) {
 	}
 	offered := g.stores.authors.offered
 	offered.add(request)
-	answer, answered := rpc.RespChan, make(chan raft.RPCResponse, 1)
+	g.forwardThen(rpc, func(raft.RPCResponse) { offered.remove(request) })
+}
+
+// forwardInstall hands an InstallSnapshot call to raft and counts it in
+// installs if raft installed the snapshot.
+func (g *guard) forwardInstall(rpc raft.RPC) {
+	g.forwardThen(rpc, func(response raft.RPCResponse) {
+		if answer, ok := response.Response.(*raft.InstallSnapshotResponse); ok && response.Error == nil && answer.Success {
+			g.installs.Add(1)
+		}
+	})
+}
+
+// forwardThen forwards rpc to raft's main thread and calls done with raft's
+// response before the caller receives it. If the guard closes first, done and
+// the caller receive raft.ErrTransportShutdown.
+func (g *guard) forwardThen(rpc raft.RPC, done func(raft.RPCResponse)) {
+	caller, answered := rpc.RespChan, make(chan raft.RPCResponse, 1)
 	rpc.RespChan = answered
 	g.forward(rpc)
 	g.work.Go(func() {
-		defer offered.remove(request)
+		response := raft.RPCResponse{Error: raft.ErrTransportShutdown}
 		select {
-		case response := <-answered:
-			answer <- response
+		case response = <-answered:
 		case <-g.stop:
-			answer <- raft.RPCResponse{Error: raft.ErrTransportShutdown}
 		}
+		done(response)
+		caller <- response
 	})
 }
 

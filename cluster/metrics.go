@@ -20,6 +20,7 @@ type Stats struct {
 	WallSteps uint64 // entries whose wall time was held back from a step
 	WallBacks uint64 // entries proposed while the system clock was behind the log
 	Snapshots uint64 // snapshots that compaction asked for
+	Installs  uint64 // snapshots that this node received from a leader and installed
 }
 
 // metrics counts. The zero value is not usable; see newMetrics.
@@ -69,7 +70,7 @@ func (g *Group) Stats() Stats {
 	return Stats{
 		Entries: m.entries.Load(), Commits: m.commits.Load(), Bytes: m.bytes.Load(), Rounds: m.rounds.Load(),
 		Refused: m.refused.Load(), Unknown: m.unknown.Load(),
-		WallSteps: m.wallSteps.Load(), WallBacks: m.wallBacks.Load(), Snapshots: m.snapshots.Load(),
+		WallSteps: m.wallSteps.Load(), WallBacks: m.wallBacks.Load(), Snapshots: m.snapshots.Load(), Installs: g.guard.installs.Load(),
 	}
 }
 
@@ -90,6 +91,7 @@ var counters = []struct {
 	{describe("wall_steps_total", "Log entries whose wall time was held back from a step of the system clock."), func(s Stats) uint64 { return s.WallSteps }},
 	{describe("wall_backs_total", "Log entries proposed while the system clock was behind the log."), func(s Stats) uint64 { return s.WallBacks }},
 	{describe("snapshots_total", "Snapshots that compaction asked for."), func(s Stats) uint64 { return s.Snapshots }},
+	{describe("snapshot_installs_total", "Snapshots that this node received from a leader and installed."), func(s Stats) uint64 { return s.Installs }},
 }
 
 var (

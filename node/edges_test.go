@@ -235,6 +235,9 @@ func TestAWatchGoesOnThroughASnapshotThatIsInstalledSim(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Error("the watch stands still")
 		}
+		if installs := behind.Group().Stats().Installs; installs != 1 {
+			t.Errorf("%d snapshots were installed, want 1", installs)
+		}
 		for i, event := range got {
 			if event.Kind != agent.EventEntry || event.Entry.Seq != uint64(i) || string(event.Entry.Payload) != fmt.Sprintf(`{"n":%d}`, i) {
 				t.Fatalf("event %d is %+v", i, event)

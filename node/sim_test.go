@@ -148,6 +148,9 @@ func TestAFollowerFarBehindIsSentASnapshotSim(t *testing.T) {
 		}
 		r := w.start(behind)
 		w.await(behind+" to serve", func() bool { return r.Ready() == nil })
+		if installs := r.Group().Stats().Installs; installs != 1 {
+			t.Errorf("%d snapshots were installed, want 1", installs)
+		}
 		for i := 180; i < 200; i++ {
 			if n, err := get(t.Context(), r.Service(), fmt.Sprint("k", i%20)); err != nil || n != i+1 {
 				t.Fatalf("k%d reads %d, %v", i%20, n, err)
