@@ -54,7 +54,7 @@ func Liveness(h *history.History) Result {
 	r.Ops = len(commits)
 	run.recovery(&broken, commits)
 	run.terms(&broken, r.Counts)
-	run.installs(&broken)
+	run.installs(&broken, r.Counts)
 	run.growth(&broken)
 	run.exits(&broken, r.Counts)
 	run.codes(&broken)
@@ -174,8 +174,9 @@ func (t *timeline) lastEvent() time.Duration {
 	return t.Events[len(t.Events)-1].At
 }
 
-// installs: a follower takes a snapshot over once, not for ever.
-func (t *timeline) installs(broken *findings) {
+// installs counts the snapshots that nodes installed, and reports a node that
+// installs snapshots in a loop.
+func (t *timeline) installs(broken *findings, counts map[string]int) {
 	type grown struct {
 		at   time.Duration
 		more int
@@ -187,9 +188,13 @@ func (t *timeline) installs(broken *findings) {
 		if !ok {
 			continue
 		}
-		// A process that was started anew counts from 0.
-		if more := s.Installs - last[e.Node]; more > 0 {
+		more := s.Installs - last[e.Node]
+		if more < 0 { // a new process counts from 0
+			more = s.Installs
+		}
+		if more > 0 {
 			grew[e.Node] = append(grew[e.Node], grown{e.At, more})
+			counts["snapshots installed"] += more
 		}
 		last[e.Node] = s.Installs
 	}

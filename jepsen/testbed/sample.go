@@ -21,7 +21,7 @@ type Sample struct {
 	Goroutines  int
 	Descriptors int
 	RSS         int64 // bytes
-	Installs    int   // snapshots that its process took over from others; the count may begin anew after a minute without
+	Installs    int   // snapshots that its process received from a leader and installed; a new process counts from 0
 	Snapshots   int   // that its process took
 }
 
@@ -43,7 +43,7 @@ func (b *Bed) Sample(ctx context.Context, host string) (Sample, error) {
 	s := Sample{Leader: status.Leader, Term: status.Term, Commit: status.CommitIndex, Applied: status.AppliedIndex, Chain: uint32(chain)}
 	metrics := readMetrics(page)
 	s.Goroutines = int(metrics["go_goroutines"])
-	s.Installs = int(metrics["raft_rpc_installSnapshot_count"])
+	s.Installs = int(metrics["dormouse_cluster_snapshot_installs_total"])
 	s.Snapshots = int(metrics["dormouse_cluster_snapshots_total"])
 	if s.Descriptors, s.RSS, err = usage(h.PID()); err != nil {
 		return Sample{}, fmt.Errorf("sample %s: %w", host, err)
