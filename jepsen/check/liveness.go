@@ -16,6 +16,13 @@ const PulseWorkload = "pulse"
 // outcomes that are unknown: that a call of theirs did not get through says nothing.
 const HurriedWorkload = "dedupe"
 
+// LivenessName is the Check of Liveness's result, and CountInstalls the key in
+// its Counts of how many snapshots nodes installed.
+const (
+	LivenessName  = "liveness"
+	CountInstalls = "snapshots installed"
+)
+
 // The bounds of liveness.
 const (
 	// RecoveryMax is how long after the last fault the first commit may take.
@@ -46,7 +53,7 @@ const (
 // disk was being damaged; a rolling restart refuses no call for good.
 func Liveness(h *history.History) Result {
 	began := time.Now()
-	r := Result{Check: "liveness", Verdict: OK, Counts: map[string]int{}}
+	r := Result{Check: LivenessName, Verdict: OK, Counts: map[string]int{}}
 	defer func() { r.Took = time.Since(began) }()
 	run := newTimeline(h)
 	var broken findings
@@ -194,7 +201,7 @@ func (t *timeline) installs(broken *findings, counts map[string]int) {
 		}
 		if more > 0 {
 			grew[e.Node] = append(grew[e.Node], grown{e.At, more})
-			counts["snapshots installed"] += more
+			counts[CountInstalls] += more
 		}
 		last[e.Node] = s.Installs
 	}

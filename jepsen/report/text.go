@@ -39,6 +39,7 @@ func Text(w io.Writer, run *Run) error {
 	}
 	add("recovery", recoveryLine(check.Recoveries(run.History)))
 	add("leaders", lossLine(Losses(run.History)))
+	add("snapshots", installsLine(run.Results))
 	for _, line := range run.Missing {
 		add("missing", line)
 	}
@@ -53,6 +54,17 @@ func Text(w io.Writer, run *Run) error {
 		return fmt.Errorf("write the summary: %w", err)
 	}
 	return nil
+}
+
+// installsLine returns how many snapshots nodes installed during the run, or
+// "" where liveness was not judged.
+func installsLine(results []check.Result) string {
+	for _, r := range results {
+		if r.Check == check.LivenessName {
+			return count(r.Counts[check.CountInstalls]) + " installed"
+		}
+	}
+	return ""
 }
 
 // notes is what a reader of a table should know of a result.
