@@ -48,6 +48,7 @@ type Group struct {
 	leaving   atomic.Pointer[string] // the node that is being emptied here, to be removed; set by who changes the membership
 	foreign   foreign
 	keep      Compaction
+	replay    replay
 	stuck     atomic.Bool // this node leads though its disk is nearly full: nobody took over
 
 	mu      sync.Mutex
@@ -117,6 +118,9 @@ func (g *Group) openState() error {
 	}
 	g.empty = !has
 	g.stores.ballot.astray.Store(has) // until raft has read where its log says that this node is
+	if g.replay.until, err = g.stores.logs.LastIndex(); err != nil {
+		return fmt.Errorf("read the log's end: %w", err)
+	}
 	if err := g.openRaft(); err != nil {
 		return err
 	}

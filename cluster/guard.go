@@ -28,6 +28,7 @@ var errMayNotStand = errors.New("this node may not stand for election: its log i
 //     the last one that the leader has vouched for: LeaderCommitIndex is lowered
 //     to that.
 //   - Votes, asked or given, while this node's log lacks what it acknowledged.
+//   - Terms that no election can have reached, and senders that are no members.
 //   - Entries whose checksum is wrong, or that no log may hold.
 //   - Entries that arrive faster than the state machine applies them.
 //   - Anything, once the stores have failed.
@@ -121,6 +122,9 @@ func (g *guard) take(rpc raft.RPC) {
 func (g *guard) refuse(rpc raft.RPC) error {
 	if err := g.stores.latch.failed(); err != nil {
 		return fmt.Errorf("this node has stopped: %w", err)
+	}
+	if err := g.checkCall(rpc.Command); err != nil {
+		return err
 	}
 	switch request := rpc.Command.(type) {
 	case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest:
@@ -260,7 +264,10 @@ func (g *guard) RequestVote(id raft.ServerID, target raft.ServerAddress, args *r
 	if err := g.mayStand(); err != nil {
 		return err
 	}
-	return g.Transport.RequestVote(id, target, args, resp)
+	if err := g.Transport.RequestVote(id, target, args, resp); err != nil {
+		return err
+	}
+	return g.checkTerm(resp.Term) // raft adopts the term of an answer too
 }
 
 // RequestPreVote implements raft.WithPreVote.
@@ -272,7 +279,10 @@ func (g *guard) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args
 	if !ok {
 		return fmt.Errorf("transport %T knows no pre-vote", g.Transport)
 	}
-	return asker.RequestPreVote(id, target, args, resp)
+	if err := asker.RequestPreVote(id, target, args, resp); err != nil {
+		return err
+	}
+	return g.checkTerm(resp.Term)
 }
 
 // Connect implements raft.WithPeers, where the transport does.

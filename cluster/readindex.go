@@ -150,19 +150,8 @@ func (x *readIndex) applicable(committed uint64) (index uint64, ok bool) {
 	if x.noted.committed == committed {
 		return x.noted.index, true
 	}
-	for index = committed; ; index-- {
-		var entry raft.Log
-		err := x.logs.GetLog(index, &entry)
-		if err != nil && absent(err) || entry.Type == logPhantom { // a snapshot has it and all before: that is applied
-			index = x.machine.Applied()
-			break
-		}
-		if err != nil {
-			return 0, false
-		}
-		if entry.Type == raft.LogCommand {
-			break
-		}
+	if index, ok = newestCommand(x.logs, committed, x.machine.Applied()); !ok {
+		return 0, false
 	}
 	x.noted.committed, x.noted.index = committed, index
 	return index, true

@@ -28,8 +28,14 @@ func (s *Store) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) 
 func (s *Store) Applied() uint64 { return s.o.Machine.Applied() }
 
 // ReadAt answers r from this node's own state, as of index or later. r has
-// been validated.
+// been validated. A stale read is unavailable until this node has applied the
+// log that it held when it started.
 func (s *Store) ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.Answers, error) {
+	if r.Stale {
+		if err := s.o.Group.Replayed(); err != nil {
+			return agent.Answers{}, err
+		}
+	}
 	if err := s.await(ctx, max(index, r.MinIndex)); err != nil {
 		return agent.Answers{}, err
 	}

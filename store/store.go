@@ -26,6 +26,10 @@ type Proposer interface {
 	// call may be served at, once it is applied here.
 	Barrier(ctx context.Context) (uint64, error)
 
+	// Replayed returns nil once this node has applied the log that it held when
+	// it started, and an error of code unavailable before.
+	Replayed() error
+
 	// Tick is the log's monotonic time now, in milliseconds.
 	Tick() uint64
 }

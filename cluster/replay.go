@@ -1,0 +1,52 @@
+package cluster
+
+import (
+	"sync/atomic"
+
+	"github.com/hashicorp/raft"
+
+	"dormouse/agent"
+)
+
+// replay tracks whether a node has applied the log that it held when it
+// started. After a restart the state machine is behind the log, and only a
+// leader knows how much of the log is committed. Until that much is applied, a
+// stale read would miss writes that this node acknowledged before the restart.
+type replay struct {
+	until uint64 // the last index of the log at the start
+	done  atomic.Bool
+}
+
+// Replayed returns nil once this node has applied the log that it held when it
+// started, less the end that a leader has removed. Before, the error has code unavailable. It
+// costs one atomic load once it has returned nil.
+func (g *Group) Replayed() error {
+	if g.replay.done.Load() {
+		return nil
+	}
+	until := min(g.replay.until, g.raft.LastIndex()) // a leader may have removed the end of the log
+	applied := g.machine.Applied()
+	if index, ok := newestCommand(g.stores.logs, until, applied); ok && applied >= index {
+		g.replay.done.Store(true)
+		return nil
+	}
+	return agent.Errorf(agent.CodeUnavailable, "node %s has started again and has applied its log up to entry %d of %d: it needs to hear from the leader before it answers reads, stale ones too", g.o.NodeID, applied, until)
+}
+
+// newestCommand returns the index of the newest entry up to index that the
+// state machine applies: Raft's own entries never reach it. If a snapshot holds
+// all of them, it returns applied. ok is false if the log cannot be read.
+func newestCommand(logs raft.LogStore, index, applied uint64) (newest uint64, ok bool) {
+	for ; ; index-- {
+		var entry raft.Log
+		err := logs.GetLog(index, &entry)
+		switch {
+		case err != nil && absent(err), err == nil && entry.Type == logPhantom:
+			return applied, true
+		case err != nil:
+			return 0, false
+		case entry.Type == raft.LogCommand:
+			return index, true
+		}
+	}
+}

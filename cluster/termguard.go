@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// termStepMax is how far the term of a Raft message may be ahead of this node's
+// own. Raft adopts every higher term that it hears of and persists it, and a
+// term cannot be lowered again: after one message with the highest term of all
+// the next election overflows to term 0, and no leader can be elected any more.
+// A cluster that holds an election every second needs 136 years for 2³² terms.
+const termStepMax = 1 << 32
+
+// checkTerm returns an error if term is too far ahead of this node's own.
+func (g *guard) checkTerm(term uint64) error {
+	current := g.stores.ballot.term.Load()
+	if term > current && term-current > termStepMax {
+		return fmt.Errorf("refused a Raft message of term %d: this node is in term %d, and no election can lie so far ahead (at most %d terms)", term, current, uint64(termStepMax))
+	}
+	return nil
+}
+
+// strangerQuiet is how long a node must have been without a leader before it
+// accepts entries from a sender that its configuration does not name.
+const strangerQuiet = 2 * time.Second
+
+// checkSender returns an error if a node that is no member sends entries, a
+// heartbeat or a snapshot while this node leads or follows a leader.
+//
+// A node that is not in touch with a leader accepts an unknown sender: every
+// member may have been replaced while this node was away, and only the new
+// leader can send it the configurations that say so.
+func (g *guard) checkSender(header raft.RPCHeader) error {
+	r := g.raft.Load()
+	if r == nil || len(header.ID) == 0 {
+		return nil
+	}
+	servers := r.GetConfiguration().Configuration().Servers // a copy; it never waits
+	if len(servers) == 0 || slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == string(header.ID) }) {
+		return nil
+	}
+	if r.State() != raft.Leader && time.Since(r.LastContact()) > strangerQuiet {
+		return nil
+	}
+	return fmt.Errorf("refused a Raft message of node %q at %s: it is no member of this cluster", header.ID, header.Addr)
+}
+
+// checkCall returns an error for a message that Raft must not see because of
+// its term or its sender.
+func (g *guard) checkCall(command any) error {
+	switch request := command.(type) {
+	case *raft.RequestVoteRequest:
+		return g.checkTerm(request.Term)
+	case *raft.RequestPreVoteRequest:
+		return g.checkTerm(request.Term)
+	case *raft.AppendEntriesRequest:
+		return errors.Join(g.checkTerm(request.Term), g.checkSender(request.RPCHeader))
+	case *raft.InstallSnapshotRequest:
+		return errors.Join(g.checkTerm(request.Term), g.checkSender(request.RPCHeader))
+	}
+	return nil
+}
