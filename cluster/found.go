@@ -11,19 +11,95 @@ import (
 	"dormouse/internal/pause"
 )
 
+// A node founds a cluster only after all the nodes that it needs have let it:
+// with Bootstrap every address of Join and every address that it has heard of,
+// with Expect as many nodes as are expected. Each of them grants one founding at
+// a time, and none grants any once it belongs to a cluster (grant.go). So a node
+// whose data was lost never founds beside the cluster that it belonged to, and of
+// several nodes that may found exactly one does. ADR 24 has the reasons.
+
 // askRetry paces rounds of questions to other nodes; it doubles up to askRetryMax.
 const (
 	askRetry    = 100 * time.Millisecond
 	askRetryMax = 5 * time.Second
 )
 
-// found founds a cluster with this node as its only voter, once every join
-// address has answered that it knows none. Where one of them does know one,
-// this node founds none and asks to join that.
-func (g *Group) found(ctx context.Context) error {
-	if !g.nobodyElse(ctx) {
-		return nil
+// foundQuiet is how long a node that knows no other address listens before it
+// founds a cluster. The members of a cluster that it belonged to dial it every
+// reachRetry.
+const foundQuiet = 3 * time.Second
+
+// foundTurn is how long a node leaves it to one that comes first by name. It
+// goes ahead then: the other may not reach all nodes that it needs.
+const foundTurn = 30 * time.Second
+
+// belongOrFound founds a cluster if this node is to and may. It returns nil
+// without one once this node has learnt of a cluster to join, or if ctx ends.
+func (g *Group) belongOrFound(ctx context.Context) error {
+	began := time.Now()
+	for retry := askRetry; ctx.Err() == nil; retry = min(2*retry, askRetryMax) {
+		r := g.askAround(ctx)
+		switch {
+		case r.cluster != "":
+			g.logger.Warn("not founding a cluster: another node belongs to one; joining it", "cluster", r.cluster, "node", r.member)
+			return nil
+		case g.o.Alone || time.Since(began) >= foundQuiet || len(r.nodes) > 0:
+			founded, why, err := g.tryToFound(ctx, r, time.Since(began) < foundTurn)
+			if founded || err != nil {
+				return err
+			}
+			g.logger.Info("not founding a cluster yet", "because", why)
+		case retry == askRetry:
+			g.logger.Info("listening for the nodes of an existing cluster before founding one", "for", foundQuiet)
+		}
+		if len(r.nodes) == 0 {
+			retry = min(retry, foundQuiet/8)
+		}
+		pause.For(ctx, retry)
 	}
+	return nil
+}
+
+// tryToFound founds a cluster if all nodes that must let this one do. Otherwise
+// why says what is missing. With inTurn it leaves it to a node that comes first
+// by name.
+func (g *Group) tryToFound(ctx context.Context, r around, inTurn bool) (founded bool, why string, err error) {
+	if why := r.missing(g.o); why != "" {
+		return false, why, nil
+	}
+	for _, n := range r.nodes {
+		if inTurn && n.MayFound && n.Node < g.o.NodeID {
+			return false, fmt.Sprintf("node %s comes first by name and may found it", n.Node), nil
+		}
+	}
+	attempt := FoundingRequest{Node: g.o.NodeID, Incarnation: g.id.incarnation, RaftAddr: g.Addr(), Founding: uuid.NewString()}
+	g.grants.begin(attempt.Founding)
+	defer g.grants.end(attempt.Founding)
+	if answer, err := g.HandleFounding(ctx, attempt); err != nil || !answer.Granted {
+		return false, fmt.Sprintf("this node lets node %s found one", answer.Holder), err
+	}
+	for addr, n := range r.nodes {
+		answer, err := g.askGrant(ctx, addr, attempt)
+		switch {
+		case err != nil:
+			return false, fmt.Sprintf("node %s at %s does not answer: %v", n.Node, addr, err), nil
+		case answer.ClusterID != "":
+			return false, fmt.Sprintf("node %s belongs to cluster %s", n.Node, answer.ClusterID), nil
+		case !answer.Granted:
+			return false, fmt.Sprintf("node %s lets node %s found one", n.Node, answer.Holder), nil
+		}
+	}
+	return true, "", g.found(ctx)
+}
+
+func (g *Group) askGrant(ctx context.Context, addr string, r FoundingRequest) (FoundingResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, peerMax)
+	defer cancel()
+	return g.peers.GrantFounding(ctx, addr, r)
+}
+
+// found founds a cluster with this node as its only voter.
+func (g *Group) found(ctx context.Context) error {
 	cluster := g.id.clusterID()
 	if cluster == "" {
 		cluster = uuid.NewString()
@@ -46,57 +122,14 @@ func (g *Group) found(ctx context.Context) error {
 	return nil
 }
 
-// nobodyElse waits until every join address has answered that it knows no
-// cluster. It is false where one of them does know one, and where ctx ended.
-func (g *Group) nobodyElse(ctx context.Context) bool {
-	for retry := askRetry; ctx.Err() == nil; retry = min(2*retry, askRetryMax) {
-		known, open := g.anyCluster(ctx)
-		switch {
-		case known != "":
-			g.logger.Warn("not founding a cluster: another node belongs to one; joining it", "cluster", known)
-			return false
-		case open == "":
-			return true
-		}
-		g.logger.Info("not founding a cluster until every join address has answered", "waiting-for", open)
-		pause.For(ctx, retry)
-	}
-	return false
-}
-
-// mayFound tells whether this node belongs to no cluster, or began to found the
-// one that it belongs to and did not get far.
+// mayFound reports whether this node is to found a cluster and belongs to none,
+// or began to found the one that it belongs to and did not get far.
 func (g *Group) mayFound() bool {
+	if !g.empty || !g.o.Bootstrap && g.o.Expect == 0 {
+		return false
+	}
 	mark, err := stableGet(g.stores.stable, keyFounding)
 	return err == nil && (g.id.clusterID() == "" || mark != "")
-}
-
-// anyCluster asks every join address: known is a cluster that one of them
-// belongs to, open an address that has not answered.
-func (g *Group) anyCluster(ctx context.Context) (known, open string) {
-	for _, addr := range g.o.Join {
-		if addr == g.Addr() {
-			continue
-		}
-		status, err := g.askStatus(ctx, addr)
-		switch {
-		case err != nil:
-			g.logger.Debug("a join address does not answer", "addr", addr, "error", err)
-			open = addr
-		case status.ClusterID != "" && status.ClusterID != g.id.clusterID():
-			return status.ClusterID, ""
-		}
-	}
-	return "", open
-}
-
-func (g *Group) askStatus(ctx context.Context, addr string) (PeerStatus, error) {
-	if g.peers == nil {
-		return PeerStatus{}, fmt.Errorf("ask %s: this node has no way to ask others", addr)
-	}
-	ctx, cancel := context.WithTimeout(ctx, peerMax)
-	defer cancel()
-	return g.peers.Status(ctx, addr)
 }
 
 // alone is the configuration of a cluster that was just founded.

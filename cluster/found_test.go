@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -153,5 +154,160 @@ func TestALoneNodeOfAnotherClusterFindsOut(t *testing.T) {
 		if err := stray.ended(); !errors.Is(err, cluster.ErrForeign) {
 			t.Errorf("it ended with %v", err)
 		}
+	})
+}
+
+// same is the one configuration of all nodes of a cluster, but for the name.
+func same(expect int, names ...string) func(*cluster.Options) {
+	return func(o *cluster.Options) {
+		o.Bootstrap, o.Expect, o.Join = expect == 0, expect, nil
+		for _, name := range names {
+			o.Join = append(o.Join, addrOf(name))
+		}
+	}
+}
+
+// ids returns the clusters that the nodes belong to.
+func (l *lab) ids() map[string]bool {
+	ids := map[string]bool{}
+	for _, n := range l.nodes {
+		if id := n.group.ClusterID(); n.up && id != "" {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+// The founder's directory is lost, and it starts with the configuration that it
+// founded the cluster with, which names no other node. The members that dial it
+// must keep it from founding a second cluster.
+func TestAFounderThatLostItsDataJoinsTheClusterThatDialsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trio(t, nil)
+		l.start("n4", joining("n1"))
+		l.until("four vote", func() bool { return len(l.leader().voters()) == 4 })
+		id := l.leader().group.ClusterID()
+		n1 := l.nodes["n1"]
+		n1.crash()
+		n1.wipe()
+		if err := n1.start(func(o *cluster.Options) { o.Bootstrap = true }); err != nil {
+			t.Fatal(err)
+		}
+		l.until("n1 belongs to its cluster again", func() bool { return n1.group.ClusterID() != "" })
+		if n1.group.ClusterID() != id {
+			t.Fatal("n1 founded a second cluster")
+		}
+		l.until("n1 votes again", func() bool { return len(n1.voters()) == 4 && n1.group.Ready() == nil })
+	})
+}
+
+// All nodes start with one configuration, in any order: one of them founds.
+func TestExactlyOneOfTheNodesThatExpectEachOtherFounds(t *testing.T) {
+	names := []string{"n1", "n2", "n3"}
+	for _, expect := range []int{0, 3} { // 0: bootstrap
+		for pauses := range 8 {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab(t)
+				for i, name := range names {
+					l.start(name, same(expect, names...))
+					if pauses>>i&1 == 1 {
+						time.Sleep(7 * time.Second)
+					}
+				}
+				l.until("three vote", func() bool { return len(l.nodes["n1"].voters()) == 3 && len(l.nodes["n3"].voters()) == 3 })
+				if ids := l.ids(); len(ids) != 1 {
+					t.Errorf("the nodes belong to %v", ids)
+				}
+			})
+		}
+	}
+}
+
+func TestFewerNodesThanAreExpectedFoundNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		for _, name := range []string{"n1", "n2"} {
+			l.start(name, same(3, "n1", "n2", "n3"))
+		}
+		time.Sleep(5 * time.Minute)
+		if ids := l.ids(); len(ids) != 0 {
+			t.Fatalf("two nodes of three founded %v", ids)
+		}
+		l.start("n3", same(3, "n1", "n2", "n3"))
+		l.until("three vote", func() bool { return len(l.nodes["n2"].voters()) == 3 })
+	})
+}
+
+// Each node in turn loses its data while the others cannot be reached, and comes
+// back with the configuration that the cluster was founded with.
+func TestANodeThatLostItsDataFoundsNothingWhileTheOthersAreSilent(t *testing.T) {
+	names := []string{"n1", "n2", "n3"}
+	for _, expect := range []int{0, 3} {
+		for _, name := range names {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab(t)
+				for _, name := range names {
+					l.start(name, same(expect, names...))
+				}
+				l.until("three vote", func() bool { return len(l.nodes["n1"].voters()) == 3 && len(l.nodes["n3"].voters()) == 3 })
+				n, ids := l.nodes[name], l.ids()
+				n.crash()
+				n.wipe()
+				l.net.Isolate(name, names...)
+				if err := n.start(same(expect, names...)); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(5 * time.Minute)
+				if id := n.group.ClusterID(); id != "" {
+					t.Fatalf("%s founded cluster %s", name, id)
+				}
+				l.net.HealAll()
+				l.until(name+" votes again", func() bool { return n.group.Ready() == nil && len(n.voters()) == 3 })
+				if got := l.ids(); len(got) != 1 || !ids[n.group.ClusterID()] {
+					t.Errorf("the nodes belong to %v, they did to %v", got, ids)
+				}
+			})
+		}
+	}
+}
+
+// Two sets of three overlap in two nodes, and the two that are in one set only
+// do not reach each other.
+func TestOverlappingSetsOfExpectedNodesFoundOneCluster(t *testing.T) {
+	for swap := range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			names := []string{"n1", "n2", "n3", "n4"}
+			l := newLab(t)
+			outer := [2]string{"n1", "n2"}
+			if swap == 1 {
+				outer = [2]string{"n1", "n4"}
+			}
+			l.net.Block(outer[0], outer[1])
+			l.net.Block(outer[1], outer[0])
+			for _, name := range names {
+				l.start(name, same(3, names...))
+			}
+			time.Sleep(3 * time.Minute)
+			if ids := l.ids(); len(ids) != 1 {
+				t.Fatalf("the nodes belong to %v", ids)
+			}
+			l.net.HealAll()
+			l.until("four vote", func() bool { return len(l.leader().voters()) == 4 })
+		})
+	}
+}
+
+// A host name with several addresses stands for all of the nodes there.
+func TestANameWithSeveralAddressesIsAllOfThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.tweak = func(o *cluster.Options) {
+			o.Expect, o.Join = 3, []string{"nodes:raft"}
+			o.Lookup = func(context.Context, string) ([]string, error) { return []string{"n1", "n2", "n3"}, nil }
+		}
+		for _, name := range []string{"n1", "n2", "n3"} {
+			l.start(name, nil)
+		}
+		l.until("three vote", func() bool { return len(l.nodes["n1"].voters()) == 3 })
 	})
 }

@@ -47,6 +47,8 @@ type Group struct {
 	kept      kept
 	leaving   atomic.Pointer[string] // the node that is being emptied here, to be removed; set by who changes the membership
 	foreign   foreign
+	met       met
+	grants    *grants
 	keep      Compaction
 	replay    replay
 	stuck     atomic.Bool // this node leads though its disk is nearly full: nobody took over
@@ -99,6 +101,8 @@ func (g *Group) openOn() (err error) {
 	g.stream.removed = g.machine.Removed
 	g.stream.gone = g.leftBehind
 	g.stream.foreign = g.foreign.note
+	g.stream.met = g.met.note
+	g.grants = newGrants(g.stores.stable)
 	started := new(atomic.Pointer[raft.Raft]) // raft dials before NewRaft has returned
 	g.stream.expect = func(addr string) string { return answering(started.Load(), addr) }
 	if err := g.openState(); err != nil {
@@ -327,5 +331,6 @@ func (g *Group) LocalStatus() PeerStatus {
 		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
 		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
 		CatchingUp: !g.stores.mayVote(), Removed: g.id.isRemoved(),
+		Founding: g.grants.underWay(), MayFound: g.mayFound(),
 	}
 }

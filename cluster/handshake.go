@@ -10,13 +10,13 @@ import (
 
 // A handshake is one message each way, before anything else on a connection:
 //
-//	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ run ‖ text
+//	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ run ‖ addr ‖ text
 //
-// where each of the last five is a length of two bytes, big-endian, and so many
+// where each of the last six is a length of two bytes, big-endian, and so many
 // bytes. The dialer speaks first. The answer's text says why it refuses.
 const (
 	helloMagic   = "DRMS"
-	helloVersion = 2
+	helloVersion = 3
 	helloBytes   = 1024 // the longest field; refused past it, before it is read
 
 	kindRaft = 'R'
@@ -35,12 +35,13 @@ type hello struct {
 	node        string
 	incarnation string
 	run         string // which process of that life
+	addr        string // where others reach it
 	text        string
 }
 
 // fields are the strings of h, in the order in which they travel.
 func (h *hello) fields() []*string {
-	return []*string{&h.cluster, &h.node, &h.incarnation, &h.run, &h.text}
+	return []*string{&h.cluster, &h.node, &h.incarnation, &h.run, &h.addr, &h.text}
 }
 
 // Identity says who is at the other end of a connection that has shaken hands.

@@ -298,6 +298,11 @@ func (p *peers) Join(ctx context.Context, addr string, r cluster.JoinRequest) (a
 	return a, err
 }
 
+func (p *peers) GrantFounding(ctx context.Context, addr string, r cluster.FoundingRequest) (a cluster.FoundingResponse, err error) {
+	err = p.call(ctx, addr, "GrantFounding", r, &a)
+	return a, err
+}
+
 func (p *peers) Change(ctx context.Context, addr, kind, name string) (a cluster.ChangeResponse, err error) {
 	err = p.call(ctx, addr, "Change", [2]string{kind, name}, &a)
 	return a, err
@@ -330,6 +335,11 @@ func (p *Peer) Status(_ bool, out *cluster.PeerStatus) error {
 func (p *Peer) Term(_ bool, out *TermAnswer) error {
 	out.Node, out.Term = p.group.Term()
 	return nil
+}
+
+func (p *Peer) GrantFounding(r cluster.FoundingRequest, out *cluster.FoundingResponse) (err error) {
+	*out, err = p.group.HandleFounding(context.Background(), r)
+	return err
 }
 
 func (p *Peer) Join(r cluster.JoinRequest, out *cluster.JoinResponse) error {

@@ -33,13 +33,13 @@ const changeMax = 10 * time.Second
 // found one or join one, tell the leader what has changed since the last
 // start, then watch for being removed.
 func (g *Group) belong(ctx context.Context) error {
-	if g.empty && g.o.Bootstrap && g.mayFound() {
-		if err := g.found(ctx); err != nil && ctx.Err() == nil {
+	if g.mayFound() {
+		if err := g.belongOrFound(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
-	if g.id.clusterID() == "" && len(g.o.Join) == 0 {
-		g.logger.Warn("this node belongs to no cluster and has nobody to ask: start it with bootstrap, or with an address to join")
+	if g.id.clusterID() == "" && len(g.knownAddrs(ctx)) == 0 {
+		g.logger.Warn("this node belongs to no cluster and has knows no other node: start it with --bootstrap, or with an address to --join")
 	}
 	for retry := askRetry; ctx.Err() == nil; retry = min(2*retry, askRetryMax) {
 		if g.wasRemoved() {
@@ -138,7 +138,7 @@ func (g *Group) askToJoin(ctx context.Context) JoinResponse {
 		return g.HandleJoin(ctx, request)
 	}
 	asked := map[string]bool{g.Addr(): true}
-	queue := g.whoMayKnow()
+	queue := g.whoMayKnow(ctx)
 	for len(queue) > 0 && ctx.Err() == nil && g.peers != nil {
 		addr := queue[0]
 		queue = queue[1:]
@@ -221,9 +221,9 @@ func (f *foreign) all(addrs []string, self string) (why string) {
 }
 
 // whoMayKnow are the addresses that may know the leader, likeliest first.
-func (g *Group) whoMayKnow() []string {
+func (g *Group) whoMayKnow(ctx context.Context) []string {
 	_, leader := g.Leader()
-	addrs := append([]string{leader}, g.o.Join...)
+	addrs := append([]string{leader}, g.knownAddrs(ctx)...)
 	for _, m := range g.machine.Members() {
 		addrs = append(addrs, m.RaftAddr)
 	}

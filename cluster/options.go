@@ -64,12 +64,20 @@ type Options struct {
 	Machine   StateMachine       // already restored as far as its own disk goes
 	Snapshots raft.SnapshotStore // the machine's
 	Self      agent.Member       // this node as members shall know it; ID, Incarnation and RaftAddr are filled in
-	Bootstrap bool               // found a cluster where neither this node nor Join knows one
+	Bootstrap bool               // found a cluster once every address of Join has answered that it knows none
+	Expect    int                // found a cluster once so many nodes, this one included, have met and none knows one; 0 means never
+	Alone     bool               // no other node can exist: found at once
 	Join      []string           // raft addresses of nodes to ask for admission
-	Peers     Peers              // how to ask other nodes; nil on a node that is alone
-	Fatal     func(error)        // told once when the node must stop: it can no longer keep what it promised
-	Logger    hclog.Logger       // nil means none
-	Timing    Timing             // zero means DefaultTiming
+	// Heard returns further raft addresses that this node has heard of, such as
+	// by gossip. It may be nil.
+	Heard func() []string
+	// Lookup returns the addresses of a host name. nil means that names are
+	// dialed as they are.
+	Lookup func(ctx context.Context, host string) ([]string, error)
+	Peers  Peers        // how to ask other nodes; nil on a node that is alone
+	Fatal  func(error)  // told once when the node must stop: it can no longer keep what it promised
+	Logger hclog.Logger // nil means none
+	Timing Timing       // zero means DefaultTiming
 	// AcceptDamage lets a node whose log lost durable entries vote again at
 	// once: for an operator who knows that they are elsewhere.
 	AcceptDamage bool

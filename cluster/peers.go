@@ -7,6 +7,7 @@ import "context"
 type Peers interface {
 	Status(ctx context.Context, addr string) (PeerStatus, error)
 	Join(ctx context.Context, addr string, r JoinRequest) (JoinResponse, error)
+	GrantFounding(ctx context.Context, addr string, r FoundingRequest) (FoundingResponse, error)
 	Change(ctx context.Context, addr string, kind, node string) (ChangeResponse, error)
 
 	// Term asks the node at addr who it is and in which term, as of a moment after
@@ -30,6 +31,24 @@ type PeerStatus struct {
 	Version         string
 	CatchingUp      bool // it may not vote yet, or not now: its log lacks what it must hold first
 	Removed         bool // it has learnt that it is no longer a member
+
+	Founding string // id of the founding that this node has under way; "" where there is none
+	MayFound bool   // it is configured to found a cluster, and belongs to none
+}
+
+// FoundingRequest asks a node without a cluster to let another node found one.
+type FoundingRequest struct {
+	Node        string
+	Incarnation string
+	RaftAddr    string
+	Founding    string // id, made for each attempt
+}
+
+// FoundingResponse answers a FoundingRequest.
+type FoundingResponse struct {
+	Granted   bool
+	ClusterID string // of the node that answers; "" where it knows none
+	Holder    string // where not granted: the node that has the grant
 }
 
 // JoinRequest asks to be a member, or tells that a member's facts changed.

@@ -43,6 +43,7 @@ type stream struct {
 	expect   func(addr string) string // whose address it is; "" where unknown
 	gone     func()                   // told when the other side says that this node was removed
 	foreign  func(addr, why string)   // told when the other side belongs to another cluster
+	met      func(addr string)        // told when a node of a cluster dials this node, which belongs to none
 	logger   hclog.Logger
 	refused  refusals // who would not have this node
 	told     told     // whom this node would not have
@@ -107,6 +108,7 @@ func newStream(o *Options, id *identity, logger hclog.Logger) (*stream, error) {
 		expect:   func(string) string { return "" },
 		gone:     func() {},
 		foreign:  func(string, string) {},
+		met:      func(string) {},
 		greeting: make(chan struct{}, greetingMax),
 		done:     make(chan struct{}),
 		conns:    make(map[*conn]struct{}),
@@ -204,6 +206,9 @@ func (s *stream) welcome(c *conn) (kind byte, err error) {
 		return 0, err
 	}
 	c.peer, c.run = Identity{ClusterID: h.cluster, Node: h.node, Incarnation: h.incarnation}, h.run
+	if h.cluster != "" && h.addr != "" && s.id.clusterID() == "" {
+		s.met(h.addr)
+	}
 	verdict, why := s.id.judge(h, s.removed)
 	answer := s.hello(verdict, why)
 	if _, err := c.Write(answer.encode()); err != nil {
@@ -217,7 +222,7 @@ func (s *stream) welcome(c *conn) (kind byte, err error) {
 
 // hello is what this node says of itself.
 func (s *stream) hello(kind byte, text string) hello {
-	return hello{kind: kind, cluster: s.id.clusterID(), node: s.id.node, incarnation: s.id.incarnation, run: s.id.run, text: text}
+	return hello{kind: kind, cluster: s.id.clusterID(), node: s.id.node, incarnation: s.id.incarnation, run: s.id.run, addr: s.addr.String(), text: text}
 }
 
 // dial connects to addr and shakes hands.

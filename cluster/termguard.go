@@ -30,21 +30,25 @@ func (g *guard) checkTerm(term uint64) error {
 const strangerQuiet = 2 * time.Second
 
 // checkSender returns an error if a node that is no member sends entries, a
-// heartbeat or a snapshot while this node leads or follows a leader.
+// heartbeat or a snapshot while this node leads or follows a member.
 //
-// A node that is not in touch with a leader accepts an unknown sender: every
-// member may have been replaced while this node was away, and only the new
-// leader can send it the configurations that say so.
+// Otherwise this node accepts an unknown sender: it may be new, or every member
+// may have been replaced while it was away, and only the leader can send it the
+// configurations that say so.
 func (g *guard) checkSender(header raft.RPCHeader) error {
 	r := g.raft.Load()
 	if r == nil || len(header.ID) == 0 {
 		return nil
 	}
 	servers := r.GetConfiguration().Configuration().Servers // a copy; it never waits
-	if len(servers) == 0 || slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == string(header.ID) }) {
+	member := func(id raft.ServerID) bool {
+		return slices.ContainsFunc(servers, func(s raft.Server) bool { return s.ID == id })
+	}
+	if member(raft.ServerID(header.ID)) {
 		return nil
 	}
-	if r.State() != raft.Leader && time.Since(r.LastContact()) > strangerQuiet {
+	_, leader := r.LeaderWithID()
+	if r.State() != raft.Leader && (!member(leader) || time.Since(r.LastContact()) > strangerQuiet) {
 		return nil
 	}
 	return fmt.Errorf("refused a Raft message of node %q at %s: it is no member of this cluster", header.ID, header.Addr)

@@ -81,8 +81,9 @@ type Gossip struct {
 // Cluster is how the node comes to a cluster. It is ignored once the data
 // directory holds one.
 type Cluster struct {
-	Bootstrap bool     `yaml:"bootstrap"` // found a new cluster, if no address in Join knows one
-	Join      []string `yaml:"join"`      // Raft addresses of other nodes
+	Bootstrap bool     `yaml:"bootstrap"` // found a cluster once every address of Join has answered that it belongs to none
+	Expect    int      `yaml:"expect"`    // found a cluster once so many nodes have met and none belongs to one; 0 means never
+	Join      []string `yaml:"join"`      // Raft addresses of the nodes; this node's own may be among them
 	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second where the network is good
 }
 

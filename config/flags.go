@@ -21,6 +21,7 @@ var flagKeys = map[string]string{ // :: flag → key
 	"gossip-addr":      "gossip.addr",
 	"gossip-advertise": "gossip.advertise",
 	"bootstrap":        "cluster.bootstrap",
+	"expect":           "cluster.expect",
 	"join":             "cluster.join",
 	"log-level":        "log.level",
 	"log-format":       "log.format",
@@ -46,8 +47,9 @@ func Flags(fs *pflag.FlagSet) {
 	fs.Bool("accept-damage", false, "vote although the log's tail is missing: what only this node had acknowledged is lost")
 	fs.String("gossip-addr", d.Gossip.Addr, "address for gossip")
 	fs.String("gossip-advertise", "", "address at which others reach gossip (default --gossip-addr)")
-	fs.Bool("bootstrap", false, "found a new cluster, unless the data directory or a --join address knows one")
-	fs.StringSlice("join", nil, "Raft address of another node; repeatable")
+	fs.Bool("bootstrap", false, "found a cluster once every --join address has answered that it belongs to none")
+	fs.Int("expect", 0, "found a cluster once so many nodes have met and none belongs to one; give it to all of them")
+	fs.StringSlice("join", nil, "Raft address of a node; repeatable, and the same list on all nodes")
 	fs.String("log-level", d.Log.Level, "trace, debug, info, warn or error")
 	fs.String("log-format", d.Log.Format, "text or json")
 }

@@ -15,6 +15,7 @@ import (
 const (
 	nodeIDBytesMax      = 64 // it is in every handshake and log line
 	joinMax             = 64
+	expectMax           = 9 // more voters than that slow each write down
 	stopTimeoutMin      = time.Second
 	stopTimeoutMax      = 10 * time.Minute
 	cacheBytesMin       = 1 << 20
@@ -101,6 +102,14 @@ func (c Config) validateCluster(v *checks) {
 	}
 	if c.Node.Ephemeral && !c.Node.Dev && !c.Cluster.Bootstrap && len(c.Cluster.Join) == 0 {
 		v.add("an ephemeral node has no cluster to come back to: say --bootstrap or --join (or --dev)")
+	}
+	switch expect := c.Cluster.Expect; {
+	case expect < 0 || expect > expectMax:
+		v.add("cluster.expect is %d: use 1 to %d, the number of nodes that found the cluster together, or 0", expect, expectMax)
+	case expect > 0 && c.Cluster.Bootstrap:
+		v.add("cluster.expect and cluster.bootstrap are both set: use cluster.expect on all nodes that start together, or cluster.bootstrap on a single one")
+	case expect > 1 && len(c.Cluster.Join) == 0:
+		v.add("cluster.expect is %d, and cluster.join names no node: list the Raft addresses of all of them", expect)
 	}
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"net"
 
 	"dormouse/cluster/gossip"
 	"dormouse/internal/version"
@@ -34,6 +35,29 @@ func (n *Node) seeds() []string {
 		}
 	}
 	return addrs
+}
+
+// heard returns the Raft addresses of the nodes that gossip has told of.
+func (n *Node) heard() []string {
+	if n.gossip == nil {
+		return nil
+	}
+	var addrs []string
+	for _, seen := range n.gossip.Members() {
+		if seen.Name != n.o.Config.Node.ID && seen.Status == gossip.Alive && seen.Meta.RaftAddr != "" {
+			addrs = append(addrs, seen.Meta.RaftAddr)
+		}
+	}
+	return addrs
+}
+
+// lookup returns how host names of Raft addresses are resolved; nil where the
+// network is not the machine's own.
+func (n *Node) lookup() func(ctx context.Context, host string) ([]string, error) {
+	if n.o.Network != nil {
+		return nil
+	}
+	return net.DefaultResolver.LookupHost
 }
 
 // quit ends gossip with a goodbye.

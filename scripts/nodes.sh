@@ -11,13 +11,13 @@ raft_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 2))"; }
 gossip_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 3))"; }
 endpoints() { echo "$(grpc_of 1),$(grpc_of 2),$(grpc_of 3)"; }
 
-# start_node N: node 1 founds the cluster, the others join it. All of that is
-# ignored once their data directories hold a cluster.
+# start_node N: all nodes have the same settings but for the name and the
+# addresses. The first three found the cluster together; a fourth joins it.
 start_node() {
-  local n=$1 how=(--join "$(raft_of 1)")
-  [ "$n" = 1 ] && how=(--bootstrap)
+  local n=$1
   mkdir -p "$data"
-  "$bin/dormoused" --node-id "n$n" --data-dir "$data/n$n" "${how[@]}" \
+  "$bin/dormoused" --node-id "n$n" --data-dir "$data/n$n" \
+    --expect 3 --join "$(raft_of 1)" --join "$(raft_of 2)" --join "$(raft_of 3)" \
     --http-addr "$(http_of "$n")" --grpc-addr "$(grpc_of "$n")" \
     --raft-addr "$(raft_of "$n")" --gossip-addr "$(gossip_of "$n")" \
     >>"$data/n$n.log" 2>&1 </dev/null &

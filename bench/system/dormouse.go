@@ -36,10 +36,9 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn",
 			"--http-addr", local(mine[0]), "--grpc-addr", local(mine[1]), "--raft-addr", local(mine[2]), "--gossip-addr", local(mine[3]),
 		}
-		if n == 0 {
-			command = append(command, "--bootstrap")
-		} else {
-			command = append(command, "--join", local(ports[2]))
+		command = append(command, "--expect", strconv.Itoa(o.Nodes))
+		for other := range o.Nodes {
+			command = append(command, "--join", local(ports[each*other+2]))
 		}
 		if n < len(o.Profile) {
 			command = append(command, "--pprof-addr", o.Profile[n])

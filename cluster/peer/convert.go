@@ -19,6 +19,7 @@ func statusToProto(s cluster.PeerStatus) *peerpb.StatusResponse {
 		ClusterId: s.ClusterID, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
 		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
+		Founding: s.Founding, MayFound: s.MayFound,
 	}
 }
 
@@ -27,6 +28,7 @@ func statusFromProto(s *peerpb.StatusResponse) cluster.PeerStatus {
 		ClusterID: s.ClusterId, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
 		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
+		Founding: s.Founding, MayFound: s.MayFound,
 	}
 }
 

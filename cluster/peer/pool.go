@@ -88,6 +88,21 @@ func (p *Pool) Status(ctx context.Context, addr string) (cluster.PeerStatus, err
 	return statusFromProto(s), nil
 }
 
+// GrantFounding implements cluster.Peers.
+func (p *Pool) GrantFounding(ctx context.Context, addr string, r cluster.FoundingRequest) (cluster.FoundingResponse, error) {
+	l, err := p.link(addr)
+	if err != nil {
+		return cluster.FoundingResponse{}, err
+	}
+	a, err := l.peer.GrantFounding(ctx, &peerpb.GrantFoundingRequest{
+		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, Founding: r.Founding,
+	})
+	if err != nil {
+		return cluster.FoundingResponse{}, fromStatus(err)
+	}
+	return cluster.FoundingResponse{Granted: a.Granted, ClusterID: a.ClusterId, Holder: a.Holder}, nil
+}
+
 // Join implements cluster.Peers.
 func (p *Pool) Join(ctx context.Context, addr string, r cluster.JoinRequest) (cluster.JoinResponse, error) {
 	l, err := p.link(addr)

@@ -15,6 +15,7 @@ import (
 type Node interface {
 	LocalStatus() cluster.PeerStatus
 	HandleJoin(ctx context.Context, r cluster.JoinRequest) cluster.JoinResponse
+	HandleFounding(ctx context.Context, r cluster.FoundingRequest) (cluster.FoundingResponse, error)
 	HandleChange(ctx context.Context, kind, node string) cluster.ChangeResponse
 	HandleOwn(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse
 	FollowTable(ctx context.Context, asked <-chan uint64, send func(cluster.TableUpdate) error) error
@@ -44,6 +45,16 @@ func (s server) Status(context.Context, *peerpb.StatusRequest) (*peerpb.StatusRe
 
 func (s server) Join(ctx context.Context, r *peerpb.JoinRequest) (*peerpb.JoinResponse, error) {
 	return joinResponseToProto(s.node.HandleJoin(ctx, joinRequestFromProto(r))), nil
+}
+
+func (s server) GrantFounding(ctx context.Context, r *peerpb.GrantFoundingRequest) (*peerpb.GrantFoundingResponse, error) {
+	a, err := s.node.HandleFounding(ctx, cluster.FoundingRequest{
+		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, Founding: r.Founding,
+	})
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	return &peerpb.GrantFoundingResponse{Granted: a.Granted, ClusterId: a.ClusterID, Holder: a.Holder}, nil
 }
 
 // Own takes nobody's word for another node: who asks is who shook hands.

@@ -16,11 +16,12 @@ import (
 	peerpb "dormouse/proto/peer"
 )
 
-// A node that belongs to no cluster yet may ask who is there and be let in,
-// and nothing else: what members send is trusted, since they have judged it.
+// A node that belongs to no cluster yet may ask who is there, ask to be let in, and ask to found
+// one, and nothing else: what members send is trusted, since they have judged it.
 var forStrangers = map[string]bool{
-	peerpb.Peer_Status_FullMethodName: true,
-	peerpb.Peer_Join_FullMethodName:   true,
+	peerpb.Peer_Status_FullMethodName:        true,
+	peerpb.Peer_Join_FullMethodName:          true,
+	peerpb.Peer_GrantFounding_FullMethodName: true,
 }
 
 // ServerOptions are what a server for peers must be made with: it takes only

@@ -24,10 +24,10 @@ Exit codes:
 `
 
 const examples = `  dormoused --dev                        one node, to try things out
-  dormoused --node-id n1 --bootstrap     the first node of a cluster
-  dormoused --node-id n2 --join 127.0.0.1:7602 --data-dir ./n2 \
-    --http-addr 127.0.0.1:7610 --grpc-addr 127.0.0.1:7611 \
-    --raft-addr 127.0.0.1:7612 --gossip-addr 127.0.0.1:7613`
+  dormoused --config node.yaml --node-id n1
+                                         one of three nodes that share a file:
+                                         cluster: {expect: 3, join: [n1:7602, n2:7602, n3:7602]}
+  dormoused --node-id n1 --bootstrap     the first node of a cluster that grows later`
 
 // command is the command line of the daemon.
 func (p process) command() *cobra.Command {

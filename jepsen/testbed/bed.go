@@ -32,7 +32,7 @@ type Bed struct {
 // voteMax is how long a new cluster may take until all of its nodes vote.
 const voteMax = 60 * time.Second
 
-// Open makes the hosts, starts their nodes, the first as the founder, and
+// Open makes the hosts, starts their nodes, which found a cluster together, and
 // waits until all of them vote.
 func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 	if err := o.validate(); err != nil {
@@ -70,7 +70,6 @@ func (b *Bed) found(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, voteMax, fmt.Errorf("the cluster did not form within %v", voteMax))
 	defer cancel()
 	hosts := b.Hosts()
-	hosts[0].founds = true
 	if err := start(ctx, hosts); err != nil {
 		return err
 	}
@@ -80,7 +79,6 @@ func (b *Bed) found(ctx context.Context) error {
 	if err := b.allVote(ctx); err != nil {
 		return err
 	}
-	hosts[0].founded()
 	b.checkClock(hosts[0])
 	b.options.Logf("%d nodes vote", len(hosts))
 	return b.accompany(ctx)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -33,7 +34,6 @@ type Host struct {
 
 	mu      sync.Mutex
 	node    string   // id of its node
-	founds  bool     // its node founds the cluster: only until Open has seen that done
 	process *process // the newest; nil before the first Start
 }
 
@@ -118,30 +118,21 @@ func (h *Host) command() *exec.Cmd {
 	return exec.Command(h.bed.binary, h.args()...)
 }
 
-// args is the command line of its node. The founder is told to found only
-// until the cluster stands: if it lost its disk later, it would found a second
-// one.
+// args is the command line of its node: the same for all nodes and for good,
+// but for the name, the addresses and the node's own place in the join list. So
+// a node that lost its disk comes back with what it founded the cluster with.
 func (h *Host) args() []string {
 	args := []string{
 		"--node-id", h.node, "--data-dir", h.DataDir(), "--insecure",
 		"--http-addr", h.HTTP(), "--grpc-addr", h.GRPC(), "--raft-addr", h.Raft(), "--gossip-addr", h.Gossip(),
 	}
-	if h.founds {
-		return append(args, "--bootstrap")
-	}
+	args = append(args, "--expect", strconv.Itoa(h.bed.options.Nodes))
 	for _, other := range h.bed.Hosts() {
 		if other != h {
 			args = append(args, "--join", other.Raft())
 		}
 	}
 	return args
-}
-
-// founded tells the host that the cluster stands.
-func (h *Host) founded() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.founds = false
 }
 
 // current is the newest process; nil before the first.

@@ -252,6 +252,8 @@ type StatusResponse struct {
 	Version         string                 `protobuf:"bytes,12,opt,name=version,proto3" json:"version,omitempty"`
 	CatchingUp      bool                   `protobuf:"varint,14,opt,name=catching_up,json=catchingUp,proto3" json:"catching_up,omitempty"` // its log lacks what it must hold before it may vote
 	Removed         bool                   `protobuf:"varint,13,opt,name=removed,proto3" json:"removed,omitempty"`                         // this node has been told that it is no longer a member
+	Founding        string                 `protobuf:"bytes,15,opt,name=founding,proto3" json:"founding,omitempty"`                        // id of the founding that this node has under way; "" where there is none
+	MayFound        bool                   `protobuf:"varint,16,opt,name=may_found,json=mayFound,proto3" json:"may_found,omitempty"`       // it is configured to found a cluster, and belongs to none
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -384,6 +386,148 @@ func (x *StatusResponse) GetRemoved() bool {
 	return false
 }
 
+func (x *StatusResponse) GetFounding() string {
+	if x != nil {
+		return x.Founding
+	}
+	return ""
+}
+
+func (x *StatusResponse) GetMayFound() bool {
+	if x != nil {
+		return x.MayFound
+	}
+	return false
+}
+
+type GrantFoundingRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Incarnation   string                 `protobuf:"bytes,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	RaftAddr      string                 `protobuf:"bytes,3,opt,name=raft_addr,json=raftAddr,proto3" json:"raft_addr,omitempty"`
+	Founding      string                 `protobuf:"bytes,4,opt,name=founding,proto3" json:"founding,omitempty"` // id, made for each attempt
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GrantFoundingRequest) Reset() {
+	*x = GrantFoundingRequest{}
+	mi := &file_proto_peer_peer_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GrantFoundingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GrantFoundingRequest) ProtoMessage() {}
+
+func (x *GrantFoundingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_peer_peer_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GrantFoundingRequest.ProtoReflect.Descriptor instead.
+func (*GrantFoundingRequest) Descriptor() ([]byte, []int) {
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *GrantFoundingRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *GrantFoundingRequest) GetIncarnation() string {
+	if x != nil {
+		return x.Incarnation
+	}
+	return ""
+}
+
+func (x *GrantFoundingRequest) GetRaftAddr() string {
+	if x != nil {
+		return x.RaftAddr
+	}
+	return ""
+}
+
+func (x *GrantFoundingRequest) GetFounding() string {
+	if x != nil {
+		return x.Founding
+	}
+	return ""
+}
+
+type GrantFoundingResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Granted       bool                   `protobuf:"varint,1,opt,name=granted,proto3" json:"granted,omitempty"`
+	ClusterId     string                 `protobuf:"bytes,2,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"` // of the node that answers; "" where it knows none
+	Holder        string                 `protobuf:"bytes,3,opt,name=holder,proto3" json:"holder,omitempty"`                        // where not granted: the node that has the grant
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GrantFoundingResponse) Reset() {
+	*x = GrantFoundingResponse{}
+	mi := &file_proto_peer_peer_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GrantFoundingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GrantFoundingResponse) ProtoMessage() {}
+
+func (x *GrantFoundingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_peer_peer_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GrantFoundingResponse.ProtoReflect.Descriptor instead.
+func (*GrantFoundingResponse) Descriptor() ([]byte, []int) {
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *GrantFoundingResponse) GetGranted() bool {
+	if x != nil {
+		return x.Granted
+	}
+	return false
+}
+
+func (x *GrantFoundingResponse) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *GrantFoundingResponse) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
 type JoinRequest struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Node            string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
@@ -406,7 +550,7 @@ type JoinRequest struct {
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_proto_peer_peer_proto_msgTypes[6]
+	mi := &file_proto_peer_peer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -418,7 +562,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[6]
+	mi := &file_proto_peer_peer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -431,7 +575,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{6}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *JoinRequest) GetNode() string {
@@ -548,7 +692,7 @@ type JoinResponse struct {
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[7]
+	mi := &file_proto_peer_peer_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -560,7 +704,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[7]
+	mi := &file_proto_peer_peer_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -573,7 +717,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{7}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *JoinResponse) GetClusterId() string {
@@ -642,7 +786,7 @@ type ChangeRequest struct {
 
 func (x *ChangeRequest) Reset() {
 	*x = ChangeRequest{}
-	mi := &file_proto_peer_peer_proto_msgTypes[8]
+	mi := &file_proto_peer_peer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -654,7 +798,7 @@ func (x *ChangeRequest) String() string {
 func (*ChangeRequest) ProtoMessage() {}
 
 func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[8]
+	mi := &file_proto_peer_peer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -667,7 +811,7 @@ func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeRequest.ProtoReflect.Descriptor instead.
 func (*ChangeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{8}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ChangeRequest) GetKind() string {
@@ -696,7 +840,7 @@ type ChangeResponse struct {
 
 func (x *ChangeResponse) Reset() {
 	*x = ChangeResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	mi := &file_proto_peer_peer_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -708,7 +852,7 @@ func (x *ChangeResponse) String() string {
 func (*ChangeResponse) ProtoMessage() {}
 
 func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[9]
+	mi := &file_proto_peer_peer_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -721,7 +865,7 @@ func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeResponse.ProtoReflect.Descriptor instead.
 func (*ChangeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{9}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ChangeResponse) GetLeader() string {
@@ -769,7 +913,7 @@ type OwnRequest struct {
 
 func (x *OwnRequest) Reset() {
 	*x = OwnRequest{}
-	mi := &file_proto_peer_peer_proto_msgTypes[10]
+	mi := &file_proto_peer_peer_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -781,7 +925,7 @@ func (x *OwnRequest) String() string {
 func (*OwnRequest) ProtoMessage() {}
 
 func (x *OwnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[10]
+	mi := &file_proto_peer_peer_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -794,7 +938,7 @@ func (x *OwnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OwnRequest.ProtoReflect.Descriptor instead.
 func (*OwnRequest) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{10}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OwnRequest) GetKind() string {
@@ -870,7 +1014,7 @@ type HeldPartition struct {
 
 func (x *HeldPartition) Reset() {
 	*x = HeldPartition{}
-	mi := &file_proto_peer_peer_proto_msgTypes[11]
+	mi := &file_proto_peer_peer_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +1026,7 @@ func (x *HeldPartition) String() string {
 func (*HeldPartition) ProtoMessage() {}
 
 func (x *HeldPartition) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[11]
+	mi := &file_proto_peer_peer_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +1039,7 @@ func (x *HeldPartition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldPartition.ProtoReflect.Descriptor instead.
 func (*HeldPartition) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{11}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HeldPartition) GetPartition() uint32 {
@@ -925,7 +1069,7 @@ type OwnResponse struct {
 
 func (x *OwnResponse) Reset() {
 	*x = OwnResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[12]
+	mi := &file_proto_peer_peer_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -937,7 +1081,7 @@ func (x *OwnResponse) String() string {
 func (*OwnResponse) ProtoMessage() {}
 
 func (x *OwnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[12]
+	mi := &file_proto_peer_peer_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -950,7 +1094,7 @@ func (x *OwnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OwnResponse.ProtoReflect.Descriptor instead.
 func (*OwnResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{12}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OwnResponse) GetLeader() string {
@@ -1001,7 +1145,7 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\fTermResponse\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\"\x0f\n" +
-	"\rStatusRequest\"\xb0\x03\n" +
+	"\rStatusRequest\"\xe9\x03\n" +
 	"\x0eStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x12\n" +
@@ -1021,7 +1165,19 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\aversion\x18\f \x01(\tR\aversion\x12\x1f\n" +
 	"\vcatching_up\x18\x0e \x01(\bR\n" +
 	"catchingUp\x12\x18\n" +
-	"\aremoved\x18\r \x01(\bR\aremoved\"\x91\x03\n" +
+	"\aremoved\x18\r \x01(\bR\aremoved\x12\x1a\n" +
+	"\bfounding\x18\x0f \x01(\tR\bfounding\x12\x1b\n" +
+	"\tmay_found\x18\x10 \x01(\bR\bmayFound\"\x85\x01\n" +
+	"\x14GrantFoundingRequest\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12 \n" +
+	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
+	"\traft_addr\x18\x03 \x01(\tR\braftAddr\x12\x1a\n" +
+	"\bfounding\x18\x04 \x01(\tR\bfounding\"h\n" +
+	"\x15GrantFoundingResponse\x12\x18\n" +
+	"\agranted\x18\x01 \x01(\bR\agranted\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x02 \x01(\tR\tclusterId\x12\x16\n" +
+	"\x06holder\x18\x03 \x01(\tR\x06holder\"\x91\x03\n" +
 	"\vJoinRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -1081,11 +1237,12 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"leaderAddr\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x18\n" +
 	"\arefused\x18\x04 \x01(\tR\arefused\x12\x16\n" +
-	"\x06detail\x18\x05 \x01(\tR\x06detail2\x93\x04\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail2\xf5\x04\n" +
 	"\x04Peer\x12N\n" +
 	"\aBarrier\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse\x12J\n" +
 	"\x05Terms\x12\x1d.dormouse.peer.v1.TermRequest\x1a\x1e.dormouse.peer.v1.TermResponse(\x010\x01\x12K\n" +
-	"\x06Status\x12\x1f.dormouse.peer.v1.StatusRequest\x1a .dormouse.peer.v1.StatusResponse\x12E\n" +
+	"\x06Status\x12\x1f.dormouse.peer.v1.StatusRequest\x1a .dormouse.peer.v1.StatusResponse\x12`\n" +
+	"\rGrantFounding\x12&.dormouse.peer.v1.GrantFoundingRequest\x1a'.dormouse.peer.v1.GrantFoundingResponse\x12E\n" +
 	"\x04Join\x12\x1d.dormouse.peer.v1.JoinRequest\x1a\x1e.dormouse.peer.v1.JoinResponse\x12K\n" +
 	"\x06Change\x12\x1f.dormouse.peer.v1.ChangeRequest\x1a .dormouse.peer.v1.ChangeResponse\x12B\n" +
 	"\x03Own\x12\x1c.dormouse.peer.v1.OwnRequest\x1a\x1d.dormouse.peer.v1.OwnResponse\x12J\n" +
@@ -1103,44 +1260,48 @@ func file_proto_peer_peer_proto_rawDescGZIP() []byte {
 	return file_proto_peer_peer_proto_rawDescData
 }
 
-var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_proto_peer_peer_proto_goTypes = []any{
-	(*BarrierRequest)(nil),  // 0: dormouse.peer.v1.BarrierRequest
-	(*BarrierResponse)(nil), // 1: dormouse.peer.v1.BarrierResponse
-	(*TermRequest)(nil),     // 2: dormouse.peer.v1.TermRequest
-	(*TermResponse)(nil),    // 3: dormouse.peer.v1.TermResponse
-	(*StatusRequest)(nil),   // 4: dormouse.peer.v1.StatusRequest
-	(*StatusResponse)(nil),  // 5: dormouse.peer.v1.StatusResponse
-	(*JoinRequest)(nil),     // 6: dormouse.peer.v1.JoinRequest
-	(*JoinResponse)(nil),    // 7: dormouse.peer.v1.JoinResponse
-	(*ChangeRequest)(nil),   // 8: dormouse.peer.v1.ChangeRequest
-	(*ChangeResponse)(nil),  // 9: dormouse.peer.v1.ChangeResponse
-	(*OwnRequest)(nil),      // 10: dormouse.peer.v1.OwnRequest
-	(*HeldPartition)(nil),   // 11: dormouse.peer.v1.HeldPartition
-	(*OwnResponse)(nil),     // 12: dormouse.peer.v1.OwnResponse
-	(*Host)(nil),            // 13: dormouse.peer.v1.Host
-	(*TableRequest)(nil),    // 14: dormouse.peer.v1.TableRequest
-	(*TableUpdate)(nil),     // 15: dormouse.peer.v1.TableUpdate
+	(*BarrierRequest)(nil),        // 0: dormouse.peer.v1.BarrierRequest
+	(*BarrierResponse)(nil),       // 1: dormouse.peer.v1.BarrierResponse
+	(*TermRequest)(nil),           // 2: dormouse.peer.v1.TermRequest
+	(*TermResponse)(nil),          // 3: dormouse.peer.v1.TermResponse
+	(*StatusRequest)(nil),         // 4: dormouse.peer.v1.StatusRequest
+	(*StatusResponse)(nil),        // 5: dormouse.peer.v1.StatusResponse
+	(*GrantFoundingRequest)(nil),  // 6: dormouse.peer.v1.GrantFoundingRequest
+	(*GrantFoundingResponse)(nil), // 7: dormouse.peer.v1.GrantFoundingResponse
+	(*JoinRequest)(nil),           // 8: dormouse.peer.v1.JoinRequest
+	(*JoinResponse)(nil),          // 9: dormouse.peer.v1.JoinResponse
+	(*ChangeRequest)(nil),         // 10: dormouse.peer.v1.ChangeRequest
+	(*ChangeResponse)(nil),        // 11: dormouse.peer.v1.ChangeResponse
+	(*OwnRequest)(nil),            // 12: dormouse.peer.v1.OwnRequest
+	(*HeldPartition)(nil),         // 13: dormouse.peer.v1.HeldPartition
+	(*OwnResponse)(nil),           // 14: dormouse.peer.v1.OwnResponse
+	(*Host)(nil),                  // 15: dormouse.peer.v1.Host
+	(*TableRequest)(nil),          // 16: dormouse.peer.v1.TableRequest
+	(*TableUpdate)(nil),           // 17: dormouse.peer.v1.TableUpdate
 }
 var file_proto_peer_peer_proto_depIdxs = []int32{
-	11, // 0: dormouse.peer.v1.OwnRequest.held:type_name -> dormouse.peer.v1.HeldPartition
-	13, // 1: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
+	13, // 0: dormouse.peer.v1.OwnRequest.held:type_name -> dormouse.peer.v1.HeldPartition
+	15, // 1: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
 	0,  // 2: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
 	2,  // 3: dormouse.peer.v1.Peer.Terms:input_type -> dormouse.peer.v1.TermRequest
 	4,  // 4: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
-	6,  // 5: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
-	8,  // 6: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
-	10, // 7: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
-	14, // 8: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
-	1,  // 9: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
-	3,  // 10: dormouse.peer.v1.Peer.Terms:output_type -> dormouse.peer.v1.TermResponse
-	5,  // 11: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
-	7,  // 12: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
-	9,  // 13: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
-	12, // 14: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
-	15, // 15: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
-	9,  // [9:16] is the sub-list for method output_type
-	2,  // [2:9] is the sub-list for method input_type
+	6,  // 5: dormouse.peer.v1.Peer.GrantFounding:input_type -> dormouse.peer.v1.GrantFoundingRequest
+	8,  // 6: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
+	10, // 7: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
+	12, // 8: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
+	16, // 9: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
+	1,  // 10: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
+	3,  // 11: dormouse.peer.v1.Peer.Terms:output_type -> dormouse.peer.v1.TermResponse
+	5,  // 12: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
+	7,  // 13: dormouse.peer.v1.Peer.GrantFounding:output_type -> dormouse.peer.v1.GrantFoundingResponse
+	9,  // 14: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
+	11, // 15: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
+	14, // 16: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
+	17, // 17: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
+	10, // [10:18] is the sub-list for method output_type
+	2,  // [2:10] is the sub-list for method input_type
 	2,  // [2:2] is the sub-list for extension type_name
 	2,  // [2:2] is the sub-list for extension extendee
 	0,  // [0:2] is the sub-list for field type_name
@@ -1152,14 +1313,14 @@ func file_proto_peer_peer_proto_init() {
 		return
 	}
 	file_proto_peer_host_proto_init()
-	file_proto_peer_peer_proto_msgTypes[10].OneofWrappers = []any{}
+	file_proto_peer_peer_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_peer_peer_proto_rawDesc), len(file_proto_peer_peer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

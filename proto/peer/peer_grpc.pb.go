@@ -22,13 +22,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Peer_Barrier_FullMethodName = "/dormouse.peer.v1.Peer/Barrier"
-	Peer_Terms_FullMethodName   = "/dormouse.peer.v1.Peer/Terms"
-	Peer_Status_FullMethodName  = "/dormouse.peer.v1.Peer/Status"
-	Peer_Join_FullMethodName    = "/dormouse.peer.v1.Peer/Join"
-	Peer_Change_FullMethodName  = "/dormouse.peer.v1.Peer/Change"
-	Peer_Own_FullMethodName     = "/dormouse.peer.v1.Peer/Own"
-	Peer_Table_FullMethodName   = "/dormouse.peer.v1.Peer/Table"
+	Peer_Barrier_FullMethodName       = "/dormouse.peer.v1.Peer/Barrier"
+	Peer_Terms_FullMethodName         = "/dormouse.peer.v1.Peer/Terms"
+	Peer_Status_FullMethodName        = "/dormouse.peer.v1.Peer/Status"
+	Peer_GrantFounding_FullMethodName = "/dormouse.peer.v1.Peer/GrantFounding"
+	Peer_Join_FullMethodName          = "/dormouse.peer.v1.Peer/Join"
+	Peer_Change_FullMethodName        = "/dormouse.peer.v1.Peer/Change"
+	Peer_Own_FullMethodName           = "/dormouse.peer.v1.Peer/Own"
+	Peer_Table_FullMethodName         = "/dormouse.peer.v1.Peer/Table"
 )
 
 // PeerClient is the client API for Peer service.
@@ -43,6 +44,9 @@ type PeerClient interface {
 	Terms(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TermRequest, TermResponse], error)
 	// Status is what a node knows of itself.
 	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error)
+	// GrantFounding asks a node without a cluster to let the caller found one. A
+	// node grants it to one founding at a time.
+	GrantFounding(ctx context.Context, in *GrantFoundingRequest, opts ...grpc.CallOption) (*GrantFoundingResponse, error)
 	// Join asks to become a member. Any node answers: the leader acts, others
 	// name it.
 	Join(ctx context.Context, in *JoinRequest, opts ...grpc.CallOption) (*JoinResponse, error)
@@ -91,6 +95,16 @@ func (c *peerClient) Status(ctx context.Context, in *StatusRequest, opts ...grpc
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(StatusResponse)
 	err := c.cc.Invoke(ctx, Peer_Status_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *peerClient) GrantFounding(ctx context.Context, in *GrantFoundingRequest, opts ...grpc.CallOption) (*GrantFoundingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GrantFoundingResponse)
+	err := c.cc.Invoke(ctx, Peer_GrantFounding_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +166,9 @@ type PeerServer interface {
 	Terms(grpc.BidiStreamingServer[TermRequest, TermResponse]) error
 	// Status is what a node knows of itself.
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
+	// GrantFounding asks a node without a cluster to let the caller found one. A
+	// node grants it to one founding at a time.
+	GrantFounding(context.Context, *GrantFoundingRequest) (*GrantFoundingResponse, error)
 	// Join asks to become a member. Any node answers: the leader acts, others
 	// name it.
 	Join(context.Context, *JoinRequest) (*JoinResponse, error)
@@ -181,6 +198,9 @@ func (UnimplementedPeerServer) Terms(grpc.BidiStreamingServer[TermRequest, TermR
 }
 func (UnimplementedPeerServer) Status(context.Context, *StatusRequest) (*StatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Status not implemented")
+}
+func (UnimplementedPeerServer) GrantFounding(context.Context, *GrantFoundingRequest) (*GrantFoundingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GrantFounding not implemented")
 }
 func (UnimplementedPeerServer) Join(context.Context, *JoinRequest) (*JoinResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Join not implemented")
@@ -254,6 +274,24 @@ func _Peer_Status_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PeerServer).Status(ctx, req.(*StatusRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Peer_GrantFounding_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GrantFoundingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PeerServer).GrantFounding(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Peer_GrantFounding_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PeerServer).GrantFounding(ctx, req.(*GrantFoundingRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -333,6 +371,10 @@ var Peer_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Status",
 			Handler:    _Peer_Status_Handler,
+		},
+		{
+			MethodName: "GrantFounding",
+			Handler:    _Peer_GrantFounding_Handler,
 		},
 		{
 			MethodName: "Join",
