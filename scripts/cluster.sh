@@ -39,11 +39,11 @@ In another terminal, try:
 
   export DORMOUSE_ENDPOINTS=$(endpoints)
   $bin/dormctl status
-  $bin/dormctl import ../shared/data/transcripts.jsonl
-  $bin/dormctl threads tail airline-000-0 -n 3
-  $bin/dormctl agents thaw airline-000-0 --tail 2
+  $bin/dormctl import importer/testdata/transcripts.jsonl
+  $bin/dormctl threads tail airline-047-1 -n 3
+  $bin/dormctl agents thaw airline-047-1 --tail 2
   kill -9 ${pids[1]}     # a majority goes on without it
-  $bin/dormctl import ../shared/data/transcripts.jsonl --verify --endpoints $(grpc_of 2),$(grpc_of 3)
+  $bin/dormctl import importer/testdata/transcripts.jsonl --verify --endpoints $(grpc_of 2),$(grpc_of 3)
 
 TEXT
 
