@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-
 	"dormouse/agent"
 	"dormouse/internal/strictjson"
 )
