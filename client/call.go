@@ -189,6 +189,9 @@ func (k *call) expired() *outcome {
 		k.undecided, k.last = false, nil
 	}
 	why := "no node could be reached"
+	if foreign := k.client.pool.foreignNode(); foreign != nil {
+		why = foreign.Error()
+	}
 	if k.last != nil {
 		why = k.last.Error()
 	}

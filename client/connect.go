@@ -144,7 +144,8 @@ func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 			grpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax), grpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax),
 			grpc.ForceCodecV2(codec.Codec),
 		),
-	}, p.o.DialOptions...)
+	}, p.cluster.dialOptions()...)
+	options = append(options, p.o.DialOptions...)
 	// Names are the dialer's business: passthrough needs no resolver.
 	return grpc.NewClient("passthrough:///"+addr, options...)
 }
@@ -158,6 +159,9 @@ func (p *pool) dial(addr string) (*link, error) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	impatient := time.AfterFunc(dialTimeout, cancel)
 	stream, err := apipb.NewStoreClient(conn).Exchange(ctx)
+	if err == nil && p.cluster.get() != "" {
+		err = p.sameCluster(addr, stream) // before any call is sent
+	}
 	if err == nil && !impatient.Stop() {
 		err = context.DeadlineExceeded
 	}
@@ -167,5 +171,21 @@ func (p *pool) dial(addr string) (*link, error) {
 		_ = conn.Close() // it never was a connection
 		return nil, err
 	}
-	return newLink(addr, conn, stream, cancel), nil
+	l := newLink(addr, conn, stream, cancel)
+	l.check = func() error { return p.sameCluster(addr, stream) }
+	return l, nil
+}
+
+// sameCluster waits for the header of a new stream, and returns an error if it is
+// of a node of another cluster.
+func (p *pool) sameCluster(addr string, stream apipb.Store_ExchangeClient) error {
+	header, err := stream.Header()
+	if err != nil {
+		return err
+	}
+	err = p.cluster.check(addr, header)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.foreign = err
+	return err
 }

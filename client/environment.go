@@ -11,12 +11,14 @@ import (
 // The environment variables that Dial reads where its options name no
 // endpoints, as dormctl does: addresses of nodes, comma-separated; the PEM file
 // of the authority that signed the nodes' certificates, which asks for TLS; and
-// those of this client's certificate and its key.
+// those of this client's certificate and its key; and the id of the cluster, where nodes
+// of another one are to be refused from the first call on.
 const (
 	EnvEndpoints = "DORMOUSE_ENDPOINTS"
 	EnvCA        = "DORMOUSE_CA"
 	EnvCert      = "DORMOUSE_CERT"
 	EnvKey       = "DORMOUSE_KEY"
+	EnvClusterID = "DORMOUSE_CLUSTER_ID"
 )
 
 // fromEnvironment fills in the endpoints and TLS of options that name neither.
@@ -24,6 +26,9 @@ const (
 func (o Options) fromEnvironment() (Options, error) {
 	if len(o.Endpoints) > 0 {
 		return o, nil
+	}
+	if o.ClusterID == "" {
+		o.ClusterID = os.Getenv(EnvClusterID)
 	}
 	for endpoint := range strings.SplitSeq(os.Getenv(EnvEndpoints), ",") {
 		if endpoint = strings.TrimSpace(endpoint); endpoint != "" {

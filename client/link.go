@@ -40,7 +40,8 @@ type link struct {
 	heard  time.Time          // guarded by mu; when the last frame came
 	users  int                // guarded by mu; watches and unary calls on conn
 
-	others []string // where else nodes are, as one that stops has said; set before the link is gone
+	check  func() error // that the node is of the client's cluster; called when the first frame has come
+	others []string     // where else nodes are, as one that stops has said; set before the link is gone
 }
 
 func newLink(addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
@@ -113,8 +114,11 @@ func (l *link) run(gone func()) {
 }
 
 func (l *link) read() {
-	for {
+	for first := true; ; first = false {
 		frame, err := l.stream.Recv()
+		if first && err == nil && l.check() != nil {
+			return
+		}
 		if err != nil {
 			l.others = l.stream.Trailer().Get(wire.MembersTrailer)
 			return

@@ -18,6 +18,7 @@ type Options struct {
 	Endpoints    []string          // gRPC addresses of nodes, host:port; empty means EnvEndpoints, or else 127.0.0.1:7601. Others are learned from them
 	Fixed        bool              // learn no other addresses than Endpoints
 	PreferLeader bool              // go to the leader rather than through another node; saves a hop
+	ClusterID    string            // of the cluster to talk to; "" means EnvClusterID where Endpoints is empty, or else that of the first node that answers. Nodes of other clusters are refused
 	Scope        string            // of commits and reads that name none; "" means agent.DefaultScope
 	ClientID     string            // in request ids; must never be used by two clients, nor again after a restart; "" means random
 	Timeout      time.Duration     // of calls whose context has no deadline, retries included; 0 means 10 s

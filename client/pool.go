@@ -29,11 +29,12 @@ type place struct {
 // needs it to. At most one goroutine connects, one refreshes, one serves each
 // link; close waits for all of them.
 type pool struct {
-	o      Options
-	ctx    context.Context //nolint:containedctx // ends at close
-	cancel context.CancelFunc
-	work   sync.WaitGroup // Add is guarded by mu and !closed
-	kick   chan struct{}  // capacity 1: look at the cluster's members now
+	o       Options
+	ctx     context.Context //nolint:containedctx // ends at close
+	cancel  context.CancelFunc
+	work    sync.WaitGroup // Add is guarded by mu and !closed
+	kick    chan struct{}  // capacity 1: look at the cluster's members now
+	cluster clusterID
 
 	mu         sync.Mutex
 	endpoints  []*endpoint // guarded by mu; never empty
@@ -43,11 +44,15 @@ type pool struct {
 	connecting bool        // guarded by mu; connect runs
 	refreshing bool        // guarded by mu; refresh runs
 	closed     bool        // guarded by mu
+	foreign    error       // guarded by mu; why the newest dial was given up, where a node of another cluster answered
 }
 
 func newPool(o Options) *pool {
 	p := &pool{o: o, kick: make(chan struct{}, 1)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
+	if o.ClusterID != "" {
+		p.cluster.id.Store(&o.ClusterID)
+	}
 	for _, addr := range o.Endpoints {
 		p.add(addr, true)
 	}

@@ -34,6 +34,11 @@ func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, 
 			return nil, statusOf(errStopping())
 		}
 		defer s.calls.Done()
+		header, wrong := s.checkCluster(ctx)
+		_ = rpc.SetHeader(ctx, header) // fails once the header was sent, which it was not
+		if wrong != nil {
+			return nil, statusOf(wrong)
+		}
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -49,6 +54,15 @@ func (s *Server) stream(srv any, stream rpc.ServerStream, info *rpc.StreamServer
 			return statusOf(errStopping())
 		}
 		defer s.calls.Done()
+		header, wrong := s.checkCluster(stream.Context())
+		if header != nil { // at once: a client waits for it before it sends anything
+			if err := stream.SendHeader(header); err != nil {
+				return err
+			}
+		}
+		if wrong != nil {
+			return statusOf(wrong)
+		}
 	}
 	defer func() {
 		if r := recover(); r != nil {

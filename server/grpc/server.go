@@ -33,6 +33,7 @@ type Options struct {
 	InFlightBytesMax int64                            // and their bytes; 0 means 64 MiB
 	Timeout          time.Duration                    // of a call that names none; 0 means 10 s
 	Logger           hclog.Logger                     // nil means silent
+	ClusterID        func() string                    // of the node's cluster, "" while it belongs to none; nil means that callers are not told
 	Instances        agent.Instances                  // nil means none: calls on them are unavailable
 
 	// Owner is the gRPC address of the node that owns an instance where that is
@@ -76,10 +77,11 @@ const (
 
 // Server is one gRPC front. Make it with New.
 type Server struct {
-	rpc    *rpc.Server
-	health *health.Server
-	front  *front
-	connsN int
+	rpc     *rpc.Server
+	health  *health.Server
+	front   *front
+	connsN  int
+	cluster func() string // nil: callers are not told
 
 	drain context.CancelFunc // ends front.draining
 
@@ -94,9 +96,10 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 	o.fill()
 	draining, drain := context.WithCancel(context.Background())
 	s := &Server{
-		health: health.NewServer(),
-		connsN: o.ConnectionsMax,
-		drain:  drain,
+		health:  health.NewServer(),
+		connsN:  o.ConnectionsMax,
+		cluster: o.ClusterID,
+		drain:   drain,
 		front: &front{
 			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout,
 			inFlightMax: int64(o.InFlightMax), inFlightBytesMax: o.InFlightBytesMax, logger: o.Logger,

@@ -1,0 +1,33 @@
+package grpc
+
+import (
+	"context"
+
+	"google.golang.org/grpc/metadata"
+
+	"dormouse/agent"
+	"dormouse/proto/wire"
+)
+
+// checkCluster refuses a call that names another cluster than this node's, and
+// returns the header that names this node's.
+func (s *Server) checkCluster(ctx context.Context) (metadata.MD, *agent.Error) {
+	if s.cluster == nil {
+		return nil, nil
+	}
+	mine := s.cluster()
+	header := metadata.Pairs(wire.ClusterHeader, mine)
+	for _, wanted := range metadata.ValueFromIncomingContext(ctx, wire.ClusterHeader) {
+		if wanted != "" && wanted != mine {
+			return header, errOtherCluster(mine, wanted)
+		}
+	}
+	return header, nil
+}
+
+func errOtherCluster(mine, wanted string) *agent.Error {
+	if mine == "" {
+		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet, and the call is for cluster %s", wanted)
+	}
+	return agent.Errorf(agent.CodeUnavailable, "this node belongs to cluster %s, and the call is for cluster %s: check the endpoints", mine, wanted)
+}
