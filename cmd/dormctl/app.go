@@ -34,6 +34,7 @@ type app struct {
 
 	endpoints string
 	ca        string // files; "" means none
+	clusterID string // of the cluster; "" means that of the first node that answers
 	cert, key string
 	scope     string
 	timeout   time.Duration

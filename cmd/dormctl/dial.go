@@ -14,6 +14,8 @@ const (
 	caEnv   = client.EnvCA
 	certEnv = client.EnvCert
 	keyEnv  = client.EnvKey
+	// clusterIDEnv is the environment variable behind --cluster-id.
+	clusterIDEnv = client.EnvClusterID
 )
 
 // target is whom to dial, and how.
@@ -21,11 +23,12 @@ type target struct {
 	endpoints []string
 	fixed     bool        // stay with these; otherwise they tell of the rest of the cluster
 	tls       *tls.Config // nil means in the clear
+	cluster   string      // id of the cluster; "" means that of the first node that answers
 }
 
 // dialClient reaches a cluster over gRPC.
 func dialClient(t target) (store, error) {
-	return client.Dial(client.Options{Endpoints: t.endpoints, Fixed: t.fixed, TLS: t.tls})
+	return client.Dial(client.Options{Endpoints: t.endpoints, Fixed: t.fixed, TLS: t.tls, ClusterID: t.cluster})
 }
 
 // open dials endpoints as the flags say.
@@ -34,7 +37,7 @@ func (a *app) open(endpoints []string, fixed bool) (store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.dial(target{endpoints: endpoints, fixed: fixed, tls: secure})
+	return a.dial(target{endpoints: endpoints, fixed: fixed, tls: secure, cluster: a.clusterID})
 }
 
 // tlsConfig is what --ca, --cert and --key come to; nil where none is given.

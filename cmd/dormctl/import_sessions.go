@@ -194,9 +194,9 @@ func (a *app) workerArgs(o sessionImport, n int) []string {
 		"--copies", strconv.Itoa(o.Copies), "--rate", strconv.FormatFloat(o.Rate, 'g', -1, 64), "--give-up", o.GiveUp.String(),
 		"--endpoints", a.endpoints, "--scope", a.scope,
 	}
-	for _, file := range [][2]string{{"--ca", a.ca}, {"--cert", a.cert}, {"--key", a.key}} {
-		if file[1] != "" {
-			args = append(args, file[0], file[1])
+	for _, given := range [][2]string{{"--ca", a.ca}, {"--cert", a.cert}, {"--key", a.key}, {"--cluster-id", a.clusterID}} {
+		if given[1] != "" {
+			args = append(args, given[0], given[1])
 		}
 	}
 	return args

@@ -49,6 +49,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.ca, "ca", a.getenv(caEnv), "PEM file of who signed the nodes' certificates; asks for TLS ("+caEnv+")")
 	flags.StringVar(&a.cert, "cert", a.getenv(certEnv), "PEM file of this client's certificate, where nodes ask for one ("+certEnv+")")
 	flags.StringVar(&a.key, "key", a.getenv(keyEnv), "PEM file of its key ("+keyEnv+")")
+	flags.StringVar(&a.clusterID, "cluster-id", a.getenv(clusterIDEnv), "id of the cluster: nodes of others are refused; without it that of the first node that answers counts ("+clusterIDEnv+")")
 	flags.StringVar(&a.scope, "scope", "default", "scope to work in")
 	flags.DurationVar(&a.timeout, "timeout", 10*time.Second, "how long a call may take")
 	flags.StringVarP(&a.output, "output", "o", outputTable, "table, json or yaml")
@@ -71,7 +72,7 @@ func (a *app) root() *cobra.Command {
 
 // mayBeEmpty are the flags of text that may be empty, and those that an empty
 // value takes back from the environment.
-var mayBeEmpty = []string{"prefix", "after", "contains", "note", "reason", "time-zone", "ca", "cert", "key"}
+var mayBeEmpty = []string{"prefix", "after", "contains", "note", "reason", "time-zone", "ca", "cert", "key", "cluster-id"}
 
 // noEmptyFlags refuses a flag that was given an empty value: a name that a
 // script meant to fill in is not the same as none.
