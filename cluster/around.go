@@ -44,7 +44,7 @@ func (g *Group) askAround(ctx context.Context) around {
 		status, err := g.askStatus(ctx, addr)
 		switch {
 		case err != nil:
-			g.logger.Debug("a node does not answer", "addr", addr, "error", err)
+			g.noAnswer(addr, err)
 			r.silent = append(r.silent, addr)
 		case status.Incarnation == g.id.incarnation: // this node, under another name
 		case status.ClusterID != "" && status.ClusterID != g.id.clusterID():

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -69,6 +70,21 @@ var ErrHandshake = errors.New("handshake")
 // errOtherCluster is wrapped where the other side belongs to another cluster.
 var errOtherCluster = errors.New("another cluster")
 
+// errNotRaftPort is wrapped where something answers that does not shake hands.
+var errNotRaftPort = errors.New("this is not the Raft port of a node")
+
+// portOf returns what kind of port answers with these first bytes.
+func portOf(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("HTTP")):
+		return "it is an HTTP port (a node's default is 7600); use the node's raft.advertise, by default port 7602"
+	case len(head) > 3 && head[0] == 0 && head[3] == 4: // an HTTP/2 SETTINGS frame
+		return "it is a gRPC port (a node's default is 7601); use the node's raft.advertise, by default port 7602"
+	default:
+		return "the other side is no Dormouse node"
+	}
+}
+
 func (h hello) encode() []byte {
 	b := append([]byte(helloMagic), helloVersion, h.kind)
 	for _, field := range h.fields() {
@@ -85,7 +101,7 @@ func readHello(r io.Reader) (hello, error) {
 		return hello{}, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
 	if string(head[:len(helloMagic)]) != helloMagic {
-		return hello{}, fmt.Errorf("%w: the other side is no Dormouse node", ErrHandshake)
+		return hello{}, fmt.Errorf("%w: %w: %s", ErrHandshake, errNotRaftPort, portOf(head[:]))
 	}
 	if v := head[len(helloMagic)]; v != helloVersion {
 		return hello{}, fmt.Errorf("%w: the other side speaks version %d, this node %d", ErrHandshake, v, helloVersion)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,7 +151,7 @@ func (g *Group) askToJoin(ctx context.Context) JoinResponse {
 		answer, err := g.peers.Join(ask, addr, request)
 		cancel()
 		if err != nil {
-			g.logger.Debug("asked to join, without an answer", "addr", addr, "error", err)
+			g.noAnswer(addr, err)
 			continue
 		}
 		if answer.Accepted || answer.Refused != "" {
@@ -218,6 +219,27 @@ func (f *foreign) all(addrs []string, self string) (why string) {
 		why = known
 	}
 	return why
+}
+
+// noAnswer logs that the node at addr did not answer. An address that is no Raft
+// port never will, so the operator is told, once in refusedLogEvery.
+func (g *Group) noAnswer(addr string, err error) {
+	if why := notRaftPort(err); why != "" {
+		if _, due := g.stream.told.say(addr, time.Now()); due {
+			g.logger.Warn("an address to join is not the Raft port of a node", "addr", addr, "error", why)
+		}
+		return
+	}
+	g.logger.Debug("a node does not answer", "addr", addr, "error", err)
+}
+
+// notRaftPort returns err's text if it says that an address is no Raft port, and
+// "" otherwise. Errors of peers lose their chain on the way through gRPC.
+func notRaftPort(err error) string {
+	if text := err.Error(); strings.Contains(text, errNotRaftPort.Error()) {
+		return text
+	}
+	return ""
 }
 
 // whoMayKnow are the addresses that may know the leader, likeliest first.

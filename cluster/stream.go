@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"slices"
@@ -267,7 +268,10 @@ func (s *stream) introduce(c *conn, addr string, kind byte) error {
 		return err
 	}
 	answer, err := readHello(c)
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF): // a gossip port does not know the greeting, and hangs up
+		return fmt.Errorf("%w: %w: it closed the connection without an answer, as a gossip port does (a node's default is 7603); use the node's raft.advertise, by default port 7602", err, errNotRaftPort)
+	case err != nil:
 		return err
 	}
 	if err := s.id.accept(kind, answer); err != nil {
