@@ -29,7 +29,7 @@ func (n *Node) openFronts() error {
 	}
 	c := n.o.Config
 	handler, err := rest.New(n.service, n.operator, rest.Options{
-		Node: c.Node.ID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
+		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
 		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: n.Instances(),
 	})
 	if err != nil {

@@ -43,7 +43,7 @@ func TestAClientRefusesANodeOfAnotherCluster(t *testing.T) {
 			t.Fatalf("%s: %v", code, err)
 		}
 	}
-	if applied, err := other.Client.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "b"}}}); err != nil || applied.Answers[0].Err == nil {
+	if applied, err := other.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "b"}}}); err != nil || applied.Answers[0].Err == nil {
 		t.Errorf("the other cluster holds the value: %+v, %v", applied, err)
 	}
 }

@@ -18,6 +18,7 @@ const (
 	headerTimeout     = "Dormouse-Timeout-Ms"
 	headerIndex       = "Dormouse-Index"
 	headerNode        = "Dormouse-Node"
+	headerCluster     = "Dormouse-Cluster"
 	headerAge         = "Dormouse-Age-Ms"
 	headerIdempotency = "Idempotency-Key"
 	headerIfMatch     = "If-Match"

@@ -174,9 +174,9 @@ func TestTheDocumentTellsWhatCallsOnInstancesTake(t *testing.T) {
 	_, doc := document(t)
 	const path = "/v1/managers/{manager}/instances/{key}"
 	for call, want := range map[string]string{
-		"get " + path:               "[path manager path key query scope query stale header Dormouse-Scope header Dormouse-Timeout-Ms]",
-		"post " + path:              "[path manager path key header Dormouse-Scope header Dormouse-Timeout-Ms]",
-		"post " + path + "/signals": "[path manager path key header Dormouse-Scope header Dormouse-Timeout-Ms header Idempotency-Key]",
+		"get " + path:               "[path manager path key query scope query stale header Dormouse-Scope header Dormouse-Cluster header Dormouse-Timeout-Ms]",
+		"post " + path:              "[path manager path key header Dormouse-Scope header Dormouse-Cluster header Dormouse-Timeout-Ms]",
+		"post " + path + "/signals": "[path manager path key header Dormouse-Scope header Dormouse-Cluster header Dormouse-Timeout-Ms header Idempotency-Key]",
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		if got := fmt.Sprint(parametersOf(doc["paths"].(map[string]any)[path].(map[string]any)[method])); got != want {

@@ -72,6 +72,7 @@ var queryParams = map[string]queryParam{
 // headerDocs say what the headers of a request mean.
 var headerDocs = map[string]string{
 	headerScope:       "The tenant's own keyspace; default where absent",
+	headerCluster:     "The cluster that the request is for, as answers name it: a node of another one refuses it as unavailable",
 	headerTimeout:     "How long to wait, in ms: past it a write is unknown, a read unavailable. 10,000 where absent",
 	headerFence:       `Apply only while the claim's epoch is its newest: claim="session:s1";epoch=7`,
 	headerIdempotency: "A retry within 24 h gets the first answer",
@@ -149,6 +150,7 @@ func (f *front) documentAnswer(rt *route, status int) *huma.Response {
 	}
 	if rt.effect != plain {
 		answer.Headers[headerNode] = &huma.Header{Description: "Who served it", Schema: &anyString}
+		answer.Headers[headerCluster] = &huma.Header{Description: "The cluster that served it; send it back to refuse the nodes of any other", Schema: &anyString}
 	}
 	if rt.takes("stale") {
 		answer.Headers[headerAge] = &huma.Header{Description: "Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell", Schema: &anyNumber}
@@ -191,7 +193,7 @@ func (rt *route) parameters() []*huma.Param {
 func (rt *route) headers() []string {
 	var names []string
 	if rt.effect != plain {
-		names = append(names, headerScope)
+		names = append(names, headerScope, headerCluster)
 	}
 	if rt.streams && (rt.takes("from") || rt.takes("from_index")) {
 		names = append(names, headerLastEvent)

@@ -16,15 +16,16 @@ import (
 
 // Options say how a node serves HTTP. The zero value of a field is its default.
 type Options struct {
-	Node    string        // the name that answers carry; "" means none
-	Version string        // of the program, for /openapi.json; "" means "dev"
-	Applied func() uint64 // the newest index that reads here see: that of answers without one of their own; nil leaves it out
-	Ready   func() error  // says why the node is not ready; nil means it always is
-	Metrics http.Handler  // serves /metrics; nil means there are none
-	Timeout time.Duration // of a call that does not name one; 0 means 10 s
-	Calls   int64         // calls in hand at once, watches apart; 0 means 8,192
-	Watches int64         // watches and backups at once; 0 means 4,096
-	Logger  hclog.Logger  // nil means silence
+	Node      string        // the name that answers carry; "" means none
+	ClusterID func() string // of the node's cluster, "" while it belongs to none; nil means that callers are not told
+	Version   string        // of the program, for /openapi.json; "" means "dev"
+	Applied   func() uint64 // the newest index that reads here see: that of answers without one of their own; nil leaves it out
+	Ready     func() error  // says why the node is not ready; nil means it always is
+	Metrics   http.Handler  // serves /metrics; nil means there are none
+	Timeout   time.Duration // of a call that does not name one; 0 means 10 s
+	Calls     int64         // calls in hand at once, watches apart; 0 means 8,192
+	Watches   int64         // watches and backups at once; 0 means 4,096
+	Logger    hclog.Logger  // nil means silence
 
 	Instances agent.Instances // nil means none: calls on them are unavailable
 

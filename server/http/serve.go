@@ -28,6 +28,10 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.options.Node != "" {
 		out.Header().Set(headerNode, f.options.Node)
 	}
+	if err := f.checkCluster(out, r); err != nil {
+		f.refuse(out, err)
+		return
+	}
 	out.Header().Set("Cache-Control", "no-store") // revisions start anew with each incarnation: an ETag is no reason to reuse an answer
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.ContentLength != 0 {
@@ -39,6 +43,24 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.mux.ServeHTTP(out, r)
+}
+
+// checkCluster tells the caller which cluster answers, and refuses a request that
+// names another one. A caller that sends back the first id that it was told
+// cannot have writes acknowledged by a cluster that took over an address.
+func (f *front) checkCluster(w http.ResponseWriter, r *http.Request) error {
+	wanted, err := single(r.Header, headerCluster)
+	if err != nil || f.options.ClusterID == nil {
+		return err
+	}
+	mine := f.options.ClusterID()
+	if mine != "" {
+		w.Header().Set(headerCluster, mine)
+	}
+	if wanted != "" && wanted != mine {
+		return agent.Errorf(agent.CodeUnavailable, "the request is for cluster %s, and this node belongs to cluster %q: check the address", wanted, mine)
+	}
+	return nil
 }
 
 // slashID stands in a path for the id "/", which net/http's mux takes for a
