@@ -76,7 +76,7 @@ type Error struct {
 	Holder       string // …and by whom; "" where nobody holds it
 	ExpiresAt    int64  // already_claimed, session_lease_active, …: when it lapses, Unix ms; approval_expired: when it did
 	RetryAfterMS int64  // overloaded: when to come back
-	Reason       string // thaw_failed, handler_failed, not_owner: why, in a word
+	Reason       string // thaw_failed, handler_failed, not_owner, unavailable: why, in a word
 	State        string // of sessions and reviews: the status that it is in
 }
 

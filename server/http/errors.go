@@ -51,7 +51,7 @@ var meanings = map[agent.Code]meaning{
 	agent.CodeReconcileFailed:     {http.StatusConflict, "The pod lives, and not all nodes could be done as asked", withReason},
 	agent.CodeNotOwner:            {http.StatusServiceUnavailable, "The instance is moving; nothing was handled", nil},
 	agent.CodeOverloaded:          {http.StatusTooManyRequests, "A queue or a quota is full; nothing was applied", withRetry},
-	agent.CodeUnavailable:         {http.StatusServiceUnavailable, "The node cannot serve this now; nothing was applied", nil},
+	agent.CodeUnavailable:         {http.StatusServiceUnavailable, "The node cannot serve this now; nothing was applied", withReasonThere},
 	agent.CodeReadOnly:            {http.StatusServiceUnavailable, "The cluster takes no writes now", nil},
 	agent.CodeCorrupt:             {http.StatusInternalServerError, "Stored data fails its checksum", nil},
 	agent.CodeInternal:            {http.StatusInternalServerError, "A bug", nil},
@@ -80,7 +80,7 @@ type problem struct {
 	Holder       *string  `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed and codes of leases: who holds the claim, \"\" where nobody does; review_already_decided: who decided"`
 	ExpiresAt    *int64   `json:"expires_at,omitempty" doc:"already_claimed and codes of leases: when it lapses, Unix ms; approval_expired: when the review did"`
 	State        *string  `json:"state,omitzero" nullable:"false" doc:"Codes of sessions and reviews: the status that it has"`
-	Reason       *string  `json:"reason,omitzero" nullable:"false" doc:"thaw_failed, handler_failed: why, in a word; mutation_in_progress: the mutation's id; mutation_failed, reconcile_failed: the code of the first failure"`
+	Reason       *string  `json:"reason,omitzero" nullable:"false" doc:"thaw_failed, handler_failed: why, in a word; unavailable: not_registered where no process has the Go handler, else absent; mutation_in_progress: the mutation's id; mutation_failed, reconcile_failed: the code of the first failure"`
 	Report       anyValue `json:"report,omitzero" doc:"mutation_failed, reconcile_failed: what was done, and the failures node by node"`
 	RetryAfterMS *int64   `json:"retry_after_ms,omitempty" doc:"overloaded: when to come back"`
 }
@@ -98,6 +98,13 @@ func withRetry(p *problem, e *agent.Error)       { p.RetryAfterMS = &e.RetryAfte
 func withRevisionThere(p *problem, e *agent.Error) {
 	if e.Revision != 0 { // some things that exist have none
 		p.Revision = &e.Revision
+	}
+}
+
+// withReasonThere copies the reason of a code that only sometimes has one.
+func withReasonThere(p *problem, e *agent.Error) {
+	if e.Reason != "" {
+		p.Reason = &e.Reason
 	}
 }
 

@@ -93,6 +93,7 @@ func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
 		agent.CodeMutationFailed:     {"reason": "why"},
 		agent.CodeReconcileFailed:    {"reason": "why"},
 		agent.CodeHandlerFailed:      {"reason": "why"},
+		agent.CodeUnavailable:        {"reason": "why"},
 
 		agent.CodeSessionAlreadyRunning: leased, agent.CodeSessionNotResumable: leased, agent.CodeSessionNotRecoverable: leased,
 		agent.CodeSessionLeaseActive: leased, agent.CodeSessionLeaseExpired: leased, agent.CodeStaleSessionLease: leased,
@@ -124,6 +125,15 @@ func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
 				t.Errorf("Retry-After is %q", got.Header().Get("Retry-After"))
 			}
 		})
+	}
+}
+
+func TestUnavailableWithoutAReasonHasNoMemberForIt(t *testing.T) {
+	k := newKit(t)
+	k.fake.commitFault = agent.Errorf(agent.CodeUnavailable, "no leader")
+	members := k.call("PUT", "/v1/checkpoints/a", `{"state":{}}`).problem(503, "unavailable")
+	if reason, ok := members["reason"]; ok {
+		t.Errorf("reason is %q", reason)
 	}
 }
 
