@@ -196,6 +196,9 @@ func (t *Turn) obey(body []byte) error {
 	if err == nil {
 		err = strictjson.Unmarshal(raw, &want)
 	}
+	if err == nil && isSet(want.State) && isSet(want.Patch) {
+		err = agent.Invalid("patch", `the answer has both "state" and "patch": send one of them`)
+	}
 	if err == nil && isSet(want.State) {
 		err = t.SetState(agent.JSON(want.State))
 	}

@@ -158,6 +158,27 @@ func TestAnHTTPHandlerThatFails(t *testing.T) {
 	}
 }
 
+func TestAnHTTPHandlerAnswersWithAStateOrAPatch(t *testing.T) {
+	withEndpoint(t, func(k *kit, e *endpoint) {
+		k.start("a", `{"n":1}`)
+		answer := `{"state":{"n":2},"patch":{"m":3}}`
+		e.serve = func(*http.Request, []byte) (int, string, error) { return http.StatusOK, answer, nil }
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		got := k.refusal(err, agent.CodeHandlerFailed)
+		if got.Reason != "invalid_change" || !strings.Contains(got.Detail, `both "state" and "patch"`) || len(e.calls) != 1 {
+			k.Errorf("%+v after %d calls", got, len(e.calls))
+		}
+		if c := k.checkpoint("a"); c.Revision != 1 || string(c.State) != `{"n":1}` {
+			k.Errorf("it left %+v", c)
+		}
+		answer = `{"state":{"n":2},"patch":null}` // null is as if it were left out
+		k.send(k.host, "a", signal("x", ""))
+		if c := k.checkpoint("a"); string(c.State) != `{"n":2}` {
+			k.Errorf("state %s", c.State)
+		}
+	})
+}
+
 func TestAnHTTPHandlerMustBeAllowed(t *testing.T) {
 	withEndpoint(t, func(k *kit, e *endpoint) {
 		for reason, handler := range map[string]agent.Handler{
