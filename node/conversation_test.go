@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -12,13 +13,17 @@ import (
 // oldLevel is that of a build which finds no conversations by agent or owner.
 const oldLevel = 3
 
-// conversationsOf asks a node, of what it knows itself, for an agent's
-// conversations: how many there are, or that they cannot be listed.
+// conversationsOf asks a node for an agent's conversations, from its own state.
+// It returns how many there are, or the refusal: the index of conversations is not
+// whole yet, or the node has started again and not yet applied the log it holds.
 func (r *resident) conversationsOf(t *testing.T, name string) (n int, refusal *agent.Error) {
 	t.Helper()
 	list := &agent.ListConversations{Agent: name, Page: agent.Page{Limit: agent.ListLimitMax}}
 	for {
 		answers, err := r.Store().Read(t.Context(), agent.Reads{Stale: true, Reads: []agent.Read{list}})
+		if errors.As(err, &refusal) && refusal.Code == agent.CodeUnavailable {
+			return 0, refusal
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
