@@ -41,7 +41,7 @@ func (h *Host) Handle(ctx context.Context, e agent.Errand) (agent.Handled, error
 	}
 	t := newTurn(h, i, *e.Signal, agent.HandlerGo)
 	t.state = state
-	if err := h.attend(ctx, live, t); err != nil || ctx.Err() != nil {
+	if err := h.attend(ctx, i, live, t); err != nil || ctx.Err() != nil {
 		if cause := context.Cause(ctx); cause != nil { // the owner knows best why
 			return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "the errand ended before it was done: %v", cause)
 		}

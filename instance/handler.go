@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -96,7 +95,7 @@ func (h *Host) migrate(ctx context.Context, i *instance, manager agent.Manager, 
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			migrated, err = nil, refuseThaw(i, "migrate", "from version %d to %d: its handler panicked: %v", from, manager.Version, v)
+			migrated, err = nil, refuseThaw(i, "migrate", "from version %d to %d: %s", from, manager.Version, h.panicked(i, v))
 		}
 	}()
 	if migrated, err = g.Migrate(from, state); err == nil {
@@ -122,7 +121,7 @@ func (h *Host) enliven(ctx context.Context, i *instance, manager agent.Manager, 
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			live, err = nil, refuseThaw(i, "restore", "its handler panicked: %v", v)
+			live, err = nil, refuseThaw(i, "restore", "%s", h.panicked(i, v))
 		}
 	}()
 	live = g.New(i.ref())
@@ -171,7 +170,7 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 	if h.abandoned.Load() >= abandonedMax {
 		return failed("timeout", "%d calls of handlers hang on node %s: it makes no more", abandonedMax, h.o.Node)
 	}
-	err := h.attend(ctx, r.live, t)
+	err := h.attend(ctx, i, r.live, t)
 	if err == nil {
 		if ctx.Err() == nil {
 			return nil
@@ -236,12 +235,12 @@ const (
 )
 
 // attend runs a handler, and leaves it behind where it hangs.
-func (h *Host) attend(ctx context.Context, live Handler, t *Turn) error {
+func (h *Host) attend(ctx context.Context, i *instance, live Handler, t *Turn) error {
 	done := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		done <- safely(ctx, live, t)
+		done <- h.safely(ctx, i, live, t)
 	}()
 	select {
 	case err := <-done:
@@ -264,11 +263,11 @@ func (h *Host) attend(ctx context.Context, live Handler, t *Turn) error {
 }
 
 // safely calls a handler, and makes errors of its panics.
-func safely(ctx context.Context, live Handler, t *Turn) (err error) {
+func (h *Host) safely(ctx context.Context, i *instance, live Handler, t *Turn) (err error) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
-			err = &crashError{failed("panic", "the handler panicked: %v\n%s", v, debug.Stack())}
+			err = &crashError{failed("panic", "%s", h.panicked(i, v))}
 		} else if !returned {
 			err = &crashError{failed("panic", "the handler ended its goroutine")}
 		}
