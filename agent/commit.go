@@ -28,6 +28,11 @@ type Request struct {
 type Fence struct {
 	Claim string
 	Epoch uint64
+
+	// Agent and Since make the commit deleted where that agent was erased after
+	// log index Since. "" is no agent.
+	Agent string
+	Since uint64
 }
 
 // Op is one change in a commit: one of the types below.

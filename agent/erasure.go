@@ -22,6 +22,11 @@ import (
 // Erasure is complete have those gone too. Where conversations from before there
 // was an index of them are not in it yet, it is not complete before they are.
 //
+// An agent that is an instance is ended: its timers and recurring jobs are
+// removed, no turn that began before is stored any more, and its owner drops it
+// from memory before the Erasure is complete. Whoever waits for one of its turns
+// is told deleted. A signal from then on starts the instance anew, without state.
+//
 // An agent that is not there is fine; one erased before answers with the
 // receipt of that time.
 type EraseAgent struct {
@@ -34,6 +39,13 @@ type EraseAgent struct {
 func (*EraseAgent) isOp() {}
 
 // Erasure is the receipt of an EraseAgent, as an op's result and as what
+// Ending is an instance that is to be ended where it is live, since its agent was
+// erased at a log index.
+type Ending struct {
+	InstanceRef
+	Index uint64
+}
+
 // GetErasure reads. Its counts grow until it is complete.
 type Erasure struct {
 	Agent       string
@@ -51,10 +63,16 @@ type Erasure struct {
 	Sessions    uint64
 	Reviews     uint64
 	Claims      uint64 // leases of the sessions
+	Timers      uint64 // of an instance, those of its recurring jobs included
+	Instances   uint64 // 1 where the agent is an instance, awake or dormant; more where it began anew before all was cleared away
 
 	// Conversations that were removed; nil where they were not looked for, and
 	// stay: not all nodes of the cluster could. Erase the agent again then.
 	Conversations *uint64
+
+	// Ending is the log index of an erasure whose live instance its owner has yet
+	// to end; 0 where there is none. The receipt is not complete before that.
+	Ending uint64
 
 	Kept uint64 // threads and checkpoints that another agent uses too
 	Hash Head   // over all that was removed, in order: see Witness

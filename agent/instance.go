@@ -142,7 +142,8 @@ type Instances interface {
 	Lookup(ctx context.Context, ref InstanceRef) (Instance, error)
 
 	// Stop hibernates an instance and ends it; it succeeds only once that is
-	// durable. One that is not awake is not_found.
+	// durable. One that is not awake is not_found. One whose agent was erased is
+	// ended at once, and nothing of it is stored.
 	Stop(ctx context.Context, ref InstanceRef) error
 
 	// Hibernate stores the instance now and lets it sleep.

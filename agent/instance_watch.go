@@ -27,6 +27,7 @@ type InstanceEvent struct {
 const (
 	ReasonCalled   = "called"   // waking: somebody needs it
 	ReasonCrashed  = "crashed"  // waking: its handler panicked or hung, and it starts again; dormant: it will when it is needed
+	ReasonErased   = "erased"   // dormant: its agent was erased, and nothing is left of it
 	ReasonChanged  = "changed"  // waking: thawed anew, since its manager is another or what is stored may be
 	ReasonThawed   = "thawed"   // awake: from its checkpoint
 	ReasonFresh    = "fresh"    // awake: there was none

@@ -117,6 +117,9 @@ func (c *Commit) validateFence() error {
 	if c.Fence.Epoch == 0 {
 		return Invalid("fence.epoch", "fence.epoch must be the epoch that claiming gave, which is never 0")
 	}
+	if c.Fence.Agent != "" {
+		return ValidID("fence.agent", c.Fence.Agent)
+	}
 	return nil
 }
 

@@ -45,6 +45,11 @@ func (g *Group) commit(ctx context.Context, cmd []byte) error {
 	}
 }
 
+// Propose proposes a commit of the node's own and waits until it is applied. It
+// returns the commit's refusal, unknown where ctx ends first, and not_leader where
+// this node does not lead.
+func (g *Group) Propose(ctx context.Context, cmd []byte) error { return g.commit(ctx, cmd) }
+
 func (p *proposer) enqueue(w waiting) *agent.Error {
 	if len(w.cmd) > commitBytesMax {
 		return agent.TooLarge("commit", "commit_bytes_max", len(w.cmd), commitBytesMax)

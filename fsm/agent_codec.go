@@ -77,7 +77,8 @@ func encodeErasure(e *agent.Erasure) *logpb.Erasure {
 	return &logpb.Erasure{
 		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
 		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
-		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash[:],
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations,
+		Timers: e.Timers, Instances: e.Instances, Ending: e.Ending != 0, ErasedIndex: e.Ending, Kept: e.Kept, Hash: e.Hash[:],
 	}
 }
 
@@ -87,7 +88,10 @@ func decodeErasure(name string, p *logpb.Erasure) (*agent.Erasure, error) {
 		Agent: name, Index: p.GetIndex(), ErasedAt: p.GetErasedAt(), CompletedAt: p.GetCompletedAt(), SealedUntil: p.GetSealedUntil(),
 		Checkpoints: p.GetCheckpoints(), Revisions: p.GetRevisions(), Threads: p.GetThreads(), Entries: p.GetEntries(),
 		Memories: p.GetMemories(), Sessions: p.GetSessions(), Reviews: p.GetReviews(), Claims: p.GetClaims(),
-		Conversations: p.Conversations, Kept: p.GetKept(),
+		Conversations: p.Conversations, Timers: p.GetTimers(), Instances: p.GetInstances(), Kept: p.GetKept(),
+	}
+	if p.GetEnding() {
+		e.Ending = p.GetErasedIndex()
 	}
 	if len(p.GetHash()) != len(e.Hash) {
 		return nil, fmt.Errorf("decode the erasure of agent %q: its hash has %d bytes", name, len(p.GetHash()))

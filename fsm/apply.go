@@ -220,6 +220,8 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 		return c.endNodeLease(p.EndNodeLease)
 	case *logpb.Op_MovePartitions:
 		return c.movePartitions(p.MovePartitions)
+	case *logpb.Op_EndInstance:
+		return c.endInstance(p.EndInstance)
 	}
 	decoded, err := decodeOp(p)
 	if err != nil {

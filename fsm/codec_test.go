@@ -173,7 +173,9 @@ var genCommit = rapid.Custom(func(t *rapid.T) agent.Commit {
 		Scope:   genID.Draw(t, "scope"),
 		Request: agent.Request{Client: genText.Draw(t, "client"), Seq: genNumber.Draw(t, "seq"), Low: genNumber.Draw(t, "low")},
 		Fence: optional(t, rapid.Custom(func(t *rapid.T) agent.Fence {
-			return agent.Fence{Claim: genID.Draw(t, "claim"), Epoch: genNumber.Draw(t, "epoch")}
+			return agent.Fence{
+				Claim: genID.Draw(t, "claim"), Epoch: genNumber.Draw(t, "epoch"), Agent: genText.Draw(t, "agent"), Since: genNumber.Draw(t, "since"),
+			}
 		}), "fence"),
 		Principal: genText.Draw(t, "principal"),
 		Ops:       rapid.SliceOfN(rapid.OneOf(genOps...), 0, 5).Draw(t, "ops"),
@@ -203,8 +205,8 @@ func TestEveryCommitDecodesToWhatWasEncoded(t *testing.T) {
 
 func TestEveryOpHasAGenerator(t *testing.T) {
 	// The log's oneof has ops of the cluster's own besides the agent's: three of
-	// members, and three of node leases and partitions.
-	const own = 6
+	// members, three of node leases and partitions, and the end of an instance.
+	const own = 7
 	fields := (&logpb.Op{}).ProtoReflect().Descriptor().Oneofs().ByName("op").Fields().Len()
 	if fields != len(genOps)+own {
 		t.Errorf("the log has %d ops, the round trip tests %d of them", fields, len(genOps)+own)

@@ -43,7 +43,7 @@ func DecodeCommit(raw []byte) (c agent.Commit, notAfterTick uint64, err error) {
 		Ops:       make([]agent.Op, len(p.Ops)),
 	}
 	if p.Fence != nil {
-		c.Fence = &agent.Fence{Claim: p.Fence.Claim, Epoch: p.Fence.Epoch}
+		c.Fence = &agent.Fence{Claim: p.Fence.Claim, Epoch: p.Fence.Epoch, Agent: p.Fence.Agent, Since: p.Fence.Since}
 	}
 	for i, op := range p.Ops {
 		if c.Ops[i], err = decodeOp(op); err != nil {

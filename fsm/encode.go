@@ -41,7 +41,7 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 		rest.Scope = agent.DefaultScope
 	}
 	if c.Fence != nil {
-		rest.Fence = &logpb.Fence{Claim: c.Fence.Claim, Epoch: c.Fence.Epoch}
+		rest.Fence = &logpb.Fence{Claim: c.Fence.Claim, Epoch: c.Fence.Epoch, Agent: c.Fence.Agent, Since: c.Fence.Since}
 	}
 	raw = slices.Grow(raw, rest.SizeVT())[:opsBytes+rest.SizeVT()]
 	if _, err := rest.MarshalToSizedBufferVTStrict(raw[opsBytes:]); err != nil {

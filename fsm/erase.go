@@ -13,8 +13,9 @@ import (
 // erasing is the erasure of an agent while an op or the sweep works on it.
 type erasing struct {
 	*commit
-	agent string
-	row   *logpb.Erasure
+	agent   string
+	row     *logpb.Erasure
+	cleared bool // nothing is left but to end the live instance
 }
 
 func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
@@ -50,6 +51,7 @@ func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
 		e.begin()
 		e.row.CompletedAt = max(c.progress.wall, 1)
 	}
+	e.askToEnd(checkpoint != nil)
 	if op.Seal > 0 {
 		if err := c.bury(kindCheckpointTombstone, op.Agent, checkpoint.GetIncarnation(), op.Seal); err != nil {
 			return nil, err
@@ -82,6 +84,9 @@ func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if err != nil || whole.Entries > 0 {
 		return true, err
 	}
+	if has, err := e.hasTimers(); err != nil || has {
+		return has, err
+	}
 	if has, err := e.has(kindSessionAgent, e.agent); err != nil || has || e.level < foundLevel {
 		return has, err
 	}
@@ -111,16 +116,24 @@ func (c *commit) has(index, name string) (bool, error) {
 // begin says that all there is of the agent by now goes: with a new receipt,
 // but where one is not complete, which then goes on.
 func (e *erasing) begin() {
-	row := e.row
-	if row.Index == 0 || row.CompletedAt != 0 {
-		now := e.progress
-		hash := agent.WitnessErasure(e.scope, e.agent, now.index, now.wall)
-		e.row = &logpb.Erasure{
-			Index: now.index, ErasedAt: now.wall, SealedUntil: row.SealedUntil, Hash: hash[:], DueAt: row.DueAt,
-		}
+	if e.row.Index == 0 || e.row.CompletedAt != 0 {
+		e.renew()
 	}
 	if e.level >= foundLevel && e.row.Conversations == nil {
 		e.row.Conversations = new(uint64)
 	}
 	e.row.Incarnation, e.row.Next, e.row.NextConversation = e.mint(), "", ""
+}
+
+// renew begins a new receipt, of what goes from now on.
+func (e *erasing) renew() {
+	old, now := e.row, e.progress
+	hash := agent.WitnessErasure(e.scope, e.agent, now.index, now.wall)
+	e.row = &logpb.Erasure{
+		Index: now.index, ErasedAt: now.wall, SealedUntil: old.SealedUntil, Hash: hash[:], DueAt: old.DueAt,
+		Incarnation: old.Incarnation, ErasedIndex: old.ErasedIndex,
+	}
+	if old.Conversations != nil {
+		e.row.Conversations = new(uint64)
+	}
 }

@@ -24,6 +24,9 @@ func (e *erasing) own(checkpoint *logpb.CheckpointRow) error {
 	if err := e.checkpoint(e.agent, checkpoint); err != nil {
 		return err
 	}
+	if err := e.timers(); err != nil {
+		return err
+	}
 	return e.memories()
 }
 
@@ -155,8 +158,8 @@ func (e *erasing) clear() error {
 	if err == nil && all && e.row.Conversations != nil {
 		_, all, err = e.each(kindConversationAgent, &e.row.NextConversation, rows, e.clearConversation)
 	}
-	if all {
-		e.row.CompletedAt = max(e.progress.wall, 1)
+	if err == nil && all {
+		e.finish()
 	}
 	return err
 }

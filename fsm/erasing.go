@@ -13,6 +13,7 @@ import (
 const (
 	kindErasure = "\x8c" // agent → logpb.Erasure: the receipt, and the seal
 	kindErasing = "\x8d" // agent → incarnation, while what is of it below that is still to be cleared away
+	kindEnding  = "\x8e" // agent: an index of those whose live instance is to be ended; see erase_instance.go
 )
 
 // A session that has expired, or whose agent has been erased since, is as if
@@ -134,10 +135,14 @@ func (e *erasing) store() error {
 	key, mark := idKey(kindErasure, e.scope, e.agent), idKey(kindErasing, e.scope, e.agent)
 	row := e.row
 	e.unexpire(row.DueAt, key)
-	if row.CompletedAt == 0 {
+	switch {
+	case row.CompletedAt == 0:
 		row.DueAt = max(e.progress.wall, 1)
+		if e.cleared { // endInstance goes on
+			row.DueAt = 0
+		}
 		e.rows.set(mark, encodeErasing(row))
-	} else {
+	default:
 		row.DueAt = max(e.deadline(agent.ErasureTTL.Milliseconds()), row.SealedUntil)
 		e.rows.remove(mark)
 	}

@@ -16,7 +16,10 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 		return err
 	}
 	if n, ok := agent.ClaimedPartition(fence.Claim); ok {
-		return b.fencedPartition(n, fence.Epoch)
+		if err := b.fencedPartition(n, fence.Epoch); err != nil {
+			return err
+		}
+		return b.erasedSince(scope, fence)
 	}
 	row, err := b.claim(scope, fence.Claim)
 	if err != nil {
@@ -32,7 +35,7 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if row == nil || row.Epoch != fence.Epoch {
 		return fencedRefusal(fence.Claim, fence.Epoch, row)
 	}
-	return nil
+	return b.erasedSince(scope, fence)
 }
 
 // fencedRefusal refuses who no longer holds a claim; row is the holding that

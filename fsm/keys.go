@@ -50,7 +50,7 @@ var scopedKinds = append([]string{
 	kindValue, kindValueBytes, kindValueTombstone,
 	kindCheckpoint, kindCheckpointHistory, kindCheckpointBody, kindCheckpointTombstone,
 	kindThread, kindEntry, kindEntryID, kindEntryKind, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
-	kindClaim, kindChange, kindErasure, kindErasing, kindManager,
+	kindClaim, kindChange, kindErasure, kindErasing, kindEnding, kindManager,
 	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone, kindMemoryTombstone,
 }, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)
 

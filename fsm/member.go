@@ -13,7 +13,7 @@ import (
 
 // featureLevelMax is the highest feature level that this version can do. The
 // cluster's own level is replicated, and rises once all members can do it.
-const featureLevelMax uint32 = agent.ErrandsLevel
+const featureLevelMax uint32 = endingLevel
 
 // FeatureLevelMax is what a member says of itself: see agent.Member.
 const FeatureLevelMax = featureLevelMax

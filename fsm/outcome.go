@@ -227,7 +227,7 @@ func encodeRefusal(e *agent.Error) *logpb.Refusal {
 		Code: string(e.Code), Detail: e.Detail, Op: int32(e.Op), Field: e.Field, Limit: e.Limit,
 		Rev: e.Rev, Head: e.Head, Thread: e.Thread, Revision: e.Revision, Seq: e.Seq,
 		Incarnation: e.Incarnation, Floor: e.Floor, Epoch: e.Epoch, Holder: e.Holder,
-		ExpiresAt: e.ExpiresAt, RetryAfterMs: e.RetryAfterMS, State: e.State,
+		ExpiresAt: e.ExpiresAt, RetryAfterMs: e.RetryAfterMS, Reason: e.Reason, State: e.State,
 	}
 }
 
@@ -237,6 +237,6 @@ func decodeRefusal(p *logpb.Refusal) *agent.Error {
 		Code: agent.Code(p.Code), Detail: p.Detail, Final: true, Op: int(p.Op), Field: p.Field, Limit: p.Limit,
 		Rev: p.Rev, Head: p.Head, Thread: p.Thread, Revision: p.Revision, Seq: p.Seq,
 		Incarnation: p.Incarnation, Floor: p.Floor, Epoch: p.Epoch, Holder: p.Holder,
-		ExpiresAt: p.ExpiresAt, RetryAfterMS: p.RetryAfterMs, State: p.State,
+		ExpiresAt: p.ExpiresAt, RetryAfterMS: p.RetryAfterMs, Reason: p.Reason, State: p.State,
 	}
 }

@@ -78,6 +78,9 @@ func (h *Host) Stop(ctx context.Context, ref agent.InstanceRef) error {
 	if err := ref.Validate(); err != nil {
 		return err
 	}
+	if ended, err := h.endErased(ctx, ref); ended || err != nil {
+		return err
+	}
 	l := newLetter()
 	l.sleep, l.stop = lifecycleManual, true
 	i, err := h.post(ctx, ref, l, false, nil)

@@ -51,7 +51,9 @@ func (h *Host) settle(i *instance, service agent.Service, c agent.Commit) (agent
 	}
 	c.Scope = i.family.scope
 	if service == h.o.Service {
-		c.Fence = &agent.Fence{Claim: agent.PartitionClaim(i.partition), Epoch: i.epoch}
+		c.Fence = &agent.Fence{
+			Claim: agent.PartitionClaim(i.partition), Epoch: i.epoch, Agent: i.ref().Checkpoint(), Since: i.stored.index,
+		}
 	}
 	h.mu.Lock()
 	life := h.life
@@ -66,6 +68,12 @@ func (h *Host) settle(i *instance, service agent.Service, c agent.Commit) (agent
 		}
 		if isCode(err, agent.CodeFenced) {
 			return agent.Result{}, h.fenced(i, err)
+		}
+		if isErased(err) {
+			h.mu.Lock()
+			h.drop(i, err)
+			h.mu.Unlock()
+			return agent.Result{}, err
 		}
 		var e *agent.Error
 		if errors.As(err, &e) && e.Final {

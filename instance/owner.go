@@ -86,15 +86,31 @@ func (h *Host) stands(i *instance) error {
 	return i.gone
 }
 
-// confirm reads at the store, and tells whether the instance's epoch was still
-// its partition's then. Whoever else owns it got it later than that.
-func (h *Host) confirm(ctx context.Context, i *instance) error {
+// confirm reads at the store. It returns not_owner where the instance's epoch was
+// not its partition's then: whoever else owns it got it later than that. It returns
+// a staleError where the checkpoint or the thread is another than the instance's.
+func (h *Host) confirm(ctx context.Context, i *instance, service agent.Service) error {
 	f := i.family
-	answers, err := h.o.Service.Read(ctx, agent.Reads{Scope: f.scope, Reads: []agent.Read{&agent.GetManager{Name: f.name}}})
+	reads := []agent.Read{&agent.GetManager{Name: f.name}}
+	if service == h.o.Service {
+		reads = append(reads, i.stamps()...)
+	}
+	answers, err := h.o.Service.Read(ctx, agent.Reads{Scope: f.scope, Reads: reads})
 	if err != nil {
 		return unavailable(ctx, err)
 	}
-	if _, err := h.learn(f, answers); err != nil {
+	if _, err := h.learn(f, agent.Answers{Index: answers.Index, Answers: answers.Answers[:1]}); err != nil {
+		return err
+	}
+	stamps := answers.Answers[1:]
+	if service != h.o.Service {
+		elsewhere, err := service.Read(ctx, agent.Reads{Scope: f.scope, Reads: i.stamps()})
+		if err != nil {
+			return unavailable(ctx, err)
+		}
+		stamps = elsewhere.Answers
+	}
+	if err := i.asStored(stamps); err != nil {
 		return err
 	}
 	p := h.o.Ground.Partition(i.partition)
@@ -111,7 +127,7 @@ func (h *Host) confirm(ctx context.Context, i *instance) error {
 // its context, where that is what happened.
 func unavailable(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
-		if code := agent.CodeOf(cause); code == agent.CodeUnavailable || code == agent.CodeNotOwner {
+		if code := agent.CodeOf(cause); code == agent.CodeUnavailable || code == agent.CodeNotOwner || isErased(cause) {
 			return cause
 		}
 	}

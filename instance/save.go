@@ -139,6 +139,9 @@ func (h *Host) sleepLetter(i *instance, l *letter) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err != nil && i.gone != nil {
+		return err
+	}
 	if err != nil {
 		h.count(i.family, func(t *tally) { t.failed++ })
 		if l.unasked {

@@ -83,7 +83,7 @@ func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request age
 	case service != nil && now && t.wrote():
 		return h.commitTurn(i, t, request)
 	case service != nil && now:
-		err := h.within(i, func(ctx context.Context) error { return h.confirm(ctx, i) })
+		err := h.within(i, func(ctx context.Context) error { return h.confirm(ctx, i, service) })
 		if err != nil {
 			return agent.Reply{}, err
 		}

@@ -152,6 +152,8 @@ func gone(why error) string {
 		return agent.ReasonShutdown
 	case isCode(why, agent.CodeNotOwner):
 		return agent.ReasonMoved
+	case isErased(why):
+		return agent.ReasonErased
 	default:
 		return agent.ReasonFailed
 	}

@@ -12,6 +12,7 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster"
 	"dormouse/cluster/peer"
+	"dormouse/eraser"
 	"dormouse/fsm"
 	"dormouse/instance"
 	"dormouse/instance/pod/foreman"
@@ -43,12 +44,25 @@ func (g ground) KeepPartition(ctx context.Context, p agent.Partition, why string
 	return g.group.KeepPartition(ctx, cluster.Held{Partition: p.ID, Epoch: p.Epoch}, why)
 }
 
-// keeper keeps this node's instances, routes calls on all, and fires timers
-// while this node leads.
+// endings is where the leader notes that the live instance of an erased agent has
+// ended.
+type endings struct {
+	machine *fsm.Machine
+	group   *cluster.Group
+}
+
+// EndInstance implements eraser.Log.
+func (e endings) EndInstance(ctx context.Context, one agent.Ending, awake bool) error {
+	return e.group.Propose(ctx, e.machine.EncodeEndInstance(one, awake))
+}
+
+// keeper keeps this node's instances and routes calls on all. While this node
+// leads it fires timers, and ends the live instances of agents that were erased.
 type keeper struct {
 	host   *instance.Host
 	router *router.Instances
 	waker  *timer.Waker
+	eraser *eraser.Eraser
 
 	end   context.CancelFunc // nil before they run
 	ended chan struct{}      // closed when they have ended
@@ -76,6 +90,9 @@ func (n *Node) openInstances() error {
 	k.waker = timer.New(timer.Options{
 		Source: n.machine, Leader: n.group, Service: n.service, Instances: k.router, Logger: n.logger.Named("timers"),
 	})
+	k.eraser = eraser.New(eraser.Options{
+		Source: n.machine, Leader: n.group, Instances: k.router, Log: endings{n.machine, n.group}, Logger: n.logger.Named("eraser"),
+	})
 	n.keeper = k
 	grpc.RegisterPeerInstances(n.peers, k.host)
 	peer.RegisterHandlers(n.peers, k.host)
@@ -93,6 +110,7 @@ func (k *keeper) run(ctx context.Context) error {
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return k.host.Run(ctx) })
 	parts.Go(func() error { return k.waker.Run(ctx) })
+	parts.Go(func() error { return k.eraser.Run(ctx) })
 	return parts.Wait()
 }
 

@@ -15,6 +15,7 @@ import (
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/gossip/gossiptest"
 	"dormouse/config"
+	"dormouse/fsm"
 	"dormouse/instance"
 	"dormouse/node"
 	"dormouse/storage"
@@ -70,6 +71,7 @@ func placedTown(tb testing.TB, size int) *town {
 	w := simTown(tb, 0)
 	w.lease = config.Default().Placement.Lease
 	w.found(size)
+	w.await("the feature level", func() bool { return w.leader().Machine().FeatureLevel() == fsm.FeatureLevelMax })
 	return w
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
+	"dormouse/internal/leading"
 )
 
 // Source is where due timers are found: the state machine of this node.
@@ -21,16 +22,10 @@ type Source interface {
 	WatchDueTimers() (changed <-chan struct{}, cancel func())
 }
 
-// Leader tells whether this node leads, and when that may have changed.
-type Leader interface {
-	IsLeader() bool
-	LeaderChanged() <-chan struct{} // closed at the next change; to be taken before asking
-}
-
 // Options make a Waker. All but Logger must be there.
 type Options struct {
 	Source    Source
-	Leader    Leader
+	Leader    leading.Leader
 	Service   agent.Service   // acknowledges what is passed over, and records what failed
 	Instances agent.Instances // where signals are sent
 	Logger    hclog.Logger    // nil is silent
@@ -80,28 +75,14 @@ func New(o Options) *Waker {
 // Run fires timers whenever this node leads, until ctx ends and what is under
 // way has ended.
 func (w *Waker) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		changed := w.o.Leader.LeaderChanged()
-		if !w.o.Leader.IsLeader() {
-			select {
-			case <-changed:
-			case <-ctx.Done():
-			}
-			continue
-		}
-		w.lead(ctx)
-	}
+	leading.Run(ctx, w.o.Leader, w.lead)
 	return nil
 }
 
-// lead works until this node leads no more.
+// lead works until ctx ends.
 func (w *Waker) lead(ctx context.Context) {
-	ctx, end := context.WithCancel(ctx)
 	var under sync.WaitGroup
 	defer under.Wait()
-	defer end()
-	under.Go(func() { w.whileLeading(ctx, end) })
-
 	w.mu.Lock()
 	w.busy, w.cools = map[name]bool{}, map[name]cool{}
 	w.mu.Unlock()
@@ -135,22 +116,6 @@ func (w *Waker) lead(ctx context.Context) {
 		}
 		if from = next; from == "" {
 			w.wait(ctx, news, began, err != nil)
-		}
-	}
-}
-
-// whileLeading calls end when this node leads no more.
-func (w *Waker) whileLeading(ctx context.Context, end func()) {
-	defer end()
-	for {
-		changed := w.o.Leader.LeaderChanged()
-		if !w.o.Leader.IsLeader() {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
 		}
 	}
 }

@@ -39,7 +39,7 @@ type InstanceCase struct {
 // store that can be held up and handlers of its own.
 func InstanceCases() []InstanceCase {
 	var all []InstanceCase
-	for _, c := range slices.Concat(lifeClaims, idleClaims, keepingClaims, listenClaims, ownTimeClaims, homeClaims) {
+	for _, c := range slices.Concat(lifeClaims, idleClaims, keepingClaims, listenClaims, ownTimeClaims, homeClaims, erasedClaims) {
 		all = append(all, InstanceCase{Name: c.name, Lost: c.lost, Run: func(t *testing.T, fleet Fleet) {
 			t.Helper()
 			c.prove(&liveKit{kit: newKit(t, fleet.Service), fleet: fleet, at: fleet.Instances})

@@ -170,6 +170,8 @@ type erasureDoc struct {
 	Sessions    uint64 `json:"sessions"`
 	Reviews     uint64 `json:"reviews"`
 	Claims      uint64 `json:"claims"`
+	Timers      uint64 `json:"timers"`
+	Instances   uint64 `json:"instances"`
 
 	Conversations *uint64 `json:"conversations,omitempty"` // absent where they were not looked for
 
@@ -181,7 +183,8 @@ func erasureOf(e *agent.Erasure) erasureDoc {
 	return erasureDoc{
 		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, Complete: e.Complete(), CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
 		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
-		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash.String(),
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Timers: e.Timers, Instances: e.Instances,
+		Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash.String(),
 	}
 }
 
@@ -201,6 +204,8 @@ func erasureGrid(e *agent.Erasure) grid {
 		{"sessions", e.Sessions},
 		{"reviews", e.Reviews},
 		{"leases", e.Claims},
+		{"timers", e.Timers},
+		{"instances", e.Instances},
 	} {
 		g.add(row.name, number(row.n))
 	}

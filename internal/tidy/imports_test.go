@@ -49,12 +49,15 @@ var mayImport = map[string][]string{
 	// What the leader does about timers, over any Service and instances.
 	"timer": {"agent"},
 
+	// What the leader does about the live instances of erased agents.
+	"eraser": {"agent"},
+
 	// The surface of a node.
 	"router":      {"agent", "placement"},
 	"server/grpc": {"agent", "proto/api", "proto/codec", "proto/wire"},
 	"server/http": {"agent", "agent/replay", "instance/pod"},
 	"node": {
-		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "fsm", "instance", "instance/pod", "instance/pod/foreman",
+		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/foreman",
 		"placement", "router", "server/grpc", "server/http", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},

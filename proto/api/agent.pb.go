@@ -266,6 +266,9 @@ type Erasure struct {
 	Kept          uint64                 `protobuf:"varint,14,opt,name=kept,proto3" json:"kept,omitempty"` // threads and checkpoints that others use too
 	Hash          []byte                 `protobuf:"bytes,15,opt,name=hash,proto3" json:"hash,omitempty"`
 	Conversations *uint64                `protobuf:"varint,221,opt,name=conversations,proto3,oneof" json:"conversations,omitempty"` // absent where they were not looked for, and stay
+	Timers        uint64                 `protobuf:"varint,223,opt,name=timers,proto3" json:"timers,omitempty"`
+	Instances     uint64                 `protobuf:"varint,224,opt,name=instances,proto3" json:"instances,omitempty"`
+	Ending        uint64                 `protobuf:"varint,225,opt,name=ending,proto3" json:"ending,omitempty"` // the log index of an erasure that has yet to end the live instance; 0 where none has
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -412,6 +415,27 @@ func (x *Erasure) GetConversations() uint64 {
 	return 0
 }
 
+func (x *Erasure) GetTimers() uint64 {
+	if x != nil {
+		return x.Timers
+	}
+	return 0
+}
+
+func (x *Erasure) GetInstances() uint64 {
+	if x != nil {
+		return x.Instances
+	}
+	return 0
+}
+
+func (x *Erasure) GetEnding() uint64 {
+	if x != nil {
+		return x.Ending
+	}
+	return 0
+}
+
 // SetTTL says when a thread, a session or a conversation goes by itself: one is named.
 type SetTTL struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -518,7 +542,7 @@ const file_proto_api_agent_proto_rawDesc = "" +
 	"\f_if_revision\"\"\n" +
 	"\n" +
 	"GetErasure\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\"\xdc\x03\n" +
+	"\x05agent\x18\x01 \x01(\tR\x05agent\"\xad\x04\n" +
 	"\aErasure\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1b\n" +
@@ -536,7 +560,10 @@ const file_proto_api_agent_proto_rawDesc = "" +
 	"\x06claims\x18\r \x01(\x04R\x06claims\x12\x12\n" +
 	"\x04kept\x18\x0e \x01(\x04R\x04kept\x12\x12\n" +
 	"\x04hash\x18\x0f \x01(\fR\x04hash\x12*\n" +
-	"\rconversations\x18\xdd\x01 \x01(\x04H\x00R\rconversations\x88\x01\x01B\x10\n" +
+	"\rconversations\x18\xdd\x01 \x01(\x04H\x00R\rconversations\x88\x01\x01\x12\x17\n" +
+	"\x06timers\x18\xdf\x01 \x01(\x04R\x06timers\x12\x1d\n" +
+	"\tinstances\x18\xe0\x01 \x01(\x04R\tinstances\x12\x17\n" +
+	"\x06ending\x18\xe1\x01 \x01(\x04R\x06endingB\x10\n" +
 	"\x0e_conversations\"\x9d\x01\n" +
 	"\x06SetTTL\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x18\n" +

@@ -236,6 +236,27 @@ func (m *Erasure) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Ending != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Ending))
+		i--
+		dAtA[i] = 0xe
+		i--
+		dAtA[i] = 0x88
+	}
+	if m.Instances != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Instances))
+		i--
+		dAtA[i] = 0xe
+		i--
+		dAtA[i] = 0x80
+	}
+	if m.Timers != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Timers))
+		i--
+		dAtA[i] = 0xd
+		i--
+		dAtA[i] = 0xf8
+	}
 	if m.Conversations != nil {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(*m.Conversations))
 		i--
@@ -525,6 +546,15 @@ func (m *Erasure) SizeVT() (n int) {
 	}
 	if m.Conversations != nil {
 		n += 2 + protohelpers.SizeOfVarint(uint64(*m.Conversations))
+	}
+	if m.Timers != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.Timers))
+	}
+	if m.Instances != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.Instances))
+	}
+	if m.Ending != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.Ending))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -1433,6 +1463,63 @@ func (m *Erasure) UnmarshalVT(dAtA []byte) error {
 				}
 			}
 			m.Conversations = &v
+		case 223:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Timers", wireType)
+			}
+			m.Timers = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Timers |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 224:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Instances", wireType)
+			}
+			m.Instances = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Instances |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 225:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Ending", wireType)
+			}
+			m.Ending = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Ending |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -456,6 +456,8 @@ type Fence struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Claim         string                 `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
 	Epoch         uint64                 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Agent         string                 `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"` // "" for none: the commit is refused where this agent was erased after index since
+	Since         uint64                 `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -500,6 +502,20 @@ func (x *Fence) GetClaim() string {
 func (x *Fence) GetEpoch() uint64 {
 	if x != nil {
 		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Fence) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *Fence) GetSince() uint64 {
+	if x != nil {
+		return x.Since
 	}
 	return 0
 }
@@ -11583,10 +11599,12 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06client\x18\x01 \x01(\tR\x06client\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x10\n" +
 	"\x03low\x18\x03 \x01(\x04R\x03low\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"3\n" +
+	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"_\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xf8\x18\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +
+	"\x05agent\x18\x03 \x01(\tR\x05agent\x12\x14\n" +
+	"\x05since\x18\x04 \x01(\x04R\x05since\"\xf8\x18\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +

@@ -296,11 +296,17 @@ type Erasure struct {
 	Kept          uint64                 `protobuf:"varint,14,opt,name=kept,proto3" json:"kept,omitempty"`
 	Hash          []byte                 `protobuf:"bytes,15,opt,name=hash,proto3" json:"hash,omitempty"`
 	Conversations *uint64                `protobuf:"varint,221,opt,name=conversations,proto3,oneof" json:"conversations,omitempty"` // absent where they were not looked for, and stay
+	Timers        uint64                 `protobuf:"varint,223,opt,name=timers,proto3" json:"timers,omitempty"`
+	Instances     uint64                 `protobuf:"varint,224,opt,name=instances,proto3" json:"instances,omitempty"`
 	// Of the row alone.
 	Incarnation      uint64 `protobuf:"varint,16,opt,name=incarnation,proto3" json:"incarnation,omitempty"`  // sessions of a lower one have gone
 	Next             string `protobuf:"bytes,17,opt,name=next,proto3" json:"next,omitempty"`                 // sessions up to this one have been seen to
 	DueAt            int64  `protobuf:"varint,18,opt,name=due_at,json=dueAt,proto3" json:"due_at,omitempty"` // its place in the queue
 	NextConversation string `protobuf:"bytes,222,opt,name=next_conversation,json=nextConversation,proto3" json:"next_conversation,omitempty"`
+	ErasedIndex      uint64 `protobuf:"varint,225,opt,name=erased_index,json=erasedIndex,proto3" json:"erased_index,omitempty"`             // of the newest EraseAgent; 0 where the agent is no instance
+	Ending           bool   `protobuf:"varint,226,opt,name=ending,proto3" json:"ending,omitempty"`                                          // the owner has yet to end the live instance
+	InstanceCounted  bool   `protobuf:"varint,227,opt,name=instance_counted,json=instanceCounted,proto3" json:"instance_counted,omitempty"` // the newest EraseAgent has counted the instance
+	AskedAgain       bool   `protobuf:"varint,228,opt,name=asked_again,json=askedAgain,proto3" json:"asked_again,omitempty"`                // …and found nothing stored: what is live gets a receipt of its own
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -447,6 +453,20 @@ func (x *Erasure) GetConversations() uint64 {
 	return 0
 }
 
+func (x *Erasure) GetTimers() uint64 {
+	if x != nil {
+		return x.Timers
+	}
+	return 0
+}
+
+func (x *Erasure) GetInstances() uint64 {
+	if x != nil {
+		return x.Instances
+	}
+	return 0
+}
+
 func (x *Erasure) GetIncarnation() uint64 {
 	if x != nil {
 		return x.Incarnation
@@ -473,6 +493,95 @@ func (x *Erasure) GetNextConversation() string {
 		return x.NextConversation
 	}
 	return ""
+}
+
+func (x *Erasure) GetErasedIndex() uint64 {
+	if x != nil {
+		return x.ErasedIndex
+	}
+	return 0
+}
+
+func (x *Erasure) GetEnding() bool {
+	if x != nil {
+		return x.Ending
+	}
+	return false
+}
+
+func (x *Erasure) GetInstanceCounted() bool {
+	if x != nil {
+		return x.InstanceCounted
+	}
+	return false
+}
+
+func (x *Erasure) GetAskedAgain() bool {
+	if x != nil {
+		return x.AskedAgain
+	}
+	return false
+}
+
+// EndInstance says that the live instance of an erased agent has ended.
+type EndInstance struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
+	ErasedIndex   uint64                 `protobuf:"varint,2,opt,name=erased_index,json=erasedIndex,proto3" json:"erased_index,omitempty"`
+	Awake         bool                   `protobuf:"varint,3,opt,name=awake,proto3" json:"awake,omitempty"` // it was, until then
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndInstance) Reset() {
+	*x = EndInstance{}
+	mi := &file_proto_log_agent_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndInstance) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndInstance) ProtoMessage() {}
+
+func (x *EndInstance) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_agent_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndInstance.ProtoReflect.Descriptor instead.
+func (*EndInstance) Descriptor() ([]byte, []int) {
+	return file_proto_log_agent_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *EndInstance) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *EndInstance) GetErasedIndex() uint64 {
+	if x != nil {
+		return x.ErasedIndex
+	}
+	return 0
+}
+
+func (x *EndInstance) GetAwake() bool {
+	if x != nil {
+		return x.Awake
+	}
+	return false
 }
 
 var File_proto_log_agent_proto protoreflect.FileDescriptor
@@ -507,7 +616,7 @@ const file_proto_log_agent_proto_rawDesc = "" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x15\n" +
 	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12%\n" +
 	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12#\n" +
-	"\fconversation\x18\xdc\x01 \x01(\tR\fconversation\"\xd7\x04\n" +
+	"\fconversation\x18\xdc\x01 \x01(\tR\fconversation\"\x9a\x06\n" +
 	"\aErasure\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1b\n" +
@@ -525,12 +634,23 @@ const file_proto_log_agent_proto_rawDesc = "" +
 	"\x06claims\x18\r \x01(\x04R\x06claims\x12\x12\n" +
 	"\x04kept\x18\x0e \x01(\x04R\x04kept\x12\x12\n" +
 	"\x04hash\x18\x0f \x01(\fR\x04hash\x12*\n" +
-	"\rconversations\x18\xdd\x01 \x01(\x04H\x00R\rconversations\x88\x01\x01\x12 \n" +
+	"\rconversations\x18\xdd\x01 \x01(\x04H\x00R\rconversations\x88\x01\x01\x12\x17\n" +
+	"\x06timers\x18\xdf\x01 \x01(\x04R\x06timers\x12\x1d\n" +
+	"\tinstances\x18\xe0\x01 \x01(\x04R\tinstances\x12 \n" +
 	"\vincarnation\x18\x10 \x01(\x04R\vincarnation\x12\x12\n" +
 	"\x04next\x18\x11 \x01(\tR\x04next\x12\x15\n" +
 	"\x06due_at\x18\x12 \x01(\x03R\x05dueAt\x12,\n" +
-	"\x11next_conversation\x18\xde\x01 \x01(\tR\x10nextConversationB\x10\n" +
-	"\x0e_conversationsB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
+	"\x11next_conversation\x18\xde\x01 \x01(\tR\x10nextConversation\x12\"\n" +
+	"\ferased_index\x18\xe1\x01 \x01(\x04R\verasedIndex\x12\x17\n" +
+	"\x06ending\x18\xe2\x01 \x01(\bR\x06ending\x12*\n" +
+	"\x10instance_counted\x18\xe3\x01 \x01(\bR\x0finstanceCounted\x12 \n" +
+	"\vasked_again\x18\xe4\x01 \x01(\bR\n" +
+	"askedAgainB\x10\n" +
+	"\x0e_conversations\"\\\n" +
+	"\vEndInstance\x12\x14\n" +
+	"\x05agent\x18\x01 \x01(\tR\x05agent\x12!\n" +
+	"\ferased_index\x18\x02 \x01(\x04R\verasedIndex\x12\x14\n" +
+	"\x05awake\x18\x03 \x01(\bR\x05awakeB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
 
 var (
 	file_proto_log_agent_proto_rawDescOnce sync.Once
@@ -544,12 +664,13 @@ func file_proto_log_agent_proto_rawDescGZIP() []byte {
 	return file_proto_log_agent_proto_rawDescData
 }
 
-var file_proto_log_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_proto_log_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_proto_log_agent_proto_goTypes = []any{
-	(*ForkAgent)(nil),  // 0: dormouse.log.v1.ForkAgent
-	(*EraseAgent)(nil), // 1: dormouse.log.v1.EraseAgent
-	(*SetTTL)(nil),     // 2: dormouse.log.v1.SetTTL
-	(*Erasure)(nil),    // 3: dormouse.log.v1.Erasure
+	(*ForkAgent)(nil),   // 0: dormouse.log.v1.ForkAgent
+	(*EraseAgent)(nil),  // 1: dormouse.log.v1.EraseAgent
+	(*SetTTL)(nil),      // 2: dormouse.log.v1.SetTTL
+	(*Erasure)(nil),     // 3: dormouse.log.v1.Erasure
+	(*EndInstance)(nil), // 4: dormouse.log.v1.EndInstance
 }
 var file_proto_log_agent_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
@@ -573,7 +694,7 @@ func file_proto_log_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_agent_proto_rawDesc), len(file_proto_log_agent_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

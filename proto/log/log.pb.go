@@ -216,6 +216,8 @@ type Fence struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Claim         string                 `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
 	Epoch         uint64                 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Agent         string                 `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"` // "" for none: the commit is refused where this agent was erased after index since
+	Since         uint64                 `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -260,6 +262,20 @@ func (x *Fence) GetClaim() string {
 func (x *Fence) GetEpoch() uint64 {
 	if x != nil {
 		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Fence) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *Fence) GetSince() uint64 {
+	if x != nil {
+		return x.Since
 	}
 	return 0
 }
@@ -319,6 +335,7 @@ type Op struct {
 	//	*Op_PutManager
 	//	*Op_DeleteManager
 	//	*Op_AnswerSignal
+	//	*Op_EndInstance
 	//	*Op_PatchCron
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
@@ -821,6 +838,15 @@ func (x *Op) GetAnswerSignal() *AnswerSignal {
 	return nil
 }
 
+func (x *Op) GetEndInstance() *EndInstance {
+	if x != nil {
+		if x, ok := x.Op.(*Op_EndInstance); ok {
+			return x.EndInstance
+		}
+	}
+	return nil
+}
+
 func (x *Op) GetPatchCron() *PatchCron {
 	if x != nil {
 		if x, ok := x.Op.(*Op_PatchCron); ok {
@@ -1038,6 +1064,10 @@ type Op_AnswerSignal struct {
 	AnswerSignal *AnswerSignal `protobuf:"bytes,142,opt,name=answer_signal,json=answerSignal,proto3,oneof"`
 }
 
+type Op_EndInstance struct {
+	EndInstance *EndInstance `protobuf:"bytes,143,opt,name=end_instance,json=endInstance,proto3,oneof"`
+}
+
 type Op_PatchCron struct {
 	PatchCron *PatchCron `protobuf:"bytes,190,opt,name=patch_cron,json=patchCron,proto3,oneof"`
 }
@@ -1143,6 +1173,8 @@ func (*Op_PutManager) isOp_Op() {}
 func (*Op_DeleteManager) isOp_Op() {}
 
 func (*Op_AnswerSignal) isOp_Op() {}
+
+func (*Op_EndInstance) isOp_Op() {}
 
 func (*Op_PatchCron) isOp_Op() {}
 
@@ -3570,6 +3602,7 @@ type Refusal struct {
 	Holder        string                 `protobuf:"bytes,14,opt,name=holder,proto3" json:"holder,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,15,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	RetryAfterMs  int64                  `protobuf:"varint,16,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"`
+	Reason        string                 `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
 	State         string                 `protobuf:"bytes,40,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3715,6 +3748,13 @@ func (x *Refusal) GetRetryAfterMs() int64 {
 		return x.RetryAfterMs
 	}
 	return 0
+}
+
+func (x *Refusal) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
 }
 
 func (x *Refusal) GetState() string {
@@ -4319,10 +4359,12 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\tprincipal\x18\b \x01(\tR\tprincipal\x12\x1b\n" +
 	"\tbody_hash\x18\t \x01(\x04R\bbodyHash\x12%\n" +
 	"\x03ops\x18\n" +
-	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"3\n" +
+	" \x03(\v2\x13.dormouse.log.v1.OpR\x03opsJ\x04\b\x05\x10\x06\"_\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"\xab\x1c\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +
+	"\x05agent\x18\x03 \x01(\tR\x05agent\x12\x14\n" +
+	"\x05since\x18\x04 \x01(\x04R\x05since\"\xef\x1c\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -4384,7 +4426,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\vput_manager\x18\x8c\x01 \x01(\v2\x1b.dormouse.log.v1.PutManagerH\x00R\n" +
 	"putManager\x12H\n" +
 	"\x0edelete_manager\x18\x8d\x01 \x01(\v2\x1e.dormouse.log.v1.DeleteManagerH\x00R\rdeleteManager\x12E\n" +
-	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.log.v1.AnswerSignalH\x00R\fanswerSignal\x12<\n" +
+	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.log.v1.AnswerSignalH\x00R\fanswerSignal\x12B\n" +
+	"\fend_instance\x18\x8f\x01 \x01(\v2\x1c.dormouse.log.v1.EndInstanceH\x00R\vendInstance\x12<\n" +
 	"\n" +
 	"patch_cron\x18\xbe\x01 \x01(\v2\x1a.dormouse.log.v1.PatchCronH\x00R\tpatchCronB\x04\n" +
 	"\x02op\"\x1d\n" +
@@ -4590,7 +4633,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
 	"claimed_at\x18\x05 \x01(\x03R\tclaimedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"\x9e\x03\n" +
+	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"\xb6\x03\n" +
 	"\aRefusal\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\x12\x0e\n" +
@@ -4609,7 +4652,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x06holder\x18\x0e \x01(\tR\x06holder\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\x0f \x01(\x03R\texpiresAt\x12$\n" +
-	"\x0eretry_after_ms\x18\x10 \x01(\x03R\fretryAfterMs\x12\x14\n" +
+	"\x0eretry_after_ms\x18\x10 \x01(\x03R\fretryAfterMs\x12\x16\n" +
+	"\x06reason\x18\x11 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05state\x18( \x01(\tR\x05state\"\xd4\x03\n" +
 	"\n" +
 	"ThreadMeta\x12\x0e\n" +
@@ -4762,16 +4806,17 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*PutManager)(nil),         // 72: dormouse.log.v1.PutManager
 	(*DeleteManager)(nil),      // 73: dormouse.log.v1.DeleteManager
 	(*AnswerSignal)(nil),       // 74: dormouse.log.v1.AnswerSignal
-	(*PatchCron)(nil),          // 75: dormouse.log.v1.PatchCron
-	(*MemoryResult)(nil),       // 76: dormouse.log.v1.MemoryResult
-	(*SessionResult)(nil),      // 77: dormouse.log.v1.SessionResult
-	(*ReviewResult)(nil),       // 78: dormouse.log.v1.ReviewResult
-	(*Erasure)(nil),            // 79: dormouse.log.v1.Erasure
-	(*ConversationResult)(nil), // 80: dormouse.log.v1.ConversationResult
-	(*MessageResult)(nil),      // 81: dormouse.log.v1.MessageResult
-	(*TimerResult)(nil),        // 82: dormouse.log.v1.TimerResult
-	(*ManagerResult)(nil),      // 83: dormouse.log.v1.ManagerResult
-	(*SignalResult)(nil),       // 84: dormouse.log.v1.SignalResult
+	(*EndInstance)(nil),        // 75: dormouse.log.v1.EndInstance
+	(*PatchCron)(nil),          // 76: dormouse.log.v1.PatchCron
+	(*MemoryResult)(nil),       // 77: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),      // 78: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),       // 79: dormouse.log.v1.ReviewResult
+	(*Erasure)(nil),            // 80: dormouse.log.v1.Erasure
+	(*ConversationResult)(nil), // 81: dormouse.log.v1.ConversationResult
+	(*MessageResult)(nil),      // 82: dormouse.log.v1.MessageResult
+	(*TimerResult)(nil),        // 83: dormouse.log.v1.TimerResult
+	(*ManagerResult)(nil),      // 84: dormouse.log.v1.ManagerResult
+	(*SignalResult)(nil),       // 85: dormouse.log.v1.SignalResult
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -4827,46 +4872,47 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	72, // 50: dormouse.log.v1.Op.put_manager:type_name -> dormouse.log.v1.PutManager
 	73, // 51: dormouse.log.v1.Op.delete_manager:type_name -> dormouse.log.v1.DeleteManager
 	74, // 52: dormouse.log.v1.Op.answer_signal:type_name -> dormouse.log.v1.AnswerSignal
-	75, // 53: dormouse.log.v1.Op.patch_cron:type_name -> dormouse.log.v1.PatchCron
-	4,  // 54: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 55: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 56: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 57: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 58: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 59: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 60: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	35, // 61: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 62: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 63: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 64: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 65: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 66: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	34, // 67: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	76, // 68: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
-	77, // 69: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
-	78, // 70: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
-	33, // 71: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
-	79, // 72: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
-	80, // 73: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
-	81, // 74: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
-	82, // 75: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
-	83, // 76: dormouse.log.v1.OpResult.manager:type_name -> dormouse.log.v1.ManagerResult
-	84, // 77: dormouse.log.v1.OpResult.signal:type_name -> dormouse.log.v1.SignalResult
-	7,  // 78: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	36, // 79: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 80: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	39, // 81: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	28, // 82: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	36, // 83: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
-	77, // 84: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
-	37, // 85: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	38, // 86: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	41, // 87: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	88, // [88:88] is the sub-list for method output_type
-	88, // [88:88] is the sub-list for method input_type
-	88, // [88:88] is the sub-list for extension type_name
-	88, // [88:88] is the sub-list for extension extendee
-	0,  // [0:88] is the sub-list for field type_name
+	75, // 53: dormouse.log.v1.Op.end_instance:type_name -> dormouse.log.v1.EndInstance
+	76, // 54: dormouse.log.v1.Op.patch_cron:type_name -> dormouse.log.v1.PatchCron
+	4,  // 55: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 56: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 57: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 58: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 59: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	19, // 60: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	27, // 61: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	35, // 62: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	28, // 63: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	28, // 64: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	29, // 65: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	31, // 66: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	32, // 67: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	34, // 68: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	77, // 69: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	78, // 70: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	79, // 71: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	33, // 72: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
+	80, // 73: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
+	81, // 74: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
+	82, // 75: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
+	83, // 76: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
+	84, // 77: dormouse.log.v1.OpResult.manager:type_name -> dormouse.log.v1.ManagerResult
+	85, // 78: dormouse.log.v1.OpResult.signal:type_name -> dormouse.log.v1.SignalResult
+	7,  // 79: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	36, // 80: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	30, // 81: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	39, // 82: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	28, // 83: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	36, // 84: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
+	78, // 85: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
+	37, // 86: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	38, // 87: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	41, // 88: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	89, // [89:89] is the sub-list for method output_type
+	89, // [89:89] is the sub-list for method input_type
+	89, // [89:89] is the sub-list for extension type_name
+	89, // [89:89] is the sub-list for extension extendee
+	0,  // [0:89] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -4933,6 +4979,7 @@ func file_proto_log_log_proto_init() {
 		(*Op_PutManager)(nil),
 		(*Op_DeleteManager)(nil),
 		(*Op_AnswerSignal)(nil),
+		(*Op_EndInstance)(nil),
 		(*Op_PatchCron)(nil),
 	}
 	file_proto_log_log_proto_msgTypes[5].OneofWrappers = []any{}

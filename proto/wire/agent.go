@@ -87,7 +87,8 @@ func erasureToProto(e *agent.Erasure) *apipb.Erasure {
 	return &apipb.Erasure{
 		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
 		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
-		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations, Kept: e.Kept, Hash: headToProto(&e.Hash),
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations,
+		Timers: e.Timers, Instances: e.Instances, Ending: e.Ending, Kept: e.Kept, Hash: headToProto(&e.Hash),
 	}
 }
 
@@ -102,6 +103,7 @@ func erasureFromProto(e *apipb.Erasure) (*agent.Erasure, error) {
 	return &agent.Erasure{
 		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
 		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
-		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations, Kept: e.Kept, Hash: hash,
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations,
+		Timers: e.Timers, Instances: e.Instances, Ending: e.Ending, Kept: e.Kept, Hash: hash,
 	}, nil
 }

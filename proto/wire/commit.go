@@ -24,7 +24,7 @@ func CommitToProto(c *agent.Commit) *apipb.CommitRequest {
 		out.Request = r
 	}
 	if c.Fence != nil {
-		out.Fence = &apipb.Fence{Claim: c.Fence.Claim, Epoch: c.Fence.Epoch}
+		out.Fence = &apipb.Fence{Claim: c.Fence.Claim, Epoch: c.Fence.Epoch, Agent: c.Fence.Agent, Since: c.Fence.Since}
 	}
 	if len(c.Ops) == 1 {
 		opToProto(&f.op, c.Ops[0])
@@ -56,7 +56,7 @@ func CommitFromProto(c *apipb.CommitRequest) (agent.Commit, error) {
 		out.Request = agent.Request{Client: r.Client, Seq: r.Seq, Low: r.Low, TTL: ttl}
 	}
 	if c.Fence != nil {
-		out.Fence = &agent.Fence{Claim: c.Fence.Claim, Epoch: c.Fence.Epoch}
+		out.Fence = &agent.Fence{Claim: c.Fence.Claim, Epoch: c.Fence.Epoch, Agent: c.Fence.Agent, Since: c.Fence.Since}
 	}
 	if n := len(c.Ops); n > agent.CommitOpsMax {
 		return agent.Commit{}, agent.TooLarge("ops", "commit_ops_max", n, agent.CommitOpsMax)

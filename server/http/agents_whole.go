@@ -52,7 +52,7 @@ type erasure struct {
 	Agent       string `json:"agent"`
 	Index       uint64 `json:"index" doc:"Of the log: from there on nothing of the agent can be read"`
 	ErasedAt    int64  `json:"erased_at"`
-	Complete    bool   `json:"complete" doc:"All has been cleared away; until then the counts grow"`
+	Complete    bool   `json:"complete" doc:"All has been cleared away, and the live instance has ended; until then the counts grow"`
 	CompletedAt int64  `json:"completed_at,omitzero"`
 	SealedUntil int64  `json:"sealed_until,omitzero" doc:"Every write to it is refused until then"`
 	Checkpoints uint64 `json:"checkpoints"`
@@ -63,6 +63,8 @@ type erasure struct {
 	Sessions    uint64 `json:"sessions"`
 	Reviews     uint64 `json:"reviews"`
 	Claims      uint64 `json:"claims" doc:"Leases of the sessions"`
+	Timers      uint64 `json:"timers" doc:"Of an instance, those of its recurring jobs included"`
+	Instances   uint64 `json:"instances" doc:"1 where the agent is an instance, awake or dormant"`
 
 	Conversations *uint64 `json:"conversations,omitempty" doc:"Absent where they were not looked for, and stay: not all nodes could; erase the agent again then"`
 
@@ -74,7 +76,8 @@ func erasureOf(e *agent.Erasure) erasure {
 	return erasure{
 		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, Complete: e.Complete(), CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
 		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
-		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash.String(),
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Timers: e.Timers, Instances: e.Instances,
+		Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash.String(),
 	}
 }
 

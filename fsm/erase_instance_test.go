@@ -1,0 +1,158 @@
+package fsm_test
+
+import (
+	"testing"
+	"time"
+
+	"dormouse/agent"
+)
+
+// erasedInstance is a machine with an instance of manager m that has a checkpoint,
+// a thread and two timers, and what the newest erasure says of it.
+type erasedInstance struct {
+	clusterOps
+	ref  agent.InstanceRef
+	name string
+}
+
+func newErasedInstance(t *testing.T) erasedInstance {
+	t.Helper()
+	r := newOwners(t)
+	r.record()
+	ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m", Key: "a"}
+	r.must(7, agent.PartitionAssign, "n1")
+	return erasedInstance{r, ref, ref.Checkpoint()}
+}
+
+// fill makes the instance.
+func (r erasedInstance) fill() {
+	r.tb.Helper()
+	do[*agent.CheckpointResult](r.subject,
+		&agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "a", ID: "t1", Next: startWall + time.Hour.Milliseconds(), Type: "turn"}},
+		&agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "a", ID: "t2", Next: 1, Type: "turn"}},
+		&agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "aa", ID: "t1", Next: 1, Type: "turn"}},
+		&agent.AppendThread{Thread: r.name, Entries: drafts(`{}`)},
+		&agent.PutCheckpoint{Key: r.name, State: agent.JSON(`{"n":1}`), Thread: &agent.Pointer{Thread: r.name, Rev: 1}},
+	)
+}
+
+// under commits as the owner of partition 7 does, for the instance as of an index.
+func (r erasedInstance) under(since uint64, ops ...agent.Op) *agent.Error {
+	fence := r.machine.Partition(7).Fence()
+	fence.Agent, fence.Since = r.name, since
+	return r.batch(agent.Commit{Scope: agent.DefaultScope, Fence: fence, Ops: ops})[0].Err
+}
+
+// endings is what is to be ended.
+func (r erasedInstance) endings() []agent.Ending {
+	r.tb.Helper()
+	all, next, err := r.machine.Endings("", 10)
+	if err != nil || next != "" {
+		r.tb.Fatalf("%v, more from %q, %v", all, next, err)
+	}
+	return all
+}
+
+// end says that an instance has ended.
+func (r erasedInstance) end(e agent.Ending, awake bool) {
+	r.tb.Helper()
+	if err := r.say(r.machine.EncodeEndInstance(e, awake)); err != nil {
+		r.tb.Fatal(err)
+	}
+}
+
+func (r erasedInstance) receipt() *agent.Erasure {
+	r.tb.Helper()
+	return read[*agent.Erasure](r.subject, &agent.GetErasure{Agent: r.name})
+}
+
+func TestAnErasureIsCompleteOnceItsLiveInstanceHasEnded(t *testing.T) {
+	r := newErasedInstance(t)
+	r.fill()
+	erased := do[*agent.Erasure](r.subject, &agent.EraseAgent{Agent: r.name})
+	if erased.Complete() || erased.Checkpoints != 1 || erased.Timers != 2 || erased.Instances != 1 || erased.Ending != erased.Index {
+		t.Fatalf("erased: %+v", erased)
+	}
+	if n := r.rows("\x92"); n != 1 {
+		t.Errorf("%d timers are left, not that of another instance alone", n)
+	}
+	if r.pass(); r.receipt().Complete() {
+		t.Fatal("it is complete though the instance has not ended")
+	}
+	all := r.endings()
+	if len(all) != 1 || all[0] != (agent.Ending{InstanceRef: r.ref, Index: erased.Index}) {
+		t.Fatalf("to be ended: %+v", all)
+	}
+	r.end(agent.Ending{InstanceRef: r.ref, Index: erased.Index - 1}, true) // of an erasure before
+	if r.receipt().Complete() {
+		t.Fatal("it is complete by the end of another one")
+	}
+	for range 2 { // the second changes nothing
+		r.end(all[0], true)
+		if now := r.receipt(); !now.Complete() || now.Instances != 1 || now.Ending != 0 || len(r.endings()) != 0 {
+			t.Fatalf("ended: %+v", now)
+		}
+	}
+	if n := r.leftovers(); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
+}
+
+// What nobody has stored may be live all the same: its receipt is its own.
+func TestAnInstanceOfWhichNothingIsStoredHasItsOwnReceipt(t *testing.T) {
+	r := newErasedInstance(t)
+	r.fill()
+	first := do[*agent.Erasure](r.subject, &agent.EraseAgent{Agent: r.name})
+	r.end(r.endings()[0], false)
+
+	again := do[*agent.Erasure](r.subject, &agent.EraseAgent{Agent: r.name})
+	if again.Complete() || again.Index != first.Index || again.Instances != 1 {
+		t.Fatalf("erased again: %+v", again)
+	}
+	r.end(r.endings()[0], false) // nothing was awake
+	if now := r.receipt(); !now.Complete() || now.Index != first.Index || now.Instances != 1 {
+		t.Fatalf("the receipt of before is now %+v", now)
+	}
+
+	do[*agent.Erasure](r.subject, &agent.EraseAgent{Agent: r.name})
+	r.end(r.endings()[0], true)
+	now := r.receipt()
+	if !now.Complete() || now.Index <= first.Index || now.Instances != 1 || now.Checkpoints != 0 || now.Hash == first.Hash {
+		t.Errorf("what was awake has the receipt %+v", now)
+	}
+}
+
+func TestWhatAnInstanceBeganBeforeItsErasureIsNotStored(t *testing.T) {
+	r := newErasedInstance(t)
+	r.fill()
+	read := r.machine.Applied()
+	put := &agent.PutCheckpoint{Key: r.name, State: agent.JSON(`{"n":2}`)}
+	if err := r.under(read, put); err != nil {
+		t.Fatalf("before the erasure: %v", err)
+	}
+	erased := do[*agent.Erasure](r.subject, &agent.EraseAgent{Agent: r.name})
+	for _, ended := range []bool{false, true} {
+		if ended {
+			r.end(r.endings()[0], true)
+		}
+		err := r.under(erased.Index-1, put)
+		if err == nil || err.Code != agent.CodeDeleted || err.Reason != agent.ReasonErased || err.Op != -1 {
+			t.Errorf("what began before it, ended %v: %v", ended, err)
+		}
+	}
+	if err := r.under(erased.Index, put); err != nil {
+		t.Errorf("what began after it: %v", err)
+	}
+	r.missing(agent.CodeNotFound, &agent.GetTimer{Manager: "m", Key: "a", ID: "t1"})
+}
+
+// A build that knows nothing of it must come to the same state.
+func TestBelowItsLevelAnErasureEndsNoInstance(t *testing.T) {
+	r := newSubject(t)
+	r.raise(5)
+	name := agent.InstanceRef{Manager: "m", Key: "a"}.Checkpoint()
+	do[*agent.CheckpointResult](r, &agent.PutCheckpoint{Key: name, State: agent.JSON(`{}`)})
+	if erased := do[*agent.Erasure](r, &agent.EraseAgent{Agent: name}); !erased.Complete() || erased.Instances != 0 {
+		t.Errorf("erased: %+v", erased)
+	}
+}

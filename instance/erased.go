@@ -1,0 +1,43 @@
+package instance
+
+import (
+	"context"
+	"errors"
+
+	"dormouse/agent"
+)
+
+// isErased tells whether the store refused a commit since the instance was erased
+// after it was read.
+func isErased(err error) bool {
+	var e *agent.Error
+	return errors.As(err, &e) && e.Code == agent.CodeDeleted && e.Reason == agent.ReasonErased
+}
+
+// endErased drops an instance whose agent was erased since it was read, whatever
+// it is at, and tells whether it did. Nothing of it is stored, and its callers are
+// told deleted.
+func (h *Host) endErased(ctx context.Context, ref agent.InstanceRef) (bool, error) {
+	i, unlock, err := h.standing(ref)
+	unlock()
+	if i == nil || err != nil {
+		return false, err
+	}
+	answers, err := h.o.Service.Read(ctx, agent.Reads{Scope: ref.Scope, Reads: []agent.Read{&agent.GetErasure{Agent: ref.Checkpoint()}}})
+	if err != nil {
+		return false, unavailable(ctx, err)
+	}
+	receipt, ok := answers.Answers[0].Found.(*agent.Erasure)
+	if !ok || receipt.Ending == 0 {
+		return false, nil
+	}
+	i, unlock, err = h.standing(ref)
+	defer unlock()
+	if i == nil || err != nil || h.service(i.family) == h.o.Service && i.stored.index >= receipt.Ending {
+		return false, err
+	}
+	gone := agent.Errorf(agent.CodeDeleted, "%s was erased at index %d: send the signal again to start it anew", i, receipt.Ending)
+	gone.Reason = agent.ReasonErased
+	h.drop(i, gone)
+	return true, nil
+}

@@ -1,0 +1,50 @@
+// Package leading runs work on the node that leads.
+package leading
+
+import "context"
+
+// Leader tells whether this node leads.
+type Leader interface {
+	IsLeader() bool
+	LeaderChanged() <-chan struct{} // closed at the next change; take it before asking
+}
+
+// Run calls work whenever this node begins to lead, until ctx ends. The context
+// that work gets ends when the node leads no more; work is to return then.
+func Run(ctx context.Context, leader Leader, work func(ctx context.Context)) {
+	for ctx.Err() == nil {
+		changed := leader.LeaderChanged()
+		if leader.IsLeader() {
+			once(ctx, leader, work)
+			continue
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// once runs work while this node leads.
+func once(ctx context.Context, leader Leader, work func(ctx context.Context)) {
+	ctx, end := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		defer end()
+		for {
+			changed := leader.LeaderChanged()
+			if !leader.IsLeader() {
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	work(ctx)
+	end()
+	<-watched
+}
