@@ -39,13 +39,6 @@ type EraseAgent struct {
 func (*EraseAgent) isOp() {}
 
 // Erasure is the receipt of an EraseAgent, as an op's result and as what
-// Ending is an instance that is to be ended where it is live, since its agent was
-// erased at a log index.
-type Ending struct {
-	InstanceRef
-	Index uint64
-}
-
 // GetErasure reads. Its counts grow until it is complete.
 type Erasure struct {
 	Agent       string
@@ -83,6 +76,13 @@ func (*Erasure) isFound()    {}
 
 // Complete tells whether all has been cleared away.
 func (e Erasure) Complete() bool { return e.CompletedAt != 0 }
+
+// Ending is an instance that is to be ended where it is live, since its agent was
+// erased at a log index.
+type Ending struct {
+	InstanceRef
+	Index uint64
+}
 
 // GetErasure reads the newest receipt of an agent, for as long as ErasureTTL
 // or its seal; not_found where there is none.

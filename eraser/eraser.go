@@ -17,6 +17,7 @@ import (
 	"dormouse/agent"
 	"dormouse/internal/leading"
 	"dormouse/internal/pause"
+	"dormouse/internal/planted"
 )
 
 // Source is this node's state machine.
@@ -151,7 +152,7 @@ func (e *Eraser) end(ctx context.Context, one agent.Ending) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	awake := false
-	if e.o.Source.Owned(one.InstanceRef) {
+	if e.o.Source.Owned(one.InstanceRef) && !planted.Is(planted.ErasedLivesOn) {
 		err := e.o.Instances.Stop(ctx, one.InstanceRef)
 		switch agent.CodeOf(err) {
 		case agent.CodeNotFound, agent.CodeDeleted:

@@ -135,14 +135,13 @@ func (e *erasing) store() error {
 	key, mark := idKey(kindErasure, e.scope, e.agent), idKey(kindErasing, e.scope, e.agent)
 	row := e.row
 	e.unexpire(row.DueAt, key)
-	switch {
-	case row.CompletedAt == 0:
+	if row.CompletedAt == 0 {
 		row.DueAt = max(e.progress.wall, 1)
 		if e.cleared { // endInstance goes on
 			row.DueAt = 0
 		}
 		e.rows.set(mark, encodeErasing(row))
-	default:
+	} else {
 		row.DueAt = max(e.deadline(agent.ErasureTTL.Milliseconds()), row.SealedUntil)
 		e.rows.remove(mark)
 	}

@@ -16,24 +16,24 @@ var erasedClaims = []instanceClaim{
 			time.Sleep(2 * time.Second) // the owner has read the manager
 			k.start("a", `{"n":1}`)
 			k.signal(k.ref("a"), "patch", `{"secret":true}`)
-			k.equal("instances", k.erase("a").Instances, uint64(1))
+			k.equal("instances", k.erase().Instances, uint64(1))
 			k.is("a", "")
 			k.holds(k.ref("a"), `{}`)
 			k.stop("a")
 			k.holds(k.ref("a"), `{}`)
-			k.erase("a")
+			k.erase()
 			k.lacks(agent.CodeNotFound, &agent.GetCheckpoint{Key: k.ref("a").Checkpoint()})
 		}
 	}},
 
 	{name: "an_erased_instance_ends_while_it_sleeps_and_where_there_is_none", prove: func(k *liveKit) {
 		k.manage(agent.Manager{})
-		k.equal("instances", k.erase("a").Instances, uint64(0))
+		k.equal("instances", k.erase().Instances, uint64(0))
 		k.start("a", `{"n":1}`)
 		k.stop("a")
-		first := k.erase("a")
+		first := k.erase()
 		k.equal("instances, checkpoints", []uint64{first.Instances, first.Checkpoints}, []uint64{1, 1})
-		again := k.erase("a")
+		again := k.erase()
 		k.equal("the receipt again", []any{again.Index, again.Instances, again.Hash}, []any{first.Index, first.Instances, first.Hash})
 	}},
 
@@ -45,7 +45,7 @@ var erasedClaims = []instanceClaim{
 			Manager: "m", Key: "a", ID: "t", Next: time.Now().Add(time.Hour).UnixMilli(), Type: "turn", Data: agent.JSON(`{}`),
 		}})
 		time.Sleep(long)
-		k.equal("timers", k.erase("a").Timers, uint64(2))
+		k.equal("timers", k.erase().Timers, uint64(2))
 		time.Sleep(long)
 		k.is("a", "")
 		k.equal("timers left", len(find[*agent.TimerList](k.kit, &agent.ListTimers{Manager: "m", Key: "a"}).Items), 0)
@@ -56,7 +56,7 @@ var erasedClaims = []instanceClaim{
 		for _, key := range []string{"a", "aa", "b"} {
 			k.start(key, `{"key":"`+key+`"}`)
 		}
-		k.erase("a")
+		k.erase()
 		k.holds(k.ref("aa"), `{"key":"aa"}`)
 		k.holds(k.ref("b"), `{"key":"b"}`)
 	}},
@@ -76,10 +76,10 @@ var erasedClaims = []instanceClaim{
 	}},
 }
 
-// erase erases an instance's agent, and waits until its receipt is complete.
-func (k *liveKit) erase(key string) *agent.Erasure {
+// erase erases the agent of instance a, and waits until its receipt is complete.
+func (k *liveKit) erase() *agent.Erasure {
 	k.Helper()
-	name := k.ref(key).Checkpoint()
+	name := k.ref("a").Checkpoint()
 	receipt, ok := k.commit(&agent.EraseAgent{Agent: name}).Results[0].(*agent.Erasure)
 	if !ok {
 		k.Fatal("the result is no receipt")

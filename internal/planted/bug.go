@@ -88,6 +88,7 @@ const (
 	ReviewDecidedTwice Bug = "review-decided-twice"
 	ForkIgnoresRev     Bug = "fork-ignores-rev"
 	ErasedIsRead       Bug = "erased-is-read"
+	ErasedLivesOn      Bug = "erased-lives-on"
 )
 
 // Instances that two nodes answer for, and signals and timers that are not once.
@@ -158,6 +159,7 @@ var about = map[Bug]string{
 	ReviewDecidedTwice: "a review that was answered can be answered again",
 	ForkIgnoresRev:     "a fork is of all entries, whichever rev was asked for",
 	ErasedIsRead:       "sessions of an erased agent are there until they are cleared away",
+	ErasedLivesOn:      "an erasure is complete though the owner of the live instance was not asked to end it",
 
 	SignalHandledTwice: "a signal that is sent again is handled again",
 	LapsedLeaseAnswers: "a node answers for its instances after its lease has lapsed",

@@ -22,6 +22,7 @@ var all = []func() Workload{
 	newReview,
 	newFork,
 	newErase,
+	newEraseLive,
 	newInstance,
 	newHost,
 	newPlan,

@@ -82,6 +82,7 @@ var specimens = []Specimen{
 	{Bug: planted.ReviewDecidedTwice, Workloads: []string{review}, Time: short, Seed: 1, Check: review},
 	{Bug: planted.ForkIgnoresRev, Workloads: []string{fork}, Time: short, Seed: 1, Check: fork},
 	{Bug: planted.ErasedIsRead, Workloads: []string{erase}, Time: some, Seed: 1, Check: erase},
+	{Bug: planted.ErasedLivesOn, Workloads: []string{"erase-live"}, Time: some, Seed: 1, Check: "erase-live"},
 
 	// Instances and timers.
 	{Bug: planted.SignalHandledTwice, Workloads: []string{instance}, Time: short, Seed: 1, Check: instance},

@@ -1,0 +1,203 @@
+package eraser_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/eraser"
+)
+
+// world is an Eraser's surroundings: a list of instances that are to be ended, and
+// their owners.
+type world struct {
+	agent.Instances
+
+	mu    sync.Mutex
+	list  []agent.Ending
+	ended map[agent.Ending]bool // :: → whether it was awake
+	leads bool
+	led   chan struct{}
+	news  chan struct{}
+	stop  func(ctx context.Context, key string) error // what an owner answers
+	stops int
+}
+
+// run starts an Eraser in a world, until the test ends.
+func run(t *testing.T, w *world) {
+	t.Helper()
+	w.ended, w.led, w.news = map[agent.Ending]bool{}, make(chan struct{}), make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- eraser.New(eraser.Options{Source: w, Leader: w, Instances: w, Log: w}).Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (w *world) Endings(from string, limit int) ([]agent.Ending, string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := slices.IndexFunc(w.list, func(e agent.Ending) bool { return e.Key >= from })
+	if at < 0 {
+		return nil, "", nil
+	}
+	rest := w.list[at:]
+	if len(rest) > limit {
+		return slices.Clone(rest[:limit]), rest[limit].Key, nil
+	}
+	return slices.Clone(rest), "", nil
+}
+
+func (w *world) WatchEndings() (<-chan struct{}, func()) { return w.news, func() {} }
+
+// Owned says that everybody but "free" has an owner.
+func (w *world) Owned(ref agent.InstanceRef) bool { return ref.Key != "free" }
+
+func (w *world) IsLeader() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.leads
+}
+
+func (w *world) LeaderChanged() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.led
+}
+
+// lead makes the node lead, or not.
+func (w *world) lead(leads bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leads = leads
+	close(w.led)
+	w.led = make(chan struct{})
+}
+
+// add puts instances on the list.
+func (w *world) add(index uint64, keys ...string) {
+	w.mu.Lock()
+	for _, key := range keys {
+		w.list = append(w.list, agent.Ending{InstanceRef: agent.InstanceRef{Scope: "s", Manager: "m", Key: key}, Index: index})
+	}
+	w.mu.Unlock()
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+}
+
+func (w *world) Stop(ctx context.Context, ref agent.InstanceRef) error {
+	w.mu.Lock()
+	w.stops++
+	stop := w.stop
+	w.mu.Unlock()
+	return stop(ctx, ref.Key)
+}
+
+func (w *world) EndInstance(_ context.Context, e agent.Ending, awake bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, twice := w.ended[e]; twice {
+		return agent.Errorf(agent.CodeInternal, "%+v ended twice", e)
+	}
+	w.ended[e] = awake
+	w.list = slices.DeleteFunc(w.list, func(o agent.Ending) bool { return o == e })
+	return nil
+}
+
+func (w *world) awake(index uint64, key string) (awake, ended bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	awake, ended = w.ended[agent.Ending{InstanceRef: agent.InstanceRef{Scope: "s", Manager: "m", Key: key}, Index: index}]
+	return awake, ended
+}
+
+func TestTheLeaderEndsWhatIsOnTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{stop: func(_ context.Context, key string) error {
+			switch key {
+			case "asleep":
+				return agent.Errorf(agent.CodeNotFound, "it is not awake")
+			case "free":
+				t.Error("nobody owns it, and somebody was asked")
+			}
+			return nil
+		}}
+		run(t, w)
+		w.add(1, "asleep", "awake", "free")
+		if time.Sleep(time.Minute); len(w.ended) != 0 {
+			t.Fatal("a node that does not lead ended something")
+		}
+		w.lead(true)
+		synctest.Wait()
+		for key, want := range map[string]bool{"asleep": false, "awake": true, "free": false} {
+			if awake, ended := w.awake(1, key); !ended || awake != want {
+				t.Errorf("%s: ended %v, awake %v", key, ended, awake)
+			}
+		}
+		w.add(2, "awake")
+		synctest.Wait()
+		if _, ended := w.awake(2, "awake"); !ended {
+			t.Error("what came later was not ended")
+		}
+	})
+}
+
+// An owner that hangs is asked again and again, and holds up nobody else.
+func TestAnOwnerThatHangsHoldsUpNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		until := time.Now().Add(time.Minute)
+		w := &world{stop: func(ctx context.Context, key string) error {
+			if key != "hung" || time.Now().After(until) {
+				return nil
+			}
+			<-ctx.Done()
+			return agent.Errorf(agent.CodeUnavailable, "it does not answer")
+		}}
+		run(t, w)
+		w.lead(true)
+		w.add(1, "hung")
+		synctest.Wait()
+		w.add(2, "other")
+		synctest.Wait()
+		if _, ended := w.awake(2, "other"); !ended {
+			t.Error("the other one waits")
+		}
+		if _, ended := w.awake(1, "hung"); ended {
+			t.Error("it ended though its owner did not answer")
+		}
+		time.Sleep(2 * time.Minute)
+		if _, ended := w.awake(1, "hung"); !ended || w.stops > 20 {
+			t.Errorf("ended %v, after it was asked %d times", ended, w.stops)
+		}
+	})
+}
+
+// Who leads no more leaves what is under way to the next leader.
+func TestWhoLeadsNoMoreEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{stop: func(ctx context.Context, _ string) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}}
+		run(t, w)
+		w.lead(true)
+		w.add(1, "a")
+		synctest.Wait()
+		w.lead(false)
+		if time.Sleep(time.Minute); w.stops != 1 || len(w.ended) != 0 {
+			t.Errorf("asked %d times, ended %v", w.stops, w.ended)
+		}
+	})
+}

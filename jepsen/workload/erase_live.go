@@ -1,0 +1,177 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"dormouse/agent"
+)
+
+// eraseLive erases agents that are live instances. Signals leave marks in an
+// instance's state: of every second key each turn is stored, of the others what is
+// in memory is stored when the instance hibernates. Nothing of what was answered
+// before an erasure began may be seen once its receipt is complete.
+type eraseLive struct {
+	keys    *Keys
+	names   atomic.Int64 // marks so far; numbers them
+	managed [2]managed   // stored each turn, and when the instance hibernates
+}
+
+const (
+	eraseLiveWidth    = 6
+	eraseLiveCallsMax = 400
+	callMark          = "mark"
+)
+
+func newEraseLive() Workload {
+	w := &eraseLive{keys: NewSharedKeys("live", eraseLiveWidth, eraseLiveCallsMax)}
+	for i, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
+		w.managed[i].manager = agent.Manager{
+			Name: "erased-" + string(durability), Handler: agent.Handler{Kind: agent.HandlerDocument},
+			Durability: durability, IdleTimeout: counterIdle,
+		}
+	}
+	return w
+}
+
+// Name implements Workload.
+func (*eraseLive) Name() string { return "erase-live" }
+
+// About implements Workload.
+func (*eraseLive) About() string {
+	return "agents that are live instances, erased while they take signals: nothing from before an erasure is seen once its receipt is complete"
+}
+
+// eraseLiveCall is a mark by its name, which no other has.
+type eraseLiveCall struct {
+	Name string `json:"name,omitempty"`
+}
+
+// eraseLiveSeen is what came of a call.
+type eraseLiveSeen struct {
+	First    bool     `json:"first,omitempty"`    // of a mark: the only attempt at it was answered, so none is under way
+	Complete bool     `json:"complete,omitempty"` // of an erasure
+	Names    []string `json:"names,omitempty"`    // of a get
+}
+
+// managerOf is the manager of a key's instance.
+func (w *eraseLive) managerOf(key string) *managed { return &w.managed[key[len(key)-1]%2] }
+
+func (w *eraseLive) ref(p *Process, key string) agent.InstanceRef {
+	return agent.InstanceRef{Scope: p.Scope, Manager: w.managerOf(key).manager.Name, Key: key}
+}
+
+// Run implements Workload.
+func (w *eraseLive) Run(ctx context.Context, p *Process) {
+	for pace(ctx, p) {
+		key := w.keys.Pick(p)
+		if !w.managerOf(key).set(ctx, p) {
+			continue
+		}
+		soon, cancel := ctx, context.CancelFunc(func() {})
+		if p.Node != "" { // or it would wait out what its node is cut off from
+			soon, cancel = context.WithTimeout(ctx, readerMax)
+		}
+		switch draw := p.Rand.IntN(20); {
+		case draw < 9:
+			_ = w.mark(soon, p, key)
+		case draw < 16:
+			_ = w.get(soon, p, key)
+		case draw < 18:
+			_ = w.sleep(soon, p, key)
+		default:
+			_ = w.erase(soon, p, key)
+		}
+		cancel()
+	}
+}
+
+// mark leaves a mark in the instance's state.
+func (w *eraseLive) mark(ctx context.Context, p *Process, key string) error {
+	in := eraseLiveCall{Name: writeName(p, w.names.Add(1))}
+	_, err := Call(ctx, p, callMark, key, true, in, func(ctx context.Context) (eraseLiveSeen, error) {
+		data, err := json.Marshal(map[string]any{"marks": map[string]int{in.Name: 1}})
+		if err != nil {
+			panic(err) // strings
+		}
+		ctx, attempts := counting(ctx)
+		_, err = p.Client.Instances().Signal(ctx, w.ref(p, key), agent.Signal{
+			Type: "patch", Data: data, Request: agent.Request{Client: fmt.Sprintf("%s/%s/%s", p.Scope, key, in.Name), Seq: 1, TTL: signalTTL},
+		})
+		return eraseLiveSeen{First: attempts.Load() == 1}, err
+	})
+	return err
+}
+
+// get asks the instance for its marks.
+func (w *eraseLive) get(ctx context.Context, p *Process, key string) error {
+	_, err := Call(ctx, p, callGet, key, false, eraseLiveCall{}, func(ctx context.Context) (eraseLiveSeen, error) {
+		reply, err := p.Client.Instances().Signal(ctx, w.ref(p, key), agent.Signal{Type: "get"})
+		if err != nil {
+			return eraseLiveSeen{}, err
+		}
+		var found struct {
+			State struct {
+				Marks map[string]int `json:"marks"`
+			} `json:"state"`
+		}
+		if err := json.Unmarshal(reply.Data, &found); err != nil {
+			return eraseLiveSeen{}, agent.Errorf(agent.CodeInternal, "the reply is %s: %v", reply.Data, err)
+		}
+		var out eraseLiveSeen
+		for name := range found.State.Marks {
+			out.Names = append(out.Names, name)
+		}
+		slices.Sort(out.Names)
+		return out, nil
+	})
+	return err
+}
+
+// sleep lets the instance hibernate.
+func (w *eraseLive) sleep(ctx context.Context, p *Process, key string) error {
+	_, err := Call(ctx, p, callSleep, key, true, eraseLiveCall{}, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, p.Client.Instances().Hibernate(ctx, w.ref(p, key))
+	})
+	return err
+}
+
+// erase erases the instance's agent, and waits for a while until that is complete.
+func (w *eraseLive) erase(ctx context.Context, p *Process, key string) error {
+	_, err := Call(ctx, p, callErase, key, true, eraseLiveCall{}, func(ctx context.Context) (eraseLiveSeen, error) {
+		name := w.ref(p, key).Checkpoint()
+		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{&agent.EraseAgent{Agent: name}}})
+		if err != nil {
+			return eraseLiveSeen{}, err
+		}
+		receipt, ok := result.Results[0].(*agent.Erasure)
+		if !ok {
+			return eraseLiveSeen{}, agent.Errorf(agent.CodeInternal, "the result is a %T", result.Results[0])
+		}
+		receipt, _ = agent.AwaitErasure(ctx, receipt, func(ctx context.Context) (*agent.Erasure, error) {
+			_, found, err := findAll(ctx, p, &agent.GetErasure{Agent: name})
+			if err != nil {
+				return nil, err
+			}
+			if now, ok := found[0].(*agent.Erasure); ok {
+				return now, nil
+			}
+			return nil, agent.Errorf(agent.CodeInternal, "there is no receipt of agent %q", name)
+		})
+		return eraseLiveSeen{Complete: receipt.Complete()}, nil
+	})
+	return err
+}
+
+// Final erases every agent, and asks its instance once more.
+func (w *eraseLive) Final(ctx context.Context, p *Process) error {
+	return finalReads(ctx, w.keys.All(), func(key string) error {
+		if err := w.erase(ctx, p, key); err != nil {
+			return err
+		}
+		return w.get(ctx, p, key)
+	})
+}
