@@ -31,8 +31,9 @@ type InstancePeers interface {
 // Instances implements agent.Instances on any node: each call goes to the owner
 // of its partition. What was surely not handled, as while a partition moves, is
 // tried again until the owner answers, patience ends or the caller's time does.
-// What may have been handled is unknown, and the caller's to send again under
-// the same request id.
+// An owner that does not answer is waited for until its lease lapses, however much
+// time the caller has: see route. What may have been handled and must not be made
+// twice is unknown, and the caller's to send again under the same request id.
 type Instances struct {
 	node  string
 	local agent.Instances // of this node alone; nil where it keeps none
@@ -85,40 +86,6 @@ func (r *Instances) Elsewhere(ref agent.InstanceRef) string {
 	return ""
 }
 
-// route makes a call at the owner of the instance, wherever that is by then.
-func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, call func(agent.Instances) (T, error)) (T, error) {
-	var none T
-	if err := ref.Validate(); err != nil {
-		return none, err
-	}
-	partition := placement.Partition(ref.Scope, ref.Manager, ref.Key)
-	giveUp := time.Now().Add(patience)
-	pause := newPause()
-	for {
-		changed := r.table.PartitionsChanged() // taken before the look
-		owner, err := r.owner(partition)
-		if err == nil {
-			var answer T
-			if answer, err = call(owner); err == nil {
-				return answer, nil
-			}
-		}
-		if !moving(err) {
-			return none, err
-		}
-		wait := max(pause.NextBackOff(), retryAfter(err))
-		if time.Now().Add(wait).After(giveUp) {
-			return none, settled(err)
-		}
-		select {
-		case <-changed:
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return none, settled(err)
-		}
-	}
-}
-
 // moving tells whether the call was surely not handled, and may be elsewhere or
 // soon. A full mailbox is the caller's to wait for.
 func moving(err error) bool {
@@ -148,23 +115,31 @@ func done(err error) (struct{}, error) { return struct{}{}, err }
 
 // Start implements agent.Instances.
 func (r *Instances) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (agent.Instance, error) {
-	return route(ctx, r, ref, func(at agent.Instances) (agent.Instance, error) { return at.Start(ctx, ref, start) })
+	return route(ctx, r, ref, repeatable, func(ctx context.Context, at agent.Instances) (agent.Instance, error) {
+		return at.Start(ctx, ref, start)
+	})
 }
 
 // Lookup implements agent.Instances.
 func (r *Instances) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
-	return route(ctx, r, ref, func(at agent.Instances) (agent.Instance, error) { return at.Lookup(ctx, ref) })
+	return route(ctx, r, ref, repeatable, func(ctx context.Context, at agent.Instances) (agent.Instance, error) {
+		return at.Lookup(ctx, ref)
+	})
 }
 
 // Stop implements agent.Instances.
 func (r *Instances) Stop(ctx context.Context, ref agent.InstanceRef) error {
-	_, err := route(ctx, r, ref, func(at agent.Instances) (struct{}, error) { return done(at.Stop(ctx, ref)) })
+	_, err := route(ctx, r, ref, once, func(ctx context.Context, at agent.Instances) (struct{}, error) {
+		return done(at.Stop(ctx, ref))
+	})
 	return err
 }
 
 // Hibernate implements agent.Instances.
 func (r *Instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
-	_, err := route(ctx, r, ref, func(at agent.Instances) (struct{}, error) { return done(at.Hibernate(ctx, ref)) })
+	_, err := route(ctx, r, ref, repeatable, func(ctx context.Context, at agent.Instances) (struct{}, error) {
+		return done(at.Hibernate(ctx, ref))
+	})
 	return err
 }
 
@@ -172,24 +147,32 @@ func (r *Instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error 
 // here, so that it is one attachment however often it is tried.
 func (r *Instances) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
 	attach.Name(rand.Text())
-	return route(ctx, r, ref, func(at agent.Instances) (agent.Attached, error) { return at.Attach(ctx, ref, attach) })
+	return route(ctx, r, ref, repeatable, func(ctx context.Context, at agent.Instances) (agent.Attached, error) {
+		return at.Attach(ctx, ref, attach)
+	})
 }
 
 // Detach implements agent.Instances.
 func (r *Instances) Detach(ctx context.Context, ref agent.InstanceRef, attachment string) error {
-	_, err := route(ctx, r, ref, func(at agent.Instances) (struct{}, error) { return done(at.Detach(ctx, ref, attachment)) })
+	_, err := route(ctx, r, ref, repeatable, func(ctx context.Context, at agent.Instances) (struct{}, error) {
+		return done(at.Detach(ctx, ref, attachment))
+	})
 	return err
 }
 
 // Touch implements agent.Instances.
 func (r *Instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment string) error {
-	_, err := route(ctx, r, ref, func(at agent.Instances) (struct{}, error) { return done(at.Touch(ctx, ref, attachment)) })
+	_, err := route(ctx, r, ref, repeatable, func(ctx context.Context, at agent.Instances) (struct{}, error) {
+		return done(at.Touch(ctx, ref, attachment))
+	})
 	return err
 }
 
 // Signal implements agent.Instances.
 func (r *Instances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
-	return route(ctx, r, ref, func(at agent.Instances) (agent.Reply, error) { return at.Signal(ctx, ref, signal) })
+	return route(ctx, r, ref, repeat(signal.Request.Client != ""), func(ctx context.Context, at agent.Instances) (agent.Reply, error) {
+		return at.Signal(ctx, ref, signal)
+	})
 }
 
 // Stats implements agent.Instances: it asks all members at once. One that does

@@ -191,3 +191,92 @@ func TestAWrongReferenceIsRefusedBeforeItIsRouted(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+// hung is an owner that takes a call and never answers.
+type hung struct {
+	agent.Instances
+	took int
+}
+
+func (h *hung) Signal(ctx context.Context, _ agent.InstanceRef, _ agent.Signal) (agent.Reply, error) {
+	h.took++
+	<-ctx.Done()
+	return agent.Reply{}, agent.Errorf(agent.CodeUnknown, "the call ended: %v", ctx.Err())
+}
+
+func (h *hung) Attach(ctx context.Context, _ agent.InstanceRef, _ agent.Attach) (agent.Attached, error) {
+	h.took++
+	<-ctx.Done()
+	return agent.Attached{}, agent.Errorf(agent.CodeUnavailable, "the call ended: %v", ctx.Err())
+}
+
+// An owner that hangs costs its callers its lease, not all of their time.
+func TestACallLeavesAnOwnerWhoseLeaseLapses(t *testing.T) {
+	const lapse = 4 * time.Second
+	test := func(name string, call func(ctx context.Context, r *router.Instances) error, want agent.Code, tookB int) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				at, a, b := newTable("a"), &hung{}, &host{name: "b"}
+				r := router.NewInstances("c", nil, at, hosts{"a:1": a, "b:1": b})
+				go func() { time.Sleep(lapse); at.move("b") }()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				began := time.Now()
+				err := call(ctx, r)
+				if agent.CodeOf(err) != want || a.took != 1 || b.took != tookB {
+					t.Errorf("%v; a took %d, b %d", err, a.took, b.took)
+				}
+				if waited := time.Since(began); waited < lapse || waited > lapse+time.Second {
+					t.Errorf("it took %v", waited)
+				}
+			})
+		})
+	}
+	requested := agent.Signal{Type: "x", Request: agent.Request{Client: "c", Seq: 1}}
+	test("with a request id", func(ctx context.Context, r *router.Instances) error {
+		reply, err := r.Signal(ctx, ref, requested)
+		if err == nil && reply.Node != "b" {
+			t.Errorf("answered by %s", reply.Node)
+		}
+		return err
+	}, "", 1)
+	test("without one", func(ctx context.Context, r *router.Instances) error {
+		_, err := r.Signal(ctx, ref, agent.Signal{Type: "x"})
+		return err
+	}, agent.CodeUnknown, 0)
+	test("that comes to the same", func(ctx context.Context, r *router.Instances) error {
+		_, err := r.Attach(ctx, ref, agent.Attach{})
+		return err
+	}, "", 2)
+}
+
+// Who gives a partition up in order has answered by then, though the answer comes
+// after the news.
+func TestAnAnswerOnItsWayIsTakenAfterAMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := newTable("a")
+		a := &host{name: "a", signal: func(agent.Signal) error {
+			at.move("b")
+			time.Sleep(100 * time.Millisecond)
+			return nil
+		}}
+		r := router.NewInstances("c", nil, at, hosts{"a:1": a, "b:1": &host{name: "b"}})
+		if reply, err := r.Signal(t.Context(), ref, agent.Signal{Type: "x"}); err != nil || reply.Node != "a" {
+			t.Errorf("answered by %q, %v", reply.Node, err)
+		}
+	})
+}
+
+// A refusal after an attempt that may have been handled does not say that it was not.
+func TestARefusalAfterAHungAttemptIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := newTable("a")
+		b := &host{name: "b", signal: func(agent.Signal) error { return agent.Errorf(agent.CodeOverloaded, "full") }}
+		r := router.NewInstances("c", nil, at, hosts{"a:1": &hung{}, "b:1": b})
+		go func() { time.Sleep(time.Second); at.move("b") }()
+		_, err := r.Signal(t.Context(), ref, agent.Signal{Type: "x", Request: agent.Request{Client: "c", Seq: 1}})
+		if agent.CodeOf(err) != agent.CodeUnknown {
+			t.Errorf("%v", err)
+		}
+	})
+}
