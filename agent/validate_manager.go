@@ -46,6 +46,7 @@ func (m *Manager) settle() error {
 		m.validLives(),
 		m.validSkips(),
 		settleSchedules(&m.Schedules),
+		m.takesSchedules(),
 		settleMetadata(&m.Metadata),
 	); err != nil {
 		return err

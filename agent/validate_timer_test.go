@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"errors"
 	"testing"
 
 	"dormouse/agent"
@@ -119,5 +120,33 @@ func TestReadsOfTimersAreJudged(t *testing.T) {
 			reads := agent.Reads{Reads: []agent.Read{c.read}}
 			check(t, reads.Validate(), c.want)
 		})
+	}
+}
+
+func TestADocumentTakesItsOwnSignals(t *testing.T) {
+	document := agent.Handler{Kind: agent.HandlerDocument}
+	for _, kind := range []string{agent.SignalAppend, agent.SignalPatch, agent.SignalTurn, agent.SignalGet, agent.SignalTimer, agent.SignalCron} {
+		if err := document.Takes(kind); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	for _, kind := range []string{"", "tick", "Patch"} {
+		if err := document.Takes(kind); agent.CodeOf(err) != agent.CodeInvalid {
+			t.Errorf("%q: %v", kind, err)
+		}
+		if err := (agent.Handler{Kind: agent.HandlerGo, Name: "g"}).Takes(kind); err != nil {
+			t.Errorf("a Go handler, %q: %v", kind, err)
+		}
+	}
+	job := agent.JSON(`{"j":{"cron_expression":"@daily","message":{"type":"tick"}}}`)
+	put := &agent.PutManager{Manager: agent.Manager{Name: "m", Handler: document, Schedules: job}}
+	c := agent.Commit{Ops: []agent.Op{put}}
+	var e *agent.Error
+	if err := c.Validate(); !errors.As(err, &e) || e.Code != agent.CodeInvalid || e.Field != "schedules" {
+		t.Errorf("a manager of documents: %v", err)
+	}
+	put.Manager.Handler = agent.Handler{Kind: agent.HandlerGo, Name: "g"}
+	if err := c.Validate(); err != nil {
+		t.Errorf("a manager of Go handlers: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"fmt"
+	"strings"
 
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
@@ -55,7 +56,21 @@ func (c *commit) openTimer(manager, key, id string) (*timer, error) {
 // keyOf is the key of the timer's row of a kind.
 func (t *timer) keyOf(kind string) string { return t.name.row(kind, t.scope) }
 
-func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) { return c.setTimer(op, c.mint) }
+// putTimer sets a timer. One whose signal its manager's handler cannot take would
+// fail each time, and is refused; those of stored jobs are left as they are.
+func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) {
+	if c.level >= endingLevel && !strings.HasPrefix(op.ID, agent.CronTimerPrefix) {
+		row, err := c.managerRow(op.Manager)
+		if err != nil {
+			return nil, err
+		}
+		handler := agent.Handler{Kind: agent.HandlerKind(row.GetSettings().GetHandler().GetKind())}
+		if err := handler.Takes(op.Type); err != nil {
+			return nil, err
+		}
+	}
+	return c.setTimer(op, c.mint)
+}
 
 // setTimer puts a timer, of the generation that mint gives.
 func (c *commit) setTimer(op *agent.Timer, mint func() uint64) (agent.OpResult, error) {

@@ -141,3 +141,20 @@ func TestTimersGoWithTheirScope(t *testing.T) {
 	r.after(2 * time.Second).feed(nil)
 	wantDue(t, r, 1)
 }
+
+// What its handler can never take would be tried, and fail, for ever.
+func TestATimerWhoseSignalADocumentCannotTakeIsRefused(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	tick := func(manager, kind string) *agent.PutTimer {
+		return &agent.PutTimer{Timer: agent.Timer{Manager: manager, Key: "k", ID: "t", Cron: "@daily", Type: kind}}
+	}
+	do[*agent.TimerResult](r, tick("m", "tick")) // there is no manager yet
+	do[*agent.ManagerResult](r,
+		&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}},
+		&agent.PutManager{Manager: agent.Manager{Name: "g", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "g"}}},
+	)
+	r.refuse(agent.CodeInvalid, tick("m", "tick"))
+	do[*agent.TimerResult](r, tick("m", agent.SignalPatch))
+	do[*agent.TimerResult](r, tick("g", "tick"))
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"dormouse/agent"
@@ -143,6 +144,11 @@ func (t *Turn) PatchCron(specs agent.JSON) error {
 	}
 	declared, _ := agent.CronSpecs(manager.Schedules)
 	for _, change := range changes {
+		if change.Set != nil {
+			if err := manager.Handler.TakesIn("specs", fmt.Sprintf("job %q", change.Job), change.Set.Timer("", "").Type); err != nil {
+				return err
+			}
+		}
 		if change.Set != nil && slices.ContainsFunc(declared, func(d agent.CronSpec) bool { return d.Job == change.Job }) {
 			return agent.Errorf(agent.CodeConflict, "manager %q declares job %q for all of its instances: change it there", manager.Name, change.Job)
 		}

@@ -12,34 +12,25 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// The signals that the handler document takes, beside agent.SignalTimer, which
-// it notes as an entry of kind signal_in.
-const (
-	signalAppend = "append" // {"entries": one or many}
-	signalPatch  = "patch"  // a merge patch of the state
-	signalTurn   = "turn"   // {"entries"?, "patch"?, "timers"?, "cron"?}
-	signalGet    = "get"    // {}; the only one whose reply holds the state
-)
-
 // document is the handler that is built in: a state and a thread, which signals
 // patch and append to. What they hold that is wrong is invalid.
 func document(t *Turn) error {
 	var err error
 	state := false
 	switch t.Type() {
-	case signalGet:
+	case agent.SignalGet:
 		state = true
 		err = read(t.Data(), "data", &struct{}{})
-	case signalPatch:
+	case agent.SignalPatch:
 		err = t.Patch(t.Data())
-	case signalAppend, signalTurn:
+	case agent.SignalAppend, agent.SignalTurn:
 		err = documentTurn(t)
 	case agent.SignalTimer:
 		payload := append(appendString([]byte(`{"type":`), t.Type()), `,"data":`...)
 		payload = append(append(payload, t.Data()...), '}')
 		t.Append(agent.Draft{Kind: agent.KindSignalIn, Payload: payload})
 	default:
-		err = agent.Invalid("type", "a document takes no signal %q: send %s, %s, %s or %s", t.Type(), signalAppend, signalPatch, signalTurn, signalGet)
+		err = agent.Handler{Kind: agent.HandlerDocument}.Takes(t.Type())
 	}
 	t.answer = func(rev, revision uint64) agent.JSON {
 		reply := fmt.Appendf(nil, `{"rev":%d,"revision":%d`, rev, revision)
@@ -62,12 +53,12 @@ func documentTurn(t *Turn) error {
 	if err := read(t.Data(), "data", &want); err != nil {
 		return err
 	}
-	if t.Type() == signalAppend {
+	if t.Type() == agent.SignalAppend {
 		switch {
 		case len(want.Entries) == 0:
 			return agent.Invalid("entries", "entries are missing: give one or many")
 		case want.Patch != nil || want.Timers != nil || want.Cron != nil:
-			return agent.Invalid("data", "append takes entries alone: send %s", signalTurn)
+			return agent.Invalid("data", "append takes entries alone: send %s", agent.SignalTurn)
 		}
 	}
 	for _, d := range want.Entries {

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -33,12 +34,17 @@ func (t *Turn) setTimers(specs jsontext.Value) error {
 	if err := read(agent.JSON(specs), "timers", &plans); err != nil {
 		return err
 	}
-	ref := t.Ref()
+	ref, handler := t.Ref(), agent.Handler{Kind: t.kind}
 	for _, id := range slices.Sorted(maps.Keys(plans)) {
 		p := plans[id]
 		if p == nil {
 			t.Commit(&agent.DeleteTimer{Manager: ref.Manager, Key: ref.Key, ID: id})
 			continue
+		}
+		if p.Type != "" {
+			if err := handler.TakesIn("timers", fmt.Sprintf("timer %q", id), p.Type); err != nil {
+				return err
+			}
 		}
 		t.Commit(&agent.PutTimer{Timer: agent.Timer{
 			Manager: ref.Manager, Key: ref.Key, ID: id, Cron: p.Cron, Next: p.At, TimeZone: p.TimeZone,
