@@ -48,7 +48,7 @@ func (h Handler) refuses(signal string) string {
 func (m *Manager) takesSchedules() error {
 	specs, _ := CronSpecs(m.Schedules)
 	for i := range specs {
-		if err := m.Handler.TakesIn("schedules", fmt.Sprintf("job %q", specs[i].Job), specs[i].Timer("", "").Type); err != nil {
+		if err := m.Handler.TakesIn("schedules", fmt.Sprintf("schedules: job %q", specs[i].Job), specs[i].Timer("", "").Type); err != nil {
 			return err
 		}
 	}

@@ -142,7 +142,7 @@ func TestADocumentTakesItsOwnSignals(t *testing.T) {
 	put := &agent.PutManager{Manager: agent.Manager{Name: "m", Handler: document, Schedules: job}}
 	c := agent.Commit{Ops: []agent.Op{put}}
 	var e *agent.Error
-	if err := c.Validate(); !errors.As(err, &e) || e.Code != agent.CodeInvalid || e.Field != "schedules" {
+	if err := c.Validate(); !errors.As(err, &e) || e.Code != agent.CodeInvalid || e.Field != "manager.schedules" {
 		t.Errorf("a manager of documents: %v", err)
 	}
 	put.Manager.Handler = agent.Handler{Kind: agent.HandlerGo, Name: "g"}
