@@ -16,6 +16,7 @@ type Manager struct {
 	SignalTTL    time.Duration // a handler is given so long for a signal; 0 means SignalTimeoutDefault
 	AttachTTL    time.Duration // an attachment lapses after so long without a touch; 0 means AttachmentTTLDefault
 	Track        bool          // each signal leaves instruction_start and instruction_end entries in the thread
+	Untracked    bool          // …never; where neither is set: of a Go or HTTP handler, once the instance has a thread
 	SkipsPersist []string      // top-level fields of the state that are not stored
 	Schedules    JSON          // recurring jobs of each instance, {job: spec} as in a manifest: declared ones win over stored ones; nil means none
 	Metadata     JSON
@@ -76,6 +77,20 @@ type DeleteManager struct {
 
 // Mailbox is how many signals wait for one instance at most.
 func (m *Manager) Mailbox() int { return orDefault(m.MailboxMax, MailboxDefault) }
+
+// Tracking tells whether signals are tracked. It is nil where the manager does not
+// say and its handler is a Go or HTTP handler: they are once there is a thread.
+func (m *Manager) Tracking() *bool {
+	if !m.Track && !m.Untracked && m.Handler.Kind != HandlerDocument {
+		return nil
+	}
+	return &m.Track
+}
+
+// SetTracking is its inverse.
+func (m *Manager) SetTracking(track *bool) {
+	m.Track, m.Untracked = track != nil && *track, track != nil && !*track
+}
 
 // SignalTimeout is how long a handler is given for a signal.
 func (m *Manager) SignalTimeout() time.Duration { return orDefault(m.SignalTTL, SignalTimeoutDefault) }

@@ -40,6 +40,9 @@ func (m *Manager) settle() error {
 	if m.Version == 0 {
 		m.Version = 1
 	}
+	if m.Track && m.Untracked {
+		return Invalid("track", "track and untracked exclude each other: set one")
+	}
 	if err := firstOf(
 		validManagerName("name", m.Name),
 		m.Handler.validate(),

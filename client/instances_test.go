@@ -31,7 +31,7 @@ func TestACastIsHandledWhateverItsClientCommitsMeanwhile(t *testing.T) {
 	c := nodetest.StartWith(t, nodetest.Options{Handlers: map[string]instance.GoHandler{
 		"slow": {New: func(agent.InstanceRef) instance.Handler { return slow{may} }},
 	}})
-	put := agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "slow"}}}
+	put := agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "slow"}, Untracked: true}}
 	if _, err := c.PutManager(t.Context(), put); err != nil {
 		t.Fatal(err)
 	}

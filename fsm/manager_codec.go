@@ -39,7 +39,7 @@ func encodeManager(m *agent.Manager) *logpb.ManagerSettings {
 		Handler:       &logpb.Handler{Kind: string(m.Handler.Kind), Name: m.Handler.Name, Url: m.Handler.URL, Key: m.Handler.Key},
 		IdleTimeoutMs: millis(m.IdleTimeout), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
 		MailboxMax: uint64(max(m.MailboxMax, 0)), AwakeMax: uint64(max(m.AwakeMax, 0)),
-		SignalTtlMs: millis(m.SignalTTL), AttachTtlMs: millis(m.AttachTTL), Track: m.Track, SkipsPersist: m.SkipsPersist, Metadata: m.Metadata,
+		SignalTtlMs: millis(m.SignalTTL), AttachTtlMs: millis(m.AttachTTL), Track: m.Track, Untracked: m.Untracked, SkipsPersist: m.SkipsPersist, Metadata: m.Metadata,
 		Schedules: m.Schedules,
 	}
 }
@@ -50,7 +50,7 @@ func decodeManager(p *logpb.ManagerSettings) agent.Manager {
 		Handler:     agent.Handler{Kind: agent.HandlerKind(h.GetKind()), Name: h.GetName(), URL: h.GetUrl(), Key: h.GetKey()},
 		IdleTimeout: duration(p.GetIdleTimeoutMs()), Durability: agent.Durability(p.GetDurability()), Storage: agent.Keeping(p.GetStorage()),
 		Version: p.GetVersion(), MailboxMax: count(p.GetMailboxMax()), AwakeMax: count(p.GetAwakeMax()),
-		SignalTTL: duration(p.GetSignalTtlMs()), AttachTTL: duration(p.GetAttachTtlMs()), Track: p.GetTrack(),
+		SignalTTL: duration(p.GetSignalTtlMs()), AttachTTL: duration(p.GetAttachTtlMs()), Track: p.GetTrack(), Untracked: p.GetUntracked(),
 		SkipsPersist: p.GetSkipsPersist(), Metadata: p.GetMetadata(), Schedules: p.GetSchedules(),
 	}
 }

@@ -157,18 +157,6 @@ func (t *Turn) settle(rev, revision uint64) {
 	}
 }
 
-// track puts the turn's entries between two that tell of the signal.
-func (t *Turn) track() {
-	payload := appendString(append(make([]byte, 0, 64), `{"type":`...), t.signal.Type)
-	payload = append(payload, '}')
-	var refs agent.JSON
-	if r := t.signal.Request; r.Client != "" {
-		refs = append(appendString([]byte(`{"`+agent.RefSignalID+`":`), signalID(r)), '}')
-	}
-	entry := func(kind string) agent.Draft { return agent.Draft{Kind: kind, Payload: payload, Refs: refs} }
-	t.entries = append(append([]agent.Draft{entry(agent.KindInstructionStart)}, t.entries...), entry(agent.KindInstructionEnd))
-}
-
 // unfit is the error of a turn whose changes cannot be stored. With the
 // document handler they are the caller's own.
 func (t *Turn) unfit(err error) error {

@@ -51,7 +51,7 @@ func TestEachSignalIsCountedExactlyOnce(t *testing.T) {
 		for _, node := range []string{"n2", "n3"} {
 			hosts[node], grounds[node], _ = k.open(node, options)
 		}
-		k.put(agent.Manager{Name: "m", Handler: goHandler, IdleTimeout: 300 * time.Millisecond, SignalTTL: time.Second})
+		k.put(agent.Manager{Name: "m", Handler: goHandler, IdleTimeout: 300 * time.Millisecond, SignalTTL: time.Second, Untracked: true})
 		c := &chaos{kit: k, grounds: grounds, random: rand.New(rand.NewPCG(seed, 0))}
 		hook(k.store, &k.store.before, func(agent.Commit) error { return c.fail(agent.CodeUnavailable) })
 		hook(k.store, &k.store.after, func(agent.Commit) error { return c.fail(agent.CodeUnknown) })

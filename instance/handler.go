@@ -213,7 +213,7 @@ func said(err error) *agent.Error {
 func interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {
-	case isCode(cause, agent.CodeUnavailable, agent.CodeNotOwner):
+	case isCode(cause, agent.CodeUnavailable, agent.CodeNotOwner) || isErased(cause):
 		return cause
 	case errors.Is(ctx.Err(), context.Canceled):
 		return errStopping

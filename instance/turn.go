@@ -25,6 +25,9 @@ func (h *Host) turn(i *instance, s agent.Signal) (agent.Reply, error) {
 		reply, err := h.attempt(i, manager, s, request)
 		var stale *staleError
 		if !errors.As(err, &stale) {
+			if err != nil {
+				h.trackFailed(i, manager, s, err)
+			}
 			return reply, err
 		}
 		// What the handler was told is not so any more, and nothing was applied.
@@ -71,8 +74,8 @@ func (h *Host) attempt(i *instance, manager agent.Manager, s agent.Signal, reque
 
 // conclude makes a turn's changes the instance's, stored as its manager says.
 func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request agent.Request) (agent.Reply, error) {
-	if manager.Track {
-		t.track()
+	if i.tracked(manager) {
+		t.entries = append(append([]agent.Draft{started(t.signal)}, t.entries...), ended(t.signal, nil))
 	}
 	_, service, _ := h.config(i.family)
 	must := t.durable || len(t.ops) > 0 || len(t.jobs) > 0 || t.signal.Ack != nil

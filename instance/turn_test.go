@@ -323,8 +323,11 @@ func TestASignalCanBeTracked(t *testing.T) {
 		if err != nil {
 			k.Fatal(err)
 		}
-		e := answers.Answers[0].Found.(*agent.Entries).Items[0] //nolint:forcetypeassert // it was read above
-		if string(e.Payload) != `{"type":"append"}` || string(e.Refs) != `{"signal_id":"c/7"}` {
+		all := answers.Answers[0].Found.(*agent.Entries).Items //nolint:forcetypeassert // it was read above
+		if e := all[0]; string(e.Payload) != `{"type":"append"}` || string(e.Refs) != `{"signal_id":"c/7"}` {
+			k.Errorf("%s %s", e.Payload, e.Refs)
+		}
+		if e := all[2]; string(e.Payload) != `{"type":"append","status":"ok"}` || string(e.Refs) != `{"signal_id":"c/7"}` {
 			k.Errorf("%s %s", e.Payload, e.Refs)
 		}
 	})

@@ -93,7 +93,7 @@ func TestAnHTTPHandlerHandlesSignals(t *testing.T) {
 		k.send(k.host, "a", signal("add", `{"n":2}`))
 		s := requested(signal("add", `{"n":3}`), "c", 1)
 		reply := k.send(k.host, "a", s)
-		if string(reply.Data) != `{"sum":5}` || reply.Rev != 2 || reply.Revision != 2 {
+		if string(reply.Data) != `{"sum":5}` || reply.Rev != 4 || reply.Revision != 2 {
 			k.Errorf("%+v %s", reply, reply.Data)
 		}
 		if id := e.calls[1].Header.Get("Dormouse-Signal"); id != "c/1" {
@@ -102,11 +102,11 @@ func TestAnHTTPHandlerHandlesSignals(t *testing.T) {
 		if again := k.send(k.host, "a", s); string(again.Data) != `{"sum":5}` || len(e.calls) != 2 {
 			k.Errorf("%s after %d calls", again.Data, len(e.calls))
 		}
-		if got := k.entries("a"); !slices.Equal(got, []string{"added", "added"}) {
+		if got := k.entries("a"); !slices.Equal(got, []string{"added", "instruction_start", "added", "instruction_end"}) {
 			k.Errorf("%v", got)
 		}
 		e.serve = func(*http.Request, []byte) (int, string, error) { return http.StatusNoContent, "", nil }
-		if reply := k.send(k.host, "a", signal("add", ``)); reply.Data != nil || reply.Rev != 2 {
+		if reply := k.send(k.host, "a", signal("add", ``)); reply.Data != nil || reply.Rev != 6 {
 			k.Errorf("%+v", reply)
 		}
 	})

@@ -99,7 +99,7 @@ type inn struct {
 func openInn(t *testing.T, size int) *inn {
 	t.Helper()
 	w := &inn{placedTown(t, size), map[agent.InstanceRef]uint64{}}
-	put := &agent.PutManager{Manager: agent.Manager{Name: "tallies", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "tally"}}}
+	put := &agent.PutManager{Manager: agent.Manager{Name: "tallies", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "tally"}, Untracked: true}}
 	if _, err := w.awake["n1"].Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		t.Fatal(err)
 	}

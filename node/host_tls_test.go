@@ -138,7 +138,7 @@ func TestAHostJoinsOverTLS(t *testing.T) {
 	hosting, leave := context.WithCancel(context.Background())
 	left := make(chan error, 1)
 	go func() { left <- h.Run(hosting) }()
-	put := &agent.PutManager{Manager: agent.Manager{Name: "tallies", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "tally"}}}
+	put := &agent.PutManager{Manager: agent.Manager{Name: "tallies", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "tally"}, Untracked: true}}
 	if _, err := h.Service().Commit(ctx, agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		t.Fatal(err)
 	}

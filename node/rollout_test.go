@@ -24,7 +24,7 @@ type rollout struct {
 // put writes a manager of a Go handler.
 func (w *rollout) put(manager, handler string, version uint64) {
 	w.t.Helper()
-	put := &agent.PutManager{Manager: agent.Manager{Name: manager, Version: version, Handler: agent.Handler{Kind: agent.HandlerGo, Name: handler}}}
+	put := &agent.PutManager{Manager: agent.Manager{Name: manager, Version: version, Handler: agent.Handler{Kind: agent.HandlerGo, Name: handler}, Untracked: true}}
 	if _, err := w.leader().Service().Commit(w.t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		w.t.Fatal(err)
 	}

@@ -200,7 +200,7 @@ func liveThrough(t *testing.T, size int, happens func(*crowd)) []string {
 	}
 	c.settle(3)
 	put := &agent.PutManager{Manager: agent.Manager{
-		Name: "crowd", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "mark"}, IdleTimeout: 10 * time.Second,
+		Name: "crowd", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "mark"}, IdleTimeout: 10 * time.Second, Untracked: true,
 	}}
 	if _, err := c.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ type putManagerDoc struct {
 	AwakeMax     uint64           `json:"awake_max"`
 	SignalTTL    milliseconds     `json:"signal_ttl_ms"`
 	AttachTTL    milliseconds     `json:"attach_ttl_ms"`
-	Track        bool             `json:"track"`
+	Track        *bool            `json:"track"`
 	SkipsPersist []string         `json:"skips_persist"`
 	Schedules    jsontext.Value   `json:"schedules"`
 	Metadata     jsontext.Value   `json:"metadata"`
@@ -38,9 +38,10 @@ func (d *putManagerDoc) op() (agent.Op, error) {
 	m := agent.Manager{
 		Name: d.Name, Handler: agent.Handler(d.Handler), IdleTimeout: d.IdleTimeout.span(), Durability: d.Durability, Storage: d.Storage,
 		Version: d.Version, MailboxMax: int(min(d.MailboxMax, agent.MailboxMost+1)), AwakeMax: int(min(d.AwakeMax, agent.AwakeMost+1)),
-		SignalTTL: d.SignalTTL.span(), AttachTTL: d.AttachTTL.span(), Track: d.Track, SkipsPersist: d.SkipsPersist,
+		SignalTTL: d.SignalTTL.span(), AttachTTL: d.AttachTTL.span(), SkipsPersist: d.SkipsPersist,
 		Schedules: agent.JSON(d.Schedules), Metadata: agent.JSON(d.Metadata),
 	}
+	m.SetTracking(d.Track)
 	return &agent.PutManager{Manager: m, IfRevision: d.IfRevision}, nil
 }
 

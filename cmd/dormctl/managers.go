@@ -60,6 +60,7 @@ func (a *app) managersShow() *cobra.Command {
 func (a *app) managersPut() *cobra.Command {
 	var m agent.Manager
 	var handler, signWith, durability, storage, metadata string
+	var track bool
 	var guard guardFlags
 	cmd := &cobra.Command{
 		Use: "put MANAGER", Short: "Say how the instances of one kind are kept", Args: exactly("MANAGER"),
@@ -68,6 +69,9 @@ are awake hear of it within a second; another handler, version or storage thaws
 them anew.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			m.Name, m.Handler, m.Durability, m.Storage = args[0], handlerOf(handler, signWith), agent.Durability(durability), agent.Keeping(storage)
+			if cmd.Flags().Changed("track") {
+				m.SetTracking(&track)
+			}
 			if m.Metadata, err = a.optionalObject("--metadata", metadata); err != nil {
 				return err
 			}
@@ -95,7 +99,7 @@ them anew.`,
 	flags.IntVar(&m.AwakeMax, "awake-max", 0, "instances awake on one node; 0 means no bound of its own")
 	flags.DurationVar(&m.SignalTTL, "signal-ttl", 0, "a handler is given so long for a signal; 0 means 30s")
 	flags.DurationVar(&m.AttachTTL, "attach-ttl", 0, "an attachment lapses after so long without a touch; 0 means 1m")
-	flags.BoolVar(&m.Track, "track", false, "have each signal leave entries in the thread")
+	flags.BoolVar(&track, "track", false, "have each signal leave entries in the thread; where not given, signals of Go and HTTP handlers do once there is a thread")
 	flags.StringSliceVar(&m.SkipsPersist, "skips-persist", nil, "top-level fields of the state that are not stored")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or - for stdin")
 	guard.define(cmd, true)
@@ -168,7 +172,9 @@ func (a *app) printManager(m *agent.Manager) error {
 	}
 	g.add("signal ttl", m.SignalTimeout().String())
 	g.add("attach ttl", m.AttachmentTTL().String())
-	g.add("tracked", yes(m.Track))
+	if track := m.Tracking(); track != nil {
+		g.add("tracked", yes(*track))
+	}
 	if m.SkipsPersist != nil {
 		g.add("not stored", joined(m.SkipsPersist))
 	}
@@ -199,7 +205,7 @@ type managerDoc struct {
 	AwakeMax      int            `json:"awake_max,omitzero"`
 	SignalTTLMS   int64          `json:"signal_ttl_ms"`
 	AttachTTLMS   int64          `json:"attach_ttl_ms"`
-	Track         bool           `json:"track"`
+	Track         *bool          `json:"track"`
 	SkipsPersist  []string       `json:"skips_persist,omitempty"`
 	Schedules     jsontext.Value `json:"schedules,omitempty"`
 	Metadata      jsontext.Value `json:"metadata"`
@@ -214,7 +220,7 @@ func managerOf(m agent.Manager) managerDoc {
 		Name: m.Name, Handler: handlerDoc{Kind: string(m.Handler.Kind), Name: m.Handler.Name, URL: m.Handler.URL, Key: m.Handler.Key},
 		IdleTimeoutMS: m.IdleTimeout.Milliseconds(), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
 		MailboxMax: m.Mailbox(), AwakeMax: m.AwakeMax, SignalTTLMS: m.SignalTimeout().Milliseconds(), AttachTTLMS: m.AttachmentTTL().Milliseconds(),
-		Track: m.Track, SkipsPersist: m.SkipsPersist, Schedules: jsontext.Value(m.Schedules), Metadata: object(m.Metadata), Incarnation: m.Incarnation, Revision: m.Revision,
+		Track: m.Tracking(), SkipsPersist: m.SkipsPersist, Schedules: jsontext.Value(m.Schedules), Metadata: object(m.Metadata), Incarnation: m.Incarnation, Revision: m.Revision,
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 	}
 }

@@ -39,6 +39,7 @@ func Handlers(model Model) map[string]instance.GoHandler {
 func Manager() *agent.PutManager {
 	return &agent.PutManager{Manager: agent.Manager{
 		Name: "companions", Handler: agent.Handler{Kind: agent.HandlerGo, Name: Name},
+		Untracked: true, // its thread is the conversation alone
 	}}
 }
 

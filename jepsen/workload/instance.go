@@ -40,7 +40,7 @@ func newCounters(name, about string, handler agent.Handler) *instance {
 	return &instance{
 		name: name, about: about,
 		keys:    NewSharedKeys(counterPrefix, counterWidth, counterCallsMax),
-		managed: managed{manager: agent.Manager{Name: counterManager, Handler: handler, IdleTimeout: counterIdle}},
+		managed: managed{manager: agent.Manager{Name: counterManager, Handler: handler, IdleTimeout: counterIdle, Untracked: true}},
 	}
 }
 

@@ -104,6 +104,7 @@ type Manager struct {
 	SignalTtlMs   uint64                 `protobuf:"varint,9,opt,name=signal_ttl_ms,json=signalTtlMs,proto3" json:"signal_ttl_ms,omitempty"`
 	AttachTtlMs   uint64                 `protobuf:"varint,10,opt,name=attach_ttl_ms,json=attachTtlMs,proto3" json:"attach_ttl_ms,omitempty"`
 	Track         bool                   `protobuf:"varint,11,opt,name=track,proto3" json:"track,omitempty"`
+	Untracked     bool                   `protobuf:"varint,30,opt,name=untracked,proto3" json:"untracked,omitempty"` // neither: of a Go or HTTP handler, once the instance has a thread
 	SkipsPersist  []string               `protobuf:"bytes,12,rep,name=skips_persist,json=skipsPersist,proto3" json:"skips_persist,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,13,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	Incarnation   uint64                 `protobuf:"varint,14,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
@@ -218,6 +219,13 @@ func (x *Manager) GetAttachTtlMs() uint64 {
 func (x *Manager) GetTrack() bool {
 	if x != nil {
 		return x.Track
+	}
+	return false
+}
+
+func (x *Manager) GetUntracked() bool {
+	if x != nil {
+		return x.Untracked
 	}
 	return false
 }
@@ -636,7 +644,7 @@ const file_proto_api_manager_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x03 \x01(\tR\x03url\x12\x10\n" +
-	"\x03key\x18\x04 \x01(\tR\x03key\"\xc5\x04\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\"\xe3\x04\n" +
 	"\aManager\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x122\n" +
 	"\ahandler\x18\x02 \x01(\v2\x18.dormouse.api.v1.HandlerR\ahandler\x12&\n" +
@@ -652,7 +660,8 @@ const file_proto_api_manager_proto_rawDesc = "" +
 	"\rsignal_ttl_ms\x18\t \x01(\x04R\vsignalTtlMs\x12\"\n" +
 	"\rattach_ttl_ms\x18\n" +
 	" \x01(\x04R\vattachTtlMs\x12\x14\n" +
-	"\x05track\x18\v \x01(\bR\x05track\x12#\n" +
+	"\x05track\x18\v \x01(\bR\x05track\x12\x1c\n" +
+	"\tuntracked\x18\x1e \x01(\bR\tuntracked\x12#\n" +
 	"\rskips_persist\x18\f \x03(\tR\fskipsPersist\x12\x1a\n" +
 	"\bmetadata\x18\r \x01(\fR\bmetadata\x12 \n" +
 	"\vincarnation\x18\x0e \x01(\x04R\vincarnation\x12\x1a\n" +

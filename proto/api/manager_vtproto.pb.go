@@ -118,6 +118,18 @@ func (m *Manager) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error) {
 		i--
 		dAtA[i] = 0xf2
 	}
+	if m.Untracked {
+		i--
+		if m.Untracked {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x1
+		i--
+		dAtA[i] = 0xf0
+	}
 	if m.UpdatedAt != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.UpdatedAt))
 		i--
@@ -642,6 +654,9 @@ func (m *Manager) SizeVT() (n int) {
 	}
 	if m.UpdatedAt != 0 {
 		n += 2 + protohelpers.SizeOfVarint(uint64(m.UpdatedAt))
+	}
+	if m.Untracked {
+		n += 3
 	}
 	l = len(m.Schedules)
 	if l > 0 {
@@ -1386,6 +1401,26 @@ func (m *Manager) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 30:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Untracked", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Untracked = bool(v != 0)
 		case 190:
 			if wireType != 2 {
 				return fmt.Errorf("proto: wrong wireType = %d for field Schedules", wireType)

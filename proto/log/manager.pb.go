@@ -105,6 +105,7 @@ type ManagerSettings struct {
 	SignalTtlMs   uint64                 `protobuf:"varint,8,opt,name=signal_ttl_ms,json=signalTtlMs,proto3" json:"signal_ttl_ms,omitempty"`
 	AttachTtlMs   uint64                 `protobuf:"varint,9,opt,name=attach_ttl_ms,json=attachTtlMs,proto3" json:"attach_ttl_ms,omitempty"`
 	Track         bool                   `protobuf:"varint,10,opt,name=track,proto3" json:"track,omitempty"`
+	Untracked     bool                   `protobuf:"varint,30,opt,name=untracked,proto3" json:"untracked,omitempty"` // neither: of a Go or HTTP handler, once the instance has a thread
 	SkipsPersist  []string               `protobuf:"bytes,11,rep,name=skips_persist,json=skipsPersist,proto3" json:"skips_persist,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,12,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	Schedules     []byte                 `protobuf:"bytes,190,opt,name=schedules,proto3" json:"schedules,omitempty"`
@@ -208,6 +209,13 @@ func (x *ManagerSettings) GetAttachTtlMs() uint64 {
 func (x *ManagerSettings) GetTrack() bool {
 	if x != nil {
 		return x.Track
+	}
+	return false
+}
+
+func (x *ManagerSettings) GetUntracked() bool {
+	if x != nil {
+		return x.Untracked
 	}
 	return false
 }
@@ -595,7 +603,7 @@ const file_proto_log_manager_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x03 \x01(\tR\x03url\x12\x10\n" +
-	"\x03key\x18\x04 \x01(\tR\x03key\"\xbd\x03\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\"\xdb\x03\n" +
 	"\x0fManagerSettings\x122\n" +
 	"\ahandler\x18\x01 \x01(\v2\x18.dormouse.log.v1.HandlerR\ahandler\x12&\n" +
 	"\x0fidle_timeout_ms\x18\x02 \x01(\x04R\ridleTimeoutMs\x12\x1e\n" +
@@ -610,7 +618,8 @@ const file_proto_log_manager_proto_rawDesc = "" +
 	"\rsignal_ttl_ms\x18\b \x01(\x04R\vsignalTtlMs\x12\"\n" +
 	"\rattach_ttl_ms\x18\t \x01(\x04R\vattachTtlMs\x12\x14\n" +
 	"\x05track\x18\n" +
-	" \x01(\bR\x05track\x12#\n" +
+	" \x01(\bR\x05track\x12\x1c\n" +
+	"\tuntracked\x18\x1e \x01(\bR\tuntracked\x12#\n" +
 	"\rskips_persist\x18\v \x03(\tR\fskipsPersist\x12\x1a\n" +
 	"\bmetadata\x18\f \x01(\fR\bmetadata\x12\x1d\n" +
 	"\tschedules\x18\xbe\x01 \x01(\fR\tschedules\"\x94\x01\n" +

@@ -118,6 +118,18 @@ func (m *ManagerSettings) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error)
 		i--
 		dAtA[i] = 0xf2
 	}
+	if m.Untracked {
+		i--
+		if m.Untracked {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x1
+		i--
+		dAtA[i] = 0xf0
+	}
 	if len(m.Metadata) > 0 {
 		i -= len(m.Metadata)
 		copy(dAtA[i:], m.Metadata)
@@ -583,6 +595,9 @@ func (m *ManagerSettings) SizeVT() (n int) {
 	l = len(m.Metadata)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.Untracked {
+		n += 3
 	}
 	l = len(m.Schedules)
 	if l > 0 {
@@ -1219,6 +1234,26 @@ func (m *ManagerSettings) UnmarshalVT(dAtA []byte) error {
 				m.Metadata = []byte{}
 			}
 			iNdEx = postIndex
+		case 30:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Untracked", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Untracked = bool(v != 0)
 		case 190:
 			if wireType != 2 {
 				return fmt.Errorf("proto: wrong wireType = %d for field Schedules", wireType)

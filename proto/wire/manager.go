@@ -44,7 +44,7 @@ func managerToProto(m *agent.Manager) *apipb.Manager {
 		IdleTimeoutMs: millis(m.IdleTimeout), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
 		// A negative number turns into one that the door refuses.
 		MailboxMax: uint64(m.MailboxMax), AwakeMax: uint64(m.AwakeMax),
-		SignalTtlMs: millis(m.SignalTTL), AttachTtlMs: millis(m.AttachTTL), Track: m.Track, SkipsPersist: m.SkipsPersist, Metadata: m.Metadata,
+		SignalTtlMs: millis(m.SignalTTL), AttachTtlMs: millis(m.AttachTTL), Track: m.Track, Untracked: m.Untracked, SkipsPersist: m.SkipsPersist, Metadata: m.Metadata,
 		Schedules:   m.Schedules,
 		Incarnation: m.Incarnation, Revision: m.Revision, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 	}
@@ -69,7 +69,7 @@ func managerFromProto(p *apipb.Manager) (*agent.Manager, error) {
 		Handler:     agent.Handler{Kind: agent.HandlerKind(h.GetKind()), Name: h.GetName(), URL: h.GetUrl(), Key: h.GetKey()},
 		IdleTimeout: idle, Durability: agent.Durability(p.GetDurability()), Storage: agent.Keeping(p.GetStorage()), Version: p.GetVersion(),
 		MailboxMax: number(p.GetMailboxMax()), AwakeMax: number(p.GetAwakeMax()), SignalTTL: signal, AttachTTL: attach,
-		Track: p.GetTrack(), SkipsPersist: p.GetSkipsPersist(), Metadata: json(p.GetMetadata()), Schedules: json(p.GetSchedules()),
+		Track: p.GetTrack(), Untracked: p.GetUntracked(), SkipsPersist: p.GetSkipsPersist(), Metadata: json(p.GetMetadata()), Schedules: json(p.GetSchedules()),
 		Incarnation: p.GetIncarnation(), Revision: p.GetRevision(), CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(),
 	}, nil
 }

@@ -26,7 +26,7 @@ type managerBody struct {
 	AwakeMax      uint64           `json:"awake_max,omitempty" doc:"Instances awake on one node, past which the least recently used hibernate; no bound of its own where absent"`
 	SignalTTLMS   uint64           `json:"signal_ttl_ms,omitempty" doc:"A handler is given so long for a signal; 30,000 where absent"`
 	AttachTTLMS   uint64           `json:"attach_ttl_ms,omitempty" doc:"An attachment lapses after so long without a touch; 60,000 where absent"`
-	Track         bool             `json:"track,omitempty" doc:"Each signal leaves entries in the thread when it begins and ends"`
+	Track         *bool            `json:"track,omitempty" doc:"Each signal leaves an instruction_start and an instruction_end in the thread, the latter with the status ok or error; where absent, those of a Go or HTTP handler do once the instance has a thread"`
 	SkipsPersist  []string         `json:"skips_persist,omitempty" doc:"Top-level fields of the state that are not stored"`
 	Schedules     document         `json:"schedules,omitempty" doc:"Recurring jobs of each instance, set when it wakes; they win over those in its checkpoint"`
 	Metadata      document         `json:"metadata,omitempty"`
@@ -39,9 +39,9 @@ func (b *managerBody) op(name string) (*agent.PutManager, error) {
 		Handler:    agent.Handler{Kind: b.Handler.Kind, Name: b.Handler.Name, URL: b.Handler.URL, Key: b.Handler.Key},
 		Durability: b.Durability, Storage: b.Storage, Version: b.Version,
 		MailboxMax: int(min(b.MailboxMax, agent.MailboxMost+1)), AwakeMax: int(min(b.AwakeMax, agent.AwakeMost+1)),
-		Track: b.Track, SkipsPersist: b.SkipsPersist, Metadata: agent.JSON(b.Metadata),
-		Schedules: agent.JSON(b.Schedules),
+		SkipsPersist: b.SkipsPersist, Metadata: agent.JSON(b.Metadata), Schedules: agent.JSON(b.Schedules),
 	}
+	m.SetTracking(b.Track)
 	for _, span := range []struct {
 		field string
 		ms    uint64
@@ -69,7 +69,7 @@ type manager struct {
 	AwakeMax      int              `json:"awake_max,omitzero"`
 	SignalTTLMS   int64            `json:"signal_ttl_ms"`
 	AttachTTLMS   int64            `json:"attach_ttl_ms"`
-	Track         bool             `json:"track"`
+	Track         *bool            `json:"track" doc:"null: once the instance has a thread"`
 	SkipsPersist  []string         `json:"skips_persist,omitempty"`
 	Schedules     document         `json:"schedules,omitempty"`
 	Metadata      document         `json:"metadata"`
@@ -88,7 +88,7 @@ func managerOf(m agent.Manager) manager {
 		Name: m.Name, Handler: handler{Kind: m.Handler.Kind, Name: m.Handler.Name, URL: m.Handler.URL, Key: m.Handler.Key},
 		IdleTimeoutMS: m.IdleTimeout.Milliseconds(), Durability: m.Durability, Storage: m.Storage, Version: m.Version,
 		MailboxMax: m.Mailbox(), AwakeMax: m.AwakeMax, SignalTTLMS: m.SignalTimeout().Milliseconds(), AttachTTLMS: m.AttachmentTTL().Milliseconds(),
-		Track: m.Track, SkipsPersist: m.SkipsPersist, Metadata: metadata,
+		Track: m.Tracking(), SkipsPersist: m.SkipsPersist, Metadata: metadata,
 		Schedules:   document(m.Schedules),
 		Incarnation: m.Incarnation, Revision: m.Revision, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 	}

@@ -1,0 +1,92 @@
+package instance
+
+import (
+	"errors"
+
+	"dormouse/agent"
+)
+
+// tracked tells whether the instance's signals leave instruction_start and
+// instruction_end in its thread. Where its manager does not say, those of a Go or
+// HTTP handler do once there is a thread, as Jido's Direct strategy has it.
+func (i *instance) tracked(manager agent.Manager) bool {
+	switch {
+	case manager.Track, manager.Untracked:
+		return manager.Track
+	case manager.Handler.Kind == agent.HandlerDocument:
+		return false
+	default:
+		return i.stored.threadIncarnation != 0 || i.body.rare != nil && len(i.body.rare.pending) > 0
+	}
+}
+
+// started is the entry that stands before those of a signal's turn.
+func started(s agent.Signal) agent.Draft {
+	payload := append(appendString([]byte(`{"type":`), s.Type), '}')
+	return agent.Draft{Kind: agent.KindInstructionStart, Payload: payload, Refs: signalRefs(s)}
+}
+
+// ended is the entry that stands after them: with the status ok, or error with the
+// code, and the reason if there is one.
+func ended(s agent.Signal, err *agent.Error) agent.Draft {
+	payload := appendString([]byte(`{"type":`), s.Type)
+	if err == nil {
+		payload = append(payload, `,"status":"ok"}`...)
+	} else {
+		payload = appendString(append(payload, `,"status":"error","code":`...), string(err.Code))
+		if err.Reason != "" {
+			payload = appendString(append(payload, `,"reason":`...), err.Reason)
+		}
+		payload = append(payload, '}')
+	}
+	return agent.Draft{Kind: agent.KindInstructionEnd, Payload: payload, Refs: signalRefs(s)}
+}
+
+func signalRefs(s agent.Signal) agent.JSON {
+	if s.Request.Client == "" {
+		return nil
+	}
+	return append(appendString([]byte(`{"`+agent.RefSignalID+`":`), signalID(s.Request)), '}')
+}
+
+// trackFailed leaves the two entries of a signal that failed, under a request of the
+// host's own: the signal may be sent again under its. A signal that was not handled
+// for no fault of its handler leaves nothing.
+func (h *Host) trackFailed(i *instance, manager agent.Manager, s agent.Signal, failure error) {
+	var e *agent.Error
+	if !errors.As(failure, &e) || agent.OutcomeOf(e) != agent.Refused || isErased(e) ||
+		isCode(e, agent.CodeUnavailable, agent.CodeNotOwner, agent.CodeOverloaded) || !i.tracked(manager) {
+		return
+	}
+	_, service, _ := h.config(i.family)
+	if service == nil {
+		return
+	}
+	entries := []agent.Draft{started(s), ended(s, e)}
+	if i.body.awake && manager.Durability == agent.DurabilityIdle {
+		s.Request = agent.Request{} // that it failed is not kept as its answer
+		t := newTurn(h, i, s, manager.Handler.Kind)
+		t.entries = entries
+		if _, err := h.remember(i, service, t); err != nil {
+			h.o.Logger.Debug("a signal that failed was not tracked", "instance", i.String(), "error", err)
+		}
+		return
+	}
+	ops := []agent.Op{i.appending(entries)}
+	if i.stored.revision == 0 { // a thread goes with the checkpoint that points to it
+		if !i.body.awake {
+			return
+		}
+		var err error
+		if ops, err = h.storing(i, entries, i.body.state, lifecycleTurn); err != nil {
+			return
+		}
+	}
+	result, err := h.settle(i, service, agent.Commit{Ops: ops, Request: h.request(i)})
+	if err != nil {
+		h.forget(i, agent.ReasonChanged)
+		h.o.Logger.Debug("a signal that failed was not tracked", "instance", i.String(), "error", err)
+		return
+	}
+	h.wrote(i, result)
+}
