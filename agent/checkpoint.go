@@ -8,7 +8,7 @@ type Checkpoint struct {
 	Version     uint64 // the caller's schema version; 1 where none was given
 	State       JSON   // an object; never holds "__thread__"
 	Thread      *Pointer
-	Lifecycle   string // why it was saved: completion, cancel, error, interrupt, title_generated, shutdown, idle, manual
+	Lifecycle   string // why it was saved, one of CheckpointLifecycles; "" where nobody said
 	Metadata    JSON   // an object
 	CreatedAt   int64  // Unix ms
 	UpdatedAt   int64
@@ -37,4 +37,14 @@ type Thawed struct {
 	Thread     *Thread // as of the pointer's rev; nil without a pointer
 	Entries    []Entry // the entries below the pointer's rev, or the last of them where a tail was asked for
 	Ahead      uint64  // entries the journal has past the pointer
+}
+
+// CheckpointLifecycles are the reasons for which a checkpoint is saved: those of a
+// conversation, and idle (nobody needed the agent), manual (somebody asked for it)
+// and fork (it was copied).
+func CheckpointLifecycles() []string {
+	return []string{
+		string(LifecycleCompletion), string(LifecycleCancel), string(LifecycleError), string(LifecycleInterrupt),
+		string(LifecycleTitleGenerated), string(LifecycleShutdown), "idle", "manual", "fork",
+	}
 }

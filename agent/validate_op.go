@@ -103,7 +103,7 @@ func validContentType(text string) error {
 func (t *tally) putCheckpoint(o *PutCheckpoint) error {
 	if err := firstOf(
 		ValidID("key", o.Key),
-		validText("lifecycle", "kind_bytes_max", o.Lifecycle, KindBytesMax),
+		validWord("lifecycle", o.Lifecycle, append(CheckpointLifecycles(), "")...),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.pointer(o.Thread),
 		settleState(&o.State),

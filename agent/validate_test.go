@@ -102,11 +102,11 @@ func TestCommitIsJudgedAtEachLimit(t *testing.T) {
 		{"delete value, seal below zero", ops(&agent.DeleteValue{Key: "k", Seal: -time.Second}), invalid(0, "seal")},
 		{"delete value without a key", ops(&agent.DeleteValue{}), invalid(0, "key")},
 
-		{"checkpoint at the limit", ops(&agent.PutCheckpoint{Key: "k", State: object(agent.CheckpointBytesMax - agent.MetadataBytesMax), Metadata: object(agent.MetadataBytesMax), Lifecycle: text(128), TTL: agent.TTLMax}), refusal{}},
+		{"checkpoint at the limit", ops(&agent.PutCheckpoint{Key: "k", State: object(agent.CheckpointBytesMax - agent.MetadataBytesMax), Metadata: object(agent.MetadataBytesMax), Lifecycle: "title_generated", TTL: agent.TTLMax}), refusal{}},
 		{"checkpoint past it", ops(&agent.PutCheckpoint{Key: "k", State: object(agent.CheckpointBytesMax - 1)}), tooLarge(0, "state")},
 		{"checkpoint, white space does not count", ops(&agent.PutCheckpoint{Key: "k", State: append(object(agent.CheckpointBytesMax-2), "   "...)}), refusal{}},
 		{"checkpoint metadata past it", ops(&agent.PutCheckpoint{Key: "k", Metadata: object(agent.MetadataBytesMax + 1)}), tooLarge(0, "metadata")},
-		{"lifecycle past it", ops(&agent.PutCheckpoint{Key: "k", Lifecycle: text(129)}), tooLarge(0, "lifecycle")},
+		{"lifecycle of no checkpoint", ops(&agent.PutCheckpoint{Key: "k", Lifecycle: "on_whim"}), invalid(0, "lifecycle")},
 		{"lifecycle not UTF-8", ops(&agent.PutCheckpoint{Key: "k", Lifecycle: "\xff"}), invalid(0, "lifecycle")},
 		{"checkpoint ttl past it", ops(&agent.PutCheckpoint{Key: "k", TTL: agent.TTLMax + 1}), invalid(0, "ttl")},
 		{"P-13 state not an object", ops(&agent.PutCheckpoint{Key: "k", State: agent.JSON("[]")}), invalid(0, "state")},

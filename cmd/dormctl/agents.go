@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,7 +57,7 @@ object, @FILE, or - for stdin.`,
 	flags.StringVar(&entries, "entries", "", "file with the agent's entries from --from on, or - for stdin")
 	flags.Uint64Var(&from, "from", 0, "seq of the first of them: the rev where --entries is empty")
 	flags.Uint64Var(&put.Version, "version", 0, "your schema's version; 0 means 1")
-	flags.StringVar(&put.Lifecycle, "lifecycle", "", "why it is saved: completion, idle, manual, …")
+	flags.StringVar(&put.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	ttlFlag(cmd, &put.TTL)
 	guard.define(cmd, true)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,7 @@ func (a *app) checkpointsPut() *cobra.Command {
 		},
 	}
 	cmd.Flags().Uint64Var(&op.Version, "version", 0, "your schema's version; 0 means 1")
-	cmd.Flags().StringVar(&op.Lifecycle, "lifecycle", "", "why it is saved: completion, idle, manual, …")
+	cmd.Flags().StringVar(&op.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	ttlFlag(cmd, &op.TTL)
 	pointer.define(cmd)

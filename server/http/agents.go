@@ -11,7 +11,7 @@ type hibernateBody struct {
 	State      document       `json:"state" doc:"What the agent needs to go on; __thread__ is dropped"`
 	Version    uint64         `json:"version,omitempty" doc:"The caller's schema version; 1 where absent"`
 	Thread     *hibernateTail `json:"thread,omitempty"`
-	Lifecycle  string         `json:"lifecycle,omitempty" doc:"Why it is saved"`
+	Lifecycle  string         `json:"lifecycle,omitempty" enum:"completion,cancel,error,interrupt,title_generated,shutdown,idle,manual,fork" doc:"Why it is saved"`
 	Metadata   document       `json:"metadata,omitempty"`
 	IfRevision *uint64        `json:"if_revision,omitempty" doc:"Apply only at this revision of the checkpoint; 0 means that there must be none"`
 }

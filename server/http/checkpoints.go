@@ -35,7 +35,7 @@ type checkpointBody struct {
 	State         document     `json:"state" doc:"What the agent needs to go on; __thread__ is dropped"`
 	Version       uint64       `json:"version,omitempty" doc:"The caller's schema version; 1 where absent"`
 	Thread        *pointerBody `json:"thread,omitempty" doc:"Must match the journal as of this commit"`
-	Lifecycle     string       `json:"lifecycle,omitempty" doc:"Why it is saved"`
+	Lifecycle     string       `json:"lifecycle,omitempty" enum:"completion,cancel,error,interrupt,title_generated,shutdown,idle,manual,fork" doc:"Why it is saved"`
 	Metadata      document     `json:"metadata,omitempty"`
 	TTLMS         uint64       `json:"ttl_ms,omitempty" doc:"Expire after so long, in log time"`
 	IfRevision    *uint64      `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
