@@ -123,7 +123,7 @@ func (h *Host) lookUp(i *instance, s agent.Signal) (request agent.Request, known
 	if known, err = i.recall(s); known != nil || err != nil {
 		return agent.Request{}, known, err
 	}
-	_, service, _ := h.config(i.family)
+	service := i.body.service
 	if service == nil {
 		return s.Request, nil, nil
 	}

@@ -152,9 +152,12 @@ func skipPatch(fields []string) agent.JSON {
 
 // service is where the family's instances are stored; nil means nowhere. mu is
 // held, or the caller works for one of its instances.
-func (h *Host) service(f *family) agent.Service {
+func (h *Host) service(f *family) agent.Service { return h.serviceUnder(f, f.manager) }
+
+// serviceUnder is where they are stored under a manager.
+func (h *Host) serviceUnder(f *family, m agent.Manager) agent.Service {
 	switch {
-	case f.manager.Storage == agent.KeepNone:
+	case m.Storage == agent.KeepNone:
 		return nil
 	case f.elsewhere != nil:
 		return f.elsewhere

@@ -4,8 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"time"
-
-	"dormouse/agent"
 )
 
 // dueQueue orders instances by when something may be due of them: their idle
@@ -154,7 +152,7 @@ func (h *Host) expire() time.Duration {
 // letSleep begins to hibernate an instance that rests, unless too many are at
 // it. What is all stored sleeps at once. mu is held.
 func (h *Host) letSleep(i *instance, why lifecycle) bool {
-	if !i.dirty() || i.family.manager.Storage == agent.KeepNone {
+	if !i.dirty() || i.body.service == nil {
 		h.count(i.family, func(t *tally) { t.hibernated++ })
 		h.remove(i, errAsleep, string(why))
 		return true

@@ -50,8 +50,9 @@ type stored struct {
 
 // body is what an awake instance is.
 type body struct {
-	awake    bool // what follows is what the store has, and what is not saved yet
-	version  int  // the family's, as it was thawed under
+	awake    bool          // what follows is what the store has, and what is not saved yet
+	version  int           // the family's, as it was thawed under
+	service  agent.Service // where it is stored, as of then; nil means nowhere
 	state    agent.JSON
 	stateAt  uint64     // the manager's version that state is of
 	metadata agent.JSON // its checkpoint's, if it has any

@@ -83,6 +83,31 @@ func TestManagerConformance(t *testing.T) {
 				k.Errorf("state %s", got)
 			}
 		},
+		"a change to no storage saves what is not stored": func(k *kit) {
+			k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle, IdleTimeout: time.Hour})
+			for _, key := range []string{"a", "b"} {
+				k.send(k.host, key, signal("turn", `{"entries":{},"patch":{"n":1}}`))
+			}
+			k.put(agent.Manager{Name: "m", Storage: agent.KeepNone, IdleTimeout: time.Minute})
+			if got := k.state(k.host, "a"); got != `{"n":1}` {
+				k.Errorf("it goes on with %s", got)
+			}
+			k.send(k.host, "a", signal("patch", `{"n":2}`))
+			if got := k.state(k.host, "a"); got != `{"n":2}` {
+				k.Errorf("in memory: %s", got)
+			}
+			time.Sleep(2 * time.Minute) // b was not called since: it idles out as it is
+			k.is("b", "")
+			for _, key := range []string{"a", "b"} {
+				if c := k.checkpoint(key); c == nil || string(c.State) != `{"n":1}` || len(k.entries(key)) != 1 {
+					k.Errorf("stored of %s: %+v", key, c)
+				}
+			}
+			k.put(agent.Manager{Name: "m"})
+			if got := k.state(k.host, "b"); got != `{"n":1}` {
+				k.Errorf("stored again: %s", got)
+			}
+		},
 		"M-8: idle and unattached it hibernates": func(k *kit) {
 			k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute})
 			k.start("a", "")

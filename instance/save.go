@@ -51,7 +51,7 @@ func (i *instance) appending(entries []agent.Draft) *agent.AppendThread {
 
 // save stores what is not stored yet.
 func (h *Host) save(i *instance, why lifecycle) error {
-	_, service, _ := h.config(i.family)
+	service := i.body.service
 	if service == nil {
 		return nil
 	}

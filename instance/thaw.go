@@ -14,12 +14,16 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 	if i.body.awake && i.body.version == version {
 		return manager, false, nil
 	}
-	if i.body.awake && i.dirty() { // another handler is to have what this one left
+	left := i.body
+	if left.awake && i.dirty() { // another handler is to have what this one left
 		if err := h.save(i, lifecycleManual); err != nil {
 			return manager, false, err
 		}
 	}
 	woke = i.status != agent.InstanceAwake
+	if service == nil && left.awake && left.service != nil {
+		return manager, woke, h.within(i, func(ctx context.Context) error { return h.keepOn(ctx, i, manager, version) })
+	}
 	h.forget(i, rewoken(i))
 	if service == nil {
 		return manager, woke, h.within(i, func(ctx context.Context) error { return h.fresh(ctx, i, manager, version, nil, start) })
@@ -53,6 +57,22 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 	return manager, woke, err
 }
 
+// keepOn has an instance go on with its state, all of which is stored, where its
+// manager stores nothing any more.
+func (h *Host) keepOn(ctx context.Context, i *instance, manager agent.Manager, version int) (err error) {
+	state := i.body.state
+	switch at := i.body.stateAt; {
+	case at > manager.Version:
+		return refuseVersion(i, at, manager)
+	case at < manager.Version:
+		if state, err = h.migrate(ctx, i, manager, at, state); err != nil {
+			return err
+		}
+	}
+	h.forget(i, rewoken(i))
+	return h.awaken(ctx, i, manager, version, stored{}, state, agent.SourceThawed)
+}
+
 // thaw makes the instance what its checkpoint says.
 func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, thawed *agent.Thawed) error {
 	c := &thawed.Checkpoint
@@ -65,7 +85,7 @@ func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, ver
 	}
 	switch {
 	case c.Version > manager.Version:
-		return refuseThaw(i, "version", "its state has version %d, its manager's handler knows %d", c.Version, manager.Version)
+		return refuseVersion(i, c.Version, manager)
 	case c.Version < manager.Version:
 		if state, err = h.migrate(ctx, i, manager, c.Version, state); err != nil {
 			return err
@@ -120,6 +140,7 @@ func (h *Host) awaken(ctx context.Context, i *instance, manager agent.Manager, v
 		return err
 	}
 	i.body.awake, i.body.version, i.body.state, i.body.stateAt = true, version, state, manager.Version
+	i.body.service = h.serviceUnder(i.family, manager)
 	if live != nil {
 		i.more().live = live
 	}
@@ -146,6 +167,10 @@ func thawFailed(i *instance, e *agent.Error) error {
 	default:
 		return refuseThaw(i, string(e.Code), "%v", e)
 	}
+}
+
+func refuseVersion(i *instance, at uint64, manager agent.Manager) error {
+	return refuseThaw(i, "version", "its state has version %d, its manager's handler knows %d", at, manager.Version)
 }
 
 func refuseThaw(i *instance, reason, format string, args ...any) error {

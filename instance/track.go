@@ -58,7 +58,7 @@ func (h *Host) trackFailed(i *instance, manager agent.Manager, s agent.Signal, f
 		isCode(e, agent.CodeUnavailable, agent.CodeNotOwner, agent.CodeOverloaded) || !i.tracked(manager) {
 		return
 	}
-	_, service, _ := h.config(i.family)
+	service := h.serviceUnder(i.family, manager)
 	if service == nil {
 		return
 	}

@@ -77,7 +77,7 @@ func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request age
 	if i.tracked(manager) {
 		t.entries = append(append([]agent.Draft{started(t.signal)}, t.entries...), ended(t.signal, nil))
 	}
-	_, service, _ := h.config(i.family)
+	service := i.body.service
 	must := t.durable || len(t.ops) > 0 || len(t.jobs) > 0 || t.signal.Ack != nil
 	now := manager.Durability == agent.DurabilityTurn || must
 	switch {
@@ -129,7 +129,7 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	if err := commit.Validate(); err != nil {
 		return agent.Reply{}, t.unfit(err)
 	}
-	_, service, _ := h.config(i.family)
+	service := i.body.service
 	result, err := h.settle(i, service, commit)
 	if err != nil {
 		return agent.Reply{}, h.refused(i, err, ops)
