@@ -89,6 +89,12 @@ func TestAnAgentIsForkedAndErasedFromTheCommandLine(t *testing.T) {
 	if again, _ := n.run("", exitOK, "agents", "erase", "a", "--receipt", "-o", "json"); again != out {
 		t.Errorf("the receipt again: %s", again)
 	}
+	n.run("", exitOK, "checkpoints", "put", "c", "{}", "--scope", "acme")
+	if _, errs := n.run("no\n", exitUsage, "scopes", "rm", "acme"); !strings.Contains(errs, `delete scope "acme" with its 1 keys of`) {
+		t.Errorf("it asked %q", errs)
+	}
+	n.run("yes\n", exitOK, "scopes", "rm", "acme")
+	n.run("", exitNotFound, "checkpoints", "get", "c", "--scope", "acme")
 	n.terminal = false
 	n.run("", exitOK, "agents", "erase", "b", "--yes")
 }

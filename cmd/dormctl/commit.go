@@ -14,7 +14,7 @@ import (
 func (a *app) commitCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
-		Use: "commit -f FILE", Short: "Apply a list of ops, all or nothing", Args: exactly(),
+		Use: "commit FILE", Short: "Apply a list of ops, all or nothing", Args: between(0, 1, "FILE"),
 		Long: `commit applies the ops in FILE (- for stdin), all or nothing. It is the body of
 POST /v1/commits:
 
@@ -24,9 +24,15 @@ POST /v1/commits:
 
 Ops:` + listed(slices.Sorted(maps.Keys(opNames))) + `.
 The bytes of values are in base64.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && path != "" {
+				return usagef("FILE and --file say the same: give one")
+			}
+			if len(args) == 1 {
+				path = args[0]
+			}
 			if path == "" {
-				return usagef("commit needs -f FILE, or -f - for stdin")
+				return usagef("commit needs FILE, or - for stdin")
 			}
 			raw, err := a.file("commit", path)
 			if err != nil {

@@ -51,7 +51,7 @@ func yesOrDash(is bool) string {
 func (a *app) conversationsShow() *cobra.Command {
 	var q agent.ListMessages
 	cmd := &cobra.Command{
-		Use: "show CONVERSATION", Short: "Show a conversation: how it stands, what is pending, and what people see", Args: exactly("CONVERSATION"),
+		Use: "get CONVERSATION", Aliases: []string{"show"}, Short: "Show a conversation: how it stands, what is pending, and what people see", Args: exactly("CONVERSATION"),
 		Long: `show shows how a conversation stands and its last messages. -o json and
 -o yaml show its state too, as it was saved.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

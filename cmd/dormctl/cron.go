@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,7 +46,7 @@ func (a *app) cronList() *cobra.Command {
 
 func (a *app) cronShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show MANAGER KEY JOB", Short: "Show a job", Args: exactly("MANAGER", "KEY", "JOB"),
+		Use: "get MANAGER KEY JOB", Aliases: []string{"show"}, Short: "Show a job", Args: exactly("MANAGER", "KEY", "JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				jobs, err := a.jobs(ctx, s, args[0], args[1])
@@ -84,8 +85,8 @@ func (a *app) cronSet() *cobra.Command {
 	var spec cronEntry
 	var kind, data, message string
 	cmd := &cobra.Command{
-		Use: "set MANAGER KEY JOB CRON", Short: "Set a job, in place of the one under that id; wakes the instance", Args: exactly("MANAGER", "KEY", "JOB", "CRON"),
-		Long: `set sets one job and leaves the others. CRON has five fields, six (seconds first),
+		Use: "put MANAGER KEY JOB CRON", Aliases: []string{"set"}, Short: "Set a job, in place of the one under that id; wakes the instance", Args: exactly("MANAGER", "KEY", "JOB", "CRON"),
+		Long: `put sets one job and leaves the others. CRON has five fields, six (seconds first),
 seven (and the year last), or is a macro such as @daily. The job sends a signal of
 --type with --data, or else --message as it is, in a signal of type timer.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -182,11 +183,13 @@ func (a *app) changeJobs(cmd *cobra.Command, args []string, specs any) error {
 			return &commitError{request: signal.Request, err: err}
 		}
 		var g grid
-		doc := cronChangedDoc{Manager: ref.Manager, Key: ref.Key, Set: []string{}, Cancelled: []string{}, Revision: reply.Revision}
+		doc := cronChangedDoc{Manager: ref.Manager, Key: ref.Key, Set: []string{}, Next: map[string]int64{}, Cancelled: []string{}, Revision: reply.Revision}
 		for _, change := range changes {
 			if change.Set != nil {
 				doc.Set = append(doc.Set, change.Job)
-				g.add(change.Job, "set")
+				next := nextOf(change.Set.Expression, change.Set.TimeZone, time.Now())
+				doc.Next[change.Job] = next
+				g.add(change.Job, "set", "next "+whenOrNever(next))
 			} else {
 				doc.Cancelled = append(doc.Cancelled, change.Job)
 				g.add(change.Job, "cancelled")
@@ -197,11 +200,12 @@ func (a *app) changeJobs(cmd *cobra.Command, args []string, specs any) error {
 }
 
 type cronChangedDoc struct {
-	Manager   string   `json:"manager"`
-	Key       string   `json:"key"`
-	Set       []string `json:"set"`
-	Cancelled []string `json:"cancelled"`
-	Revision  uint64   `json:"revision"`
+	Manager   string           `json:"manager"`
+	Key       string           `json:"key"`
+	Set       []string         `json:"set"`
+	Next      map[string]int64 `json:"next"` // Unix ms, of each that was set
+	Cancelled []string         `json:"cancelled"`
+	Revision  uint64           `json:"revision"`
 }
 
 // jobDoc is a job and what its timer says.

@@ -88,8 +88,13 @@ func exitCode(err error) int {
 	}
 }
 
-// explain writes what went wrong and what to do about it.
+// explain writes what went wrong and what to do about it: for people, and as JSON
+// where results are JSON.
 func (a *app) explain(err error) {
+	if a.output == outputJSON {
+		a.explainJSON(err)
+		return
+	}
 	message := err.Error()
 	var e *agent.Error
 	var exit *exitError // says it all itself

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -20,9 +21,15 @@ is empty, . or .. in it. values shows it too, as file:PATH.`
 func (a *app) filesList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List files in order of paths", Args: exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: "ls [PATH]", Short: "List files in order of paths: all, or those under a path", Args: between(0, 1, "[PATH]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			asked := page.page()
+			if len(args) == 1 {
+				if asked.Prefix != "" {
+					return usagef("PATH and --prefix say the same: give one")
+				}
+				asked.Prefix = strings.TrimSuffix(args[0], "/") + "/"
+			}
 			asked.Prefix = agent.FilePrefix(asked.Prefix)
 			if asked.After != "" {
 				asked.After = agent.FilePrefix(asked.After)
@@ -48,7 +55,7 @@ func (a *app) filesList() *cobra.Command {
 
 func (a *app) filesCat() *cobra.Command {
 	return &cobra.Command{
-		Use: "cat PATH", Short: "Write a file's bytes to stdout, as they are", Args: exactly("PATH"),
+		Use: "get PATH", Aliases: []string{"cat"}, Short: "Write a file's bytes to stdout, as they are", Args: exactly("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, err := fileKey(args[0])
 			if err != nil {

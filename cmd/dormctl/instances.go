@@ -120,13 +120,15 @@ func (a *app) lookUp(ctx context.Context, s store, manager string, keys []string
 }
 
 func (a *app) instancesShow() *cobra.Command {
-	return a.instanceCommand("show", "Show an instance, without waking it", func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+	cmd := a.instanceCommand("get", "Show an instance, without waking it", func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 		i, err := on.Lookup(ctx, ref)
 		if err != nil {
 			return err
 		}
 		return a.printInstance(instanceDocOf(i))
 	})
+	cmd.Aliases = []string{"show"}
+	return cmd
 }
 
 // instanceCommand is a command about one instance that takes nothing else.

@@ -12,7 +12,7 @@ import (
 func (a *app) instancesGet() *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
-		Use: "get MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: exactly("MANAGER", "KEY"),
+		Use: "start MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.optionalObject("--initial-state", initial)
 			if err != nil {

@@ -44,7 +44,7 @@ func (a *app) managersList() *cobra.Command {
 
 func (a *app) managersShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show MANAGER", Short: "Show a manager", Args: exactly("MANAGER"),
+		Use: "get MANAGER", Aliases: []string{"show"}, Short: "Show a manager", Args: exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				m, err := find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]})

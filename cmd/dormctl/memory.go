@@ -21,7 +21,7 @@ func (a *app) memoryWrite() *cobra.Command {
 	var data, metadata, embedding string
 	var observed instant
 	cmd := &cobra.Command{
-		Use: "write AGENT CONTENT", Short: "Write what an agent is to remember, or write it anew", Args: exactly("AGENT", "CONTENT"),
+		Use: "put AGENT CONTENT", Aliases: []string{"write"}, Short: "Write what an agent is to remember, or write it anew", Args: exactly("AGENT", "CONTENT"),
 		Long: `write writes a memory: CONTENT itself, what is in @FILE, or what comes from
 stdin for -. Without --id it gets an id made from its content, so that an equal
 memory is the same one. Written anew, it is the most recent one.`,

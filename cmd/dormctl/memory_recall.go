@@ -25,17 +25,14 @@ func (a *app) memoryRecall() *cobra.Command {
   vector   by --embedding, nearest first; needs no QUERY
   hybrid   by both
 
-Without --mode it is text where there is a QUERY, else query.`,
+Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			q.Agent, q.Filter.Since, q.Filter.Until = args[0], since.at, until.at
 			if len(args) > 1 {
 				q.Query = args[1]
 			}
-			if q.Mode == "" {
+			if q.Mode == "" && q.Query == "" {
 				q.Mode = agent.ModeQuery
-				if q.Query != "" {
-					q.Mode = agent.ModeText
-				}
 			}
 			if q.Embedding, err = a.embeddingArg(embedding); err != nil {
 				return err

@@ -34,7 +34,7 @@ func (a *app) onPod(cmd *cobra.Command, args []string, call func(ctx context.Con
 func (a *app) podsGet() *cobra.Command {
 	var topology, initial string
 	cmd := &cobra.Command{
-		Use: "get MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: exactly("MANAGER", "KEY"),
+		Use: "start MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := a.optionalObject("--topology", topology)
 			if err != nil {
@@ -46,6 +46,9 @@ func (a *app) podsGet() *cobra.Command {
 			}
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				got, err := pods.Get(ctx, ref, pod.Open{Topology: []byte(raw), InitialState: []byte(state)})
+				if err == nil && !got.Created && (raw != nil || state != nil) {
+					a.tell("dormctl: pod %s was there already: its topology stays as it is, and --topology and --initial-state had no effect; pods mutate changes it", ref.Key)
+				}
 				return a.printReconciled(got.Report, err)
 			})
 		},
@@ -108,7 +111,7 @@ func (a *app) podsNodes() *cobra.Command {
 
 func (a *app) podsShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show MANAGER KEY", Short: "Show a pod as it is stored; does not wake it", Args: exactly("MANAGER", "KEY"),
+		Use: "get MANAGER KEY", Aliases: []string{"show"}, Short: "Show a pod as it is stored; does not wake it", Args: exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				view, err := pods.Look(ctx, ref)

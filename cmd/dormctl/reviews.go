@@ -54,7 +54,7 @@ func reviewsGrid(reviews []agent.Review) grid {
 
 func (a *app) reviewsShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show REVIEW", Short: "Show a review whole", Args: exactly("REVIEW"),
+		Use: "get REVIEW", Aliases: []string{"show"}, Short: "Show a review whole", Args: exactly("REVIEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				found, err := find[*agent.Review](ctx, a, s, &agent.GetReview{Review: args[0]})

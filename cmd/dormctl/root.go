@@ -34,16 +34,13 @@ func (a *app) root() *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
-			}
-			return usagef("there is no command %q", args[0])
+			return usagef("there is no command %q%s", args[0], suggest(cmd, args[0]))
 		},
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return errors.Join(noEmptyFlags(cmd), a.checkFlags()) },
 	}
-	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(flagError)
+	hideAliases(root)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.endpoints, "endpoints", endpoints, "gRPC addresses of nodes, comma-separated ("+endpointsEnv+")")
 	flags.StringVar(&a.ca, "ca", a.getenv(caEnv), "PEM file of who signed the nodes' certificates; asks for TLS ("+caEnv+")")
@@ -67,6 +64,7 @@ func (a *app) root() *cobra.Command {
 		a.commitCommand(), a.importCommand(), a.exportCommand(),
 		a.backupCommand(), a.snapshotCommand(), a.versionCommand(),
 	)
+	a.complete(root)
 	return root
 }
 
@@ -110,6 +108,9 @@ func group(use, short string, children ...*cobra.Command) *cobra.Command {
 				names = append(names, child.Name())
 			}
 			if len(args) > 0 {
+				if near := suggest(cmd, args[0]); near != "" {
+					return usagef("%s has no command %q%s", cmd.CommandPath(), args[0], near)
+				}
 				return usagef("%s has no command %q: use one of %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
 			}
 			return usagef("%s needs one of %s", cmd.CommandPath(), strings.Join(names, ", "))

@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) scopesCommand() *cobra.Command {
-	return group("scopes", "Tenants' keyspaces", a.scopesList(), a.scopesSet(), a.scopesRemove())
+	return group("scopes", "Tenants' keyspaces", a.scopesList(), a.scopesGet(), a.scopesSet(), a.scopesRemove())
 }
 
 func (a *app) scopesList() *cobra.Command {
@@ -55,8 +55,8 @@ func (a *app) scopesSet() *cobra.Command {
 	var policy agent.Policy
 	var historyAge time.Duration
 	cmd := &cobra.Command{
-		Use: "set SCOPE", Short: "Set what a scope keeps and how much it may hold", Args: exactly("SCOPE"),
-		Long: "set changes the parts of the policy that are named and keeps the others. The scope is created where there is none.",
+		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: exactly("SCOPE"),
+		Long: "put changes the parts of the policy that are named and keeps the others. The scope is created where there is none.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.scope = args[0]
 			policy.HistoryAgeMS = uint64(max(historyAge, 0).Milliseconds())
@@ -122,12 +122,59 @@ func (a *app) mergePolicy(ctx context.Context, cmd *cobra.Command, s store, name
 	return merged, nil
 }
 
-func (a *app) scopesRemove() *cobra.Command {
+func (a *app) scopesGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "rm SCOPE", Short: "Delete a scope with all that is in it", Args: exactly("SCOPE"),
+		Use: "get SCOPE", Short: "Show a scope: what it holds, and what it may hold", Args: exactly("SCOPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.scope = args[0]
+			return a.with(cmd, func(ctx context.Context, s store) error {
+				found, err := find[*agent.Scope](ctx, a, s, &agent.GetScope{})
+				if err != nil {
+					return err
+				}
+				return a.print(scopeOf(*found), scopesGrid([]agent.Scope{*found}, ""))
+			})
+		},
+	}
+}
+
+func (a *app) scopesRemove() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "rm SCOPE", Short: "Delete a scope with all that is in it, for good", Args: exactly("SCOPE"),
+		Long: `rm deletes a scope with everything in it: checkpoints, threads, memories, sessions,
+conversations, files, values, managers, timers and its policy. It cannot be taken
+back, so it says what will go and asks, on a terminal; elsewhere it needs --yes.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.scope = args[0]
+			if !yes {
+				if err := a.confirmScope(cmd); err != nil {
+					return err
+				}
+			}
 			return a.remove(cmd, "scope", args, []agent.Op{&agent.DeleteScope{}})
 		},
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// confirmScope says what goes with the scope, and asks. One that is not there needs
+// no answer.
+func (a *app) confirmScope(cmd *cobra.Command) error {
+	var found *agent.Scope
+	err := a.with(cmd, func(ctx context.Context, s store) (err error) {
+		found, err = find[*agent.Scope](ctx, a, s, &agent.GetScope{})
+		return err
+	})
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !a.terminal {
+		return usagef("scope %q with its %s keys of %s bytes would go, for good: say --yes where nobody can be asked", a.scope, number(found.Keys), number(found.Bytes))
+	}
+	return a.confirm("delete scope %q with its %s keys of %s bytes, for good?", a.scope, number(found.Keys), number(found.Bytes))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/internal/cron"
 )
 
 func (a *app) timersCommand() *cobra.Command {
@@ -64,8 +65,9 @@ func (a *app) timersGet() *cobra.Command {
 func (a *app) timersSet() *cobra.Command {
 	var t agent.Timer
 	var at, missed, data string
+	var in time.Duration
 	cmd := &cobra.Command{
-		Use: "set MANAGER KEY TIMER (--cron CRON | --at TIME)", Short: "Set a timer, in place of the one under that id", Args: exactly("MANAGER", "KEY", "TIMER"),
+		Use: "put MANAGER KEY TIMER (--cron CRON | --at TIME | --in DURATION)", Aliases: []string{"set"}, Short: "Set a timer, in place of the one under that id", Args: exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			t.Manager, t.Key, t.ID, t.Missed = args[0], args[1], args[2], agent.Missed(missed)
 			if t.Data, err = a.optionalObject("data", data); err != nil {
@@ -78,6 +80,12 @@ func (a *app) timersSet() *cobra.Command {
 				}
 				t.Next = instant.UnixMilli()
 			}
+			if cmd.Flags().Changed("in") {
+				if at != "" || in < 0 {
+					return usagef("--in is a duration from now on, such as 5m, in place of --at")
+				}
+				t.Next = time.Now().Add(in).UnixMilli()
+			}
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				result, err := a.commit(ctx, s, &agent.PutTimer{Timer: t})
 				if err != nil {
@@ -87,6 +95,7 @@ func (a *app) timersSet() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				showNext(&set.Timer)
 				return a.printTimer(&set.Timer)
 			})
 		},
@@ -94,12 +103,35 @@ func (a *app) timersSet() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&t.Cron, "cron", "", "five fields, six (seconds first), seven (and the year last), or a macro such as @daily")
 	flags.StringVar(&at, "at", "", "when it fires, once, such as 2026-11-22T09:00:00Z")
+	flags.DurationVar(&in, "in", 0, "after how long it fires, once, such as 5m")
 	flags.StringVar(&t.TimeZone, "time-zone", "", "of --cron, such as Europe/Paris; UTC where none is named")
 	flags.StringVar(&missed, "missed", "", "skip, fire_once or catch_up: what becomes of occurrences that nobody could fire in time")
 	flags.Uint64Var(&t.CatchUp, "catch-up", 0, "of --missed catch_up: the last so many are fired")
 	flags.StringVar(&t.Type, "type", "", "of the signal; timer where none is named")
 	flags.StringVar(&data, "data", "", "of the signal: a JSON object, @FILE or -")
 	return cmd
+}
+
+// showNext reckons when a timer that was just set fires first. The leader does so
+// right after.
+func showNext(t *agent.Timer) {
+	if t.Next == 0 {
+		t.Next = nextOf(t.Cron, t.TimeZone, time.UnixMilli(t.UpdatedAt))
+	}
+}
+
+// nextOf is when an expression comes next after a time, in Unix ms; 0 where it does
+// not.
+func nextOf(expression, zone string, after time.Time) int64 {
+	schedule, err := cron.Parse(expression, zone)
+	if err != nil {
+		return 0
+	}
+	next := schedule.Next(after)
+	if next.IsZero() {
+		return 0
+	}
+	return next.UnixMilli()
 }
 
 func (a *app) timersRemove() *cobra.Command {

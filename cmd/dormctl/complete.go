@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+)
+
+// completionsMax is how many ids a shell is offered.
+const completionsMax = 50
+
+// completer lists ids that begin with a prefix, given the arguments before.
+type completer func(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error)
+
+// listing makes a completer of a read that lists.
+func listing[L agent.Found](read func(agent.Page) agent.Read, ids func(L) []string) completer {
+	return func(ctx context.Context, a *app, s store, _ []string, prefix string) ([]string, error) {
+		list, err := find[L](ctx, a, s, read(agent.Page{Prefix: prefix, Limit: completionsMax}))
+		if err != nil {
+			return nil, err
+		}
+		return ids(list), nil
+	}
+}
+
+// each is a field of all items.
+func each[T any](items []T, field func(*T) string) []string {
+	all := make([]string, len(items))
+	for i := range items {
+		all[i] = field(&items[i])
+	}
+	return all
+}
+
+var checkpointKeys = listing(func(p agent.Page) agent.Read { return &agent.ListCheckpoints{Page: p} },
+	func(l *agent.CheckpointList) []string {
+		return each(l.Items, func(r *agent.CheckpointRow) string { return r.Key })
+	})
+
+var valueKeys = listing(func(p agent.Page) agent.Read { return &agent.ListValues{Page: p} },
+	func(l *agent.ValueList) []string {
+		return each(l.Items, func(r *agent.ValueRow) string { return r.Key })
+	})
+
+// completers are by what a command's usage calls its argument.
+var completers = map[string]completer{
+	"AGENT": checkpointKeys,
+	"THREAD": listing(func(p agent.Page) agent.Read { return &agent.ListThreads{Page: p} },
+		func(l *agent.ThreadList) []string {
+			return each(l.Items, func(t *agent.Thread) string { return t.ID })
+		}),
+	"SESSION": listing(func(p agent.Page) agent.Read { return &agent.ListSessions{Page: p} },
+		func(l *agent.SessionList) []string {
+			return each(l.Items, func(r *agent.SessionRow) string { return r.ID })
+		}),
+	"CONVERSATION": listing(func(p agent.Page) agent.Read { return &agent.ListConversations{Page: p} },
+		func(l *agent.ConversationList) []string {
+			return each(l.Items, func(r *agent.ConversationRow) string { return r.ID })
+		}),
+	"MANAGER": listing(func(p agent.Page) agent.Read { return &agent.ListManagers{Page: p} },
+		func(l *agent.ManagerList) []string {
+			return each(l.Items, func(m *agent.Manager) string { return m.Name })
+		}),
+	"SCOPE": listing(func(p agent.Page) agent.Read { return &agent.ListScopes{Page: p} },
+		func(l *agent.ScopeList) []string {
+			return each(l.Items, func(r *agent.Scope) string { return r.Name })
+		}),
+	"CLAIM": listing(func(p agent.Page) agent.Read { return &agent.ListClaims{Page: p} },
+		func(l *agent.ClaimList) []string {
+			return each(l.Items, func(c *agent.Claim) string { return c.Name })
+		}),
+	"PATH": completePaths,
+	"NODE": completeNodes,
+}
+
+// completeKeys completes KEY: a checkpoint's, a value's, or an instance's of the
+// manager before it.
+func completeKeys(group string) completer {
+	switch group {
+	case "values":
+		return valueKeys
+	case "checkpoints", "agents":
+		return checkpointKeys
+	default:
+		return func(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
+			if len(before) == 0 {
+				return nil, nil
+			}
+			own := agent.InstanceRef{Manager: before[0]}.Checkpoint()
+			keys, err := checkpointKeys(ctx, a, s, nil, own+prefix)
+			for i := range keys {
+				keys[i] = strings.TrimPrefix(keys[i], own)
+			}
+			return keys, err
+		}
+	}
+}
+
+func completePaths(ctx context.Context, a *app, s store, _ []string, prefix string) ([]string, error) {
+	keys, err := valueKeys(ctx, a, s, nil, agent.FilePrefix(prefix))
+	for i := range keys {
+		keys[i], _ = agent.FilePath(keys[i])
+	}
+	return keys, err
+}
+
+func completeNodes(ctx context.Context, _ *app, s store, _ []string, prefix string) ([]string, error) {
+	status, err := s.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := each(status.Members, func(m *agent.MemberStatus) string { return m.ID })
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) }), nil
+}
+
+// complete has shells offer ids of the cluster for the arguments of cmd and of all
+// commands below it.
+func (a *app) complete(cmd *cobra.Command) {
+	words := strings.Fields(cmd.Use)
+	if cmd.RunE != nil && len(words) > 1 && cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = a.completion(cmd, words[1:])
+	}
+	for _, child := range cmd.Commands() {
+		a.complete(child)
+	}
+}
+
+// completion completes arguments by what the usage calls them; the last one may come
+// several times. A cluster that cannot be asked offers nothing.
+func (a *app) completion(cmd *cobra.Command, names []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		at, several := len(args), strings.ContainsAny(names[len(names)-1], "….")
+		if at >= len(names) && several {
+			at = len(names) - 1
+		}
+		if at >= len(names) {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		name := strings.Trim(names[at], "[]….")
+		ids := completers[name]
+		if name == "KEY" {
+			ids = completeKeys(cmd.Parent().Name())
+		}
+		if ids == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		var found []string
+		_ = a.with(cmd, func(ctx context.Context, s store) (err error) { // a shell has nowhere to show an error
+			found, err = ids(ctx, a, s, args, prefix)
+			return err
+		})
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
