@@ -30,7 +30,7 @@ type Config struct {
 // Node is what concerns the process as a whole.
 type Node struct {
 	ID          string        `yaml:"id"`           // the operator's name for it, unique in the cluster and never used again
-	DataDir     string        `yaml:"data_dir"`     // "" only where Ephemeral
+	DataDir     string        `yaml:"data_dir"`     // where it keeps its data; ./dormouse-data where none is given and it is not ephemeral
 	Dev         bool          `yaml:"dev"`          // one node that founds its own cluster
 	Ephemeral   bool          `yaml:"ephemeral"`    // nothing on disk: all is lost when it stops
 	Insecure    bool          `yaml:"insecure"`     // may listen off loopback without TLS
@@ -40,10 +40,10 @@ type Node struct {
 // Listen is one address that the node serves on.
 type Listen struct {
 	Addr      string `yaml:"addr"`      // host:port; no host means every interface
-	Advertise string `yaml:"advertise"` // where others reach it; Load fills in Addr where none was given
+	Advertise string `yaml:"advertise"` // where others reach it; addr where none is given
 	CertFile  string `yaml:"cert_file"` // PEM; "" means no TLS
-	KeyFile   string `yaml:"key_file"`
-	CAFile    string `yaml:"ca_file"` // PEM; whose certificates peers and clients must have; "" means that none is asked for
+	KeyFile   string `yaml:"key_file"`  // PEM; the certificate's private key
+	CAFile    string `yaml:"ca_file"`   // PEM; whose certificates peers and clients must have; "" means that none is asked for
 }
 
 // TLS tells whether the address is served with TLS.
@@ -51,19 +51,19 @@ func (l Listen) TLS() bool { return l.CertFile != "" }
 
 // Raft is the stream between nodes and the log.
 type Raft struct {
-	Addr         string `yaml:"addr"` // this and the next four as in Listen
-	Advertise    string `yaml:"advertise"`
-	CertFile     string `yaml:"cert_file"`
-	KeyFile      string `yaml:"key_file"`
-	CAFile       string `yaml:"ca_file"`
+	Addr         string `yaml:"addr"`          // host:port; no host means every interface
+	Advertise    string `yaml:"advertise"`     // where other nodes reach it; addr where none is given
+	CertFile     string `yaml:"cert_file"`     // PEM; "" means no TLS
+	KeyFile      string `yaml:"key_file"`      // PEM; the certificate's private key
+	CAFile       string `yaml:"ca_file"`       // PEM; whose certificates other nodes must have; "" means that none is asked for
 	LogStore     string `yaml:"log_store"`     // wal or bolt
 	ReadBarrier  string `yaml:"read_barrier"`  // how a linearizable read learns that its leader still leads: index (the voters are asked) or log (an entry is written)
 	AcceptDamage bool   `yaml:"accept_damage"` // start, and vote, although the log ends below what this node has acknowledged
 
-	SnapshotBytes   int64 `yaml:"snapshot_bytes"`   // a snapshot is due after so many bytes of log,
-	SnapshotEntries int64 `yaml:"snapshot_entries"` // or after so many entries, which a restart replays
-	TrailingBytes   int64 `yaml:"trailing_bytes"`   // of log that stays behind a snapshot, for followers that lag,
-	TrailingEntries int64 `yaml:"trailing_entries"` // and of entries at most
+	SnapshotBytes   int64 `yaml:"snapshot_bytes"`   // a snapshot is due after so many bytes of log
+	SnapshotEntries int64 `yaml:"snapshot_entries"` // …or after so many entries, which a restart replays
+	TrailingBytes   int64 `yaml:"trailing_bytes"`   // bytes of log that stay behind a snapshot, for followers that lag
+	TrailingEntries int64 `yaml:"trailing_entries"` // …in so many entries at most
 }
 
 // Listen is the address of the stream between nodes.
@@ -73,15 +73,15 @@ func (r Raft) Listen() Listen {
 
 // Gossip is how nodes find each other and notice failures.
 type Gossip struct {
-	Addr      string `yaml:"addr"`
-	Advertise string `yaml:"advertise"`
-	KeyFile   string `yaml:"key_file"` // base64 of 16, 24 or 32 bytes, the same on every node; "" means in the clear
+	Addr      string `yaml:"addr"`      // host:port, TCP and UDP
+	Advertise string `yaml:"advertise"` // where other nodes reach it; addr where none is given
+	KeyFile   string `yaml:"key_file"`  // base64 of 16, 24 or 32 bytes, the same on every node; "" means in the clear
 }
 
 // Cluster is how the node comes to a cluster. It is ignored once the data
 // directory holds one.
 type Cluster struct {
-	Bootstrap bool     `yaml:"bootstrap"` // found a cluster once every address of Join has answered that it belongs to none
+	Bootstrap bool     `yaml:"bootstrap"` // found a cluster once every address of join has answered that it belongs to none
 	Expect    int      `yaml:"expect"`    // found a cluster once so many nodes have met and none belongs to one; 0 means never
 	Join      []string `yaml:"join"`      // Raft addresses of the nodes; this node's own may be among them
 	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second where the network is good
@@ -89,21 +89,21 @@ type Cluster struct {
 
 // Placement is this node's part in keeping live instances.
 type Placement struct {
-	Lease  time.Duration `yaml:"lease"`  // it keeps what it owns for so long though nobody hears from it; 0: it keeps no instances
-	Zone   string        `yaml:"zone"`   // where it stands, for people
-	Weight int           `yaml:"weight"` // its share, beside that of the others
+	Lease  time.Duration `yaml:"lease"`  // it owns its partitions for so long after it was last heard from; 0: it keeps no instances
+	Zone   string        `yaml:"zone"`   // where it stands, such as a data center; for people
+	Weight int           `yaml:"weight"` // its share of the partitions, relative to the other nodes': 1 to 10,000
 }
 
 // Instances is what this node gives live instances.
 type Instances struct {
 	AwakeMax  int      `yaml:"awake_max"`  // awake at once, past which the least recently used hibernate; 0 means 200,000
 	HTTPAllow []string `yaml:"http_allow"` // hosts that HTTP handlers may be on, with a port where it is not the scheme's
-	Keys      []string `yaml:"keys"`       // name=file, of secrets that requests to HTTP handlers are signed with
+	Keys      []string `yaml:"keys"`       // name=file of each secret that requests to HTTP handlers are signed with
 }
 
 // Storage is the engine under the state machine.
 type Storage struct {
-	CacheBytes int64 `yaml:"cache_bytes"` // in memory: what waits for a flush, and blocks
+	CacheBytes int64 `yaml:"cache_bytes"` // memory of the engine, for what waits for a flush and for blocks that were read
 }
 
 // Limits is what the node keeps clear of on its own account. What bounds

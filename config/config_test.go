@@ -259,9 +259,45 @@ func TestWhatIsPrintedLoadsToTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, printed.String())
 		}
+		if want.Node.DataDir != "" { // printed paths are absolute, so that the file may be anywhere
+			if want.Node.DataDir, err = filepath.Abs(want.Node.DataDir); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%v: %s", args, diff)
 		}
+	}
+}
+
+func TestPathsInAFileAreRelativeToIt(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	t.Chdir(other)
+	file := filepath.Join(dir, "n1.yaml")
+	text := `node: {id: n1, data_dir: data}
+http: {addr: "127.0.0.1:7600", cert_file: certs/n1.pem, key_file: ` + other + `/n1.key}
+gossip: {key_file: gossip.key}
+instances: {keys: ["a=keys/a", "b=/etc/b"]}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir + "/certs/n1.pem", dir + "/gossip.key", other + "/n1.key", other + "/r.pem", other + "/r.key", other + "/ca.pem"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := config.Load(config.Sources{File: file, Environ: []string{"DORMOUSE_RAFT__CA_FILE=ca.pem", "DORMOUSE_RAFT__CERT_FILE=r.pem", "DORMOUSE_RAFT__KEY_FILE=r.key"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{c.Node.DataDir, c.HTTP.CertFile, c.HTTP.KeyFile, c.Gossip.KeyFile, c.Instances.Keys[0], c.Instances.Keys[1], c.Raft.CAFile}
+	want := []string{
+		filepath.Join(dir, "data"), filepath.Join(dir, "certs/n1.pem"), filepath.Join(other, "n1.key"), filepath.Join(dir, "gossip.key"),
+		"a=" + filepath.Join(dir, "keys/a"), "b=/etc/b", "ca.pem",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got) %s", diff)
 	}
 }
 

@@ -8,12 +8,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Print writes c as YAML that, given as the file, loads to c again.
+// Print writes c as YAML that, given as the file wherever that is, loads to c again.
+// Paths are made absolute.
 func (c Config) Print(w io.Writer) error {
+	printed, err := c.absolute()
+	if err != nil {
+		return fmt.Errorf("print the configuration: %w", err)
+	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(c); err != nil {
+	if err := encoder.Encode(printed); err != nil {
 		return fmt.Errorf("print the configuration: %w", err)
 	}
 	if err := encoder.Close(); err != nil {

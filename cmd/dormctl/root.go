@@ -62,7 +62,7 @@ func (a *app) root() *cobra.Command {
 		a.sessionsCommand(), a.reviewsCommand(), a.memoryCommand(), a.conversationsCommand(), a.filesCommand(),
 		a.managersCommand(), a.instancesCommand(), a.timersCommand(), a.cronCommand(), a.podsCommand(), a.scopesCommand(), a.watchCommand(),
 		a.commitCommand(), a.importCommand(), a.exportCommand(),
-		a.backupCommand(), a.snapshotCommand(), a.versionCommand(),
+		a.backupCommand(), a.snapshotCommand(), a.certsCommand(), a.versionCommand(),
 	)
 	a.complete(root)
 	return root

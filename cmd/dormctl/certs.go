@@ -1,0 +1,250 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// The files of a directory of certificates.
+const (
+	caCertFile = "ca.pem"
+	caKeyFile  = "ca.key"
+	gossipFile = "gossip.key"
+)
+
+// How long certificates are good for, and how far their beginning lies back, for
+// machines whose clocks differ.
+const (
+	caDays     = 3650
+	certDays   = 365
+	certSkew   = time.Hour
+	gossipSize = 32
+)
+
+func (a *app) certsCommand() *cobra.Command {
+	cmd := group("certs", "Certificates for nodes and clients, from an authority of your own", a.certsInit(), a.certsNode(), a.certsClient())
+	cmd.Long = `certs makes the certificates that a cluster needs off loopback. It works on files
+alone and talks to no cluster. Keep ca.key where nobody reads it: whoever has it can
+make a certificate of any node.`
+	cmd.Example = `  dormctl certs init
+  dormctl certs node n1 --san 10.0.0.1 --san n1.example.com
+  dormctl certs client alice`
+	return cmd
+}
+
+func (a *app) certsInit() *cobra.Command {
+	var dir string
+	var days int
+	cmd := &cobra.Command{
+		Use: "init", Short: "Make an authority, and a key for gossip", Args: exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return fmt.Errorf("make the directory: %w", err)
+			}
+			if err := absent(dir, caCertFile, caKeyFile, gossipFile); err != nil {
+				return err
+			}
+			template, err := certTemplate("Dormouse CA", days)
+			if err != nil {
+				return err
+			}
+			template.IsCA, template.BasicConstraintsValid, template.MaxPathLenZero = true, true, true
+			template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
+			if err := writeCertificate(template, nil, nil, filepath.Join(dir, caCertFile), filepath.Join(dir, caKeyFile)); err != nil {
+				return err
+			}
+			secret := make([]byte, gossipSize)
+			if _, err := rand.Read(secret); err != nil {
+				return fmt.Errorf("make the key of gossip: %w", err)
+			}
+			if err := create(filepath.Join(dir, gossipFile), []byte(base64.StdEncoding.EncodeToString(secret)+"\n"), 0o600); err != nil {
+				return err
+			}
+			return a.printFiles(dir, caCertFile, caKeyFile, gossipFile)
+		},
+	}
+	certFlags(cmd, &dir, &days, caDays)
+	return cmd
+}
+
+func (a *app) certsNode() *cobra.Command {
+	var dir string
+	var days int
+	var sans []string
+	cmd := &cobra.Command{
+		Use: "node NAME --san HOST", Short: "Make a node's certificate: for HTTP, gRPC and Raft, as server and client", Args: exactly("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(sans) == 0 {
+				return usagef("certs node needs --san: each address and name that others reach the node at, such as --san 10.0.0.1 --san n1.example.com")
+			}
+			return a.sign(dir, args[0], days, sans, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
+		},
+	}
+	certFlags(cmd, &dir, &days, certDays)
+	cmd.Flags().StringSliceVar(&sans, "san", nil, "address or name at which others reach the node; repeatable")
+	return cmd
+}
+
+func (a *app) certsClient() *cobra.Command {
+	var dir string
+	var days int
+	cmd := &cobra.Command{
+		Use: "client NAME", Short: "Make a client's certificate, where nodes ask for one", Args: exactly("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.sign(dir, args[0], days, nil, x509.ExtKeyUsageClientAuth)
+		},
+	}
+	certFlags(cmd, &dir, &days, certDays)
+	return cmd
+}
+
+func certFlags(cmd *cobra.Command, dir *string, days *int, daysDefault int) {
+	cmd.Flags().StringVar(dir, "dir", "certs", "directory of the files")
+	cmd.Flags().IntVar(days, "days", daysDefault, "how long the certificate is good for")
+}
+
+// sign makes the certificate of a node or a client.
+func (a *app) sign(dir, name string, days int, sans []string, usages ...x509.ExtKeyUsage) error {
+	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		return usagef("%q is no name for a certificate's files: use letters, digits and dashes", name)
+	}
+	certFile, keyFile := name+".pem", name+".key"
+	if err := absent(dir, certFile, keyFile); err != nil {
+		return err
+	}
+	authority, key, err := readAuthority(dir)
+	if err != nil {
+		return err
+	}
+	template, err := certTemplate(name, days)
+	if err != nil {
+		return err
+	}
+	if template.NotAfter.After(authority.NotAfter) {
+		template.NotAfter = authority.NotAfter
+	}
+	template.KeyUsage, template.ExtKeyUsage = x509.KeyUsageDigitalSignature, usages
+	for _, san := range sans {
+		if ip := net.ParseIP(san); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, san)
+		}
+	}
+	if err := writeCertificate(template, authority, key, filepath.Join(dir, certFile), filepath.Join(dir, keyFile)); err != nil {
+		return err
+	}
+	return a.printFiles(dir, certFile, keyFile)
+}
+
+// certTemplate is what all certificates have in common.
+func certTemplate(name string, days int) (*x509.Certificate, error) {
+	if days < 1 {
+		return nil, usagef("--days is %d: use at least 1", days)
+	}
+	now := time.Now()
+	return &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-certSkew), NotAfter: now.AddDate(0, 0, days),
+	}, nil
+}
+
+// writeCertificate makes a key, and a certificate of it that an authority signs; nil
+// is itself.
+func writeCertificate(template, authority *x509.Certificate, authorityKey any, certFile, keyFile string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return fmt.Errorf("make a key: %w", err)
+	}
+	if authority == nil {
+		authority, authorityKey = template, key
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, template, authority, key.Public(), authorityKey)
+	if err != nil {
+		return fmt.Errorf("sign the certificate: %w", err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("write the key: %w", err)
+	}
+	if err := create(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600); err != nil {
+		return err
+	}
+	return create(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), 0o644)
+}
+
+// readAuthority reads what certs init has made.
+func readAuthority(dir string) (*x509.Certificate, any, error) {
+	var blocks [2]*pem.Block
+	for i, name := range []string{caCertFile, caKeyFile} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, usagef("there is no %s in %s: run dormctl certs init first, or name the directory with --dir", name, dir)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the authority: %w", err)
+		}
+		if blocks[i], _ = pem.Decode(raw); blocks[i] == nil {
+			return nil, nil, fmt.Errorf("%s in %s is not in PEM", name, dir)
+		}
+	}
+	authority, err := x509.ParseCertificate(blocks[0].Bytes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", caCertFile, err)
+	}
+	key, err := x509.ParsePKCS8PrivateKey(blocks[1].Bytes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", caKeyFile, err)
+	}
+	return authority, key, nil
+}
+
+// absent refuses to write over files.
+func absent(dir string, names ...string) error {
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return usagef("%s is in %s already: delete it first, or choose another --dir", name, dir)
+		}
+	}
+	return nil
+}
+
+// create writes a file that is not there yet.
+func create(path string, raw []byte, mode fs.FileMode) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) //nolint:gosec // the user names it
+	if err != nil {
+		return fmt.Errorf("write the file: %w", err)
+	}
+	_, err = f.Write(raw)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// printFiles says what was made.
+func (a *app) printFiles(dir string, names ...string) error {
+	var g grid
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = filepath.Join(dir, name)
+		g.add("wrote", paths[i])
+	}
+	return a.print(struct {
+		Files []string `json:"files"`
+	}{paths}, g)
+}
