@@ -49,7 +49,7 @@ type Change string
 
 // The changes.
 const (
-	ChangeLeave    Change = "leave"    // remove a node for good; its name and data are refused afterwards
+	ChangeLeave    Change = "leave"    // remove a node for good; its data directory is refused afterwards, its name is free
 	ChangePromote  Change = "promote"  // let a node vote once it has caught up
 	ChangeDemote   Change = "demote"   // take a node's vote
 	ChangeTransfer Change = "transfer" // hand leadership to the node, or to any where none is named

@@ -29,7 +29,7 @@ type Config struct {
 
 // Node is what concerns the process as a whole.
 type Node struct {
-	ID          string        `yaml:"id"`           // the operator's name for it, unique in the cluster and never used again
+	ID          string        `yaml:"id"`           // the operator's name for it, unique in the cluster; one that left is free for a node with an empty data directory
 	DataDir     string        `yaml:"data_dir"`     // where it keeps its data; ./dormouse-data where none is given and it is not ephemeral
 	Dev         bool          `yaml:"dev"`          // one node that founds its own cluster
 	Ephemeral   bool          `yaml:"ephemeral"`    // nothing on disk: all is lost when it stops

@@ -33,7 +33,7 @@ func Flags(fs *pflag.FlagSet) {
 	d := Default()
 	fs.Bool("dev", false, "one node that founds its own cluster, on loopback, data in "+dataDirDefault)
 	fs.Bool("ephemeral", false, "keep nothing on disk: all is lost when the node stops")
-	fs.String("node-id", "", "this node's name: unique in the cluster, and never used again after it left")
+	fs.String("node-id", "", "this node's name, unique in the cluster; one that left is free for a node with an empty data directory")
 	fs.String("data-dir", "", "where the node keeps its data (default "+dataDirDefault+")")
 	fs.Bool("insecure", false, "allow listening off loopback without TLS")
 	fs.Duration("stop-timeout", d.Node.StopTimeout, "how long an orderly stop may take")

@@ -11,7 +11,11 @@ import (
 func (a *app) leaveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "leave NODE", Short: "Remove a node or a host for good", Args: exactly("NODE"),
-		Long: "leave removes a node from the cluster for good: its data directory is refused afterwards; with an empty one it may join anew. A host's process ends, and may join when it is started anew. What the node owns moves first. To stop a node for a while, stop its process.",
+		Long: `leave removes a node from the cluster for good. Its partitions move to other nodes
+first, then it is no member any more, and its process ends with exit code 7. The
+command returns once all of that is committed. The node's data directory is refused
+from then on; a node with an empty one may join under the same name. A host may join
+again when its process is started anew. To stop a node for a while, stop its process.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangeLeave, args[0]) },
 	}
 }
@@ -51,6 +55,9 @@ func (a *app) change(cmd *cobra.Command, change agent.Change, node string) error
 		}
 		var g grid
 		g.add(string(change), orDash(node))
+		if said := changed[change]; said != "" {
+			g.add("done", said)
+		}
 		g.add("leader", orDash(leader))
 		return a.print(struct {
 			Change agent.Change `json:"change"`
@@ -58,4 +65,12 @@ func (a *app) change(cmd *cobra.Command, change agent.Change, node string) error
 			Leader string       `json:"leader"`
 		}{change, node, leader}, g)
 	})
+}
+
+// changed says of each change what has happened once it is done.
+var changed = map[agent.Change]string{
+	agent.ChangeLeave:    "it is no member any more; its partitions are others', its process ends, and its data directory is refused",
+	agent.ChangePromote:  "it votes once it has caught up: dormctl members shows when",
+	agent.ChangeDemote:   "it has no vote any more, and is kept up to date",
+	agent.ChangeTransfer: "leadership was handed over",
 }
