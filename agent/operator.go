@@ -69,6 +69,12 @@ type Operator interface {
 	// no older than the call, to w.
 	Backup(ctx context.Context, w io.Writer) error
 
+	// ExportScope hands all rows of a scope to write, in the order of their
+	// keys, as of one index no older than the call. The first part has the
+	// header. Neither claims, nor what is remembered of requests, nor the feed of
+	// changes is in it. A scope that does not exist is not_found.
+	ExportScope(ctx context.Context, scope string, write func(ScopePart) error) error
+
 	// Placement is who owns what, as the answering node has applied it. It never
 	// waits for a quorum.
 	Placement(ctx context.Context, q PlacementQuery) (Placement, error)

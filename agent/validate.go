@@ -63,6 +63,9 @@ func (c *Commit) validateOps() error {
 		if _, whole := op.(*DeleteScope); whole && len(c.Ops) > 1 {
 			return atOp(Invalid("op", "delete_scope must be the only op of its commit: send the other %d apart", len(c.Ops)-1), i)
 		}
+		if _, step := op.(*ImportScope); step && len(c.Ops) > 1 {
+			return atOp(Invalid("op", "import_scope must be the only op of its commit: send the other %d apart", len(c.Ops)-1), i)
+		}
 		if _, answer := op.(*AnswerSignal); answer && i < len(c.Ops)-1 {
 			return atOp(Invalid("op", "answer_signal must be the last op of its commit: it answers for all of it"), i)
 		}

@@ -36,6 +36,8 @@ func (t *tally) op(op Op) error {
 		return o.Policy.Validate()
 	case *DeleteScope:
 		return nil
+	case *ImportScope:
+		return t.importScope(o)
 	case *WriteMemory:
 		return t.writeMemory(o)
 	case *DeleteMemory:

@@ -74,6 +74,35 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	}
 }
 
+// ExportScope hands the rows of a scope to write; see agent.Operator. It is not
+// tried again once a part was handed over: throw away what an error leaves
+// behind.
+func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
+	l, release, err := c.pool.wait(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := apipb.NewClusterClient(l.conn).ExportScope(ctx, &apipb.ExportScopeRequest{Scope: scope})
+	if err != nil {
+		return errorOf(err, false)
+	}
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return errorOf(err, false)
+		}
+		if err := write(wire.ScopePartFromProto(part)); err != nil {
+			return err
+		}
+	}
+}
+
 // persist is insist for calls on the cluster: only what was surely not done is
 // tried again.
 func (c *Client) persist(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {

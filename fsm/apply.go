@@ -7,6 +7,7 @@ import (
 	"dormouse/internal/invariant"
 	"dormouse/internal/planted"
 	logpb "dormouse/proto/log"
+	"dormouse/recall"
 )
 
 // batch is one log entry while it is applied.
@@ -22,7 +23,10 @@ type batch struct {
 	opening  opening
 	roster   *roster // nil while it is the machine's
 	placed   placed
-	moved    bool       // placed has changed, other than by renewals
+	moved    bool // placed has changed, other than by renewals
+	imports  imports
+	mintBase uint64
+	imported bool       // an import has ended
 	changes  []recorded // in order
 	touched  []string   // the rows of threads and claims that watchers may wait for, and scopes
 }
@@ -54,6 +58,8 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 		opening:  m.opening,
 		placed:   m.placed,
 		level:    m.level,
+		imports:  *m.imports.Load(),
+		mintBase: m.mintBase,
 	}
 	if index <= m.progress.index {
 		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.index)
@@ -123,22 +129,28 @@ func (b *batch) commit() error {
 	if r := b.roster; r != nil {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
+	m.mintBase = b.mintBase
+	if b.imported { // a memory index of an earlier scope of that name may have the same numbers
+		m.recalls = recall.NewCache(recallBytesMax)
+	}
 	m.showPlaced(b.placed, b.opening, b.moved)
 	m.mu.Unlock()
+	m.imports.Store(&b.imports)
 	warm.end()
 	m.waiters.wake(b.progress.index)
 	m.watches.wake(b.touched)
 	return nil
 }
 
-// mint is an incarnation that was never used before.
+// mint is an incarnation that was never used before, in this cluster or in one
+// that a scope was imported from.
 func (b *batch) mint() uint64 {
 	b.minted++
 	invariant.Check(b.minted <= mintedMax, "entry %d mints more than %d", b.progress.index, mintedMax)
 	if planted.Is(planted.MapOrder) {
 		b.minted += inMapOrder()
 	}
-	return b.progress.index<<16 + b.minted
+	return (b.progress.index+b.mintBase)<<16 + b.minted
 }
 
 // commit is one commit while it is applied: a batch's rows, and the scope that
@@ -152,8 +164,8 @@ type commit struct {
 // decide runs a commit's ops: all of them, or none and a refusal.
 func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	m, told := b.rows.begin(), len(b.changes)
-	roster, placed := b.roster, b.placed
-	results, err := b.run(p)
+	roster, placed, imported, mintBase := b.roster, b.placed, b.imports, b.mintBase
+	results, err := b.guarded(p.Scope, func() ([]agent.OpResult, error) { return b.run(p) })
 	if err == nil {
 		return agent.Decided{Result: agent.Result{
 			Index: b.progress.index, Time: b.progress.wall, Results: results,
@@ -167,7 +179,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 		b.rows.rollback(m)
 		b.changes = b.changes[:told]
 	}
-	b.roster, b.placed = roster, placed
+	b.roster, b.placed, b.imports, b.mintBase = roster, placed, imported, mintBase
 	return refused(refusal), nil
 }
 
@@ -177,6 +189,9 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 	}
 	began := b.rows.bytes
 	if err := b.fenced(p.Scope, p.Fence); err != nil {
+		return nil, err
+	}
+	if err := b.writable(p); err != nil {
 		return nil, err
 	}
 	c := &commit{batch: b, scope: p.Scope}
@@ -255,6 +270,8 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 		return c.forkThread(op)
 	case *agent.PutScope:
 		return c.putScope(op)
+	case *agent.ImportScope:
+		return c.importScope(op, alone)
 	case *agent.DeleteScope:
 		return c.deleteScope(alone)
 	case *agent.WriteMemory:

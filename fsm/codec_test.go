@@ -129,6 +129,7 @@ var genOps = []*rapid.Generator[agent.Op]{
 		return &agent.PutScope{Policy: genPolicy.Draw(t, "policy")}
 	}),
 	rapid.Just(agent.Op(&agent.DeleteScope{})),
+	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.ImportScope](t) }),
 	rapid.Custom(func(t *rapid.T) agent.Op {
 		return &agent.WriteMemory{
 			Agent: genID.Draw(t, "agent"), ID: genID.Draw(t, "id"), Session: genText.Draw(t, "session"), Class: genText.Draw(t, "class"),
@@ -308,6 +309,7 @@ var genResult = rapid.OneOf(
 			CreatedAt: genTime.Draw(t, "created"), Policy: genPolicy.Draw(t, "policy"),
 		}}
 	}),
+	rapid.Custom(func(t *rapid.T) agent.OpResult { return any1[agent.ImportResult](t) }),
 	rapid.Custom(func(t *rapid.T) agent.OpResult {
 		return &agent.ClaimResult{Claim: agent.Claim{
 			Name: genID.Draw(t, "name"), Holder: genText.Draw(t, "holder"), Epoch: genNumber.Draw(t, "epoch"), TTL: genTTL.Draw(t, "ttl"),

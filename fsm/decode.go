@@ -102,6 +102,8 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 			History: o.History, KeysMax: o.KeysMax, BytesMax: o.BytesMax, MemoriesMax: o.MemoriesMax, MemoryBytesMax: o.MemoryBytesMax,
 			ChangesMax: o.ChangesMax, HistoryAgeMS: o.HistoryAgeMs,
 		}}, nil
+	case *logpb.Op_ImportScope:
+		return decodeImportScope(p.ImportScope), nil
 	case *logpb.Op_DeleteScope:
 		return &agent.DeleteScope{}, nil
 	case *logpb.Op_WriteMemory:

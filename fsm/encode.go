@@ -121,6 +121,8 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 			MemoriesMax: o.Policy.MemoriesMax, MemoryBytesMax: o.Policy.MemoryBytesMax,
 			ChangesMax: o.Policy.ChangesMax, HistoryAgeMs: o.Policy.HistoryAgeMS,
 		}}}, nil
+	case *agent.ImportScope:
+		return &logpb.Op{Op: &logpb.Op_ImportScope{ImportScope: encodeImportScope(o)}}, nil
 	case *agent.DeleteScope:
 		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}, nil
 	case *agent.WriteMemory:

@@ -96,6 +96,9 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 		if !ok || !is {
 			return 0, fmt.Errorf("the index of instances to be ended holds %q", key)
 		}
+		if view.imports[scope] != nil {
+			return 0, nil // the end of the import wakes the leader
+		}
 		raw, err := view.get(idKey(kindErasure, scope, id))
 		if err != nil {
 			return 0, err

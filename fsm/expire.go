@@ -168,12 +168,25 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("the wall queue holds %q, which names no row", row)
 	}
+	m, told, cost := b.rows.begin(), len(b.changes), 0
+	_, err := b.guarded(scope, func() (_ []agent.OpResult, err error) {
+		cost, err = b.dueScopeRow(when, row, kind, scope, id)
+		return nil, err
+	})
+	if agent.CodeOf(err) == agent.CodeCorrupt && b.imports[scope] != nil {
+		b.rows.rollback(m)
+		b.changes = b.changes[:told]
+		return 0, nil // its place in the queue goes, and what is left of it stays
+	}
+	return cost, err
+}
+
+// dueScopeRow is dueRow of a row of a scope.
+func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int, err error) {
 	c := &commit{batch: b, scope: scope}
 	if err := c.openScope(); err != nil {
 		return 0, err
 	}
-	var cost int
-	var err error
 	switch kind {
 	case kindValue:
 		err = c.expireValue(id, int64(when))

@@ -24,7 +24,9 @@ const (
 	kindDueWall  = "\x13" // wall, row key: when the row may go
 	kindDueClaim = "\x14" // tick, scope, claim: when the claim may have lapsed
 
-	kindScope = "\x20" // scope → logpb.ScopeRecord
+	kindScope     = "\x20" // scope → logpb.ScopeRecord
+	kindImport    = "\x21" // scope → logpb.ImportRow, of the import that made the scope
+	kindImportDue = "\x22" // scope, wall, row key: when the row may go, for the queue once the import ends
 
 	// What is in a scope; scopedKinds lists them.
 	kindValue               = "\x30" // key → logpb.ValueRow
@@ -50,7 +52,7 @@ var scopedKinds = append([]string{
 	kindValue, kindValueBytes, kindValueTombstone,
 	kindCheckpoint, kindCheckpointHistory, kindCheckpointBody, kindCheckpointTombstone,
 	kindThread, kindEntry, kindEntryID, kindEntryKind, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
-	kindClaim, kindChange, kindErasure, kindErasing, kindEnding, kindManager,
+	kindClaim, kindChange, kindErasure, kindErasing, kindEnding, kindManager, kindImport, kindImportDue,
 	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone, kindMemoryTombstone,
 }, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)
 

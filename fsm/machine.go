@@ -39,6 +39,9 @@ type Machine struct {
 	hot       *hotRows
 	chainNext uint32
 	opening   opening
+	mintBase  uint64 // see mint
+
+	imports atomic.Pointer[imports]
 
 	mu       sync.RWMutex
 	gen      *generation       // guarded by mu; replaced by adopt
@@ -82,6 +85,14 @@ func (m *Machine) adopt(g *generation) error {
 	if err != nil {
 		return err
 	}
+	imported, err := readImports(g.engine)
+	if err != nil {
+		return err
+	}
+	if m.mintBase, err = readMintBase(g.engine); err != nil {
+		return err
+	}
+	m.imports.Store(&imported)
 	m.hot = newHotRows(hotBytesMax)
 	m.chains.reset()
 	if m.chainNext = done.chain; done.index > 0 {

@@ -71,6 +71,8 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		return &logpb.OpResult{Result: &logpb.OpResult_Manager{Manager: encodeManagerResult(&r.Manager)}}, nil
 	case *agent.SignalResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Signal{Signal: &logpb.SignalResult{Hash: r.Hash, Reply: r.Reply}}}, nil
+	case *agent.ImportResult:
+		return &logpb.OpResult{Result: &logpb.OpResult_Import{Import: &logpb.ImportResult{Chunks: r.Chunks, Done: r.Done}}}, nil
 	case *agent.ScopeResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Scope{Scope: &logpb.ScopeResult{Scope: encodeScope(r.Scope)}}}, nil
 	case *agent.ClaimResult:
@@ -144,6 +146,8 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		return &agent.ManagerResult{Manager: *managerOf(p.Manager.Name, p.Manager.Manager)}, nil
 	case *logpb.OpResult_Signal:
 		return &agent.SignalResult{Hash: p.Signal.Hash, Reply: p.Signal.Reply}, nil
+	case *logpb.OpResult_Import:
+		return &agent.ImportResult{Chunks: p.Import.GetChunks(), Done: p.Import.GetDone()}, nil
 	case *logpb.OpResult_Scope:
 		return &agent.ScopeResult{Scope: decodeScope(p.Scope.Scope)}, nil
 	case *logpb.OpResult_Claim:

@@ -126,7 +126,7 @@ func (o *overlay) get(key string) ([]byte, error) {
 	}
 	value, ok, err := o.engine.Get([]byte(key))
 	if err != nil {
-		return nil, fmt.Errorf("read row %q: %w", key, err)
+		return nil, &engineError{fmt.Errorf("read row %q: %w", key, err)}
 	}
 	if !ok {
 		return nil, nil
@@ -169,7 +169,7 @@ func (o *overlay) keys(lower, upper string, limit int) (keys []string, more bool
 	ours := o.within(lower, upper)
 	cursor, err := o.engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
-		return nil, false, err
+		return nil, false, &engineError{err}
 	}
 	theirs := cursor.Next()
 	for theirs || len(ours) > 0 {
@@ -198,7 +198,7 @@ func (o *overlay) keys(lower, upper string, limit int) (keys []string, more bool
 		keys = append(keys, key)
 	}
 	if err := cursor.Close(); err != nil {
-		return nil, false, err
+		return nil, false, &engineError{err}
 	}
 	return keys, more, nil
 }

@@ -79,6 +79,9 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 	lower := max(kindTimerDue, from)
 	last, err := r.eachOfPage(lower, after(kindTimerDue), uint64(limit), agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, _ []byte) (int, error) {
 		scope, n, _ := splitTimer(key)
+		if view.imports[scope] != nil {
+			return 0, nil // the end of the import wakes the leader
+		}
 		one := reader{View: view, scope: scope}
 		raw, err := one.get(n.row(kindTimer, scope))
 		if err != nil || raw == nil {

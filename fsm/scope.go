@@ -112,6 +112,7 @@ func (c *commit) deleteScope(alone bool) (agent.OpResult, error) {
 			return nil, err
 		}
 	}
+	c.setImport(nil)
 	c.record = scopeState{Scope: agent.Scope{Name: c.scope}, changed: true}
 	c.touch(scopeKey(kindThread, c.scope))
 	c.touch(scopeKey(kindClaim, c.scope))

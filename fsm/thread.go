@@ -50,7 +50,7 @@ func (c *commit) newThread(id string) *logpb.ThreadMeta {
 func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 	id := t.Id
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
-	invariant.Check(t.Incarnation>>16 <= c.progress.index, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
+	invariant.Check(t.Incarnation>>16 <= c.progress.index+c.mintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
 	t.Id = "" // the key says it
 	raw, err := marshal(t)
 	t.Id = id

@@ -24,7 +24,8 @@ type View struct {
 	progress progress
 	epoch    uint64 // of gen's warm rows before the view was made
 	recalls  *recall.Cache
-	err      error // the view could not be made
+	imports  imports // under way when the view was made
+	err      error   // the view could not be made
 }
 
 // View is the state as of now.
@@ -32,12 +33,14 @@ func (m *Machine) View() *View {
 	m.mu.RLock()
 	g, recalls, done := m.gen, m.recalls, m.progress
 	epoch := g.warm.epoch.Load()
+	before := m.imports.Load()
 	ok := g.acquire()
 	m.mu.RUnlock()
 	if !ok {
 		return &View{err: errors.New("the state machine is closed")}
 	}
 	v := &View{gen: g, view: g.engine.View(), progress: done, epoch: epoch, recalls: recalls}
+	v.imports = underWay(*before, *m.imports.Load())
 	if epoch%2 == 1 || g.warm.epoch.Load() != epoch { // an entry is under way: the view may have it, or not
 		v.progress, v.err = readProgress(v.view)
 	}
@@ -100,6 +103,9 @@ func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error)
 	}
 	if scope == "" {
 		scope = agent.DefaultScope
+	}
+	if err := v.readable(scope, r); err != nil {
+		return nil, err
 	}
 	return reader{View: v, scope: scope, hasty: hasty}.read(r)
 }

@@ -48,10 +48,18 @@ func newSession(s agent.Service, scope string, giveUp time.Duration, counted *co
 // commit applies ops once, however often it has to be sent: an attempt whose
 // outcome is unknown is repeated under the same request id until it is known.
 func (s *session) commit(ctx context.Context, ops ...agent.Op) error {
+	_, err := s.result(ctx, ops...)
+	return err
+}
+
+// result is commit with the result of the last op.
+func (s *session) result(ctx context.Context, ops ...agent.Op) (agent.OpResult, error) {
 	s.seq++
+	var result agent.Result
 	unknown := false
 	err := s.retry(ctx, func(ctx context.Context) error {
-		_, err := s.service.Commit(ctx, agent.Commit{
+		var err error
+		result, err = s.service.Commit(ctx, agent.Commit{
 			Scope: s.scope, Ops: ops, Request: agent.Request{Client: s.client, Seq: s.seq, Low: s.seq},
 		})
 		var refusal *agent.Error
@@ -66,7 +74,13 @@ func (s *session) commit(ctx context.Context, ops ...agent.Op) error {
 	if unknown && agent.OutcomeOf(err) != agent.Undecided {
 		s.counted.unknown.Add(1)
 	}
-	return err
+	if err == nil && len(result.Results) != len(ops) {
+		err = fmt.Errorf("%d results of %d ops", len(result.Results), len(ops))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return result.Results[len(ops)-1], nil
 }
 
 // read asks several things at one index.

@@ -88,6 +88,28 @@ func (n *Node) knows(name string) bool {
 	return slices.ContainsFunc(n.machine.Members(), func(m agent.Member) bool { return m.ID == name })
 }
 
+// ExportScope implements agent.Operator: a view of this node's state, which is
+// first brought up to date.
+func (o *operator) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
+	n := o.node
+	if scope == "" {
+		scope = agent.DefaultScope
+	}
+	if err := agent.ValidID("scope", scope); err != nil {
+		return err
+	}
+	index, err := n.router.Barrier(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.machine.WaitApplied(ctx, index); err != nil {
+		return agent.Errorf(agent.CodeUnavailable, "this node has not caught up: %v", err)
+	}
+	view := n.machine.View()
+	defer view.Close()
+	return view.ExportScope(ctx, scope, n.group.LocalStatus().ClusterID, n.machine.FeatureLevel(), write)
+}
+
 // Backup implements agent.Operator: a cut of this node's state, which is first
 // brought up to date.
 func (o *operator) Backup(ctx context.Context, w io.Writer) error {

@@ -37,7 +37,7 @@ func wireName(name string) string {
 }
 
 func TestCommitKnowsEachOpOfTheDomain(t *testing.T) {
-	nodes := map[string]bool{"FailTimer": true, "AnswerSignal": true} // what only they commit
+	nodes := map[string]bool{"FailTimer": true, "AnswerSignal": true, "ImportScope": true} // what only they commit, and import --raw
 	ops := declared(t, "isOp")
 	if len(ops) != len(opNames)+len(nodes) {
 		t.Errorf("the domain has %d ops, commit has %d, and %d are the nodes' own", len(ops), len(opNames), len(nodes))
@@ -64,7 +64,7 @@ func TestEachResultOfTheDomainIsShown(t *testing.T) {
 		&agent.SessionResult{}, &agent.ReviewResult{}, &agent.MemoryResult{}, &agent.ForkedAgent{}, &agent.Erasure{}, &agent.ConversationResult{},
 		&agent.MessageResult{}, &agent.ManagerResult{}, &agent.TimerResult{},
 	}
-	made := map[string]bool{"SignalResult": true} // answers a signal to the node that commits its turn
+	made := map[string]bool{"SignalResult": true, "ImportResult": true} // of what only nodes commit, and import --raw
 	for _, r := range results {
 		made[reflect.TypeOf(r).Elem().Name()] = true
 		if document, row := shownResult(r); document == nil || len(row) != 4 || row[0] == "-" {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
@@ -15,53 +14,47 @@ import (
 )
 
 func (a *app) exportCommand() *cobra.Command {
-	var path string
-	var o importer.ExportOptions
-	cmd := &cobra.Command{
-		Use: "export", Short: "Write a scope's values, checkpoints and threads as JSON lines", Args: exactly(),
-		Long: `export writes what is in --scope, one record a line, to stdout or to --file:
+	return &cobra.Command{
+		Use: "export FILE", Short: "Write all of a scope to a file, as of one instant", Args: exactly("FILE"),
+		Long: `export writes all that is in --scope to FILE, as of one log index: values,
+checkpoints with their histories, threads, memories, sessions, reviews,
+conversations, files, managers, instances, timers, tombstones and receipts of
+erasures, and the scope's policy. "-" writes to stdout.
 
-  {"export": {"format": 1, "scope": "…"}}           the first line
-  {"value": {"key", "content_type", "bytes", …}}    bytes in base64
-  {"checkpoint": {"key", "version", "state", "thread": {"id", "rev", "head"}, …}}
-  {"thread": {"id", "rev", "head", "floor", "metadata"}}
-  {"entry": {"seq", "id", "at", "kind", "payload", "refs"}}   of the thread before it
-  {"end": {"values", "checkpoints", "threads", "entries"}}    the last line, with counts
+What stays behind: claims (a session whose turn runs is to be recovered, and
+holders take their claims again, at a higher epoch), what is remembered of
+requests, and the feed of changes.
 
-"dormctl import --raw" reads it back, into any scope, with the same entry ids,
-times and heads; with --verify it compares. While others write, each thread and
-checkpoint is as of the moment it was read; for one instant of everything, use
-"dormctl backup".`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Scope = a.scope
+"dormctl import --raw FILE" imports the file into a scope that holds nothing, of
+this cluster or another one; with --verify it compares the two. A file that is
+cut short or damaged is refused. FILE appears only once it is complete; an
+export that was interrupted leaves nothing, and begins again.`,
+		Example: `  dormctl export --scope acme acme.scope
+  dormctl import --raw acme.scope --scope acme --endpoints other:7601`,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
-				if path == "" {
-					_, err := a.export(ctx, s, a.stdout, o)
+				if args[0] == "-" {
+					_, err := a.export(ctx, s, a.stdout)
 					return err
 				}
-				return a.exportFile(ctx, s, path, o)
+				return a.exportFile(ctx, s, args[0])
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&path, "file", "f", "", "write to this file, which appears only once it is complete (default stdout)")
-	cmd.Flags().StringVar(&o.Prefix, "prefix", "", "only what begins so")
-	cmd.Flags().DurationVar(&o.GiveUp, "give-up", 2*time.Minute, "end when nothing has been answered for so long")
-	return cmd
 }
 
-func (a *app) export(ctx context.Context, s store, w io.Writer, o importer.ExportOptions) (importer.EndRecord, error) {
-	bar := a.newProgress("exporting", 0, "records")
-	o.Progress = bar.add
+func (a *app) export(ctx context.Context, s store, w io.Writer) (importer.ScopeSummary, error) {
+	bar := a.newProgress("exporting", 0, "rows")
 	buffered := bufio.NewWriterSize(w, 1<<20)
-	end, err := importer.Export(ctx, s, buffered, o)
+	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.scope, Progress: bar.add})
 	bar.end()
 	if err = errors.Join(err, buffered.Flush()); err != nil {
-		return end, interrupted(ctx, err, "what was written is no complete export")
+		return summary, interrupted(ctx, err, "what was written is no complete export: run the same command again")
 	}
-	return end, nil
+	return summary, nil
 }
 
-func (a *app) exportFile(ctx context.Context, s store, path string, o importer.ExportOptions) (err error) {
+func (a *app) exportFile(ctx context.Context, s store, path string) (err error) {
 	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
 		return fmt.Errorf("create the export: %w", err)
@@ -71,12 +64,43 @@ func (a *app) exportFile(ctx context.Context, s store, path string, o importer.E
 			err = fmt.Errorf("remove the unfinished export: %w", cleanup)
 		}
 	}()
-	end, err := a.export(ctx, s, file, o)
+	summary, err := a.export(ctx, s, file)
 	if err != nil {
 		return err
 	}
 	if err := file.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("finish the export: %w", err)
 	}
-	return a.printRecords(end)
+	return a.printScope(summary, summary.Header.Scope)
+}
+
+// scopeFileDoc is what was exported or imported.
+type scopeFileDoc struct {
+	Scope   string `json:"scope"` // that was written or read here
+	Cluster string `json:"cluster_id"`
+	From    string `json:"exported_from"`
+	Index   uint64 `json:"index"`
+	Rows    uint64 `json:"rows"`
+	Bytes   uint64 `json:"bytes"`
+	Digest  string `json:"digest"`
+	Resumed uint64 `json:"resumed_chunks"`
+}
+
+func (a *app) printScope(s importer.ScopeSummary, scope string) error {
+	doc := scopeFileDoc{
+		Scope: scope, Cluster: s.Header.ClusterID, From: s.Header.Scope, Index: s.Header.Index,
+		Rows: s.Footer.Rows, Bytes: s.Footer.Bytes, Digest: s.Footer.Digest, Resumed: s.Resumed,
+	}
+	var g grid
+	g.add("scope", doc.Scope)
+	g.add("exported from", doc.From)
+	g.add("cluster", doc.Cluster)
+	g.add("index", number(doc.Index))
+	g.add("rows", number(doc.Rows))
+	g.add("bytes", number(doc.Bytes))
+	g.add("digest", doc.Digest)
+	if doc.Resumed > 0 {
+		g.add("chunks applied before", number(doc.Resumed))
+	}
+	return a.print(doc, g)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/agent"
 	"dormouse/importer"
 )
 
@@ -39,7 +41,11 @@ replay ID" reads like the conversation.
 signal; between turns the user is away for longer than --idle, so that it
 hibernates; at the end a timer wakes it once more.
 
---raw reads (or verifies) what "dormctl export" wrote instead.`
+--raw imports the scope file that "dormctl export" wrote instead, byte for byte,
+into --scope, which must hold nothing. Until all rows are there and have been
+compared with the file, the scope is neither read nor written otherwise. An import
+that was interrupted goes on where it ended when it is run again; "dormctl scopes
+rm" gives it up. --raw --verify compares a scope with the file, row by row.`
 
 func (a *app) importCommand() *cobra.Command {
 	var o importer.Options
@@ -93,7 +99,7 @@ func (a *app) importCommand() *cobra.Command {
 	flags.IntVar(&o.Parallel, "parallel", 32, "conversations at once")
 	flags.DurationVar(&o.GiveUp, "give-up", 2*time.Minute, "end when nothing has been answered for so long")
 	flags.BoolVar(&verify, "verify", false, "import nothing, but compare what is stored with the file through each endpoint")
-	flags.BoolVar(&raw, "raw", false, "FILE is an export")
+	flags.BoolVar(&raw, "raw", false, "FILE is what export wrote")
 	flags.BoolVar(&sessions, "sessions", false, "make sessions of the conversations, and run their turns")
 	flags.BoolVar(&instances, "instances", false, "make live instances of the conversations, driven by signals")
 	flags.DurationVar(&idle, "idle", 0, "after which an instance hibernates; half of a user's absence between turns (default 500ms)")
@@ -248,32 +254,43 @@ func (a *app) importRaw(ctx context.Context, path string, verify bool, giveUp ti
 		}
 		return file, nil
 	}
-	o := importer.RawOptions{Scope: a.scope, GiveUp: giveUp}
+	total, err := countRows(open)
+	if err != nil {
+		return usagef("%s: %w", path, err)
+	}
+	o := importer.ScopeOptions{Scope: a.scope, GiveUp: giveUp}
 	if verify {
-		return a.verifyEach(ctx, 0, "records", func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error) {
-			o.Progress = progress
-			found, err := importer.VerifyRaw(ctx, s, open, o)
-			return verifiedDoc{Nodes: found.Nodes, Agents: found.Records.Checkpoints, Entries: found.Records.Entries}, found.Differences, err
-		})
+		return a.verifyRaw(ctx, open, total, o)
 	}
 	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := a.newProgress("importing", 0, "records")
+		bar := a.newProgress("importing", total, "rows")
 		o.Progress = bar.add
-		summary, err := importer.ImportRaw(ctx, s, open, o)
+		summary, err := importer.ImportScope(ctx, s, open, o)
 		bar.end()
 		if err != nil {
 			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to go on where it ended")
 		}
-		err = a.printRecords(summary.Records)
-		return errors.Join(err, differ(summary.Differences, "not all could be brought in; the store differs from the export"))
+		err = a.printScope(summary, cmp.Or(a.scope, agent.DefaultScope))
+		return errors.Join(err, differ(summary.Differences, "the file was imported before, and the scope has changed since"))
 	})
 }
 
-func (a *app) printRecords(r importer.EndRecord) error {
-	var g grid
-	g.add("values", number(r.Values))
-	g.add("checkpoints", number(r.Checkpoints))
-	g.add("threads", number(r.Threads))
-	g.add("entries", number(r.Entries))
-	return a.print(r, g)
+// countRows checks all of a scope file and returns how many rows it has.
+func countRows(open func() (io.ReadCloser, error)) (total int, err error) {
+	summary, err := importer.CheckScopeFile(open)
+	return int(summary.Footer.Rows), err
+}
+
+func (a *app) verifyRaw(ctx context.Context, open func() (io.ReadCloser, error), total int, o importer.ScopeOptions) error {
+	return a.stream(ctx, func(ctx context.Context, s store) error {
+		bar := a.newProgress("verifying", total, "rows")
+		o.Progress = bar.add
+		summary, err := importer.VerifyScope(ctx, s, open, o)
+		bar.end()
+		if err != nil {
+			return interrupted(ctx, err, "nothing was changed")
+		}
+		err = a.printScope(summary, cmp.Or(a.scope, agent.DefaultScope))
+		return errors.Join(err, differ(summary.Differences, "the scope differs from the file"))
+	})
 }

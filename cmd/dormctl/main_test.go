@@ -139,36 +139,6 @@ func TestWrongImportsAreUsage(t *testing.T) {
 	}
 }
 
-func TestAnExportIsReadBackAndVerified(t *testing.T) {
-	c := newConsole()
-	c.run("", "import", write(t, "transcripts.jsonl", transcripts))
-	c.run("", "values", "put", "v", "bytes")
-	stdout, errs, code := c.run("", "export")
-	if code != exitOK {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
-	path := filepath.Join(t.TempDir(), "export.jsonl")
-	if out, errs, code := c.run("", "export", "-f", path); code != exitOK || out != "values        1\ncheckpoints   2\nthreads       2\nentries       3\n" {
-		t.Fatalf("exit %d: %s%s", code, out, errs)
-	}
-	if content, err := os.ReadFile(path); err != nil || string(content) != stdout {
-		t.Errorf("the file differs from stdout: %v", err)
-	}
-	if out, errs, code := c.run("", "import", "--raw", path, "--scope", "copy", "-o", "json"); code != exitOK ||
-		out != `{"values":1,"checkpoints":2,"threads":2,"entries":3}`+"\n" {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
-	if out, errs, code := c.run("", "import", "--raw", path, "--scope", "copy", "--verify"); code != exitOK {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
-	if _, errs, code := c.run("", "import", "--raw", path, "--scope", "empty", "--verify"); code != exitFailed || !strings.Contains(errs, "in 5 places") {
-		t.Errorf("exit %d: %s", code, errs)
-	}
-	if _, errs, code := c.run("", "export", "-f", "/no/such/dir/file"); code != exitFailed || !strings.Contains(errs, "create the export") {
-		t.Errorf("exit %d: %s", code, errs)
-	}
-}
-
 func TestABackupAppearsWhole(t *testing.T) {
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "backup")

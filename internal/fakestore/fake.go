@@ -213,6 +213,11 @@ func (s *Store) Backup(_ context.Context, w io.Writer) error {
 	return err
 }
 
+// ExportScope implements agent.Operator: this store has no rows.
+func (*Store) ExportScope(context.Context, string, func(agent.ScopePart) error) error {
+	return agent.Errorf(agent.CodeInternal, "a store of tests exports no scopes")
+}
+
 // Instances are Live.
 func (s *Store) Instances() agent.Instances { return s.Live }
 

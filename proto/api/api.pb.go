@@ -570,6 +570,7 @@ type Op struct {
 	//	*Op_DeleteManager
 	//	*Op_AnswerSignal
 	//	*Op_PatchCron
+	//	*Op_ImportScope
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1026,6 +1027,15 @@ func (x *Op) GetPatchCron() *PatchCron {
 	return nil
 }
 
+func (x *Op) GetImportScope() *ImportScope {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ImportScope); ok {
+			return x.ImportScope
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -1214,6 +1224,10 @@ type Op_PatchCron struct {
 	PatchCron *PatchCron `protobuf:"bytes,190,opt,name=patch_cron,json=patchCron,proto3,oneof"`
 }
 
+type Op_ImportScope struct {
+	ImportScope *ImportScope `protobuf:"bytes,240,opt,name=import_scope,json=importScope,proto3,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -1305,6 +1319,8 @@ func (*Op_DeleteManager) isOp_Op() {}
 func (*Op_AnswerSignal) isOp_Op() {}
 
 func (*Op_PatchCron) isOp_Op() {}
+
+func (*Op_ImportScope) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2742,6 +2758,7 @@ type OpResult struct {
 	//	*OpResult_Timer
 	//	*OpResult_Manager
 	//	*OpResult_Signal
+	//	*OpResult_Import
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2928,6 +2945,15 @@ func (x *OpResult) GetSignal() *SignalResult {
 	return nil
 }
 
+func (x *OpResult) GetImport() *ImportResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Import); ok {
+			return x.Import
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2996,6 +3022,10 @@ type OpResult_Signal struct {
 	Signal *SignalResult `protobuf:"bytes,141,opt,name=signal,proto3,oneof"`
 }
 
+type OpResult_Import struct {
+	Import *ImportResult `protobuf:"bytes,240,opt,name=import,proto3,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -3027,6 +3057,8 @@ func (*OpResult_Timer) isOpResult_Result() {}
 func (*OpResult_Manager) isOpResult_Result() {}
 
 func (*OpResult_Signal) isOpResult_Result() {}
+
+func (*OpResult_Import) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -11568,6 +11600,340 @@ func (x *BackupChunk) GetData() []byte {
 	return nil
 }
 
+type ExportScopeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Scope         string                 `protobuf:"bytes,240,opt,name=scope,proto3" json:"scope,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportScopeRequest) Reset() {
+	*x = ExportScopeRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[156]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportScopeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportScopeRequest) ProtoMessage() {}
+
+func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[156]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportScopeRequest.ProtoReflect.Descriptor instead.
+func (*ExportScopeRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{156}
+}
+
+func (x *ExportScopeRequest) GetScope() string {
+	if x != nil {
+		return x.Scope
+	}
+	return ""
+}
+
+type ExportScopeChunk struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Header        *ScopeHeader           `protobuf:"bytes,240,opt,name=header,proto3" json:"header,omitempty"`
+	Rows          []byte                 `protobuf:"bytes,241,opt,name=rows,proto3" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportScopeChunk) Reset() {
+	*x = ExportScopeChunk{}
+	mi := &file_proto_api_api_proto_msgTypes[157]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportScopeChunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportScopeChunk) ProtoMessage() {}
+
+func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[157]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportScopeChunk.ProtoReflect.Descriptor instead.
+func (*ExportScopeChunk) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{157}
+}
+
+func (x *ExportScopeChunk) GetHeader() *ScopeHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *ExportScopeChunk) GetRows() []byte {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+type ScopeHeader struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ClusterId     string                 `protobuf:"bytes,240,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Scope         *Scope                 `protobuf:"bytes,241,opt,name=scope,proto3" json:"scope,omitempty"`
+	Index         uint64                 `protobuf:"varint,242,opt,name=index,proto3" json:"index,omitempty"`
+	Minted        uint64                 `protobuf:"varint,243,opt,name=minted,proto3" json:"minted,omitempty"`
+	FeatureLevel  uint32                 `protobuf:"varint,244,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
+	RowFormat     uint32                 `protobuf:"varint,245,opt,name=row_format,json=rowFormat,proto3" json:"row_format,omitempty"`
+	TimeMs        int64                  `protobuf:"varint,246,opt,name=time_ms,json=timeMs,proto3" json:"time_ms,omitempty"`
+	Import        string                 `protobuf:"bytes,247,opt,name=import,proto3" json:"import,omitempty"` // the import that is under way; "" for none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScopeHeader) Reset() {
+	*x = ScopeHeader{}
+	mi := &file_proto_api_api_proto_msgTypes[158]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScopeHeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScopeHeader) ProtoMessage() {}
+
+func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[158]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScopeHeader.ProtoReflect.Descriptor instead.
+func (*ScopeHeader) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{158}
+}
+
+func (x *ScopeHeader) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *ScopeHeader) GetScope() *Scope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *ScopeHeader) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ScopeHeader) GetMinted() uint64 {
+	if x != nil {
+		return x.Minted
+	}
+	return 0
+}
+
+func (x *ScopeHeader) GetFeatureLevel() uint32 {
+	if x != nil {
+		return x.FeatureLevel
+	}
+	return 0
+}
+
+func (x *ScopeHeader) GetRowFormat() uint32 {
+	if x != nil {
+		return x.RowFormat
+	}
+	return 0
+}
+
+func (x *ScopeHeader) GetTimeMs() int64 {
+	if x != nil {
+		return x.TimeMs
+	}
+	return 0
+}
+
+func (x *ScopeHeader) GetImport() string {
+	if x != nil {
+		return x.Import
+	}
+	return ""
+}
+
+// ImportScope is one step of an import: with a scope it begins the import, with
+// finish it ends the import, and otherwise it adds the rows of one chunk.
+type ImportScope struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Import        string                 `protobuf:"bytes,240,opt,name=import,proto3" json:"import,omitempty"`
+	Scope         *Scope                 `protobuf:"bytes,241,opt,name=scope,proto3" json:"scope,omitempty"`
+	Minted        uint64                 `protobuf:"varint,242,opt,name=minted,proto3" json:"minted,omitempty"`
+	Chunk         uint64                 `protobuf:"varint,243,opt,name=chunk,proto3" json:"chunk,omitempty"`
+	Rows          []byte                 `protobuf:"bytes,244,opt,name=rows,proto3" json:"rows,omitempty"`
+	Finish        bool                   `protobuf:"varint,245,opt,name=finish,proto3" json:"finish,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportScope) Reset() {
+	*x = ImportScope{}
+	mi := &file_proto_api_api_proto_msgTypes[159]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportScope) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportScope) ProtoMessage() {}
+
+func (x *ImportScope) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[159]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportScope.ProtoReflect.Descriptor instead.
+func (*ImportScope) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{159}
+}
+
+func (x *ImportScope) GetImport() string {
+	if x != nil {
+		return x.Import
+	}
+	return ""
+}
+
+func (x *ImportScope) GetScope() *Scope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *ImportScope) GetMinted() uint64 {
+	if x != nil {
+		return x.Minted
+	}
+	return 0
+}
+
+func (x *ImportScope) GetChunk() uint64 {
+	if x != nil {
+		return x.Chunk
+	}
+	return 0
+}
+
+func (x *ImportScope) GetRows() []byte {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ImportScope) GetFinish() bool {
+	if x != nil {
+		return x.Finish
+	}
+	return false
+}
+
+type ImportResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Chunks        uint64                 `protobuf:"varint,240,opt,name=chunks,proto3" json:"chunks,omitempty"`
+	Done          bool                   `protobuf:"varint,241,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportResult) Reset() {
+	*x = ImportResult{}
+	mi := &file_proto_api_api_proto_msgTypes[160]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportResult) ProtoMessage() {}
+
+func (x *ImportResult) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[160]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportResult.ProtoReflect.Descriptor instead.
+func (*ImportResult) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{160}
+}
+
+func (x *ImportResult) GetChunks() uint64 {
+	if x != nil {
+		return x.Chunks
+	}
+	return 0
+}
+
+func (x *ImportResult) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
 var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
@@ -11604,7 +11970,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x12\x14\n" +
-	"\x05since\x18\x04 \x01(\x04R\x05since\"\xf8\x18\n" +
+	"\x05since\x18\x04 \x01(\x04R\x05since\"\xbc\x19\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -11661,7 +12027,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x0edelete_manager\x18\x8d\x01 \x01(\v2\x1e.dormouse.api.v1.DeleteManagerH\x00R\rdeleteManager\x12E\n" +
 	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.api.v1.AnswerSignalH\x00R\fanswerSignal\x12<\n" +
 	"\n" +
-	"patch_cron\x18\xbe\x01 \x01(\v2\x1a.dormouse.api.v1.PatchCronH\x00R\tpatchCronB\x04\n" +
+	"patch_cron\x18\xbe\x01 \x01(\v2\x1a.dormouse.api.v1.PatchCronH\x00R\tpatchCron\x12B\n" +
+	"\fimport_scope\x18\xf0\x01 \x01(\v2\x1c.dormouse.api.v1.ImportScopeH\x00R\vimportScopeB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -11787,7 +12154,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x0eCommitResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
-	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xac\a\n" +
+	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xe6\a\n" +
 	"\bOpResult\x124\n" +
 	"\x05value\x18\x01 \x01(\v2\x1c.dormouse.api.v1.ValueResultH\x00R\x05value\x12C\n" +
 	"\n" +
@@ -11806,7 +12173,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\amessage\x18G \x01(\v2\x1e.dormouse.api.v1.MessageResultH\x00R\amessage\x12.\n" +
 	"\x05timer\x18x \x01(\v2\x16.dormouse.api.v1.TimerH\x00R\x05timer\x125\n" +
 	"\amanager\x18\x8c\x01 \x01(\v2\x18.dormouse.api.v1.ManagerH\x00R\amanager\x128\n" +
-	"\x06signal\x18\x8d\x01 \x01(\v2\x1d.dormouse.api.v1.SignalResultH\x00R\x06signalB\b\n" +
+	"\x06signal\x18\x8d\x01 \x01(\v2\x1d.dormouse.api.v1.SignalResultH\x00R\x06signal\x128\n" +
+	"\x06import\x18\xf0\x01 \x01(\v2\x1d.dormouse.api.v1.ImportResultH\x00R\x06importB\b\n" +
 	"\x06result\"\x9b\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -12421,7 +12789,33 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06leader\x18\x01 \x01(\tR\x06leader\"\x0f\n" +
 	"\rBackupRequest\"!\n" +
 	"\vBackupChunk\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data2\xa0\x02\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"+\n" +
+	"\x12ExportScopeRequest\x12\x15\n" +
+	"\x05scope\x18\xf0\x01 \x01(\tR\x05scope\"^\n" +
+	"\x10ExportScopeChunk\x125\n" +
+	"\x06header\x18\xf0\x01 \x01(\v2\x1c.dormouse.api.v1.ScopeHeaderR\x06header\x12\x13\n" +
+	"\x04rows\x18\xf1\x01 \x01(\fR\x04rows\"\x85\x02\n" +
+	"\vScopeHeader\x12\x1e\n" +
+	"\n" +
+	"cluster_id\x18\xf0\x01 \x01(\tR\tclusterId\x12-\n" +
+	"\x05scope\x18\xf1\x01 \x01(\v2\x16.dormouse.api.v1.ScopeR\x05scope\x12\x15\n" +
+	"\x05index\x18\xf2\x01 \x01(\x04R\x05index\x12\x17\n" +
+	"\x06minted\x18\xf3\x01 \x01(\x04R\x06minted\x12$\n" +
+	"\rfeature_level\x18\xf4\x01 \x01(\rR\ffeatureLevel\x12\x1e\n" +
+	"\n" +
+	"row_format\x18\xf5\x01 \x01(\rR\trowFormat\x12\x18\n" +
+	"\atime_ms\x18\xf6\x01 \x01(\x03R\x06timeMs\x12\x17\n" +
+	"\x06import\x18\xf7\x01 \x01(\tR\x06import\"\xb3\x01\n" +
+	"\vImportScope\x12\x17\n" +
+	"\x06import\x18\xf0\x01 \x01(\tR\x06import\x12-\n" +
+	"\x05scope\x18\xf1\x01 \x01(\v2\x16.dormouse.api.v1.ScopeR\x05scope\x12\x17\n" +
+	"\x06minted\x18\xf2\x01 \x01(\x04R\x06minted\x12\x15\n" +
+	"\x05chunk\x18\xf3\x01 \x01(\x04R\x05chunk\x12\x13\n" +
+	"\x04rows\x18\xf4\x01 \x01(\fR\x04rows\x12\x17\n" +
+	"\x06finish\x18\xf5\x01 \x01(\bR\x06finish\"<\n" +
+	"\fImportResult\x12\x17\n" +
+	"\x06chunks\x18\xf0\x01 \x01(\x04R\x06chunks\x12\x13\n" +
+	"\x04done\x18\xf1\x01 \x01(\bR\x04done2\xa0\x02\n" +
 	"\x05Store\x12@\n" +
 	"\bExchange\x12\x16.dormouse.api.v1.Calls\x1a\x18.dormouse.api.v1.Replies(\x010\x01\x12I\n" +
 	"\x06Commit\x12\x1e.dormouse.api.v1.CommitRequest\x1a\x1f.dormouse.api.v1.CommitResponse\x12C\n" +
@@ -12508,14 +12902,15 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Scopes\x12?\n" +
 	"\x03Put\x12 .dormouse.api.v1.PutScopeRequest\x1a\x16.dormouse.api.v1.Scope\x12N\n" +
 	"\x06Delete\x12#.dormouse.api.v1.DeleteScopeRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ScopeList2\x8d\x04\n" +
+	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ScopeList2\xe6\x04\n" +
 	"\aCluster\x12H\n" +
 	"\x06Status\x12\x1e.dormouse.api.v1.StatusRequest\x1a\x1e.dormouse.api.v1.ClusterStatus\x12D\n" +
 	"\x05Leave\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12G\n" +
 	"\bTransfer\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12F\n" +
 	"\aPromote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12E\n" +
 	"\x06Demote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12H\n" +
-	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01\x12P\n" +
+	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01\x12W\n" +
+	"\vExportScope\x12#.dormouse.api.v1.ExportScopeRequest\x1a!.dormouse.api.v1.ExportScopeChunk0\x01\x12P\n" +
 	"\tPlacement\x12!.dormouse.api.v1.PlacementRequest\x1a .dormouse.api.v1.PlacementReportB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
 
 var (
@@ -12530,7 +12925,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 156)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 161)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),                     // 0: dormouse.api.v1.Calls
 	(*Call)(nil),                      // 1: dormouse.api.v1.Call
@@ -12688,76 +13083,81 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*NodeResponse)(nil),              // 153: dormouse.api.v1.NodeResponse
 	(*BackupRequest)(nil),             // 154: dormouse.api.v1.BackupRequest
 	(*BackupChunk)(nil),               // 155: dormouse.api.v1.BackupChunk
-	(*WriteMemory)(nil),               // 156: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),              // 157: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),                // 158: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),              // 159: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),             // 160: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),            // 161: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),         // 162: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),             // 163: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),              // 164: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),             // 165: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),               // 166: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),             // 167: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),              // 168: dormouse.api.v1.DecideReview
-	(*ForkAgent)(nil),                 // 169: dormouse.api.v1.ForkAgent
-	(*EraseAgent)(nil),                // 170: dormouse.api.v1.EraseAgent
-	(*SetTTL)(nil),                    // 171: dormouse.api.v1.SetTTL
-	(*SaveConversation)(nil),          // 172: dormouse.api.v1.SaveConversation
-	(*SetInterrupted)(nil),            // 173: dormouse.api.v1.SetInterrupted
-	(*PendMessage)(nil),               // 174: dormouse.api.v1.PendMessage
-	(*SaveMessages)(nil),              // 175: dormouse.api.v1.SaveMessages
-	(*UpdateMessage)(nil),             // 176: dormouse.api.v1.UpdateMessage
-	(*DeleteConversation)(nil),        // 177: dormouse.api.v1.DeleteConversation
-	(*ReviseValue)(nil),               // 178: dormouse.api.v1.ReviseValue
-	(*PutTimer)(nil),                  // 179: dormouse.api.v1.PutTimer
-	(*DeleteTimer)(nil),               // 180: dormouse.api.v1.DeleteTimer
-	(*AckTimer)(nil),                  // 181: dormouse.api.v1.AckTimer
-	(*FailTimer)(nil),                 // 182: dormouse.api.v1.FailTimer
-	(*PutManager)(nil),                // 183: dormouse.api.v1.PutManager
-	(*DeleteManager)(nil),             // 184: dormouse.api.v1.DeleteManager
-	(*AnswerSignal)(nil),              // 185: dormouse.api.v1.AnswerSignal
-	(*PatchCron)(nil),                 // 186: dormouse.api.v1.PatchCron
-	(*MemoryResult)(nil),              // 187: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),             // 188: dormouse.api.v1.SessionResult
-	(*Review)(nil),                    // 189: dormouse.api.v1.Review
-	(*Erasure)(nil),                   // 190: dormouse.api.v1.Erasure
-	(*ConversationResult)(nil),        // 191: dormouse.api.v1.ConversationResult
-	(*MessageResult)(nil),             // 192: dormouse.api.v1.MessageResult
-	(*Timer)(nil),                     // 193: dormouse.api.v1.Timer
-	(*Manager)(nil),                   // 194: dormouse.api.v1.Manager
-	(*SignalResult)(nil),              // 195: dormouse.api.v1.SignalResult
-	(*SessionRow)(nil),                // 196: dormouse.api.v1.SessionRow
-	(*GetMemory)(nil),                 // 197: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),              // 198: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                    // 199: dormouse.api.v1.Recall
-	(*GetSession)(nil),                // 200: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),              // 201: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                 // 202: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),               // 203: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),                // 204: dormouse.api.v1.GetErasure
-	(*ConversationRef)(nil),           // 205: dormouse.api.v1.ConversationRef
-	(*ListConversations)(nil),         // 206: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),              // 207: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),                  // 208: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),                // 209: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),                // 210: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),                 // 211: dormouse.api.v1.GetAnswer
-	(*Memory)(nil),                    // 212: dormouse.api.v1.Memory
-	(*MemoryList)(nil),                // 213: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                  // 214: dormouse.api.v1.Recalled
-	(*Session)(nil),                   // 215: dormouse.api.v1.Session
-	(*SessionList)(nil),               // 216: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),                // 217: dormouse.api.v1.ReviewList
-	(*SavedConversation)(nil),         // 218: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),          // 219: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),               // 220: dormouse.api.v1.MessageList
-	(*TimerList)(nil),                 // 221: dormouse.api.v1.TimerList
-	(*ManagerList)(nil),               // 222: dormouse.api.v1.ManagerList
-	(*Changes)(nil),                   // 223: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),          // 224: dormouse.api.v1.PlacementRequest
-	(*PlacementReport)(nil),           // 225: dormouse.api.v1.PlacementReport
+	(*ExportScopeRequest)(nil),        // 156: dormouse.api.v1.ExportScopeRequest
+	(*ExportScopeChunk)(nil),          // 157: dormouse.api.v1.ExportScopeChunk
+	(*ScopeHeader)(nil),               // 158: dormouse.api.v1.ScopeHeader
+	(*ImportScope)(nil),               // 159: dormouse.api.v1.ImportScope
+	(*ImportResult)(nil),              // 160: dormouse.api.v1.ImportResult
+	(*WriteMemory)(nil),               // 161: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),              // 162: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),                // 163: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),              // 164: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),             // 165: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),            // 166: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),         // 167: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),             // 168: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),              // 169: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),             // 170: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),               // 171: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),             // 172: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),              // 173: dormouse.api.v1.DecideReview
+	(*ForkAgent)(nil),                 // 174: dormouse.api.v1.ForkAgent
+	(*EraseAgent)(nil),                // 175: dormouse.api.v1.EraseAgent
+	(*SetTTL)(nil),                    // 176: dormouse.api.v1.SetTTL
+	(*SaveConversation)(nil),          // 177: dormouse.api.v1.SaveConversation
+	(*SetInterrupted)(nil),            // 178: dormouse.api.v1.SetInterrupted
+	(*PendMessage)(nil),               // 179: dormouse.api.v1.PendMessage
+	(*SaveMessages)(nil),              // 180: dormouse.api.v1.SaveMessages
+	(*UpdateMessage)(nil),             // 181: dormouse.api.v1.UpdateMessage
+	(*DeleteConversation)(nil),        // 182: dormouse.api.v1.DeleteConversation
+	(*ReviseValue)(nil),               // 183: dormouse.api.v1.ReviseValue
+	(*PutTimer)(nil),                  // 184: dormouse.api.v1.PutTimer
+	(*DeleteTimer)(nil),               // 185: dormouse.api.v1.DeleteTimer
+	(*AckTimer)(nil),                  // 186: dormouse.api.v1.AckTimer
+	(*FailTimer)(nil),                 // 187: dormouse.api.v1.FailTimer
+	(*PutManager)(nil),                // 188: dormouse.api.v1.PutManager
+	(*DeleteManager)(nil),             // 189: dormouse.api.v1.DeleteManager
+	(*AnswerSignal)(nil),              // 190: dormouse.api.v1.AnswerSignal
+	(*PatchCron)(nil),                 // 191: dormouse.api.v1.PatchCron
+	(*MemoryResult)(nil),              // 192: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),             // 193: dormouse.api.v1.SessionResult
+	(*Review)(nil),                    // 194: dormouse.api.v1.Review
+	(*Erasure)(nil),                   // 195: dormouse.api.v1.Erasure
+	(*ConversationResult)(nil),        // 196: dormouse.api.v1.ConversationResult
+	(*MessageResult)(nil),             // 197: dormouse.api.v1.MessageResult
+	(*Timer)(nil),                     // 198: dormouse.api.v1.Timer
+	(*Manager)(nil),                   // 199: dormouse.api.v1.Manager
+	(*SignalResult)(nil),              // 200: dormouse.api.v1.SignalResult
+	(*SessionRow)(nil),                // 201: dormouse.api.v1.SessionRow
+	(*GetMemory)(nil),                 // 202: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),              // 203: dormouse.api.v1.ListMemories
+	(*Recall)(nil),                    // 204: dormouse.api.v1.Recall
+	(*GetSession)(nil),                // 205: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),              // 206: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),                 // 207: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),               // 208: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),                // 209: dormouse.api.v1.GetErasure
+	(*ConversationRef)(nil),           // 210: dormouse.api.v1.ConversationRef
+	(*ListConversations)(nil),         // 211: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),              // 212: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),                  // 213: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),                // 214: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),                // 215: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),                 // 216: dormouse.api.v1.GetAnswer
+	(*Memory)(nil),                    // 217: dormouse.api.v1.Memory
+	(*MemoryList)(nil),                // 218: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),                  // 219: dormouse.api.v1.Recalled
+	(*Session)(nil),                   // 220: dormouse.api.v1.Session
+	(*SessionList)(nil),               // 221: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),                // 222: dormouse.api.v1.ReviewList
+	(*SavedConversation)(nil),         // 223: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),          // 224: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),               // 225: dormouse.api.v1.MessageList
+	(*TimerList)(nil),                 // 226: dormouse.api.v1.TimerList
+	(*ManagerList)(nil),               // 227: dormouse.api.v1.ManagerList
+	(*Changes)(nil),                   // 228: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),          // 229: dormouse.api.v1.PlacementRequest
+	(*PlacementReport)(nil),           // 230: dormouse.api.v1.PlacementReport
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -12785,456 +13185,463 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	156, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	157, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	158, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	159, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	160, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	161, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	162, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	163, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	164, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	165, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	166, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	167, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	168, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
-	169, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
-	170, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
-	171, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
-	172, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
-	173, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
-	174, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
-	175, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
-	176, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
-	177, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
-	178, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
-	179, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
-	180, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
-	181, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
-	182, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
-	183, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
-	184, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
-	185, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
-	186, // 55: dormouse.api.v1.Op.patch_cron:type_name -> dormouse.api.v1.PatchCron
-	8,   // 56: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 57: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 58: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 59: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 60: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 61: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	28,  // 62: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	29,  // 63: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	30,  // 64: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 65: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	34,  // 66: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	65,  // 67: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	67,  // 68: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	187, // 69: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	188, // 70: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	189, // 71: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
-	33,  // 72: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
-	190, // 73: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
-	191, // 74: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
-	192, // 75: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
-	193, // 76: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
-	194, // 77: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
-	195, // 78: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
-	11,  // 79: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	58,  // 80: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	32,  // 81: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	30,  // 82: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	58,  // 83: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
-	196, // 84: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
-	37,  // 85: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	38,  // 86: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	39,  // 87: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	40,  // 88: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	39,  // 89: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	41,  // 90: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	42,  // 91: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	39,  // 92: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	43,  // 93: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	44,  // 94: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	45,  // 95: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	46,  // 96: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	39,  // 97: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	47,  // 98: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	48,  // 99: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
-	39,  // 100: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	197, // 101: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	198, // 102: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	199, // 103: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	200, // 104: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	201, // 105: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	202, // 106: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	203, // 107: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	204, // 108: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	205, // 109: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
-	206, // 110: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	207, // 111: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	208, // 112: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	209, // 113: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	210, // 114: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
-	39,  // 115: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
-	211, // 116: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
-	50,  // 117: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	35,  // 118: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	52,  // 119: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	54,  // 120: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	55,  // 121: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	57,  // 122: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	58,  // 123: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 124: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	62,  // 125: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	61,  // 126: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	63,  // 127: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	64,  // 128: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	66,  // 129: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	65,  // 130: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	67,  // 131: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
-	68,  // 132: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	212, // 133: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	213, // 134: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	214, // 135: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	215, // 136: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	216, // 137: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	189, // 138: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	217, // 139: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	190, // 140: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
-	218, // 141: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	219, // 142: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	220, // 143: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	193, // 144: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
-	221, // 145: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	194, // 146: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
-	222, // 147: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
-	51,  // 148: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
-	27,  // 149: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
-	35,  // 150: dormouse.api.v1.Answered.error:type_name -> dormouse.api.v1.Error
-	53,  // 151: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 152: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 153: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	56,  // 154: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	59,  // 155: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	58,  // 156: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	58,  // 157: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	61,  // 158: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	55,  // 159: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	58,  // 160: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	61,  // 161: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 162: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	65,  // 163: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	67,  // 164: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
-	61,  // 165: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	67,  // 166: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	223, // 167: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	5,   // 168: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 169: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	71,  // 170: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 171: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	71,  // 172: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 173: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	71,  // 174: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 175: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	72,  // 176: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 177: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	72,  // 178: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 179: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	30,  // 180: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 181: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	71,  // 182: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 183: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	71,  // 184: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 185: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	71,  // 186: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 187: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	71,  // 188: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 189: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	72,  // 190: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 191: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	72,  // 192: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	43,  // 193: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	72,  // 194: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	44,  // 195: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	72,  // 196: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 197: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	31,  // 198: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	71,  // 199: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 200: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	71,  // 201: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 202: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	72,  // 203: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 204: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	29,  // 205: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	71,  // 206: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
-	24,  // 207: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
-	71,  // 208: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
-	25,  // 209: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
-	71,  // 210: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
-	26,  // 211: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
-	72,  // 212: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
-	48,  // 213: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
-	67,  // 214: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	71,  // 215: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
-	158, // 216: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
-	71,  // 217: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
-	159, // 218: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
-	71,  // 219: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
-	160, // 220: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
-	71,  // 221: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
-	161, // 222: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
-	71,  // 223: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
-	162, // 224: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
-	71,  // 225: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
-	163, // 226: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
-	71,  // 227: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
-	164, // 228: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
-	71,  // 229: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
-	165, // 230: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
-	71,  // 231: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
-	166, // 232: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
-	71,  // 233: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
-	167, // 234: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
-	72,  // 235: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
-	200, // 236: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
-	72,  // 237: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
-	201, // 238: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
-	188, // 239: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
-	71,  // 240: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
-	168, // 241: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
-	72,  // 242: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
-	202, // 243: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
-	72,  // 244: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
-	203, // 245: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
-	189, // 246: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
-	71,  // 247: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	156, // 248: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
-	71,  // 249: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	157, // 250: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
-	72,  // 251: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	197, // 252: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
-	72,  // 253: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	198, // 254: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
-	72,  // 255: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	199, // 256: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	187, // 257: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
-	71,  // 258: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
-	178, // 259: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
-	71,  // 260: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
-	179, // 261: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
-	71,  // 262: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
-	180, // 263: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
-	72,  // 264: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
-	208, // 265: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
-	72,  // 266: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
-	209, // 267: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
-	193, // 268: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
-	71,  // 269: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
-	172, // 270: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
-	71,  // 271: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
-	173, // 272: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
-	71,  // 273: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
-	174, // 274: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
-	71,  // 275: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
-	175, // 276: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
-	71,  // 277: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
-	176, // 278: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
-	71,  // 279: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
-	177, // 280: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
-	72,  // 281: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
-	205, // 282: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
-	72,  // 283: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
-	206, // 284: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
-	72,  // 285: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
-	207, // 286: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
-	191, // 287: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
-	192, // 288: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
-	71,  // 289: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 290: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 291: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	72,  // 292: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	46,  // 293: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	71,  // 294: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
-	169, // 295: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
-	33,  // 296: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
-	71,  // 297: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
-	170, // 298: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
-	190, // 299: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
-	72,  // 300: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
-	204, // 301: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
-	71,  // 302: dormouse.api.v1.SetTTLRequest.context:type_name -> dormouse.api.v1.Context
-	71,  // 303: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 304: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	71,  // 305: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	72,  // 306: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 307: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	34,  // 308: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	151, // 309: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	0,   // 310: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 311: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	36,  // 312: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	69,  // 313: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	73,  // 314: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	74,  // 315: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	75,  // 316: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	76,  // 317: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	147, // 318: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	77,  // 319: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	79,  // 320: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	80,  // 321: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	81,  // 322: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	82,  // 323: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	83,  // 324: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	84,  // 325: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	85,  // 326: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	86,  // 327: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	147, // 328: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	144, // 329: dormouse.api.v1.Threads.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
-	88,  // 330: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	89,  // 331: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	90,  // 332: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	147, // 333: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	120, // 334: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
-	92,  // 335: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	93,  // 336: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	94,  // 337: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	95,  // 338: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	147, // 339: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	97,  // 340: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
-	98,  // 341: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
-	99,  // 342: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
-	100, // 343: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
-	101, // 344: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
-	102, // 345: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
-	103, // 346: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
-	104, // 347: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
-	105, // 348: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
-	106, // 349: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
-	107, // 350: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
-	108, // 351: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
-	144, // 352: dormouse.api.v1.Sessions.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
-	110, // 353: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
-	111, // 354: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
-	112, // 355: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
-	114, // 356: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	115, // 357: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	116, // 358: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	117, // 359: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	118, // 360: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	121, // 361: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
-	122, // 362: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
-	123, // 363: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
-	124, // 364: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
-	126, // 365: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
-	127, // 366: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
-	128, // 367: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
-	129, // 368: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
-	130, // 369: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
-	131, // 370: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
-	132, // 371: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
-	133, // 372: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
-	134, // 373: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
-	144, // 374: dormouse.api.v1.Conversations.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
-	137, // 375: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	138, // 376: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	139, // 377: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
-	141, // 378: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
-	143, // 379: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
-	145, // 380: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	146, // 381: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	147, // 382: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	149, // 383: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	152, // 384: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	152, // 385: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	152, // 386: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	152, // 387: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	154, // 388: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	224, // 389: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	2,   // 390: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 391: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 392: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	70,  // 393: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	78,  // 394: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	78,  // 395: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	148, // 396: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	55,  // 397: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	57,  // 398: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	57,  // 399: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	87,  // 400: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	148, // 401: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	87,  // 402: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	87,  // 403: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	58,  // 404: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	62,  // 405: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	61,  // 406: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	63,  // 407: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	60,  // 408: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	87,  // 409: dormouse.api.v1.Threads.SetTTL:output_type -> dormouse.api.v1.ThreadResponse
-	91,  // 410: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	148, // 411: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	52,  // 412: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	54,  // 413: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	91,  // 414: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
-	96,  // 415: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	96,  // 416: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	96,  // 417: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	67,  // 418: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	68,  // 419: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	109, // 420: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	109, // 421: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	109, // 422: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	109, // 423: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	109, // 424: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	109, // 425: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	109, // 426: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	109, // 427: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	109, // 428: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	148, // 429: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	215, // 430: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	216, // 431: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	109, // 432: dormouse.api.v1.Sessions.SetTTL:output_type -> dormouse.api.v1.SessionResponse
-	113, // 433: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	189, // 434: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	217, // 435: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	119, // 436: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	148, // 437: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	212, // 438: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	213, // 439: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	214, // 440: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	125, // 441: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
-	148, // 442: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	193, // 443: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
-	221, // 444: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
-	135, // 445: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 446: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 447: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 448: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
-	136, // 449: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
-	148, // 450: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	218, // 451: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
-	219, // 452: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
-	220, // 453: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
-	135, // 454: dormouse.api.v1.Conversations.SetTTL:output_type -> dormouse.api.v1.ConversationResponse
-	78,  // 455: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	64,  // 456: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	140, // 457: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
-	142, // 458: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
-	190, // 459: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
-	65,  // 460: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	148, // 461: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	66,  // 462: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	150, // 463: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	153, // 464: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	153, // 465: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	153, // 466: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	153, // 467: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	155, // 468: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	225, // 469: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	390, // [390:470] is the sub-list for method output_type
-	310, // [310:390] is the sub-list for method input_type
-	310, // [310:310] is the sub-list for extension type_name
-	310, // [310:310] is the sub-list for extension extendee
-	0,   // [0:310] is the sub-list for field type_name
+	161, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	162, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	163, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	164, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	165, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	166, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	167, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	168, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	169, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	170, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	171, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	172, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	173, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	174, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
+	175, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
+	176, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
+	177, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
+	178, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
+	179, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
+	180, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
+	181, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
+	182, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
+	183, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
+	184, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
+	185, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
+	186, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
+	187, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
+	188, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
+	189, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
+	190, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
+	191, // 55: dormouse.api.v1.Op.patch_cron:type_name -> dormouse.api.v1.PatchCron
+	159, // 56: dormouse.api.v1.Op.import_scope:type_name -> dormouse.api.v1.ImportScope
+	8,   // 57: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	8,   // 58: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
+	11,  // 59: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
+	15,  // 60: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
+	15,  // 61: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
+	21,  // 62: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
+	28,  // 63: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
+	29,  // 64: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
+	30,  // 65: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 66: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
+	34,  // 67: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
+	65,  // 68: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
+	67,  // 69: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
+	192, // 70: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	193, // 71: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	194, // 72: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	33,  // 73: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
+	195, // 74: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
+	196, // 75: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
+	197, // 76: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
+	198, // 77: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
+	199, // 78: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
+	200, // 79: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
+	160, // 80: dormouse.api.v1.OpResult.import:type_name -> dormouse.api.v1.ImportResult
+	11,  // 81: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
+	58,  // 82: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
+	32,  // 83: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
+	30,  // 84: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	58,  // 85: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
+	201, // 86: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
+	37,  // 87: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	38,  // 88: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	39,  // 89: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	40,  // 90: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	39,  // 91: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	41,  // 92: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	42,  // 93: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	39,  // 94: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	43,  // 95: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	44,  // 96: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	45,  // 97: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	46,  // 98: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	39,  // 99: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	47,  // 100: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	48,  // 101: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	39,  // 102: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	202, // 103: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	203, // 104: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	204, // 105: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	205, // 106: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	206, // 107: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	207, // 108: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	208, // 109: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	209, // 110: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	210, // 111: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
+	211, // 112: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	212, // 113: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	213, // 114: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	214, // 115: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	215, // 116: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	39,  // 117: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
+	216, // 118: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	50,  // 119: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	35,  // 120: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
+	52,  // 121: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	54,  // 122: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	55,  // 123: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	57,  // 124: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	58,  // 125: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
+	60,  // 126: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	62,  // 127: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	61,  // 128: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	63,  // 129: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	64,  // 130: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	66,  // 131: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	65,  // 132: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
+	67,  // 133: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
+	68,  // 134: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	217, // 135: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	218, // 136: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	219, // 137: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	220, // 138: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	221, // 139: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	194, // 140: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	222, // 141: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	195, // 142: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
+	223, // 143: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	224, // 144: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	225, // 145: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	198, // 146: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
+	226, // 147: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	199, // 148: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
+	227, // 149: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	51,  // 150: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
+	27,  // 151: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
+	35,  // 152: dormouse.api.v1.Answered.error:type_name -> dormouse.api.v1.Error
+	53,  // 153: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	11,  // 154: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
+	11,  // 155: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
+	56,  // 156: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	59,  // 157: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
+	58,  // 158: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
+	58,  // 159: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
+	61,  // 160: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	55,  // 161: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	58,  // 162: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
+	61,  // 163: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	21,  // 164: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
+	65,  // 165: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
+	67,  // 166: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
+	61,  // 167: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	67,  // 168: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
+	228, // 169: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	5,   // 170: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
+	6,   // 171: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
+	71,  // 172: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	12,  // 173: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	71,  // 174: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	13,  // 175: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
+	71,  // 176: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
+	14,  // 177: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
+	72,  // 178: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
+	40,  // 179: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
+	72,  // 180: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
+	41,  // 181: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
+	30,  // 182: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
+	31,  // 183: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	71,  // 184: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
+	16,  // 185: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
+	71,  // 186: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
+	18,  // 187: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
+	71,  // 188: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
+	19,  // 189: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
+	71,  // 190: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
+	20,  // 191: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
+	72,  // 192: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
+	42,  // 193: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
+	72,  // 194: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
+	43,  // 195: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
+	72,  // 196: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
+	44,  // 197: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
+	72,  // 198: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
+	45,  // 199: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
+	31,  // 200: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
+	71,  // 201: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
+	9,   // 202: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
+	71,  // 203: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
+	10,  // 204: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
+	72,  // 205: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
+	38,  // 206: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
+	29,  // 207: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
+	71,  // 208: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
+	24,  // 209: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
+	71,  // 210: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
+	25,  // 211: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
+	71,  // 212: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
+	26,  // 213: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
+	72,  // 214: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
+	48,  // 215: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
+	67,  // 216: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
+	71,  // 217: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
+	163, // 218: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
+	71,  // 219: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
+	164, // 220: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
+	71,  // 221: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
+	165, // 222: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
+	71,  // 223: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
+	166, // 224: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
+	71,  // 225: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
+	167, // 226: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
+	71,  // 227: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
+	168, // 228: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
+	71,  // 229: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
+	169, // 230: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
+	71,  // 231: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
+	170, // 232: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
+	71,  // 233: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
+	171, // 234: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
+	71,  // 235: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
+	172, // 236: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
+	72,  // 237: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
+	205, // 238: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
+	72,  // 239: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
+	206, // 240: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
+	193, // 241: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
+	71,  // 242: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
+	173, // 243: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
+	72,  // 244: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
+	207, // 245: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
+	72,  // 246: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
+	208, // 247: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
+	194, // 248: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
+	71,  // 249: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	161, // 250: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
+	71,  // 251: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
+	162, // 252: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
+	72,  // 253: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
+	202, // 254: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
+	72,  // 255: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
+	203, // 256: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
+	72,  // 257: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
+	204, // 258: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
+	192, // 259: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
+	71,  // 260: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
+	183, // 261: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
+	71,  // 262: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
+	184, // 263: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
+	71,  // 264: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
+	185, // 265: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
+	72,  // 266: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
+	213, // 267: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
+	72,  // 268: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
+	214, // 269: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
+	198, // 270: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
+	71,  // 271: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
+	177, // 272: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
+	71,  // 273: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
+	178, // 274: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
+	71,  // 275: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
+	179, // 276: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
+	71,  // 277: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
+	180, // 278: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
+	71,  // 279: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
+	181, // 280: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
+	71,  // 281: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
+	182, // 282: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
+	72,  // 283: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
+	210, // 284: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
+	72,  // 285: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
+	211, // 286: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
+	72,  // 287: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
+	212, // 288: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
+	196, // 289: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
+	197, // 290: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
+	71,  // 291: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
+	17,  // 292: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
+	12,  // 293: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
+	72,  // 294: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
+	46,  // 295: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
+	71,  // 296: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
+	174, // 297: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
+	33,  // 298: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
+	71,  // 299: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
+	175, // 300: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
+	195, // 301: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
+	72,  // 302: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
+	209, // 303: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
+	71,  // 304: dormouse.api.v1.SetTTLRequest.context:type_name -> dormouse.api.v1.Context
+	71,  // 305: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
+	22,  // 306: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
+	71,  // 307: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
+	72,  // 308: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
+	39,  // 309: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
+	34,  // 310: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
+	151, // 311: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	158, // 312: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	65,  // 313: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.api.v1.Scope
+	65,  // 314: dormouse.api.v1.ImportScope.scope:type_name -> dormouse.api.v1.Scope
+	0,   // 315: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 316: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	36,  // 317: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	69,  // 318: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	73,  // 319: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
+	74,  // 320: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
+	75,  // 321: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
+	76,  // 322: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
+	147, // 323: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
+	77,  // 324: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
+	79,  // 325: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
+	80,  // 326: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
+	81,  // 327: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
+	82,  // 328: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
+	83,  // 329: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
+	84,  // 330: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
+	85,  // 331: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
+	86,  // 332: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
+	147, // 333: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
+	144, // 334: dormouse.api.v1.Threads.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
+	88,  // 335: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
+	89,  // 336: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
+	90,  // 337: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
+	147, // 338: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
+	120, // 339: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
+	92,  // 340: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
+	93,  // 341: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
+	94,  // 342: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
+	95,  // 343: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
+	147, // 344: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
+	97,  // 345: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
+	98,  // 346: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
+	99,  // 347: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
+	100, // 348: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
+	101, // 349: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
+	102, // 350: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
+	103, // 351: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
+	104, // 352: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
+	105, // 353: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
+	106, // 354: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
+	107, // 355: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
+	108, // 356: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
+	144, // 357: dormouse.api.v1.Sessions.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
+	110, // 358: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
+	111, // 359: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
+	112, // 360: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
+	114, // 361: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
+	115, // 362: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
+	116, // 363: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
+	117, // 364: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
+	118, // 365: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
+	121, // 366: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
+	122, // 367: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
+	123, // 368: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
+	124, // 369: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
+	126, // 370: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
+	127, // 371: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
+	128, // 372: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
+	129, // 373: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
+	130, // 374: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
+	131, // 375: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
+	132, // 376: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
+	133, // 377: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
+	134, // 378: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
+	144, // 379: dormouse.api.v1.Conversations.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
+	137, // 380: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
+	138, // 381: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
+	139, // 382: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
+	141, // 383: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
+	143, // 384: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
+	145, // 385: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
+	146, // 386: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
+	147, // 387: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
+	149, // 388: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	152, // 389: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	152, // 390: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	152, // 391: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	152, // 392: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	154, // 393: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	156, // 394: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	229, // 395: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	2,   // 396: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 397: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 398: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	70,  // 399: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	78,  // 400: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
+	78,  // 401: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
+	148, // 402: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	55,  // 403: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
+	57,  // 404: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
+	57,  // 405: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
+	87,  // 406: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
+	148, // 407: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	87,  // 408: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
+	87,  // 409: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
+	58,  // 410: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
+	62,  // 411: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
+	61,  // 412: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
+	63,  // 413: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
+	60,  // 414: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
+	87,  // 415: dormouse.api.v1.Threads.SetTTL:output_type -> dormouse.api.v1.ThreadResponse
+	91,  // 416: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
+	148, // 417: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	52,  // 418: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
+	54,  // 419: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
+	91,  // 420: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
+	96,  // 421: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
+	96,  // 422: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
+	96,  // 423: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
+	67,  // 424: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
+	68,  // 425: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
+	109, // 426: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
+	109, // 427: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
+	109, // 428: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
+	109, // 429: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
+	109, // 430: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
+	109, // 431: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
+	109, // 432: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
+	109, // 433: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
+	109, // 434: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
+	148, // 435: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	220, // 436: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
+	221, // 437: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
+	109, // 438: dormouse.api.v1.Sessions.SetTTL:output_type -> dormouse.api.v1.SessionResponse
+	113, // 439: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
+	194, // 440: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
+	222, // 441: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
+	119, // 442: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
+	148, // 443: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	217, // 444: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
+	218, // 445: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
+	219, // 446: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
+	125, // 447: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
+	148, // 448: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	198, // 449: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
+	226, // 450: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
+	135, // 451: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 452: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 453: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
+	135, // 454: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
+	136, // 455: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
+	148, // 456: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	223, // 457: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
+	224, // 458: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
+	225, // 459: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
+	135, // 460: dormouse.api.v1.Conversations.SetTTL:output_type -> dormouse.api.v1.ConversationResponse
+	78,  // 461: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
+	64,  // 462: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
+	140, // 463: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
+	142, // 464: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
+	195, // 465: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
+	65,  // 466: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
+	148, // 467: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
+	66,  // 468: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
+	150, // 469: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	153, // 470: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	153, // 471: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	153, // 472: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	153, // 473: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	155, // 474: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	157, // 475: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	230, // 476: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	396, // [396:477] is the sub-list for method output_type
+	315, // [315:396] is the sub-list for method input_type
+	315, // [315:315] is the sub-list for extension type_name
+	315, // [315:315] is the sub-list for extension extendee
+	0,   // [0:315] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -13306,6 +13713,7 @@ func file_proto_api_api_proto_init() {
 		(*Op_DeleteManager)(nil),
 		(*Op_AnswerSignal)(nil),
 		(*Op_PatchCron)(nil),
+		(*Op_ImportScope)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[9].OneofWrappers = []any{}
 	file_proto_api_api_proto_msgTypes[10].OneofWrappers = []any{}
@@ -13332,6 +13740,7 @@ func file_proto_api_api_proto_init() {
 		(*OpResult_Timer)(nil),
 		(*OpResult_Manager)(nil),
 		(*OpResult_Signal)(nil),
+		(*OpResult_Import)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[37].OneofWrappers = []any{
 		(*Read_GetValue)(nil),
@@ -13415,7 +13824,7 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   156,
+			NumMessages:   161,
 			NumExtensions: 0,
 			NumServices:   13,
 		},

@@ -3578,13 +3578,14 @@ var Scopes_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Cluster_Status_FullMethodName    = "/dormouse.api.v1.Cluster/Status"
-	Cluster_Leave_FullMethodName     = "/dormouse.api.v1.Cluster/Leave"
-	Cluster_Transfer_FullMethodName  = "/dormouse.api.v1.Cluster/Transfer"
-	Cluster_Promote_FullMethodName   = "/dormouse.api.v1.Cluster/Promote"
-	Cluster_Demote_FullMethodName    = "/dormouse.api.v1.Cluster/Demote"
-	Cluster_Backup_FullMethodName    = "/dormouse.api.v1.Cluster/Backup"
-	Cluster_Placement_FullMethodName = "/dormouse.api.v1.Cluster/Placement"
+	Cluster_Status_FullMethodName      = "/dormouse.api.v1.Cluster/Status"
+	Cluster_Leave_FullMethodName       = "/dormouse.api.v1.Cluster/Leave"
+	Cluster_Transfer_FullMethodName    = "/dormouse.api.v1.Cluster/Transfer"
+	Cluster_Promote_FullMethodName     = "/dormouse.api.v1.Cluster/Promote"
+	Cluster_Demote_FullMethodName      = "/dormouse.api.v1.Cluster/Demote"
+	Cluster_Backup_FullMethodName      = "/dormouse.api.v1.Cluster/Backup"
+	Cluster_ExportScope_FullMethodName = "/dormouse.api.v1.Cluster/ExportScope"
+	Cluster_Placement_FullMethodName   = "/dormouse.api.v1.Cluster/Placement"
 )
 
 // ClusterClient is the client API for Cluster service.
@@ -3599,6 +3600,9 @@ type ClusterClient interface {
 	Promote(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Demote(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupChunk], error)
+	// ExportScope streams all rows of a scope as of one index. The first message
+	// has the header, the others have rows.
+	ExportScope(ctx context.Context, in *ExportScopeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportScopeChunk], error)
 	Placement(ctx context.Context, in *PlacementRequest, opts ...grpc.CallOption) (*PlacementReport, error)
 }
 
@@ -3679,6 +3683,25 @@ func (c *clusterClient) Backup(ctx context.Context, in *BackupRequest, opts ...g
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Cluster_BackupClient = grpc.ServerStreamingClient[BackupChunk]
 
+func (c *clusterClient) ExportScope(ctx context.Context, in *ExportScopeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportScopeChunk], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Cluster_ServiceDesc.Streams[1], Cluster_ExportScope_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportScopeRequest, ExportScopeChunk]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Cluster_ExportScopeClient = grpc.ServerStreamingClient[ExportScopeChunk]
+
 func (c *clusterClient) Placement(ctx context.Context, in *PlacementRequest, opts ...grpc.CallOption) (*PlacementReport, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PlacementReport)
@@ -3701,6 +3724,9 @@ type ClusterServer interface {
 	Promote(context.Context, *NodeRequest) (*NodeResponse, error)
 	Demote(context.Context, *NodeRequest) (*NodeResponse, error)
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupChunk]) error
+	// ExportScope streams all rows of a scope as of one index. The first message
+	// has the header, the others have rows.
+	ExportScope(*ExportScopeRequest, grpc.ServerStreamingServer[ExportScopeChunk]) error
 	Placement(context.Context, *PlacementRequest) (*PlacementReport, error)
 	mustEmbedUnimplementedClusterServer()
 }
@@ -3729,6 +3755,9 @@ func (UnimplementedClusterServer) Demote(context.Context, *NodeRequest) (*NodeRe
 }
 func (UnimplementedClusterServer) Backup(*BackupRequest, grpc.ServerStreamingServer[BackupChunk]) error {
 	return status.Error(codes.Unimplemented, "method Backup not implemented")
+}
+func (UnimplementedClusterServer) ExportScope(*ExportScopeRequest, grpc.ServerStreamingServer[ExportScopeChunk]) error {
+	return status.Error(codes.Unimplemented, "method ExportScope not implemented")
 }
 func (UnimplementedClusterServer) Placement(context.Context, *PlacementRequest) (*PlacementReport, error) {
 	return nil, status.Error(codes.Unimplemented, "method Placement not implemented")
@@ -3855,6 +3884,17 @@ func _Cluster_Backup_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Cluster_BackupServer = grpc.ServerStreamingServer[BackupChunk]
 
+func _Cluster_ExportScope_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportScopeRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ClusterServer).ExportScope(m, &grpc.GenericServerStream[ExportScopeRequest, ExportScopeChunk]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Cluster_ExportScopeServer = grpc.ServerStreamingServer[ExportScopeChunk]
+
 func _Cluster_Placement_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(PlacementRequest)
 	if err := dec(in); err != nil {
@@ -3909,6 +3949,11 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Backup",
 			Handler:       _Cluster_Backup_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ExportScope",
+			Handler:       _Cluster_ExportScope_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -337,6 +337,7 @@ type Op struct {
 	//	*Op_AnswerSignal
 	//	*Op_EndInstance
 	//	*Op_PatchCron
+	//	*Op_ImportScope
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -856,6 +857,15 @@ func (x *Op) GetPatchCron() *PatchCron {
 	return nil
 }
 
+func (x *Op) GetImportScope() *ImportScope {
+	if x != nil {
+		if x, ok := x.Op.(*Op_ImportScope); ok {
+			return x.ImportScope
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -1072,6 +1082,10 @@ type Op_PatchCron struct {
 	PatchCron *PatchCron `protobuf:"bytes,190,opt,name=patch_cron,json=patchCron,proto3,oneof"`
 }
 
+type Op_ImportScope struct {
+	ImportScope *ImportScope `protobuf:"bytes,240,opt,name=import_scope,json=importScope,proto3,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -1177,6 +1191,8 @@ func (*Op_AnswerSignal) isOp_Op() {}
 func (*Op_EndInstance) isOp_Op() {}
 
 func (*Op_PatchCron) isOp_Op() {}
+
+func (*Op_ImportScope) isOp_Op() {}
 
 // Bytes tells absent from empty where a compare needs to.
 type Bytes struct {
@@ -2287,6 +2303,92 @@ func (*DeleteScope) Descriptor() ([]byte, []int) {
 	return file_proto_log_log_proto_rawDescGZIP(), []int{18}
 }
 
+// ImportScope is one step of an import: with a record it begins the import, with
+// finish it ends the import, and otherwise it adds the rows of one chunk.
+type ImportScope struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Import        string                 `protobuf:"bytes,240,opt,name=import,proto3" json:"import,omitempty"`
+	Record        *ScopeRecord           `protobuf:"bytes,241,opt,name=record,proto3" json:"record,omitempty"`
+	Minted        uint64                 `protobuf:"varint,242,opt,name=minted,proto3" json:"minted,omitempty"` // with a record: the index from which the source has handed out no incarnation yet
+	Chunk         uint64                 `protobuf:"varint,243,opt,name=chunk,proto3" json:"chunk,omitempty"`   // position of the chunk, from 0
+	Rows          []byte                 `protobuf:"bytes,244,opt,name=rows,proto3" json:"rows,omitempty"`      // see agent.AppendScopeRow
+	Finish        bool                   `protobuf:"varint,245,opt,name=finish,proto3" json:"finish,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportScope) Reset() {
+	*x = ImportScope{}
+	mi := &file_proto_log_log_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportScope) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportScope) ProtoMessage() {}
+
+func (x *ImportScope) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_log_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportScope.ProtoReflect.Descriptor instead.
+func (*ImportScope) Descriptor() ([]byte, []int) {
+	return file_proto_log_log_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ImportScope) GetImport() string {
+	if x != nil {
+		return x.Import
+	}
+	return ""
+}
+
+func (x *ImportScope) GetRecord() *ScopeRecord {
+	if x != nil {
+		return x.Record
+	}
+	return nil
+}
+
+func (x *ImportScope) GetMinted() uint64 {
+	if x != nil {
+		return x.Minted
+	}
+	return 0
+}
+
+func (x *ImportScope) GetChunk() uint64 {
+	if x != nil {
+		return x.Chunk
+	}
+	return 0
+}
+
+func (x *ImportScope) GetRows() []byte {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *ImportScope) GetFinish() bool {
+	if x != nil {
+		return x.Finish
+	}
+	return false
+}
+
 // Member is a node as the cluster knows it. The Raft configuration says who
 // votes; this says who is meant to, and where a node is reached.
 type Member struct {
@@ -2309,7 +2411,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_log_log_proto_msgTypes[19]
+	mi := &file_proto_log_log_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2321,7 +2423,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[19]
+	mi := &file_proto_log_log_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2334,7 +2436,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{19}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Member) GetId() string {
@@ -2430,7 +2532,7 @@ type PutMember struct {
 
 func (x *PutMember) Reset() {
 	*x = PutMember{}
-	mi := &file_proto_log_log_proto_msgTypes[20]
+	mi := &file_proto_log_log_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2442,7 +2544,7 @@ func (x *PutMember) String() string {
 func (*PutMember) ProtoMessage() {}
 
 func (x *PutMember) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[20]
+	mi := &file_proto_log_log_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2455,7 +2557,7 @@ func (x *PutMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutMember.ProtoReflect.Descriptor instead.
 func (*PutMember) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{20}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PutMember) GetMember() *Member {
@@ -2475,7 +2577,7 @@ type RemoveMember struct {
 
 func (x *RemoveMember) Reset() {
 	*x = RemoveMember{}
-	mi := &file_proto_log_log_proto_msgTypes[21]
+	mi := &file_proto_log_log_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2487,7 +2589,7 @@ func (x *RemoveMember) String() string {
 func (*RemoveMember) ProtoMessage() {}
 
 func (x *RemoveMember) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[21]
+	mi := &file_proto_log_log_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2500,7 +2602,7 @@ func (x *RemoveMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMember.ProtoReflect.Descriptor instead.
 func (*RemoveMember) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{21}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RemoveMember) GetId() string {
@@ -2526,7 +2628,7 @@ type SetFeatureLevel struct {
 
 func (x *SetFeatureLevel) Reset() {
 	*x = SetFeatureLevel{}
-	mi := &file_proto_log_log_proto_msgTypes[22]
+	mi := &file_proto_log_log_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2640,7 @@ func (x *SetFeatureLevel) String() string {
 func (*SetFeatureLevel) ProtoMessage() {}
 
 func (x *SetFeatureLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[22]
+	mi := &file_proto_log_log_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2653,7 @@ func (x *SetFeatureLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetFeatureLevel.ProtoReflect.Descriptor instead.
 func (*SetFeatureLevel) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{22}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SetFeatureLevel) GetLevel() uint32 {
@@ -2572,7 +2674,7 @@ type TakeClaim struct {
 
 func (x *TakeClaim) Reset() {
 	*x = TakeClaim{}
-	mi := &file_proto_log_log_proto_msgTypes[23]
+	mi := &file_proto_log_log_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2686,7 @@ func (x *TakeClaim) String() string {
 func (*TakeClaim) ProtoMessage() {}
 
 func (x *TakeClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[23]
+	mi := &file_proto_log_log_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2699,7 @@ func (x *TakeClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakeClaim.ProtoReflect.Descriptor instead.
 func (*TakeClaim) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{23}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TakeClaim) GetClaim() string {
@@ -2633,7 +2735,7 @@ type RenewClaim struct {
 
 func (x *RenewClaim) Reset() {
 	*x = RenewClaim{}
-	mi := &file_proto_log_log_proto_msgTypes[24]
+	mi := &file_proto_log_log_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2747,7 @@ func (x *RenewClaim) String() string {
 func (*RenewClaim) ProtoMessage() {}
 
 func (x *RenewClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[24]
+	mi := &file_proto_log_log_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2760,7 @@ func (x *RenewClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewClaim.ProtoReflect.Descriptor instead.
 func (*RenewClaim) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{24}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RenewClaim) GetClaim() string {
@@ -2702,7 +2804,7 @@ type ReleaseClaim struct {
 
 func (x *ReleaseClaim) Reset() {
 	*x = ReleaseClaim{}
-	mi := &file_proto_log_log_proto_msgTypes[25]
+	mi := &file_proto_log_log_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2714,7 +2816,7 @@ func (x *ReleaseClaim) String() string {
 func (*ReleaseClaim) ProtoMessage() {}
 
 func (x *ReleaseClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[25]
+	mi := &file_proto_log_log_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2727,7 +2829,7 @@ func (x *ReleaseClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseClaim.ProtoReflect.Descriptor instead.
 func (*ReleaseClaim) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{25}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReleaseClaim) GetClaim() string {
@@ -2778,7 +2880,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_proto_log_log_proto_msgTypes[26]
+	mi := &file_proto_log_log_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2790,7 +2892,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[26]
+	mi := &file_proto_log_log_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2803,7 +2905,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{26}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Outcome) GetIndex() uint64 {
@@ -2854,6 +2956,7 @@ type OpResult struct {
 	//	*OpResult_Timer
 	//	*OpResult_Manager
 	//	*OpResult_Signal
+	//	*OpResult_Import
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2861,7 +2964,7 @@ type OpResult struct {
 
 func (x *OpResult) Reset() {
 	*x = OpResult{}
-	mi := &file_proto_log_log_proto_msgTypes[27]
+	mi := &file_proto_log_log_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2873,7 +2976,7 @@ func (x *OpResult) String() string {
 func (*OpResult) ProtoMessage() {}
 
 func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[27]
+	mi := &file_proto_log_log_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2886,7 +2989,7 @@ func (x *OpResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
 func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{27}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OpResult) GetResult() isOpResult_Result {
@@ -3040,6 +3143,15 @@ func (x *OpResult) GetSignal() *SignalResult {
 	return nil
 }
 
+func (x *OpResult) GetImport() *ImportResult {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Import); ok {
+			return x.Import
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -3108,6 +3220,10 @@ type OpResult_Signal struct {
 	Signal *SignalResult `protobuf:"bytes,141,opt,name=signal,proto3,oneof"`
 }
 
+type OpResult_Import struct {
+	Import *ImportResult `protobuf:"bytes,240,opt,name=import,proto3,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -3140,6 +3256,8 @@ func (*OpResult_Manager) isOpResult_Result() {}
 
 func (*OpResult_Signal) isOpResult_Result() {}
 
+func (*OpResult_Import) isOpResult_Result() {}
+
 type RevisionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -3154,7 +3272,7 @@ type RevisionResult struct {
 
 func (x *RevisionResult) Reset() {
 	*x = RevisionResult{}
-	mi := &file_proto_log_log_proto_msgTypes[28]
+	mi := &file_proto_log_log_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3166,7 +3284,7 @@ func (x *RevisionResult) String() string {
 func (*RevisionResult) ProtoMessage() {}
 
 func (x *RevisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[28]
+	mi := &file_proto_log_log_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3179,7 +3297,7 @@ func (x *RevisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevisionResult.ProtoReflect.Descriptor instead.
 func (*RevisionResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{28}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RevisionResult) GetKey() string {
@@ -3234,7 +3352,7 @@ type ThreadResult struct {
 
 func (x *ThreadResult) Reset() {
 	*x = ThreadResult{}
-	mi := &file_proto_log_log_proto_msgTypes[29]
+	mi := &file_proto_log_log_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3246,7 +3364,7 @@ func (x *ThreadResult) String() string {
 func (*ThreadResult) ProtoMessage() {}
 
 func (x *ThreadResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[29]
+	mi := &file_proto_log_log_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3259,7 +3377,7 @@ func (x *ThreadResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadResult.ProtoReflect.Descriptor instead.
 func (*ThreadResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{29}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ThreadResult) GetThread() *ThreadMeta {
@@ -3287,7 +3405,7 @@ type EntryStamp struct {
 
 func (x *EntryStamp) Reset() {
 	*x = EntryStamp{}
-	mi := &file_proto_log_log_proto_msgTypes[30]
+	mi := &file_proto_log_log_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3299,7 +3417,7 @@ func (x *EntryStamp) String() string {
 func (*EntryStamp) ProtoMessage() {}
 
 func (x *EntryStamp) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[30]
+	mi := &file_proto_log_log_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3312,7 +3430,7 @@ func (x *EntryStamp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntryStamp.ProtoReflect.Descriptor instead.
 func (*EntryStamp) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{30}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EntryStamp) GetId() string {
@@ -3346,7 +3464,7 @@ type DeleteResult struct {
 
 func (x *DeleteResult) Reset() {
 	*x = DeleteResult{}
-	mi := &file_proto_log_log_proto_msgTypes[31]
+	mi := &file_proto_log_log_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3358,7 +3476,7 @@ func (x *DeleteResult) String() string {
 func (*DeleteResult) ProtoMessage() {}
 
 func (x *DeleteResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[31]
+	mi := &file_proto_log_log_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3371,7 +3489,7 @@ func (x *DeleteResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResult.ProtoReflect.Descriptor instead.
 func (*DeleteResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{31}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DeleteResult) GetExisted() bool {
@@ -3397,7 +3515,7 @@ type ScopeResult struct {
 
 func (x *ScopeResult) Reset() {
 	*x = ScopeResult{}
-	mi := &file_proto_log_log_proto_msgTypes[32]
+	mi := &file_proto_log_log_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3409,7 +3527,7 @@ func (x *ScopeResult) String() string {
 func (*ScopeResult) ProtoMessage() {}
 
 func (x *ScopeResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[32]
+	mi := &file_proto_log_log_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3422,7 +3540,7 @@ func (x *ScopeResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeResult.ProtoReflect.Descriptor instead.
 func (*ScopeResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{32}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ScopeResult) GetScope() *ScopeRecord {
@@ -3430,6 +3548,58 @@ func (x *ScopeResult) GetScope() *ScopeRecord {
 		return x.Scope
 	}
 	return nil
+}
+
+type ImportResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Chunks        uint64                 `protobuf:"varint,240,opt,name=chunks,proto3" json:"chunks,omitempty"` // applied
+	Done          bool                   `protobuf:"varint,241,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportResult) Reset() {
+	*x = ImportResult{}
+	mi := &file_proto_log_log_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportResult) ProtoMessage() {}
+
+func (x *ImportResult) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_log_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportResult.ProtoReflect.Descriptor instead.
+func (*ImportResult) Descriptor() ([]byte, []int) {
+	return file_proto_log_log_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ImportResult) GetChunks() uint64 {
+	if x != nil {
+		return x.Chunks
+	}
+	return 0
+}
+
+func (x *ImportResult) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
 }
 
 type ForkedAgent struct {
@@ -3444,7 +3614,7 @@ type ForkedAgent struct {
 
 func (x *ForkedAgent) Reset() {
 	*x = ForkedAgent{}
-	mi := &file_proto_log_log_proto_msgTypes[33]
+	mi := &file_proto_log_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3456,7 +3626,7 @@ func (x *ForkedAgent) String() string {
 func (*ForkedAgent) ProtoMessage() {}
 
 func (x *ForkedAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[33]
+	mi := &file_proto_log_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3469,7 +3639,7 @@ func (x *ForkedAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkedAgent.ProtoReflect.Descriptor instead.
 func (*ForkedAgent) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{33}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ForkedAgent) GetCheckpoint() *RevisionResult {
@@ -3514,7 +3684,7 @@ type ClaimResult struct {
 
 func (x *ClaimResult) Reset() {
 	*x = ClaimResult{}
-	mi := &file_proto_log_log_proto_msgTypes[34]
+	mi := &file_proto_log_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3526,7 +3696,7 @@ func (x *ClaimResult) String() string {
 func (*ClaimResult) ProtoMessage() {}
 
 func (x *ClaimResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[34]
+	mi := &file_proto_log_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3539,7 +3709,7 @@ func (x *ClaimResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimResult.ProtoReflect.Descriptor instead.
 func (*ClaimResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{34}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ClaimResult) GetName() string {
@@ -3610,7 +3780,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_proto_log_log_proto_msgTypes[35]
+	mi := &file_proto_log_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3622,7 +3792,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[35]
+	mi := &file_proto_log_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3635,7 +3805,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{35}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Refusal) GetCode() string {
@@ -3788,7 +3958,7 @@ type ThreadMeta struct {
 
 func (x *ThreadMeta) Reset() {
 	*x = ThreadMeta{}
-	mi := &file_proto_log_log_proto_msgTypes[36]
+	mi := &file_proto_log_log_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3800,7 +3970,7 @@ func (x *ThreadMeta) String() string {
 func (*ThreadMeta) ProtoMessage() {}
 
 func (x *ThreadMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[36]
+	mi := &file_proto_log_log_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3813,7 +3983,7 @@ func (x *ThreadMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadMeta.ProtoReflect.Descriptor instead.
 func (*ThreadMeta) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{36}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ThreadMeta) GetId() string {
@@ -3932,7 +4102,7 @@ type ForkPoint struct {
 
 func (x *ForkPoint) Reset() {
 	*x = ForkPoint{}
-	mi := &file_proto_log_log_proto_msgTypes[37]
+	mi := &file_proto_log_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3944,7 +4114,7 @@ func (x *ForkPoint) String() string {
 func (*ForkPoint) ProtoMessage() {}
 
 func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[37]
+	mi := &file_proto_log_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3957,7 +4127,7 @@ func (x *ForkPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
 func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{37}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ForkPoint) GetThread() string {
@@ -3994,7 +4164,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_proto_log_log_proto_msgTypes[38]
+	mi := &file_proto_log_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4006,7 +4176,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[38]
+	mi := &file_proto_log_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4019,7 +4189,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{38}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Segment) GetThread() string {
@@ -4062,7 +4232,7 @@ type ScopeRecord struct {
 
 func (x *ScopeRecord) Reset() {
 	*x = ScopeRecord{}
-	mi := &file_proto_log_log_proto_msgTypes[39]
+	mi := &file_proto_log_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4074,7 +4244,7 @@ func (x *ScopeRecord) String() string {
 func (*ScopeRecord) ProtoMessage() {}
 
 func (x *ScopeRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[39]
+	mi := &file_proto_log_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4087,7 +4257,7 @@ func (x *ScopeRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeRecord.ProtoReflect.Descriptor instead.
 func (*ScopeRecord) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{39}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ScopeRecord) GetName() string {
@@ -4185,7 +4355,7 @@ type SnapshotHeader struct {
 
 func (x *SnapshotHeader) Reset() {
 	*x = SnapshotHeader{}
-	mi := &file_proto_log_log_proto_msgTypes[40]
+	mi := &file_proto_log_log_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4197,7 +4367,7 @@ func (x *SnapshotHeader) String() string {
 func (*SnapshotHeader) ProtoMessage() {}
 
 func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[40]
+	mi := &file_proto_log_log_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4210,7 +4380,7 @@ func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotHeader.ProtoReflect.Descriptor instead.
 func (*SnapshotHeader) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{40}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *SnapshotHeader) GetFormat() uint32 {
@@ -4287,7 +4457,7 @@ type SnapshotFile struct {
 
 func (x *SnapshotFile) Reset() {
 	*x = SnapshotFile{}
-	mi := &file_proto_log_log_proto_msgTypes[41]
+	mi := &file_proto_log_log_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4299,7 +4469,7 @@ func (x *SnapshotFile) String() string {
 func (*SnapshotFile) ProtoMessage() {}
 
 func (x *SnapshotFile) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[41]
+	mi := &file_proto_log_log_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4312,7 +4482,7 @@ func (x *SnapshotFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotFile.ProtoReflect.Descriptor instead.
 func (*SnapshotFile) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{41}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SnapshotFile) GetName() string {
@@ -4364,7 +4534,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x12\x14\n" +
-	"\x05since\x18\x04 \x01(\x04R\x05since\"\xef\x1c\n" +
+	"\x05since\x18\x04 \x01(\x04R\x05since\"\xb3\x1d\n" +
 	"\x02Op\x128\n" +
 	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.log.v1.PutValueH\x00R\bputValue\x12A\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.log.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
@@ -4429,7 +4599,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.log.v1.AnswerSignalH\x00R\fanswerSignal\x12B\n" +
 	"\fend_instance\x18\x8f\x01 \x01(\v2\x1c.dormouse.log.v1.EndInstanceH\x00R\vendInstance\x12<\n" +
 	"\n" +
-	"patch_cron\x18\xbe\x01 \x01(\v2\x1a.dormouse.log.v1.PatchCronH\x00R\tpatchCronB\x04\n" +
+	"patch_cron\x18\xbe\x01 \x01(\v2\x1a.dormouse.log.v1.PatchCronH\x00R\tpatchCron\x12B\n" +
+	"\fimport_scope\x18\xf0\x01 \x01(\v2\x1c.dormouse.log.v1.ImportScopeH\x00R\vimportScopeB\x04\n" +
 	"\x02op\"\x1d\n" +
 	"\x05Bytes\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\fR\x05bytes\"\xb5\x02\n" +
@@ -4533,7 +4704,14 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\vchanges_max\x18< \x01(\x04R\n" +
 	"changesMax\x12$\n" +
 	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\"\r\n" +
-	"\vDeleteScope\"\xd6\x02\n" +
+	"\vDeleteScope\"\xbb\x01\n" +
+	"\vImportScope\x12\x17\n" +
+	"\x06import\x18\xf0\x01 \x01(\tR\x06import\x125\n" +
+	"\x06record\x18\xf1\x01 \x01(\v2\x1c.dormouse.log.v1.ScopeRecordR\x06record\x12\x17\n" +
+	"\x06minted\x18\xf2\x01 \x01(\x04R\x06minted\x12\x15\n" +
+	"\x05chunk\x18\xf3\x01 \x01(\x04R\x05chunk\x12\x13\n" +
+	"\x04rows\x18\xf4\x01 \x01(\fR\x04rows\x12\x17\n" +
+	"\x06finish\x18\xf5\x01 \x01(\bR\x06finish\"\xd6\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -4575,7 +4753,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
 	"\aresults\x18\x03 \x03(\v2\x19.dormouse.log.v1.OpResultR\aresults\x122\n" +
-	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalR\arefusal\"\xcb\a\n" +
+	"\arefusal\x18\x04 \x01(\v2\x18.dormouse.log.v1.RefusalR\arefusal\"\x85\b\n" +
 	"\bOpResult\x127\n" +
 	"\x05value\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultH\x00R\x05value\x12A\n" +
 	"\n" +
@@ -4594,7 +4772,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\amessage\x18G \x01(\v2\x1e.dormouse.log.v1.MessageResultH\x00R\amessage\x124\n" +
 	"\x05timer\x18x \x01(\v2\x1c.dormouse.log.v1.TimerResultH\x00R\x05timer\x12;\n" +
 	"\amanager\x18\x8c\x01 \x01(\v2\x1e.dormouse.log.v1.ManagerResultH\x00R\amanager\x128\n" +
-	"\x06signal\x18\x8d\x01 \x01(\v2\x1d.dormouse.log.v1.SignalResultH\x00R\x06signalB\b\n" +
+	"\x06signal\x18\x8d\x01 \x01(\v2\x1d.dormouse.log.v1.SignalResultH\x00R\x06signal\x128\n" +
+	"\x06import\x18\xf0\x01 \x01(\v2\x1d.dormouse.log.v1.ImportResultH\x00R\x06importB\b\n" +
 	"\x06result\"\xd0\x01\n" +
 	"\x0eRevisionResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -4617,7 +4796,10 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aexisted\x18\x01 \x01(\bR\aexisted\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"A\n" +
 	"\vScopeResult\x122\n" +
-	"\x05scope\x18\x01 \x01(\v2\x1c.dormouse.log.v1.ScopeRecordR\x05scope\"\xd9\x01\n" +
+	"\x05scope\x18\x01 \x01(\v2\x1c.dormouse.log.v1.ScopeRecordR\x05scope\"<\n" +
+	"\fImportResult\x12\x17\n" +
+	"\x06chunks\x18\xf0\x01 \x01(\x04R\x06chunks\x12\x13\n" +
+	"\x04done\x18\xf1\x01 \x01(\bR\x04done\"\xd9\x01\n" +
 	"\vForkedAgent\x12?\n" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2\x1f.dormouse.log.v1.RevisionResultR\n" +
@@ -4729,7 +4911,7 @@ func file_proto_log_log_proto_rawDescGZIP() []byte {
 	return file_proto_log_log_proto_rawDescData
 }
 
-var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_proto_log_log_proto_goTypes = []any{
 	(*Batch)(nil),              // 0: dormouse.log.v1.Batch
 	(*Commit)(nil),             // 1: dormouse.log.v1.Commit
@@ -4750,73 +4932,75 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*ForkThread)(nil),         // 16: dormouse.log.v1.ForkThread
 	(*PutScope)(nil),           // 17: dormouse.log.v1.PutScope
 	(*DeleteScope)(nil),        // 18: dormouse.log.v1.DeleteScope
-	(*Member)(nil),             // 19: dormouse.log.v1.Member
-	(*PutMember)(nil),          // 20: dormouse.log.v1.PutMember
-	(*RemoveMember)(nil),       // 21: dormouse.log.v1.RemoveMember
-	(*SetFeatureLevel)(nil),    // 22: dormouse.log.v1.SetFeatureLevel
-	(*TakeClaim)(nil),          // 23: dormouse.log.v1.TakeClaim
-	(*RenewClaim)(nil),         // 24: dormouse.log.v1.RenewClaim
-	(*ReleaseClaim)(nil),       // 25: dormouse.log.v1.ReleaseClaim
-	(*Outcome)(nil),            // 26: dormouse.log.v1.Outcome
-	(*OpResult)(nil),           // 27: dormouse.log.v1.OpResult
-	(*RevisionResult)(nil),     // 28: dormouse.log.v1.RevisionResult
-	(*ThreadResult)(nil),       // 29: dormouse.log.v1.ThreadResult
-	(*EntryStamp)(nil),         // 30: dormouse.log.v1.EntryStamp
-	(*DeleteResult)(nil),       // 31: dormouse.log.v1.DeleteResult
-	(*ScopeResult)(nil),        // 32: dormouse.log.v1.ScopeResult
-	(*ForkedAgent)(nil),        // 33: dormouse.log.v1.ForkedAgent
-	(*ClaimResult)(nil),        // 34: dormouse.log.v1.ClaimResult
-	(*Refusal)(nil),            // 35: dormouse.log.v1.Refusal
-	(*ThreadMeta)(nil),         // 36: dormouse.log.v1.ThreadMeta
-	(*ForkPoint)(nil),          // 37: dormouse.log.v1.ForkPoint
-	(*Segment)(nil),            // 38: dormouse.log.v1.Segment
-	(*ScopeRecord)(nil),        // 39: dormouse.log.v1.ScopeRecord
-	(*SnapshotHeader)(nil),     // 40: dormouse.log.v1.SnapshotHeader
-	(*SnapshotFile)(nil),       // 41: dormouse.log.v1.SnapshotFile
-	(*WriteMemory)(nil),        // 42: dormouse.log.v1.WriteMemory
-	(*DeleteMemory)(nil),       // 43: dormouse.log.v1.DeleteMemory
-	(*PutSession)(nil),         // 44: dormouse.log.v1.PutSession
-	(*ClaimSession)(nil),       // 45: dormouse.log.v1.ClaimSession
-	(*ResumeSession)(nil),      // 46: dormouse.log.v1.ResumeSession
-	(*RecoverSession)(nil),     // 47: dormouse.log.v1.RecoverSession
-	(*CheckpointSession)(nil),  // 48: dormouse.log.v1.CheckpointSession
-	(*CommitSession)(nil),      // 49: dormouse.log.v1.CommitSession
-	(*RenewSession)(nil),       // 50: dormouse.log.v1.RenewSession
-	(*CancelSession)(nil),      // 51: dormouse.log.v1.CancelSession
-	(*ForkSession)(nil),        // 52: dormouse.log.v1.ForkSession
-	(*DeleteSession)(nil),      // 53: dormouse.log.v1.DeleteSession
-	(*DecideReview)(nil),       // 54: dormouse.log.v1.DecideReview
-	(*ForkAgent)(nil),          // 55: dormouse.log.v1.ForkAgent
-	(*EraseAgent)(nil),         // 56: dormouse.log.v1.EraseAgent
-	(*SetTTL)(nil),             // 57: dormouse.log.v1.SetTTL
-	(*SaveConversation)(nil),   // 58: dormouse.log.v1.SaveConversation
-	(*SetInterrupted)(nil),     // 59: dormouse.log.v1.SetInterrupted
-	(*PendMessage)(nil),        // 60: dormouse.log.v1.PendMessage
-	(*SaveMessages)(nil),       // 61: dormouse.log.v1.SaveMessages
-	(*UpdateMessage)(nil),      // 62: dormouse.log.v1.UpdateMessage
-	(*DeleteConversation)(nil), // 63: dormouse.log.v1.DeleteConversation
-	(*ReviseValue)(nil),        // 64: dormouse.log.v1.ReviseValue
-	(*RenewNodeLease)(nil),     // 65: dormouse.log.v1.RenewNodeLease
-	(*EndNodeLease)(nil),       // 66: dormouse.log.v1.EndNodeLease
-	(*MovePartitions)(nil),     // 67: dormouse.log.v1.MovePartitions
-	(*PutTimer)(nil),           // 68: dormouse.log.v1.PutTimer
-	(*DeleteTimer)(nil),        // 69: dormouse.log.v1.DeleteTimer
-	(*AckTimer)(nil),           // 70: dormouse.log.v1.AckTimer
-	(*FailTimer)(nil),          // 71: dormouse.log.v1.FailTimer
-	(*PutManager)(nil),         // 72: dormouse.log.v1.PutManager
-	(*DeleteManager)(nil),      // 73: dormouse.log.v1.DeleteManager
-	(*AnswerSignal)(nil),       // 74: dormouse.log.v1.AnswerSignal
-	(*EndInstance)(nil),        // 75: dormouse.log.v1.EndInstance
-	(*PatchCron)(nil),          // 76: dormouse.log.v1.PatchCron
-	(*MemoryResult)(nil),       // 77: dormouse.log.v1.MemoryResult
-	(*SessionResult)(nil),      // 78: dormouse.log.v1.SessionResult
-	(*ReviewResult)(nil),       // 79: dormouse.log.v1.ReviewResult
-	(*Erasure)(nil),            // 80: dormouse.log.v1.Erasure
-	(*ConversationResult)(nil), // 81: dormouse.log.v1.ConversationResult
-	(*MessageResult)(nil),      // 82: dormouse.log.v1.MessageResult
-	(*TimerResult)(nil),        // 83: dormouse.log.v1.TimerResult
-	(*ManagerResult)(nil),      // 84: dormouse.log.v1.ManagerResult
-	(*SignalResult)(nil),       // 85: dormouse.log.v1.SignalResult
+	(*ImportScope)(nil),        // 19: dormouse.log.v1.ImportScope
+	(*Member)(nil),             // 20: dormouse.log.v1.Member
+	(*PutMember)(nil),          // 21: dormouse.log.v1.PutMember
+	(*RemoveMember)(nil),       // 22: dormouse.log.v1.RemoveMember
+	(*SetFeatureLevel)(nil),    // 23: dormouse.log.v1.SetFeatureLevel
+	(*TakeClaim)(nil),          // 24: dormouse.log.v1.TakeClaim
+	(*RenewClaim)(nil),         // 25: dormouse.log.v1.RenewClaim
+	(*ReleaseClaim)(nil),       // 26: dormouse.log.v1.ReleaseClaim
+	(*Outcome)(nil),            // 27: dormouse.log.v1.Outcome
+	(*OpResult)(nil),           // 28: dormouse.log.v1.OpResult
+	(*RevisionResult)(nil),     // 29: dormouse.log.v1.RevisionResult
+	(*ThreadResult)(nil),       // 30: dormouse.log.v1.ThreadResult
+	(*EntryStamp)(nil),         // 31: dormouse.log.v1.EntryStamp
+	(*DeleteResult)(nil),       // 32: dormouse.log.v1.DeleteResult
+	(*ScopeResult)(nil),        // 33: dormouse.log.v1.ScopeResult
+	(*ImportResult)(nil),       // 34: dormouse.log.v1.ImportResult
+	(*ForkedAgent)(nil),        // 35: dormouse.log.v1.ForkedAgent
+	(*ClaimResult)(nil),        // 36: dormouse.log.v1.ClaimResult
+	(*Refusal)(nil),            // 37: dormouse.log.v1.Refusal
+	(*ThreadMeta)(nil),         // 38: dormouse.log.v1.ThreadMeta
+	(*ForkPoint)(nil),          // 39: dormouse.log.v1.ForkPoint
+	(*Segment)(nil),            // 40: dormouse.log.v1.Segment
+	(*ScopeRecord)(nil),        // 41: dormouse.log.v1.ScopeRecord
+	(*SnapshotHeader)(nil),     // 42: dormouse.log.v1.SnapshotHeader
+	(*SnapshotFile)(nil),       // 43: dormouse.log.v1.SnapshotFile
+	(*WriteMemory)(nil),        // 44: dormouse.log.v1.WriteMemory
+	(*DeleteMemory)(nil),       // 45: dormouse.log.v1.DeleteMemory
+	(*PutSession)(nil),         // 46: dormouse.log.v1.PutSession
+	(*ClaimSession)(nil),       // 47: dormouse.log.v1.ClaimSession
+	(*ResumeSession)(nil),      // 48: dormouse.log.v1.ResumeSession
+	(*RecoverSession)(nil),     // 49: dormouse.log.v1.RecoverSession
+	(*CheckpointSession)(nil),  // 50: dormouse.log.v1.CheckpointSession
+	(*CommitSession)(nil),      // 51: dormouse.log.v1.CommitSession
+	(*RenewSession)(nil),       // 52: dormouse.log.v1.RenewSession
+	(*CancelSession)(nil),      // 53: dormouse.log.v1.CancelSession
+	(*ForkSession)(nil),        // 54: dormouse.log.v1.ForkSession
+	(*DeleteSession)(nil),      // 55: dormouse.log.v1.DeleteSession
+	(*DecideReview)(nil),       // 56: dormouse.log.v1.DecideReview
+	(*ForkAgent)(nil),          // 57: dormouse.log.v1.ForkAgent
+	(*EraseAgent)(nil),         // 58: dormouse.log.v1.EraseAgent
+	(*SetTTL)(nil),             // 59: dormouse.log.v1.SetTTL
+	(*SaveConversation)(nil),   // 60: dormouse.log.v1.SaveConversation
+	(*SetInterrupted)(nil),     // 61: dormouse.log.v1.SetInterrupted
+	(*PendMessage)(nil),        // 62: dormouse.log.v1.PendMessage
+	(*SaveMessages)(nil),       // 63: dormouse.log.v1.SaveMessages
+	(*UpdateMessage)(nil),      // 64: dormouse.log.v1.UpdateMessage
+	(*DeleteConversation)(nil), // 65: dormouse.log.v1.DeleteConversation
+	(*ReviseValue)(nil),        // 66: dormouse.log.v1.ReviseValue
+	(*RenewNodeLease)(nil),     // 67: dormouse.log.v1.RenewNodeLease
+	(*EndNodeLease)(nil),       // 68: dormouse.log.v1.EndNodeLease
+	(*MovePartitions)(nil),     // 69: dormouse.log.v1.MovePartitions
+	(*PutTimer)(nil),           // 70: dormouse.log.v1.PutTimer
+	(*DeleteTimer)(nil),        // 71: dormouse.log.v1.DeleteTimer
+	(*AckTimer)(nil),           // 72: dormouse.log.v1.AckTimer
+	(*FailTimer)(nil),          // 73: dormouse.log.v1.FailTimer
+	(*PutManager)(nil),         // 74: dormouse.log.v1.PutManager
+	(*DeleteManager)(nil),      // 75: dormouse.log.v1.DeleteManager
+	(*AnswerSignal)(nil),       // 76: dormouse.log.v1.AnswerSignal
+	(*EndInstance)(nil),        // 77: dormouse.log.v1.EndInstance
+	(*PatchCron)(nil),          // 78: dormouse.log.v1.PatchCron
+	(*MemoryResult)(nil),       // 79: dormouse.log.v1.MemoryResult
+	(*SessionResult)(nil),      // 80: dormouse.log.v1.SessionResult
+	(*ReviewResult)(nil),       // 81: dormouse.log.v1.ReviewResult
+	(*Erasure)(nil),            // 82: dormouse.log.v1.Erasure
+	(*ConversationResult)(nil), // 83: dormouse.log.v1.ConversationResult
+	(*MessageResult)(nil),      // 84: dormouse.log.v1.MessageResult
+	(*TimerResult)(nil),        // 85: dormouse.log.v1.TimerResult
+	(*ManagerResult)(nil),      // 86: dormouse.log.v1.ManagerResult
+	(*SignalResult)(nil),       // 87: dormouse.log.v1.SignalResult
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -4833,86 +5017,89 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	16, // 11: dormouse.log.v1.Op.fork_thread:type_name -> dormouse.log.v1.ForkThread
 	17, // 12: dormouse.log.v1.Op.put_scope:type_name -> dormouse.log.v1.PutScope
 	18, // 13: dormouse.log.v1.Op.delete_scope:type_name -> dormouse.log.v1.DeleteScope
-	20, // 14: dormouse.log.v1.Op.put_member:type_name -> dormouse.log.v1.PutMember
-	21, // 15: dormouse.log.v1.Op.remove_member:type_name -> dormouse.log.v1.RemoveMember
-	22, // 16: dormouse.log.v1.Op.set_feature_level:type_name -> dormouse.log.v1.SetFeatureLevel
-	23, // 17: dormouse.log.v1.Op.take_claim:type_name -> dormouse.log.v1.TakeClaim
-	24, // 18: dormouse.log.v1.Op.renew_claim:type_name -> dormouse.log.v1.RenewClaim
-	25, // 19: dormouse.log.v1.Op.release_claim:type_name -> dormouse.log.v1.ReleaseClaim
-	42, // 20: dormouse.log.v1.Op.write_memory:type_name -> dormouse.log.v1.WriteMemory
-	43, // 21: dormouse.log.v1.Op.delete_memory:type_name -> dormouse.log.v1.DeleteMemory
-	44, // 22: dormouse.log.v1.Op.put_session:type_name -> dormouse.log.v1.PutSession
-	45, // 23: dormouse.log.v1.Op.claim_session:type_name -> dormouse.log.v1.ClaimSession
-	46, // 24: dormouse.log.v1.Op.resume_session:type_name -> dormouse.log.v1.ResumeSession
-	47, // 25: dormouse.log.v1.Op.recover_session:type_name -> dormouse.log.v1.RecoverSession
-	48, // 26: dormouse.log.v1.Op.checkpoint_session:type_name -> dormouse.log.v1.CheckpointSession
-	49, // 27: dormouse.log.v1.Op.commit_session:type_name -> dormouse.log.v1.CommitSession
-	50, // 28: dormouse.log.v1.Op.renew_session:type_name -> dormouse.log.v1.RenewSession
-	51, // 29: dormouse.log.v1.Op.cancel_session:type_name -> dormouse.log.v1.CancelSession
-	52, // 30: dormouse.log.v1.Op.fork_session:type_name -> dormouse.log.v1.ForkSession
-	53, // 31: dormouse.log.v1.Op.delete_session:type_name -> dormouse.log.v1.DeleteSession
-	54, // 32: dormouse.log.v1.Op.decide_review:type_name -> dormouse.log.v1.DecideReview
-	55, // 33: dormouse.log.v1.Op.fork_agent:type_name -> dormouse.log.v1.ForkAgent
-	56, // 34: dormouse.log.v1.Op.erase_agent:type_name -> dormouse.log.v1.EraseAgent
-	57, // 35: dormouse.log.v1.Op.set_ttl:type_name -> dormouse.log.v1.SetTTL
-	58, // 36: dormouse.log.v1.Op.save_conversation:type_name -> dormouse.log.v1.SaveConversation
-	59, // 37: dormouse.log.v1.Op.set_interrupted:type_name -> dormouse.log.v1.SetInterrupted
-	60, // 38: dormouse.log.v1.Op.pend_message:type_name -> dormouse.log.v1.PendMessage
-	61, // 39: dormouse.log.v1.Op.save_messages:type_name -> dormouse.log.v1.SaveMessages
-	62, // 40: dormouse.log.v1.Op.update_message:type_name -> dormouse.log.v1.UpdateMessage
-	63, // 41: dormouse.log.v1.Op.delete_conversation:type_name -> dormouse.log.v1.DeleteConversation
-	64, // 42: dormouse.log.v1.Op.revise_value:type_name -> dormouse.log.v1.ReviseValue
-	65, // 43: dormouse.log.v1.Op.renew_node_lease:type_name -> dormouse.log.v1.RenewNodeLease
-	66, // 44: dormouse.log.v1.Op.end_node_lease:type_name -> dormouse.log.v1.EndNodeLease
-	67, // 45: dormouse.log.v1.Op.move_partitions:type_name -> dormouse.log.v1.MovePartitions
-	68, // 46: dormouse.log.v1.Op.put_timer:type_name -> dormouse.log.v1.PutTimer
-	69, // 47: dormouse.log.v1.Op.delete_timer:type_name -> dormouse.log.v1.DeleteTimer
-	70, // 48: dormouse.log.v1.Op.ack_timer:type_name -> dormouse.log.v1.AckTimer
-	71, // 49: dormouse.log.v1.Op.fail_timer:type_name -> dormouse.log.v1.FailTimer
-	72, // 50: dormouse.log.v1.Op.put_manager:type_name -> dormouse.log.v1.PutManager
-	73, // 51: dormouse.log.v1.Op.delete_manager:type_name -> dormouse.log.v1.DeleteManager
-	74, // 52: dormouse.log.v1.Op.answer_signal:type_name -> dormouse.log.v1.AnswerSignal
-	75, // 53: dormouse.log.v1.Op.end_instance:type_name -> dormouse.log.v1.EndInstance
-	76, // 54: dormouse.log.v1.Op.patch_cron:type_name -> dormouse.log.v1.PatchCron
-	4,  // 55: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	4,  // 56: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
-	7,  // 57: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
-	11, // 58: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
-	11, // 59: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
-	19, // 60: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	27, // 61: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
-	35, // 62: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
-	28, // 63: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
-	28, // 64: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	29, // 65: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
-	31, // 66: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
-	32, // 67: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
-	34, // 68: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
-	77, // 69: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
-	78, // 70: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
-	79, // 71: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
-	33, // 72: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
-	80, // 73: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
-	81, // 74: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
-	82, // 75: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
-	83, // 76: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
-	84, // 77: dormouse.log.v1.OpResult.manager:type_name -> dormouse.log.v1.ManagerResult
-	85, // 78: dormouse.log.v1.OpResult.signal:type_name -> dormouse.log.v1.SignalResult
-	7,  // 79: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
-	36, // 80: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
-	30, // 81: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
-	39, // 82: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
-	28, // 83: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
-	36, // 84: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
-	78, // 85: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
-	37, // 86: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	38, // 87: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	41, // 88: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	89, // [89:89] is the sub-list for method output_type
-	89, // [89:89] is the sub-list for method input_type
-	89, // [89:89] is the sub-list for extension type_name
-	89, // [89:89] is the sub-list for extension extendee
-	0,  // [0:89] is the sub-list for field type_name
+	21, // 14: dormouse.log.v1.Op.put_member:type_name -> dormouse.log.v1.PutMember
+	22, // 15: dormouse.log.v1.Op.remove_member:type_name -> dormouse.log.v1.RemoveMember
+	23, // 16: dormouse.log.v1.Op.set_feature_level:type_name -> dormouse.log.v1.SetFeatureLevel
+	24, // 17: dormouse.log.v1.Op.take_claim:type_name -> dormouse.log.v1.TakeClaim
+	25, // 18: dormouse.log.v1.Op.renew_claim:type_name -> dormouse.log.v1.RenewClaim
+	26, // 19: dormouse.log.v1.Op.release_claim:type_name -> dormouse.log.v1.ReleaseClaim
+	44, // 20: dormouse.log.v1.Op.write_memory:type_name -> dormouse.log.v1.WriteMemory
+	45, // 21: dormouse.log.v1.Op.delete_memory:type_name -> dormouse.log.v1.DeleteMemory
+	46, // 22: dormouse.log.v1.Op.put_session:type_name -> dormouse.log.v1.PutSession
+	47, // 23: dormouse.log.v1.Op.claim_session:type_name -> dormouse.log.v1.ClaimSession
+	48, // 24: dormouse.log.v1.Op.resume_session:type_name -> dormouse.log.v1.ResumeSession
+	49, // 25: dormouse.log.v1.Op.recover_session:type_name -> dormouse.log.v1.RecoverSession
+	50, // 26: dormouse.log.v1.Op.checkpoint_session:type_name -> dormouse.log.v1.CheckpointSession
+	51, // 27: dormouse.log.v1.Op.commit_session:type_name -> dormouse.log.v1.CommitSession
+	52, // 28: dormouse.log.v1.Op.renew_session:type_name -> dormouse.log.v1.RenewSession
+	53, // 29: dormouse.log.v1.Op.cancel_session:type_name -> dormouse.log.v1.CancelSession
+	54, // 30: dormouse.log.v1.Op.fork_session:type_name -> dormouse.log.v1.ForkSession
+	55, // 31: dormouse.log.v1.Op.delete_session:type_name -> dormouse.log.v1.DeleteSession
+	56, // 32: dormouse.log.v1.Op.decide_review:type_name -> dormouse.log.v1.DecideReview
+	57, // 33: dormouse.log.v1.Op.fork_agent:type_name -> dormouse.log.v1.ForkAgent
+	58, // 34: dormouse.log.v1.Op.erase_agent:type_name -> dormouse.log.v1.EraseAgent
+	59, // 35: dormouse.log.v1.Op.set_ttl:type_name -> dormouse.log.v1.SetTTL
+	60, // 36: dormouse.log.v1.Op.save_conversation:type_name -> dormouse.log.v1.SaveConversation
+	61, // 37: dormouse.log.v1.Op.set_interrupted:type_name -> dormouse.log.v1.SetInterrupted
+	62, // 38: dormouse.log.v1.Op.pend_message:type_name -> dormouse.log.v1.PendMessage
+	63, // 39: dormouse.log.v1.Op.save_messages:type_name -> dormouse.log.v1.SaveMessages
+	64, // 40: dormouse.log.v1.Op.update_message:type_name -> dormouse.log.v1.UpdateMessage
+	65, // 41: dormouse.log.v1.Op.delete_conversation:type_name -> dormouse.log.v1.DeleteConversation
+	66, // 42: dormouse.log.v1.Op.revise_value:type_name -> dormouse.log.v1.ReviseValue
+	67, // 43: dormouse.log.v1.Op.renew_node_lease:type_name -> dormouse.log.v1.RenewNodeLease
+	68, // 44: dormouse.log.v1.Op.end_node_lease:type_name -> dormouse.log.v1.EndNodeLease
+	69, // 45: dormouse.log.v1.Op.move_partitions:type_name -> dormouse.log.v1.MovePartitions
+	70, // 46: dormouse.log.v1.Op.put_timer:type_name -> dormouse.log.v1.PutTimer
+	71, // 47: dormouse.log.v1.Op.delete_timer:type_name -> dormouse.log.v1.DeleteTimer
+	72, // 48: dormouse.log.v1.Op.ack_timer:type_name -> dormouse.log.v1.AckTimer
+	73, // 49: dormouse.log.v1.Op.fail_timer:type_name -> dormouse.log.v1.FailTimer
+	74, // 50: dormouse.log.v1.Op.put_manager:type_name -> dormouse.log.v1.PutManager
+	75, // 51: dormouse.log.v1.Op.delete_manager:type_name -> dormouse.log.v1.DeleteManager
+	76, // 52: dormouse.log.v1.Op.answer_signal:type_name -> dormouse.log.v1.AnswerSignal
+	77, // 53: dormouse.log.v1.Op.end_instance:type_name -> dormouse.log.v1.EndInstance
+	78, // 54: dormouse.log.v1.Op.patch_cron:type_name -> dormouse.log.v1.PatchCron
+	19, // 55: dormouse.log.v1.Op.import_scope:type_name -> dormouse.log.v1.ImportScope
+	4,  // 56: dormouse.log.v1.PutValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	4,  // 57: dormouse.log.v1.DeleteValue.if_bytes:type_name -> dormouse.log.v1.Bytes
+	7,  // 58: dormouse.log.v1.PutCheckpoint.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 59: dormouse.log.v1.AppendThread.entries:type_name -> dormouse.log.v1.Draft
+	11, // 60: dormouse.log.v1.HibernateThread.entries:type_name -> dormouse.log.v1.Draft
+	41, // 61: dormouse.log.v1.ImportScope.record:type_name -> dormouse.log.v1.ScopeRecord
+	20, // 62: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	28, // 63: dormouse.log.v1.Outcome.results:type_name -> dormouse.log.v1.OpResult
+	37, // 64: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.log.v1.Refusal
+	29, // 65: dormouse.log.v1.OpResult.value:type_name -> dormouse.log.v1.RevisionResult
+	29, // 66: dormouse.log.v1.OpResult.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	30, // 67: dormouse.log.v1.OpResult.thread:type_name -> dormouse.log.v1.ThreadResult
+	32, // 68: dormouse.log.v1.OpResult.deleted:type_name -> dormouse.log.v1.DeleteResult
+	33, // 69: dormouse.log.v1.OpResult.scope:type_name -> dormouse.log.v1.ScopeResult
+	36, // 70: dormouse.log.v1.OpResult.claim:type_name -> dormouse.log.v1.ClaimResult
+	79, // 71: dormouse.log.v1.OpResult.memory:type_name -> dormouse.log.v1.MemoryResult
+	80, // 72: dormouse.log.v1.OpResult.session:type_name -> dormouse.log.v1.SessionResult
+	81, // 73: dormouse.log.v1.OpResult.review:type_name -> dormouse.log.v1.ReviewResult
+	35, // 74: dormouse.log.v1.OpResult.forked_agent:type_name -> dormouse.log.v1.ForkedAgent
+	82, // 75: dormouse.log.v1.OpResult.erasure:type_name -> dormouse.log.v1.Erasure
+	83, // 76: dormouse.log.v1.OpResult.conversation:type_name -> dormouse.log.v1.ConversationResult
+	84, // 77: dormouse.log.v1.OpResult.message:type_name -> dormouse.log.v1.MessageResult
+	85, // 78: dormouse.log.v1.OpResult.timer:type_name -> dormouse.log.v1.TimerResult
+	86, // 79: dormouse.log.v1.OpResult.manager:type_name -> dormouse.log.v1.ManagerResult
+	87, // 80: dormouse.log.v1.OpResult.signal:type_name -> dormouse.log.v1.SignalResult
+	34, // 81: dormouse.log.v1.OpResult.import:type_name -> dormouse.log.v1.ImportResult
+	7,  // 82: dormouse.log.v1.RevisionResult.thread:type_name -> dormouse.log.v1.Pointer
+	38, // 83: dormouse.log.v1.ThreadResult.thread:type_name -> dormouse.log.v1.ThreadMeta
+	31, // 84: dormouse.log.v1.ThreadResult.entries:type_name -> dormouse.log.v1.EntryStamp
+	41, // 85: dormouse.log.v1.ScopeResult.scope:type_name -> dormouse.log.v1.ScopeRecord
+	29, // 86: dormouse.log.v1.ForkedAgent.checkpoint:type_name -> dormouse.log.v1.RevisionResult
+	38, // 87: dormouse.log.v1.ForkedAgent.thread:type_name -> dormouse.log.v1.ThreadMeta
+	80, // 88: dormouse.log.v1.ForkedAgent.session:type_name -> dormouse.log.v1.SessionResult
+	39, // 89: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	40, // 90: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	43, // 91: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	92, // [92:92] is the sub-list for method output_type
+	92, // [92:92] is the sub-list for method input_type
+	92, // [92:92] is the sub-list for extension type_name
+	92, // [92:92] is the sub-list for extension extendee
+	0,  // [0:92] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -4981,6 +5168,7 @@ func file_proto_log_log_proto_init() {
 		(*Op_AnswerSignal)(nil),
 		(*Op_EndInstance)(nil),
 		(*Op_PatchCron)(nil),
+		(*Op_ImportScope)(nil),
 	}
 	file_proto_log_log_proto_msgTypes[5].OneofWrappers = []any{}
 	file_proto_log_log_proto_msgTypes[6].OneofWrappers = []any{}
@@ -4990,7 +5178,7 @@ func file_proto_log_log_proto_init() {
 	file_proto_log_log_proto_msgTypes[11].OneofWrappers = []any{}
 	file_proto_log_log_proto_msgTypes[12].OneofWrappers = []any{}
 	file_proto_log_log_proto_msgTypes[16].OneofWrappers = []any{}
-	file_proto_log_log_proto_msgTypes[27].OneofWrappers = []any{
+	file_proto_log_log_proto_msgTypes[28].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
 		(*OpResult_Checkpoint)(nil),
 		(*OpResult_Thread)(nil),
@@ -5007,6 +5195,7 @@ func file_proto_log_log_proto_init() {
 		(*OpResult_Timer)(nil),
 		(*OpResult_Manager)(nil),
 		(*OpResult_Signal)(nil),
+		(*OpResult_Import)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -5014,7 +5203,7 @@ func file_proto_log_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_log_proto_rawDesc), len(file_proto_log_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   42,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

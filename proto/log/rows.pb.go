@@ -787,6 +787,75 @@ func (x *ClaimRow) GetClaimedAt() int64 {
 	return 0
 }
 
+// ImportRow is there while a scope is being imported.
+type ImportRow struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Import        string                 `protobuf:"bytes,240,opt,name=import,proto3" json:"import,omitempty"`
+	Chunks        uint64                 `protobuf:"varint,241,opt,name=chunks,proto3" json:"chunks,omitempty"`       // applied
+	Finishing     bool                   `protobuf:"varint,242,opt,name=finishing,proto3" json:"finishing,omitempty"` // all rows are there; the queues are being filled
+	Done          bool                   `protobuf:"varint,243,opt,name=done,proto3" json:"done,omitempty"`           // the row stays, as long as the scope does
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportRow) Reset() {
+	*x = ImportRow{}
+	mi := &file_proto_log_rows_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportRow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportRow) ProtoMessage() {}
+
+func (x *ImportRow) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_rows_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportRow.ProtoReflect.Descriptor instead.
+func (*ImportRow) Descriptor() ([]byte, []int) {
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ImportRow) GetImport() string {
+	if x != nil {
+		return x.Import
+	}
+	return ""
+}
+
+func (x *ImportRow) GetChunks() uint64 {
+	if x != nil {
+		return x.Chunks
+	}
+	return 0
+}
+
+func (x *ImportRow) GetFinishing() bool {
+	if x != nil {
+		return x.Finishing
+	}
+	return false
+}
+
+func (x *ImportRow) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
 // Opening is the log's time when the leader of a term took over: every claim
 // that stood then has its full ttl from there on.
 type Opening struct {
@@ -799,7 +868,7 @@ type Opening struct {
 
 func (x *Opening) Reset() {
 	*x = Opening{}
-	mi := &file_proto_log_rows_proto_msgTypes[9]
+	mi := &file_proto_log_rows_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -811,7 +880,7 @@ func (x *Opening) String() string {
 func (*Opening) ProtoMessage() {}
 
 func (x *Opening) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_rows_proto_msgTypes[9]
+	mi := &file_proto_log_rows_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -824,7 +893,7 @@ func (x *Opening) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opening.ProtoReflect.Descriptor instead.
 func (*Opening) Descriptor() ([]byte, []int) {
-	return file_proto_log_rows_proto_rawDescGZIP(), []int{9}
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Opening) GetTerm() uint64 {
@@ -920,7 +989,12 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\vqueued_tick\x18\x05 \x01(\x04R\n" +
 	"queuedTick\x12\x1d\n" +
 	"\n" +
-	"claimed_at\x18\x06 \x01(\x03R\tclaimedAt\"1\n" +
+	"claimed_at\x18\x06 \x01(\x03R\tclaimedAt\"q\n" +
+	"\tImportRow\x12\x17\n" +
+	"\x06import\x18\xf0\x01 \x01(\tR\x06import\x12\x17\n" +
+	"\x06chunks\x18\xf1\x01 \x01(\x04R\x06chunks\x12\x1d\n" +
+	"\tfinishing\x18\xf2\x01 \x01(\bR\tfinishing\x12\x13\n" +
+	"\x04done\x18\xf3\x01 \x01(\bR\x04done\"1\n" +
 	"\aOpening\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x12\n" +
 	"\x04tick\x18\x02 \x01(\x04R\x04tickB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
@@ -937,7 +1011,7 @@ func file_proto_log_rows_proto_rawDescGZIP() []byte {
 	return file_proto_log_rows_proto_rawDescData
 }
 
-var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_proto_log_rows_proto_goTypes = []any{
 	(*ValueRow)(nil),       // 0: dormouse.log.v1.ValueRow
 	(*CheckpointRow)(nil),  // 1: dormouse.log.v1.CheckpointRow
@@ -948,11 +1022,12 @@ var file_proto_log_rows_proto_goTypes = []any{
 	(*Answer)(nil),         // 6: dormouse.log.v1.Answer
 	(*ClientRow)(nil),      // 7: dormouse.log.v1.ClientRow
 	(*ClaimRow)(nil),       // 8: dormouse.log.v1.ClaimRow
-	(*Opening)(nil),        // 9: dormouse.log.v1.Opening
-	(*Pointer)(nil),        // 10: dormouse.log.v1.Pointer
+	(*ImportRow)(nil),      // 9: dormouse.log.v1.ImportRow
+	(*Opening)(nil),        // 10: dormouse.log.v1.Opening
+	(*Pointer)(nil),        // 11: dormouse.log.v1.Pointer
 }
 var file_proto_log_rows_proto_depIdxs = []int32{
-	10, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
+	11, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
 	1,  // 1: dormouse.log.v1.CheckpointBody.row:type_name -> dormouse.log.v1.CheckpointRow
 	6,  // 2: dormouse.log.v1.AnswersRow.answers:type_name -> dormouse.log.v1.Answer
 	3,  // [3:3] is the sub-list for method output_type
@@ -974,7 +1049,7 @@ func file_proto_log_rows_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_rows_proto_rawDesc), len(file_proto_log_rows_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -31,6 +31,10 @@ func opFromProto(op *apipb.Op) (agent.Op, error) {
 		if o.DeleteScope != nil {
 			return &agent.DeleteScope{}, nil
 		}
+	case *apipb.Op_ImportScope:
+		if o.ImportScope != nil {
+			return importScopeFromProto(o.ImportScope), nil
+		}
 	case *apipb.Op_WriteMemory:
 		return writeMemoryFromProto(o.WriteMemory)
 	case *apipb.Op_PutManager, *apipb.Op_DeleteManager, *apipb.Op_AnswerSignal:

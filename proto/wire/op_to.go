@@ -38,6 +38,8 @@ func opToProto(out *apipb.Op, op agent.Op) {
 		out.Op = &apipb.Op_PutScope{PutScope: &apipb.PutScope{Policy: policyToProto(op.Policy)}}
 	case *agent.DeleteScope:
 		out.Op = &apipb.Op_DeleteScope{DeleteScope: &apipb.DeleteScope{}}
+	case *agent.ImportScope:
+		out.Op = &apipb.Op_ImportScope{ImportScope: importScopeToProto(op)}
 	case *agent.WriteMemory:
 		out.Op = &apipb.Op_WriteMemory{WriteMemory: writeMemoryToProto(op)}
 	case *agent.DeleteMemory:

@@ -58,6 +58,8 @@ func opResultToProto(out *apipb.OpResult, res agent.OpResult) {
 		out.Result = &apipb.OpResult_ForkedAgent{ForkedAgent: forkedAgentToProto(r)}
 	case *agent.Erasure:
 		out.Result = &apipb.OpResult_Erasure{Erasure: erasureToProto(r)}
+	case *agent.ImportResult:
+		out.Result = &apipb.OpResult_Import{Import: &apipb.ImportResult{Chunks: r.Chunks, Done: r.Done}}
 	case *agent.TimerResult:
 		out.Result = &apipb.OpResult_Timer{Timer: timerToProto(&r.Timer)}
 	default:
@@ -169,7 +171,16 @@ func opResultFromProto(res *apipb.OpResult) (agent.OpResult, error) {
 	case *apipb.OpResult_Erasure:
 		return erasureFromProto(o.Erasure)
 	}
-	return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")
+	return importResultFromProto(res.GetImport())
+}
+
+// importResultFromProto converts the last kind of result; nil is none that is
+// known.
+func importResultFromProto(p *apipb.ImportResult) (agent.OpResult, error) {
+	if p == nil {
+		return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")
+	}
+	return &agent.ImportResult{Chunks: p.Chunks, Done: p.Done}, nil
 }
 
 func stampsFromProto(stamps []*apipb.EntryStamp) []agent.EntryStamp {

@@ -48,3 +48,44 @@ func scopeListFromProto(l *apipb.ScopeList) *agent.ScopeList {
 	}
 	return out
 }
+
+func importScopeToProto(o *agent.ImportScope) *apipb.ImportScope {
+	out := &apipb.ImportScope{Import: o.ID, Minted: o.Minted, Chunk: o.Chunk, Rows: o.Rows, Finish: o.Finish}
+	if o.Scope != nil {
+		out.Scope = scopeToProto(o.Scope)
+	}
+	return out
+}
+
+func importScopeFromProto(o *apipb.ImportScope) *agent.ImportScope {
+	out := &agent.ImportScope{ID: o.Import, Minted: o.Minted, Chunk: o.Chunk, Rows: o.Rows, Finish: o.Finish}
+	if o.Scope != nil {
+		scope := scopeFromProto(o.Scope)
+		out.Scope = &scope
+	}
+	return out
+}
+
+// ScopePartToProto converts one message of an export.
+func ScopePartToProto(p agent.ScopePart) *apipb.ExportScopeChunk {
+	out := &apipb.ExportScopeChunk{Rows: p.Rows}
+	if h := p.Header; h != nil {
+		out.Header = &apipb.ScopeHeader{
+			ClusterId: h.ClusterID, Scope: scopeToProto(&h.Scope), Index: h.Index, Minted: h.Minted, FeatureLevel: h.FeatureLevel,
+			RowFormat: h.RowFormat, TimeMs: h.Time, Import: h.Import,
+		}
+	}
+	return out
+}
+
+// ScopePartFromProto is the inverse of ScopePartToProto.
+func ScopePartFromProto(p *apipb.ExportScopeChunk) agent.ScopePart {
+	out := agent.ScopePart{Rows: p.GetRows()}
+	if h := p.GetHeader(); h != nil {
+		out.Header = &agent.ScopeHeader{
+			ClusterID: h.ClusterId, Scope: scopeFromProto(h.Scope), Index: h.Index, Minted: h.Minted, FeatureLevel: h.FeatureLevel,
+			RowFormat: h.RowFormat, Time: h.TimeMs, Import: h.Import,
+		}
+	}
+	return out
+}

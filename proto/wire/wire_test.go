@@ -88,6 +88,7 @@ var ops = []func(*rapid.T) agent.Op{
 	func(t *rapid.T) agent.Op { return make1[agent.ForkThread](t) },
 	func(t *rapid.T) agent.Op { return make1[agent.PutScope](t) },
 	func(*rapid.T) agent.Op { return &agent.DeleteScope{} },
+	func(t *rapid.T) agent.Op { return make1[agent.ImportScope](t) },
 	func(t *rapid.T) agent.Op {
 		o := make1[agent.TakeClaim](t)
 		o.TTL = millis(t)
@@ -245,6 +246,7 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.OpResult { return make1[agent.ThreadResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.DeleteResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ScopeResult](t) },
+		func(t *rapid.T) agent.OpResult { return make1[agent.ImportResult](t) },
 		func(t *rapid.T) agent.OpResult { return &agent.ClaimResult{Claim: claim(t)} },
 		func(t *rapid.T) agent.OpResult { return make1[agent.MemoryResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.SessionResult](t) },

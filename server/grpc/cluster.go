@@ -83,6 +83,17 @@ func (c chunks) Write(p []byte) (int, error) {
 	return sent, nil
 }
 
+// ExportScope has no deadline of its own: it takes as long as the scope is large.
+func (s *cluster) ExportScope(req *apipb.ExportScopeRequest, stream apipb.Cluster_ExportScopeServer) error {
+	err := s.operator.ExportScope(stream.Context(), req.Scope, func(part agent.ScopePart) error {
+		return stream.Send(wire.ScopePartToProto(part))
+	})
+	if err != nil {
+		return statusOf(errorOf(err, false))
+	}
+	return nil
+}
+
 func (s *cluster) Placement(ctx context.Context, req *apipb.PlacementRequest) (*apipb.PlacementReport, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

@@ -68,6 +68,13 @@ func (f *fake) Change(_ context.Context, c agent.Change, node string) (string, e
 
 func (f *fake) Backup(_ context.Context, w io.Writer) error { return f.backup(w) }
 
+func (*fake) ExportScope(_ context.Context, scope string, write func(agent.ScopePart) error) error {
+	if err := write(agent.ScopePart{Header: &agent.ScopeHeader{ClusterID: "c", Scope: agent.Scope{Name: scope}, Index: 7, Minted: 8}}); err != nil {
+		return err
+	}
+	return write(agent.ScopePart{Rows: agent.AppendScopeRow(nil, agent.ScopeRow{Key: []byte("k"), Value: []byte("v")})})
+}
+
 // serve runs a server and gives a connection to it.
 func serve(t *testing.T, f *fake, o grpc.Options) (*grpc.Server, *rpc.ClientConn) {
 	t.Helper()

@@ -383,6 +383,13 @@ func (f *fake) Backup(_ context.Context, w io.Writer) error {
 	return err
 }
 
+func (*fake) ExportScope(_ context.Context, scope string, write func(agent.ScopePart) error) error {
+	if err := write(agent.ScopePart{Header: &agent.ScopeHeader{ClusterID: "c", Scope: agent.Scope{Name: scope}, Index: 7, Minted: 8}}); err != nil {
+		return err
+	}
+	return write(agent.ScopePart{Rows: agent.AppendScopeRow(nil, agent.ScopeRow{Key: []byte("k"), Value: []byte("v")})})
+}
+
 func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
 	if err := q.Validate(); err != nil {
 		return agent.Placement{}, err

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/importer"
+	"dormouse/node/nodetest"
+)
+
+// fillScope writes what the exports of before lost: sessions, memories,
+// conversations, files, managers, timers and a policy.
+func fillScope(n *realNode, scope string) {
+	n.Helper()
+	for _, args := range [][]string{
+		{"scopes", "set", scope, "--history", "7"},
+		{"managers", "put", "notes", "--handler", "document"},
+		{"timers", "set", "notes", "anna", "nightly", "--cron", "@daily"},
+		{"files", "put", "/a.txt", "hello"},
+		{"values", "put", "v", "bytes"},
+	} {
+		n.run("", exitOK, append(args, "--scope", scope)...)
+	}
+	n.run(`{"ops":[
+		{"op":"append_thread","thread":"t","entries":[{"id":"x"},{"id":"y"}]},
+		{"op":"put_checkpoint","key":"a","state":{"n":1},"thread":{"id":"t","rev":1}},
+		{"op":"write_memory","agent_id":"a","id":"m","content":"tea"},
+		{"op":"put_session","session":"s","agent_id":"a","thread":"t"},
+		{"op":"pend_message","conversation_id":"c","message":{"text":"hi"}}]}`, exitOK, "commit", "-f", "-", "--scope", scope)
+}
+
+func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
+	source := newRealNode(t)
+	target := &realNode{T: t, node: nodetest.Start(t)}
+	fillScope(source, "acme")
+	path := filepath.Join(t.TempDir(), "acme.scope")
+	out, _ := source.run("", exitOK, "export", path, "--scope", "acme", "-o", "json")
+	var exported scopeFileDoc
+	if err := json.Unmarshal([]byte(out), &exported); err != nil || exported.Rows == 0 || exported.Digest == "" {
+		t.Fatalf("%v: %s", err, out)
+	}
+	target.run("", exitNotFound, "import", "--raw", "--verify", path, "--scope", "acme")
+	out, _ = target.run("", exitOK, "import", "--raw", path, "--scope", "moved", "-o", "json")
+	var imported scopeFileDoc
+	if err := json.Unmarshal([]byte(out), &imported); err != nil || imported.Scope != "moved" || imported.Digest != exported.Digest {
+		t.Fatalf("%v: %s", err, out)
+	}
+	target.run("", exitOK, "import", "--raw", "--verify", path, "--scope", "moved")
+	target.run("", exitOK, "import", "--raw", path, "--scope", "moved") // once more: it is there
+
+	again := filepath.Join(t.TempDir(), "again.scope")
+	if out, _ = target.run("", exitOK, "export", again, "--scope", "moved", "-o", "json"); !strings.Contains(out, exported.Digest) {
+		t.Errorf("the digest of a second export differs: %s", out)
+	}
+	for _, args := range [][]string{
+		{"scopes", "ls"},
+		{"sessions", "get", "s"},
+		{"memory", "ls", "a"},
+		{"managers", "show", "notes"},
+		{"timers", "ls", "notes", "anna"},
+		{"files", "cat", "/a.txt"},
+		{"threads", "get", "t"},
+		{"conversations", "show", "c"},
+	} {
+		if args[0] == "scopes" {
+			if out, _ := target.run("", exitOK, args...); !strings.Contains(out, "moved") || !strings.Contains(out, "7") {
+				t.Errorf("the policy did not move: %s", out)
+			}
+			continue
+		}
+		want, _ := source.run("", exitOK, append(args, "--scope", "acme", "-o", "json")...)
+		if got, _ := target.run("", exitOK, append(args, "--scope", "moved", "-o", "json")...); got != want {
+			t.Errorf("%s answers\n%swant\n%s", strings.Join(args, " "), got, want)
+		}
+	}
+
+	target.run("", exitOK, "values", "put", "v", "other", "--scope", "moved")
+	if _, errs := target.run("", exitFailed, "import", "--raw", "--verify", path, "--scope", "moved"); !strings.Contains(errs, `row "0v\x00" differs`) {
+		t.Errorf("the verification does not name the row: %s", errs)
+	}
+}
+
+// dying is a store whose commits fail after a number of them.
+type dying struct {
+	store
+	left int
+}
+
+func (d *dying) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	if d.left--; d.left < 0 {
+		return agent.Result{}, agent.Errorf(agent.CodeForbidden, "the process dies here")
+	}
+	return d.store.Commit(ctx, c)
+}
+
+func TestAnImportGoesOnWhereItWasInterrupted(t *testing.T) {
+	source := newRealNode(t)
+	for _, key := range []string{"a", "b", "c", "d"} {
+		if _, err := source.node.Commit(t.Context(), agent.Commit{
+			Scope: "big", Ops: []agent.Op{&agent.PutValue{Key: key, Bytes: make([]byte, 1<<20)}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "big.scope")
+	source.run("", exitOK, "export", path, "--scope", "big")
+	n := nodetest.Start(t)
+	open := func() (io.ReadCloser, error) { return os.Open(path) }
+	o := importer.ScopeOptions{Scope: "big"}
+	_, err := importer.ImportScope(t.Context(), &dying{keptOpen{n.Client}, 3}, open, o)
+	if agent.CodeOf(err) != agent.CodeForbidden {
+		t.Fatalf("the first run ends with %v", err)
+	}
+	_, err = n.Commit(t.Context(), agent.Commit{Scope: "big", Ops: []agent.Op{&agent.PutValue{Key: "v"}}})
+	if !errors.Is(err, agent.ErrConflict) || !strings.Contains(err.Error(), "is being imported") {
+		t.Fatalf("a write in between: %v", err)
+	}
+	second, err := importer.ImportScope(t.Context(), keptOpen{n.Client}, open, o)
+	if err != nil || second.Resumed != 2 || second.Differences.Count > 0 {
+		t.Fatalf("the second run: %+v, %v", second, err)
+	}
+}

@@ -1,0 +1,166 @@
+package fsm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// ExportScope hands the rows of a scope to write, in the order of their keys,
+// as of the view. The first part has the header. Claims do not move: the turn
+// of a session that somebody leases is to be recovered, as after a restore.
+func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uint32, write func(agent.ScopePart) error) error {
+	if v.err != nil {
+		return v.err
+	}
+	raw, err := v.get(scopeKey(kindScope, scope))
+	if err != nil {
+		return err
+	}
+	if raw == nil {
+		return notFound("scope", scope)
+	}
+	record, err := decodeScopeRow(scope, raw)
+	if err != nil {
+		return err
+	}
+	base, err := readMintBase(v.view)
+	if err != nil {
+		return err
+	}
+	e := &export{live: func() error { return context.Cause(ctx) }, view: v, scope: scope, write: write}
+	claims, err := e.claims()
+	if err != nil {
+		return err
+	}
+	record.Keys = saturate(record.Keys, -claims)
+	header := &agent.ScopeHeader{
+		ClusterID: cluster, Scope: record, Index: v.progress.index, Minted: v.progress.index + base + 1, FeatureLevel: level,
+		RowFormat: agent.ScopeRowFormat, Time: v.progress.wall,
+	}
+	if row := v.imports[scope]; row != nil {
+		header.Import = row.Import
+	}
+	if err := write(agent.ScopePart{Header: header}); err != nil {
+		return err
+	}
+	for _, kind := range sortedKeys(movedKinds) {
+		if err := e.kind(kind); err != nil {
+			return fmt.Errorf("export scope %q: %w", scope, err)
+		}
+	}
+	return e.flush()
+}
+
+type export struct {
+	live   func() error // of the caller's context
+	view   *View
+	scope  string
+	write  func(agent.ScopePart) error
+	chunk  []byte
+	leased []string // keys of the rows that leased sessions get, in order
+}
+
+// claims counts the scope's claims and notes which are leases.
+func (e *export) claims() (n int64, err error) {
+	err = e.each(kindClaim, func(key, _ []byte) error {
+		n++
+		if session, ok := agent.ClaimedSession(strings.TrimSuffix(string(key[1:]), separator)); ok {
+			e.leased = append(e.leased, kindSessionRecoverable+session+separator)
+		}
+		return nil
+	})
+	slices.Sort(e.leased)
+	return n, err
+}
+
+// each visits the rows of a kind, with the keys that an export gives them.
+func (e *export) each(kind string, visit func(key, value []byte) error) error {
+	prefix := scopeKey(kind, e.scope)
+	cursor, err := e.view.view.Scan([]byte(prefix), []byte(after(prefix)))
+	if err != nil {
+		return err
+	}
+	for n := 0; cursor.Next() && err == nil; n++ {
+		if n%1024 == 0 {
+			if err = e.live(); err != nil {
+				break
+			}
+		}
+		err = visit(append([]byte(kind), cursor.Key()[len(prefix):]...), cursor.Value())
+	}
+	if closed := cursor.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func (e *export) kind(kind string) error {
+	switch kind {
+	case kindSessionRecoverable:
+		return e.recoverable()
+	case kindErasure:
+		return e.each(kind, e.receipt)
+	default:
+		return e.each(kind, e.row)
+	}
+}
+
+// receipt exports a receipt of an erasure without its index in this cluster's
+// log, which fences instances that live here.
+func (e *export) receipt(key, value []byte) error {
+	row := &logpb.Erasure{}
+	if err := unmarshal(value, row); err != nil {
+		return fmt.Errorf("decode receipt %q: %w", key, err)
+	}
+	row.ErasedIndex = 0
+	value, err := marshal(row)
+	if err != nil {
+		return fmt.Errorf("encode receipt %q: %w", key, err)
+	}
+	return e.row(key, value)
+}
+
+// recoverable exports which sessions are to be recovered: those that somebody
+// leases are among them.
+func (e *export) recoverable() error {
+	leased := e.leased
+	err := e.each(kindSessionRecoverable, func(key, value []byte) error {
+		for ; len(leased) > 0 && leased[0] <= string(key); leased = leased[1:] {
+			if leased[0] == string(key) {
+				continue
+			}
+			if err := e.row([]byte(leased[0]), lapsedAt(0)); err != nil {
+				return err
+			}
+		}
+		return e.row(key, value)
+	})
+	for ; err == nil && len(leased) > 0; leased = leased[1:] {
+		err = e.row([]byte(leased[0]), lapsedAt(0))
+	}
+	return err
+}
+
+func (e *export) row(key, value []byte) error {
+	if size := len(key) + len(value); len(e.chunk) > 0 && len(e.chunk)+size > agent.ScopeChunkBytes {
+		if err := e.flush(); err != nil {
+			return err
+		}
+	}
+	e.chunk = agent.AppendScopeRow(e.chunk, agent.ScopeRow{Key: key, Value: value})
+	return nil
+}
+
+func (e *export) flush() error {
+	if len(e.chunk) == 0 {
+		return nil
+	}
+	part := agent.ScopePart{Rows: e.chunk}
+	e.chunk = nil // the part may be kept
+	return e.write(part)
+}

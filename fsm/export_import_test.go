@@ -1,0 +1,18 @@
+package fsm
+
+import "slices"
+
+// MovedKinds are the kinds that an export has.
+func MovedKinds() []string { return sortedKeys(movedKinds) }
+
+// StayingKinds are the kinds of a scope that an export does not have.
+func StayingKinds() []string { return sortedKeys(stayingKinds) }
+
+// ScopedKinds are the kinds that go with their scope.
+func ScopedKinds() []string {
+	kinds := slices.Clone(scopedKinds)
+	slices.Sort(kinds)
+	return kinds
+}
+
+var CheckScopeRow = checkScopeRow

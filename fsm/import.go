@@ -1,0 +1,281 @@
+package fsm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// An import puts the rows of an exported scope into a scope that holds nothing,
+// byte for byte, in steps of one commit each. While it is under way the scope
+// is neither read nor written otherwise. What falls due is kept aside in
+// kindImportDue rows, so that no sweep meets half a scope, and moves to the
+// queue in the steps that end the import.
+
+// imports are the imports of scopes that are there, by scope. Neither the map
+// nor its rows are changed in place.
+type imports map[string]*logpb.ImportRow
+
+// importDueMax is how many places in the queue one step makes.
+const importDueMax = 1024
+
+// mintBaseKey names the row of what mint adds to a log index: imports raise it
+// past what the source has handed out.
+const mintBaseKey = kindSystem + "minted"
+
+func readImports(r storage.Reader) (imports, error) {
+	all := imports{}
+	err := eachRow(r, kindImport, func(name string, raw []byte) error {
+		row := &logpb.ImportRow{}
+		if err := unmarshal(raw, row); err != nil {
+			return fmt.Errorf("decode the import of scope %q: %w", name, err)
+		}
+		all[strings.TrimSuffix(name, separator)] = row
+		return nil
+	})
+	return all, err
+}
+
+func readMintBase(r storage.Reader) (uint64, error) {
+	raw, _, err := r.Get([]byte(mintBaseKey))
+	return decodeNumber(raw), err
+}
+
+// underWay returns the imports that have not ended in one of two readings.
+func underWay(before, after imports) imports {
+	var all imports
+	for _, some := range []imports{before, after} {
+		for scope, row := range some {
+			if !row.Done {
+				if all == nil {
+					all = imports{}
+				}
+				all[scope] = row
+			}
+		}
+	}
+	return all
+}
+
+// importing is the refusal of what meets a scope in the middle of an import.
+func importing(scope string, row *logpb.ImportRow) *agent.Error {
+	return agent.Errorf(agent.CodeConflict, "scope %q is being imported (import %q, %d chunks applied): "+
+		"wait until the import has ended, or delete the scope to give it up", scope, row.Import, row.Chunks)
+}
+
+// writable refuses other writes while a scope is being imported.
+func (b *batch) writable(p *logpb.Commit) error {
+	row := b.imports[p.Scope]
+	if row == nil || row.Done {
+		return nil
+	}
+	if len(p.Ops) == 1 {
+		switch p.Ops[0].Op.(type) {
+		case *logpb.Op_ImportScope, *logpb.Op_DeleteScope:
+			return nil
+		}
+	}
+	return importing(p.Scope, row)
+}
+
+// readable refuses reads of what a scope holds while it is being imported.
+func (v *View) readable(scope string, r agent.Read) error {
+	row := v.imports[scope]
+	if row == nil {
+		return nil
+	}
+	switch r.(type) {
+	case *agent.ListScopes, *agent.GetScope, *agent.GetAnswer:
+		return nil
+	}
+	return importing(scope, row)
+}
+
+// setImport writes the row of the scope's import; nil removes it.
+func (c *commit) setImport(row *logpb.ImportRow) {
+	if row == nil && c.imports[c.scope] == nil {
+		return
+	}
+	c.imports = maps.Clone(c.imports)
+	if row == nil {
+		delete(c.imports, c.scope)
+		c.rows.remove(scopeKey(kindImport, c.scope))
+		return
+	}
+	c.imports[c.scope] = row
+}
+
+// storeImport is setImport of a changed row, with the op's result.
+func (c *commit) storeImport(row *logpb.ImportRow) (agent.OpResult, error) {
+	raw, err := marshal(row)
+	if err != nil {
+		return nil, fmt.Errorf("encode the import of scope %q: %w", c.scope, err)
+	}
+	c.setImport(row)
+	c.rows.set(scopeKey(kindImport, c.scope), raw)
+	return importResult(row), nil
+}
+
+func importResult(row *logpb.ImportRow) *agent.ImportResult {
+	return &agent.ImportResult{Chunks: row.Chunks, Done: row.Done}
+}
+
+func (c *commit) importScope(op *agent.ImportScope, alone bool) (agent.OpResult, error) {
+	if !alone {
+		return nil, agent.Invalid("ops", "import_scope must be the only op of its commit")
+	}
+	whole := agent.Commit{Scope: c.scope, Ops: []agent.Op{op}}
+	if err := whole.Validate(); err != nil { // the entry may come from elsewhere
+		return nil, err
+	}
+	row := c.imports[c.scope]
+	switch {
+	case row != nil && row.Import == op.ID && (op.Scope != nil || row.Done):
+		return importResult(row), nil // sent again
+	case op.Scope != nil:
+		return c.beginImport(op, row)
+	case row == nil || row.Import != op.ID:
+		return nil, agent.Errorf(agent.CodeConflict, "import %q is not under way in scope %q: begin it first", op.ID, c.scope)
+	case op.Finish:
+		return c.finishImport(row)
+	default:
+		return c.importChunk(op, row)
+	}
+}
+
+func (c *commit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
+	if row != nil && !row.Done {
+		return nil, importing(c.scope, row)
+	}
+	for _, kind := range scopedKinds {
+		if kind == kindChange || kind == kindImport {
+			continue
+		}
+		prefix := scopeKey(kind, c.scope)
+		found, _, err := c.rows.keys(prefix, after(prefix), 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			return nil, agent.Errorf(agent.CodeConflict, "scope %q is not empty, and an import needs an empty scope: "+
+				"import into another scope, or delete this one", c.scope)
+		}
+	}
+	if now := c.progress.index + c.mintBase; op.Minted > now {
+		c.mintBase += op.Minted - now
+		c.rows.set(mintBaseKey, []byte(encodeNumber(c.mintBase)))
+	}
+	state := scopeState{Scope: *op.Scope, exists: true, changed: true}
+	state.Name = c.scope
+	c.scopes[c.scope], c.record = state, state // no quota refuses what the source held
+	return c.storeImport(&logpb.ImportRow{Import: op.ID})
+}
+
+func (c *commit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
+	switch {
+	case op.Chunk < row.Chunks:
+		return importResult(row), nil // sent again
+	case op.Chunk > row.Chunks || row.Finishing:
+		return nil, agent.Errorf(agent.CodeConflict, "chunk %d of import %q does not come next: %d chunks are applied", op.Chunk, op.ID, row.Chunks)
+	}
+	for rest, n := op.Rows, 0; len(rest) > 0; n++ {
+		var one agent.ScopeRow
+		var err error
+		if one, rest, err = agent.NextScopeRow(rest); err != nil {
+			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
+		}
+		due, err := checkScopeRow(one)
+		if err != nil {
+			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
+		}
+		key := scopeKey(string(one.Key[:1]), c.scope) + string(one.Key[1:])
+		c.rows.set(key, bytes.Clone(one.Value))
+		if due > 0 {
+			c.rows.set(scopeKey(kindImportDue, c.scope)+encodeNumber(uint64(due))+key, nil)
+		}
+	}
+	return c.storeImport(&logpb.ImportRow{Import: row.Import, Chunks: row.Chunks + 1})
+}
+
+// finishImport gives what falls due its places in the queue, as many as fit
+// into one step, and opens the scope after the last one.
+func (c *commit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
+	next := &logpb.ImportRow{Import: row.Import, Chunks: row.Chunks, Finishing: true}
+	prefix := scopeKey(kindImportDue, c.scope)
+	keys, more, err := c.rows.keys(prefix, after(prefix), importDueMax)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		c.rows.remove(key)
+		when, due, ok := splitDue(key[len(prefix)-1:])
+		if !ok {
+			return nil, fmt.Errorf("the import of scope %q holds a key of %d bytes", c.scope, len(key))
+		}
+		c.expireAt(int64(when), due)
+	}
+	if !more {
+		next.Done, c.imported = true, true
+		c.tell(nil) // whoever watched the scope's changes reads it again
+		c.touch(scopeKey(kindThread, c.scope))
+		c.touch(scopeKey(kindClaim, c.scope))
+		c.touch(timersDueKey)
+		c.touch(endingsKey)
+	}
+	return c.storeImport(next)
+}
+
+// engineError is a failure of the engine, after which a replica must stop.
+type engineError struct{ error }
+
+func (e *engineError) Unwrap() error { return e.error }
+
+// guarded runs what works on a scope. An import's rows come from a client, and
+// only each by itself has been checked. So where rows of an imported scope do
+// not fit together, what meets them is refused as corrupt: it must not stop the
+// replicas.
+func (b *batch) guarded(scope string, run func() ([]agent.OpResult, error)) (results []agent.OpResult, err error) {
+	if b.imports[scope] == nil {
+		return run()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			results, err = nil, corruptImport(scope, fmt.Errorf("%v", p))
+		}
+	}()
+	results, err = run()
+	if _, refusal := err.(*agent.Error); err == nil || refusal { //nolint:errorlint // as in decide
+		return results, err
+	}
+	if engine := (*engineError)(nil); errors.As(err, &engine) {
+		return nil, err
+	}
+	return nil, corruptImport(scope, err)
+}
+
+func corruptImport(scope string, err error) *agent.Error {
+	return agent.Errorf(agent.CodeCorrupt, "rows of scope %q, which was imported, do not fit together: %v", scope, err)
+}
+
+func encodeImportScope(o *agent.ImportScope) *logpb.ImportScope {
+	p := &logpb.ImportScope{Import: o.ID, Minted: o.Minted, Chunk: o.Chunk, Rows: o.Rows, Finish: o.Finish}
+	if o.Scope != nil {
+		p.Record = encodeScope(*o.Scope)
+	}
+	return p
+}
+
+func decodeImportScope(p *logpb.ImportScope) *agent.ImportScope {
+	o := &agent.ImportScope{ID: p.GetImport(), Minted: p.GetMinted(), Chunk: p.GetChunk(), Rows: p.GetRows(), Finish: p.GetFinish()}
+	if p.GetRecord() != nil {
+		scope := decodeScope(p.Record)
+		o.Scope = &scope
+	}
+	return o
+}

@@ -1,0 +1,318 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"dormouse/agent"
+)
+
+// ScopeStore is what scopes are exported from and imported into.
+type ScopeStore interface {
+	agent.Service
+	agent.Operator
+}
+
+// ScopeOptions say which scope is moved, and how.
+type ScopeOptions struct {
+	Scope    string        // "" means agent.DefaultScope; the name in the file does not matter
+	GiveUp   time.Duration // when nothing has been answered for so long; 0 means 2 min
+	Progress func(n int)   // called with the number of rows that were done; may be nil
+}
+
+func (o ScopeOptions) filled() ScopeOptions {
+	if o.Scope == "" {
+		o.Scope = agent.DefaultScope
+	}
+	if o.Progress == nil {
+		o.Progress = func(int) {}
+	}
+	return o
+}
+
+// ScopeSummary says what was moved or compared.
+type ScopeSummary struct {
+	Header      ScopeFileHeader
+	Footer      ScopeFileFooter
+	Resumed     uint64 // chunks that an earlier run of an import had applied
+	Differences Differences
+}
+
+// ExportScope writes all of a scope to w as a scope file, as of one index.
+func ExportScope(ctx context.Context, s ScopeStore, w io.Writer, o ScopeOptions) (ScopeSummary, error) {
+	o = o.filled()
+	var summary ScopeSummary
+	digest := newRowDigest()
+	if _, err := io.WriteString(w, scopeMagic); err != nil {
+		return summary, fmt.Errorf("write the scope file: %w", err)
+	}
+	err := s.ExportScope(ctx, o.Scope, func(part agent.ScopePart) error {
+		if h := part.Header; h != nil {
+			if h.Import != "" {
+				return fmt.Errorf("scope %q is being imported (import %q): wait until the import has ended", o.Scope, h.Import)
+			}
+			summary.Header = headerOf(h)
+			return writeJSONFrame(w, frameHeader, summary.Header)
+		}
+		n, err := digest.add(part.Rows)
+		if err != nil {
+			return fmt.Errorf("the node sent damaged rows: %w", err)
+		}
+		o.Progress(n)
+		return writeFrame(w, frameRows, part.Rows)
+	})
+	if err != nil {
+		return summary, err
+	}
+	if summary.Header.Format == 0 {
+		return summary, errors.New("the node sent no header: it may be of an older version")
+	}
+	summary.Footer = digest.footer()
+	return summary, writeJSONFrame(w, frameFooter, summary.Footer)
+}
+
+// readScopeFile reads all of a scope file.
+func readScopeFile(open func() (io.ReadCloser, error), handle func(f *ScopeFile, position uint64, chunk []byte) error) (summary ScopeSummary, err error) {
+	file, err := open()
+	if err != nil {
+		return summary, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	f, err := OpenScopeFile(file)
+	if err != nil {
+		return summary, err
+	}
+	summary.Header = f.Header
+	for position := uint64(0); ; position++ {
+		chunk, err := f.Next()
+		if errors.Is(err, io.EOF) {
+			summary.Footer = f.Footer
+			return summary, nil
+		}
+		if err == nil && handle != nil {
+			err = handle(f, position, chunk)
+		}
+		if err != nil {
+			return summary, err
+		}
+	}
+}
+
+// CheckScopeFile reads all of a scope file and checks it. open is called once.
+func CheckScopeFile(open func() (io.ReadCloser, error)) (ScopeSummary, error) {
+	return readScopeFile(open, nil)
+}
+
+// ImportScope imports a scope file into a scope that holds nothing, goes on
+// with an import of the same file that was interrupted, and compares all rows
+// with the file before it opens the scope. open is called three times.
+func ImportScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions) (ScopeSummary, error) {
+	o = o.filled()
+	summary, err := CheckScopeFile(open) // all of the file is checked before anything is written
+	if err != nil {
+		return summary, err
+	}
+	if err := sameLevel(ctx, s, summary.Header); err != nil {
+		return summary, err
+	}
+	var counted counters
+	i := &scopeImport{session: newSession(s, o.Scope, o.GiveUp, &counted), id: "import:" + summary.Footer.Digest}
+	begun, err := i.step(ctx, &agent.ImportScope{Scope: summary.Header.scope(), Minted: summary.Header.Minted})
+	if err != nil {
+		return summary, err
+	}
+	summary.Resumed = begun.Chunks
+	if !begun.Done {
+		_, err = readScopeFile(open, func(_ *ScopeFile, position uint64, chunk []byte) error {
+			if position >= begun.Chunks {
+				if _, err := i.step(ctx, &agent.ImportScope{Chunk: position, Rows: chunk}); err != nil {
+					return err
+				}
+			}
+			o.Progress(rowsOf(chunk))
+			return nil
+		})
+		if err != nil {
+			return summary, err
+		}
+	}
+	verified, err := verifyScope(ctx, s, open, ScopeOptions{Scope: o.Scope, GiveUp: o.GiveUp}.filled(), i.id)
+	summary.Differences = verified.Differences
+	if err != nil || begun.Done {
+		return summary, err
+	}
+	if d := summary.Differences; d.Count > 0 {
+		return summary, fmt.Errorf("the imported rows differ from the file in %d places, first: %s; the scope stays closed: delete it and import again", d.Count, d.First[0])
+	}
+	for done := false; !done; {
+		result, err := i.step(ctx, &agent.ImportScope{Finish: true})
+		if err != nil {
+			return summary, err
+		}
+		done = result.Done
+	}
+	return summary, nil
+}
+
+func rowsOf(chunk []byte) (n int) {
+	for rest := chunk; len(rest) > 0; n++ {
+		var err error
+		if _, rest, err = agent.NextScopeRow(rest); err != nil {
+			return n
+		}
+	}
+	return n
+}
+
+// sameLevel refuses rows of another feature level than the target's.
+func sameLevel(ctx context.Context, s ScopeStore, h ScopeFileHeader) error {
+	status, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if status.FeatureLevel != h.FeatureLevel {
+		return fmt.Errorf("the scope was exported at feature level %d, and this cluster is at %d: bring both clusters to one version, and export again",
+			h.FeatureLevel, status.FeatureLevel)
+	}
+	return nil
+}
+
+type scopeImport struct {
+	session *session
+	id      string
+}
+
+func (i *scopeImport) step(ctx context.Context, op *agent.ImportScope) (*agent.ImportResult, error) {
+	op.ID = i.id
+	result, err := i.session.result(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	out, ok := result.(*agent.ImportResult)
+	if !ok {
+		return nil, fmt.Errorf("an import is answered with %T", result)
+	}
+	return out, nil
+}
+
+// VerifyScope compares a scope with a scope file, row by row, and names the
+// first keys that differ.
+func VerifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions) (ScopeSummary, error) {
+	return verifyScope(ctx, s, open, o.filled(), "")
+}
+
+// verifyScope is VerifyScope of a scope that may be in the middle of an import.
+func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions, importing string) (ScopeSummary, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stored := make(chan agent.ScopeRow, 64)
+	failed := make(chan error, 1)
+	var header *agent.ScopeHeader
+	begun := make(chan struct{})
+	go func() {
+		defer close(stored)
+		failed <- s.ExportScope(ctx, o.Scope, func(part agent.ScopePart) error {
+			if part.Header != nil {
+				header = part.Header
+				close(begun)
+				return nil
+			}
+			for rest := part.Rows; len(rest) > 0; {
+				var row agent.ScopeRow
+				var err error
+				if row, rest, err = agent.NextScopeRow(rest); err != nil {
+					return fmt.Errorf("the node sent damaged rows: %w", err)
+				}
+				select {
+				case stored <- row:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		})
+	}()
+	select {
+	case <-begun:
+	case err := <-failed:
+		return ScopeSummary{}, err
+	}
+	c := &comparison{stored: stored, progress: o.Progress}
+	summary, err := readScopeFile(open, func(_ *ScopeFile, _ uint64, chunk []byte) error { return c.chunk(chunk) })
+	if err != nil {
+		return summary, err
+	}
+	c.rest()
+	if err := <-failed; err != nil {
+		return summary, err
+	}
+	if header.Import != "" && header.Import != importing {
+		return summary, fmt.Errorf("scope %q is being imported (import %q): wait until the import has ended", o.Scope, header.Import)
+	}
+	have, want := headerOf(header), summary.Header
+	for name, value := range want.Policy {
+		if have.Policy[name] != value {
+			c.found.add("policy: %s is %d, and %d in the file", name, have.Policy[name], value)
+		}
+	}
+	if have.Keys != want.Keys || have.Bytes != want.Bytes || have.CreatedAt != want.CreatedAt {
+		c.found.add("scope: it counts %d keys and %d bytes since %d, and %d, %d and %d in the file",
+			have.Keys, have.Bytes, have.CreatedAt, want.Keys, want.Bytes, want.CreatedAt)
+	}
+	summary.Differences = c.found
+	return summary, nil
+}
+
+// comparison compares rows in order.
+type comparison struct {
+	stored   <-chan agent.ScopeRow
+	head     *agent.ScopeRow // of stored, where it has been taken
+	found    Differences
+	progress func(int)
+}
+
+// peek returns the first of the stored rows, nil at their end.
+func (c *comparison) peek() *agent.ScopeRow {
+	if c.head == nil {
+		if row, ok := <-c.stored; ok {
+			c.head = &row
+		}
+	}
+	return c.head
+}
+
+func (c *comparison) chunk(chunk []byte) error {
+	n := 0
+	for rest := chunk; len(rest) > 0; n++ {
+		var want agent.ScopeRow
+		var err error
+		if want, rest, err = agent.NextScopeRow(rest); err != nil {
+			return err
+		}
+		for c.peek() != nil && bytes.Compare(c.head.Key, want.Key) < 0 {
+			c.found.add("row %q is in the scope and not in the file", c.head.Key)
+			c.head = nil
+		}
+		switch have := c.peek(); {
+		case have == nil || !bytes.Equal(have.Key, want.Key):
+			c.found.add("row %q is in the file and not in the scope", want.Key)
+			continue
+		case !bytes.Equal(have.Value, want.Value):
+			c.found.add("row %q differs from the file", want.Key)
+		}
+		c.head = nil
+	}
+	c.progress(n)
+	return nil
+}
+
+// rest finds the rows that come after the last one of the file.
+func (c *comparison) rest() {
+	for ; c.peek() != nil; c.head = nil {
+		c.found.add("row %q is in the scope and not in the file", c.head.Key)
+	}
+}
