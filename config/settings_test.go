@@ -19,9 +19,6 @@ var rewrite = flag.Bool("rewrite", false, "write docs/settings.md")
 
 const settingsPage = "../docs/settings.md"
 
-// setting is a row of the page.
-type setting struct{ key, value, flag, about string }
-
 // The page of settings is made from the code: each setting that a Config has, with
 // its default, its flag and the comment of its field.
 func TestThePageOfSettingsIsWhatTheCodeSays(t *testing.T) {

@@ -19,7 +19,7 @@ func handshake(t *testing.T, server, client *tls.Config) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	served := make(chan error, 1)
 	go func() {
 		conn, err := listener.Accept()
@@ -27,7 +27,7 @@ func handshake(t *testing.T, server, client *tls.Config) error {
 			served <- err
 			return
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 		served <- tls.Server(conn, server).HandshakeContext(t.Context())
 	}()
@@ -35,7 +35,7 @@ func handshake(t *testing.T, server, client *tls.Config) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	err = tls.Client(conn, client).HandshakeContext(t.Context())
 	if err := <-served; err != nil {
