@@ -9,11 +9,28 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/importer"
 	"dormouse/node/nodetest"
 )
+
+// raised waits until a new node has raised the feature level, which it does in
+// one step: scopes move between clusters of one level only.
+func raised(t *testing.T, n *nodetest.Node) *nodetest.Node {
+	t.Helper()
+	for {
+		status, err := n.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.FeatureLevel > 0 {
+			return n
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
 
 // fillScope writes what the exports of before lost: sessions, memories,
 // conversations, files, managers, timers and a policy.
@@ -38,7 +55,8 @@ func fillScope(n *realNode, scope string) {
 
 func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 	source := newRealNode(t)
-	target := &realNode{T: t, node: nodetest.Start(t)}
+	raised(t, source.node)
+	target := &realNode{T: t, node: raised(t, nodetest.Start(t))}
 	fillScope(source, "acme")
 	path := filepath.Join(t.TempDir(), "acme.scope")
 	out, _ := source.run("", exitOK, "export", path, "--scope", "acme", "-o", "json")
@@ -102,6 +120,7 @@ func (d *dying) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 
 func TestAnImportGoesOnWhereItWasInterrupted(t *testing.T) {
 	source := newRealNode(t)
+	raised(t, source.node)
 	for _, key := range []string{"a", "b", "c", "d"} {
 		if _, err := source.node.Commit(t.Context(), agent.Commit{
 			Scope: "big", Ops: []agent.Op{&agent.PutValue{Key: key, Bytes: make([]byte, 1<<20)}},
@@ -111,7 +130,7 @@ func TestAnImportGoesOnWhereItWasInterrupted(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "big.scope")
 	source.run("", exitOK, "export", path, "--scope", "big")
-	n := nodetest.Start(t)
+	n := raised(t, nodetest.Start(t))
 	open := func() (io.ReadCloser, error) { return os.Open(path) }
 	o := importer.ScopeOptions{Scope: "big"}
 	_, err := importer.ImportScope(t.Context(), &dying{keptOpen{n.Client}, 3}, open, o)
