@@ -92,7 +92,7 @@ func (h hello) encode() []byte {
 		b = binary.BigEndian.AppendUint16(b, uint16(len(s)))
 		b = append(b, s...)
 	}
-	return b
+	return append(b, helloEnd)
 }
 
 func readHello(r io.Reader) (hello, error) {
@@ -122,8 +122,19 @@ func readHello(r io.Reader) (hello, error) {
 		}
 		*field = string(b)
 	}
+	var end [1]byte
+	if _, err := io.ReadFull(r, end[:]); err != nil {
+		return hello{}, fmt.Errorf("%w: %w", ErrHandshake, err)
+	}
+	if end[0] != helloEnd {
+		return hello{}, fmt.Errorf("%w: the greeting does not end where it should", ErrHandshake)
+	}
 	return h, nil
 }
+
+// helloEnd ends a hello. An HTTP server that is dialled by mistake takes what comes
+// before it for a request, and answers at once that it is none.
+const helloEnd = '\n'
 
 // judge decides on a dialer's hello: who may speak to whom.
 func (id *identity) judge(h hello, removed func(incarnation string) bool) (verdict byte, why string) {

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"net"
@@ -38,6 +39,12 @@ func TestAJoinAddressThatIsNoRaftPortIsNamedAtOnce(t *testing.T) {
 	for want, serve := range map[string]func(net.Conn){
 		"as a gossip port does": func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) },
 		"it is a gRPC port":     func(c net.Conn) { _, _ = c.Write([]byte{0, 0, 6, 4, 0, 0, 0, 0, 0}); _, _ = io.Copy(io.Discard, c) },
+		"it is an HTTP port": func(c net.Conn) {
+			line, err := bufio.NewReader(c).ReadString('\n')
+			if err == nil && !strings.Contains(line, "HTTP/1.") { // as net/http does
+				_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n400 Bad Request")
+			}
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLab(t)
