@@ -22,6 +22,9 @@ import (
 // nor its rows are changed in place.
 type imports map[string]*logpb.ImportRow
 
+// ImportLevel is the feature level from which on all nodes know import_scope.
+const ImportLevel = endingLevel
+
 // importDueMax is how many places in the queue one step makes.
 const importDueMax = 1024
 

@@ -69,9 +69,26 @@ func (s *Store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 	return agent.Await(ctx, s, c)
 }
 
+// known refuses an op that not all nodes of the cluster know: those that do not
+// would stop on it.
+func (s *Store) known(c *agent.Commit) error {
+	if s.o.Machine.FeatureLevel() >= fsm.ImportLevel {
+		return nil
+	}
+	for _, op := range c.Ops {
+		if _, ok := op.(*agent.ImportScope); ok {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster know import_scope yet: try again once they all run this version")
+		}
+	}
+	return nil
+}
+
 // encode validates c, and stamps the instant past which it may not apply.
 func (s *Store) encode(c *agent.Commit) ([]byte, error) {
 	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := s.known(c); err != nil {
 		return nil, err
 	}
 	if planted.Enabled {
