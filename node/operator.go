@@ -10,6 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"dormouse/agent"
+	"dormouse/fsm"
 )
 
 // askMax bounds the question that a status asks of each other member.
@@ -105,9 +106,13 @@ func (o *operator) ExportScope(ctx context.Context, scope string, write func(age
 	if err := n.machine.WaitApplied(ctx, index); err != nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node has not caught up: %v", err)
 	}
+	level := n.machine.FeatureLevel()
+	if level < fsm.ImportLevel {
+		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster know exports of this version yet: try again once they do")
+	}
 	view := n.machine.View()
 	defer view.Close()
-	return view.ExportScope(ctx, scope, n.group.LocalStatus().ClusterID, n.machine.FeatureLevel(), write)
+	return view.ExportScope(ctx, scope, n.group.LocalStatus().ClusterID, level, write)
 }
 
 // Backup implements agent.Operator: a cut of this node's state, which is first
