@@ -156,3 +156,32 @@ func TestBelowItsLevelAnErasureEndsNoInstance(t *testing.T) {
 		t.Errorf("erased: %+v", erased)
 	}
 }
+
+// A live instance does not bring back what went with its scope.
+func TestWhatAnInstanceBeganBeforeItsScopeWasDeletedIsNotStored(t *testing.T) {
+	r := newErasedInstance(t)
+	r.fill()
+	read := r.machine.Applied()
+	deleted, err := r.try(&agent.DeleteScope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := &agent.PutCheckpoint{Key: r.name, State: agent.JSON(`{"n":2}`)}
+	if err := r.under(read, put); err == nil || err.Code != agent.CodeDeleted || err.Reason != agent.ReasonErased {
+		t.Errorf("what began before: %v", err)
+	}
+	r.missing(agent.CodeNotFound, &agent.GetCheckpoint{Key: r.name})
+	if err := r.under(deleted.Index, put); err != nil {
+		t.Errorf("what began after: %v", err)
+	}
+
+	fence := r.machine.Partition(7).Fence()
+	fence.Agent, fence.Since = r.name, r.machine.Applied()
+	together := r.batch(
+		agent.Commit{Scope: agent.DefaultScope, Ops: []agent.Op{&agent.DeleteScope{}}},
+		agent.Commit{Scope: agent.DefaultScope, Fence: fence, Ops: []agent.Op{put}},
+	)
+	if err := together[1].Err; err == nil || err.Code != agent.CodeDeleted {
+		t.Errorf("in the entry that deleted it: %v", err)
+	}
+}

@@ -61,6 +61,20 @@ var erasedClaims = []instanceClaim{
 		k.holds(k.ref("b"), `{"key":"b"}`)
 	}},
 
+	{name: "a_deleted_scope_is_not_brought_back_by_its_instances", prove: func(k *liveKit) {
+		k.manage(agent.Manager{Durability: agent.DurabilityIdle})
+		k.start("a", `{"secret":true}`)
+		k.signal(k.ref("a"), "patch", `{"n":1}`)
+		k.commit(&agent.DeleteScope{})
+		_ = k.at.Stop(k.ctx, k.ref("a")) // whatever it says of one whose manager is gone
+		k.lacks(agent.CodeNotFound, &agent.GetCheckpoint{Key: k.ref("a").Checkpoint()})
+		k.manage(agent.Manager{Durability: agent.DurabilityIdle})
+		time.Sleep(2 * time.Second) // the owner has read the manager
+		_ = k.at.Stop(k.ctx, k.ref("a"))
+		k.lacks(agent.CodeNotFound, &agent.GetCheckpoint{Key: k.ref("a").Checkpoint()})
+		k.holds(k.ref("a"), `{}`)
+	}},
+
 	{name: "a_turn_that_only_reads_sees_what_was_written_from_outside", prove: func(k *liveKit) {
 		k.manage(agent.Manager{})
 		k.start("a", `{"n":1}`)
