@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,9 @@ import (
 
 // completionsMax is how many ids a shell is offered.
 const completionsMax = 50
+
+// completionWaitMax bounds how long a shell waits for ids, whatever --timeout is.
+const completionWaitMax = time.Second
 
 // completer lists ids that begin with a prefix, given the arguments before.
 type completer func(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error)
@@ -73,8 +77,12 @@ var completers = map[string]completer{
 		func(l *agent.ClaimList) []string {
 			return each(l.Items, func(c *agent.Claim) string { return c.Name })
 		}),
-	"PATH": completePaths,
-	"NODE": completeNodes,
+	"PATH":   completePaths,
+	"NODE":   completeNodes,
+	"TIMER":  completeTimers,
+	"JOB":    completeJobs,
+	"REVIEW": completeReviews,
+	"ID":     completeMemories,
 }
 
 // completeKeys completes KEY: a checkpoint's, a value's, or an instance's of the
@@ -100,6 +108,50 @@ func completeKeys(group string) completer {
 	}
 }
 
+// completeTimers completes a timer of the instance that the first two arguments name.
+func completeTimers(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
+	list, err := find[*agent.TimerList](ctx, a, s, &agent.ListTimers{
+		Manager: before[0], Key: before[1], Page: agent.Page{Prefix: prefix, Limit: completionsMax},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return each(list.Items, func(t *agent.Timer) string { return t.ID }), nil
+}
+
+// completeJobs completes a job of the instance that the first two arguments name.
+func completeJobs(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
+	jobs, err := a.jobs(ctx, s, before[0], before[1])
+	return withPrefix(each(jobs, func(j *jobDoc) string { return j.Job }), prefix), err
+}
+
+// completeReviews completes a pending review. Reviews are listed by deadline, so the
+// prefix is applied to the first page of them.
+func completeReviews(ctx context.Context, a *app, s store, _ []string, prefix string) ([]string, error) {
+	list, err := find[*agent.ReviewList](ctx, a, s, &agent.ListReviews{Page: agent.Page{Limit: agent.ListLimitMax}})
+	if err != nil {
+		return nil, err
+	}
+	return withPrefix(each(list.Items, func(r *agent.Review) string { return r.ID }), prefix), nil
+}
+
+// completeMemories completes a memory of the agent that the first argument names.
+func completeMemories(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
+	list, err := find[*agent.MemoryList](ctx, a, s, &agent.ListMemories{
+		Agent: before[0], Page: agent.Page{Prefix: prefix, Limit: completionsMax},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return each(list.Items, func(m *agent.Memory) string { return m.ID }), nil
+}
+
+// withPrefix returns the ids that begin with prefix, at most completionsMax of them.
+func withPrefix(ids []string, prefix string) []string {
+	ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, prefix) })
+	return ids[:min(len(ids), completionsMax)]
+}
+
 func completePaths(ctx context.Context, a *app, s store, _ []string, prefix string) ([]string, error) {
 	keys, err := valueKeys(ctx, a, s, nil, agent.FilePrefix(prefix))
 	for i := range keys {
@@ -113,8 +165,7 @@ func completeNodes(ctx context.Context, _ *app, s store, _ []string, prefix stri
 	if err != nil {
 		return nil, err
 	}
-	names := each(status.Members, func(m *agent.MemberStatus) string { return m.ID })
-	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) }), nil
+	return withPrefix(each(status.Members, func(m *agent.MemberStatus) string { return m.ID }), prefix), nil
 }
 
 // complete has shells offer ids of the cluster for the arguments of cmd and of all
@@ -130,7 +181,7 @@ func (a *app) complete(cmd *cobra.Command) {
 }
 
 // completion completes arguments by what the usage calls them; the last one may come
-// several times. A cluster that cannot be asked offers nothing.
+// several times. A cluster that does not answer within completionWaitMax offers nothing.
 func (a *app) completion(cmd *cobra.Command, names []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		at, several := len(args), strings.ContainsAny(names[len(names)-1], "….")
@@ -148,6 +199,7 @@ func (a *app) completion(cmd *cobra.Command, names []string) cobra.CompletionFun
 		if ids == nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
+		a.timeout = min(a.timeout, completionWaitMax)
 		var found []string
 		_ = a.with(cmd, func(ctx context.Context, s store) (err error) { // a shell has nowhere to show an error
 			found, err = ids(ctx, a, s, args, prefix)

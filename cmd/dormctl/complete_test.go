@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/internal/fakestore"
+)
+
+// silentStore is a cluster that answers no read.
+type silentStore struct{ *fakestore.Store }
+
+// Read implements agent.Service.
+func (silentStore) Read(ctx context.Context, _ agent.Reads) (agent.Answers, error) {
+	<-ctx.Done()
+	return agent.Answers{}, ctx.Err()
+}
+
+func TestACompletionDoesNotWaitForAClusterThatIsSilent(t *testing.T) {
+	for _, test := range []struct {
+		timeout string
+		want    time.Duration
+	}{
+		{"10s", completionWaitMax},
+		{"100ms", 100 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var out strings.Builder
+			a := &app{
+				stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard,
+				getenv: func(string) string { return "" },
+				dial:   func(target) (store, error) { return silentStore{fakestore.New()}, nil },
+			}
+			begin := time.Now()
+			code := a.main(t.Context(), []string{"__complete", "--timeout", test.timeout, "checkpoints", "get", ""})
+			if waited := time.Since(begin); code != exitOK || waited != test.want {
+				t.Errorf("--timeout %s: the completion ended with %d after %v, want %d after %v", test.timeout, code, waited, exitOK, test.want)
+			}
+			if got := out.String(); got != ":4\n" {
+				t.Errorf("--timeout %s: the completion offers %q, want no ids", test.timeout, got)
+			}
+		})
+	}
+}
