@@ -48,6 +48,10 @@ type app struct {
 // main does what args say and returns the exit code.
 func (a *app) main(ctx context.Context, args []string) int {
 	root := a.root()
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		a.output = outputIn(args, a.output) // a flag after the wrong one was not read
+		return flagError(cmd, err)
+	})
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)

@@ -39,7 +39,6 @@ func (a *app) root() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return errors.Join(noEmptyFlags(cmd), a.checkFlags()) },
 	}
-	root.SetFlagErrorFunc(flagError)
 	hideAliases(root)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.endpoints, "endpoints", endpoints, "gRPC addresses of nodes, comma-separated ("+endpointsEnv+")")

@@ -63,6 +63,20 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usagef("%s has no flag --%s", cmd.CommandPath(), name)
 }
 
+// outputIn returns the value of --output in args, whose other flags may be wrong, or
+// otherwise where args have none.
+func outputIn(args []string, otherwise string) string {
+	flags := pflag.NewFlagSet("output", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.Usage = func() {}
+	output := flags.StringP("output", "o", otherwise, "")
+	flags.BoolP("help", "h", false, "")
+	if err := flags.Parse(args); err != nil {
+		return otherwise
+	}
+	return *output
+}
+
 // flagNames are the flags that a command takes.
 func flagNames(cmd *cobra.Command) (names []string) {
 	collect := func(flag *pflag.Flag) { names = append(names, flag.Name) }
