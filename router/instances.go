@@ -46,11 +46,10 @@ func NewInstances(node string, local agent.Instances, table Table, peers Instanc
 	return &Instances{node: node, local: local, table: table, peers: peers}
 }
 
-// owner is who answers for a partition now.
-func (r *Instances) owner(partition int) (agent.Instances, error) {
-	p := r.table.Partition(partition)
+// owner returns the instances of the node that owns p.
+func (r *Instances) owner(p agent.Partition) (agent.Instances, error) {
 	if p.Owner == "" {
-		return nil, agent.Errorf(agent.CodeUnavailable, "nobody owns partition %d now; are a majority of the voters and a node that keeps instances up?", partition)
+		return nil, agent.Errorf(agent.CodeUnavailable, "nobody owns partition %d now; are a majority of the voters and a node that keeps instances up?", p.ID)
 	}
 	return r.at(p.Owner)
 }

@@ -280,3 +280,34 @@ func TestARefusalAfterAHungAttemptIsUnknown(t *testing.T) {
 		}
 	})
 }
+
+// movesAfterLook is a table whose partition moves to b right after the first look.
+type movesAfterLook struct {
+	*table
+	looked sync.Once
+}
+
+func (m *movesAfterLook) Partition(n int) agent.Partition {
+	p := m.table.Partition(n)
+	m.looked.Do(func() { m.move("b") })
+	return p
+}
+
+// An attempt ends after a move that comes between the look at the owner and the
+// start of the attempt.
+func TestACallLeavesAnOwnerThatWasReplacedBeforeTheAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := &hung{}, &host{name: "b"}
+		r := router.NewInstances("c", nil, &movesAfterLook{table: newTable("a")}, hosts{"a:1": a, "b:1": b})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		reply, err := r.Signal(ctx, ref, agent.Signal{Type: "x", Request: agent.Request{Client: "c", Seq: 1}})
+		if err != nil || reply.Node != "b" || a.took != 1 {
+			t.Errorf("answered by %q, %v; a took %d", reply.Node, err, a.took)
+		}
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("it took %v", waited)
+		}
+	})
+}

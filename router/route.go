@@ -38,10 +38,11 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 	var open error // an attempt that may have been handled
 	for {
 		changed := r.table.PartitionsChanged() // taken before the look
-		owner, err := r.owner(partition)
+		owning := r.table.Partition(partition)
+		owner, err := r.owner(owning)
 		if err == nil {
 			var answer T
-			if answer, err = callOwner(ctx, r, partition, owner, call); err == nil {
+			if answer, err = callOwner(ctx, r, owning, owner, call); err == nil {
 				return answer, nil
 			}
 		}
@@ -69,15 +70,15 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 	}
 }
 
-// callOwner makes a call at one owner. It returns errMoved where the partition has
-// changed hands before the owner answered.
-func callOwner[T any](ctx context.Context, r *Instances, partition int, owner agent.Instances, call func(context.Context, agent.Instances) (T, error)) (T, error) {
+// callOwner makes a call at the owner that owning names. It returns errMoved where the
+// partition has changed hands before the owner answered.
+func callOwner[T any](ctx context.Context, r *Instances, owning agent.Partition, owner agent.Instances, call func(context.Context, agent.Instances) (T, error)) (T, error) {
 	if owner == r.local {
 		return call(ctx, owner) // it ends its calls itself when its lease lapses
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
-	watch.Go(func() { r.untilMoved(ctx, partition, cancel) })
+	watch.Go(func() { r.untilMoved(ctx, owning, cancel) })
 	answer, err := call(ctx, owner)
 	moved := errors.Is(context.Cause(ctx), errMoved)
 	cancel(nil)
@@ -92,13 +93,12 @@ func callOwner[T any](ctx context.Context, r *Instances, partition int, owner ag
 // an owner that gave it up in order has answered, and the answer is on its way.
 const movedGrace = 500 * time.Millisecond
 
-// untilMoved ends an attempt once the partition has had another owning than it has
-// now, as this node applies it, for movedGrace.
-func (r *Instances) untilMoved(ctx context.Context, partition int, end context.CancelCauseFunc) {
-	now := r.table.Partition(partition)
+// untilMoved ends an attempt under owning once the partition has had another owner or
+// epoch for movedGrace. A move that came before untilMoved was called counts too.
+func (r *Instances) untilMoved(ctx context.Context, owning agent.Partition, end context.CancelCauseFunc) {
 	for {
 		changed := r.table.PartitionsChanged() // taken before the look
-		if p := r.table.Partition(partition); p.Owner != now.Owner || p.Epoch != now.Epoch {
+		if p := r.table.Partition(owning.ID); p.Owner != owning.Owner || p.Epoch != owning.Epoch {
 			if pause.For(ctx, movedGrace) {
 				end(errMoved)
 			}
