@@ -39,7 +39,7 @@ const (
 func (a *app) certsCommand() *cobra.Command {
 	cmd := group("certs", "Certificates for nodes and clients, from an authority of your own", a.certsInit(), a.certsNode(), a.certsClient())
 	cmd.Long = `certs makes the certificates that a cluster needs off loopback. It works on files
-alone and talks to no cluster. Keep ca.key where nobody reads it: whoever has it can
+alone and talks to no cluster. Keep ca.key where nobody reads it: who has it can
 make a certificate of any node.`
 	cmd.Example = `  dormctl certs init
   dormctl certs node n1 --san 10.0.0.1 --san n1.example.com
