@@ -152,11 +152,13 @@ func (m *model) compactThread(op *agent.CompactThread) (agent.OpResult, agent.Co
 	return m.storeThread(t, nil), ""
 }
 
-// pinnedBelow tells whether a live checkpoint or a fork points below a seq.
+// pinnedBelow reports whether a live checkpoint or a fork points below a seq.
+// A pointer to no thread has incarnation 0, and so has a thread that begins in
+// a commit that the machine refused.
 func (m *model) pinnedBelow(t modelThread, before uint64) bool {
 	for key := range m.checkpoints {
 		p := m.current(key).Thread
-		if p != nil && p.Thread == t.ID && p.Incarnation == t.Incarnation && p.Rev < before {
+		if p != nil && p.Thread == t.ID && p.Incarnation != 0 && p.Incarnation == t.Incarnation && p.Rev < before {
 			return true
 		}
 	}
