@@ -15,7 +15,7 @@ import (
 	"dormouse/config"
 	"dormouse/internal/version"
 	"dormouse/server/grpc"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // servingEvery paces how quickly gRPC's health follows readiness.

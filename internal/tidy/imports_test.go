@@ -55,10 +55,10 @@ var mayImport = map[string][]string{
 	// The surface of a node.
 	"router":      {"agent", "placement"},
 	"server/grpc": {"agent", "proto/api", "proto/codec", "proto/wire"},
-	"server/http": {"agent", "agent/replay", "instance/pod"},
+	"server/rest": {"agent", "agent/replay", "instance/pod"},
 	"node": {
 		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/foreman",
-		"placement", "router", "server/grpc", "server/http", "storage", "store", "timer",
+		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
 

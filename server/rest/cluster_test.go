@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 func TestTheClusterIsShownAndChanged(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dormouse/agent"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // corpusDir holds the recorded requests and answers.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // emptied gives a body for each string in a schema of the document, in which

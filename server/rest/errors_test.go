@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // statuses is the contract's table.

@@ -9,7 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/node/nodetest"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // newRealKit is a kit over a real node in place of the fake.

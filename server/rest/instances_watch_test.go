@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dormouse/agent"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // telling tells of two changes, and then that it ends.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dormouse/agent"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // hosted answers for instances, and remembers what it was asked.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dormouse/agent"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 func TestIdsArePercentEncodedSegments(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata anew")

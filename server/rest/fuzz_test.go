@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // checkAnswer checks what holds of any answer to any body: it is a success or

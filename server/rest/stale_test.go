@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // noReads are the calls of GET that read nothing of the store or the cluster,

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // pipes is a listener in memory, so that deadlines run on virtual time.

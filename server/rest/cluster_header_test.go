@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // An answer names its cluster, and a request that names another one is refused

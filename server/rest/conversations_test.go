@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dormouse/node/nodetest"
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 func init() {

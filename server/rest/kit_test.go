@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	rest "dormouse/server/http"
+	"dormouse/server/rest"
 )
 
 // kit is a front over a fake, and what a test needs to call it.
