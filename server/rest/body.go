@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
@@ -38,23 +37,6 @@ func (d document) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(jsontext.Value("{}"))
 	}
 	return enc.WriteValue(jsontext.Value(d))
-}
-
-// Schema is an object of any members.
-func (document) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-}
-
-// text is free text, which may be empty: see strictjson.
-type text string
-
-// MayBeEmpty implements strictjson.Optional.
-func (text) MayBeEmpty() {}
-
-// Schema says that it may be empty: nonEmpty gives all other strings of bodies
-// a length of at least 1.
-func (text) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, MinLength: new(int)}
 }
 
 // readBody reads a whole body of at most limit bytes, which the caller has

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -70,12 +69,6 @@ func (r wireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, r.body)
 }
 
-// Schema is that of any result.
-func (wireResult) Schema(r huma.Registry) *huma.Schema {
-	return anyOf(r, valueStamp{}, checkpointStamp{}, resultThread{}, deleted{}, scope{}, claim{}, turned{}, review{}, memoryStamp{}, forkedAgent{}, erasure{}, timer{},
-		conversationChange{}, messageUpdated{}, manager{})
-}
-
 // deleted answers a delete within a commit.
 type deleted struct {
 	Existed     bool   `json:"existed"`
@@ -89,42 +82,12 @@ type resultThread struct {
 	Entries []entryStamp `json:"entries,omitempty"`
 }
 
-// wireResultOf writes one result.
-func wireResultOf(result agent.OpResult) (any, error) {
-	switch r := result.(type) {
-	case *agent.ValueResult:
-		return valueStampOf(r), nil
-	case *agent.CheckpointResult:
-		return checkpointStampOf(r), nil
-	case *agent.ThreadResult:
-		return resultThread{thread: threadOf(r.Thread), Entries: threadStampOf(r).Entries}, nil
-	case *agent.DeleteResult:
-		return deleted{Existed: r.Existed, Incarnation: r.Incarnation}, nil
-	case *agent.ScopeResult:
-		return scopeOf(r.Scope), nil
-	case *agent.ClaimResult:
-		return claimOf(r.Claim), nil
-	case *agent.SessionResult:
-		return turnedOf(r), nil
-	case *agent.ReviewResult:
-		return reviewOf(r.Review), nil
-	case *agent.ManagerResult:
-		return managerOf(r.Manager), nil
-	case *agent.MemoryResult:
-		return memoryStampOf(r), nil
-	case *agent.TimerResult:
-		return timerOf(r.Timer), nil
-	case *agent.ConversationResult:
-		return conversationChangeOf(r), nil
-	case *agent.MessageResult:
-		return messageUpdatedOf(r), nil
-	case *agent.ForkedAgent:
-		return forkedAgentOf(r), nil
-	case *agent.Erasure:
-		return erasureOf(r), nil
-	default:
-		return nil, agent.Errorf(agent.CodeInternal, "a result is a %T", result)
-	}
+func deletedOf(r *agent.DeleteResult) deleted {
+	return deleted{Existed: r.Existed, Incarnation: r.Incarnation}
+}
+
+func resultThreadOf(r *agent.ThreadResult) resultThread {
+	return resultThread{thread: threadOf(r.Thread), Entries: threadStampOf(r).Entries}
 }
 
 func (f *front) routeCommits() {
@@ -153,7 +116,7 @@ func (c *call) commitOps(body *commitBody) error {
 	}
 	out := committed{Index: result.Index, Time: result.Time, Results: make([]wireResult, len(ops))}
 	for i, each := range result.Results {
-		wire, err := wireResultOf(each)
+		wire, err := results.documentOf(each)
 		if err != nil {
 			return err
 		}

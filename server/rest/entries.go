@@ -3,7 +3,6 @@ package rest
 import (
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -44,12 +43,6 @@ func (d *drafts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	*d = make(drafts, 1)
 	return json.UnmarshalDecode(dec, &(*d)[0])
-}
-
-// Schema is an entry, or an array of them.
-func (drafts) Schema(r huma.Registry) *huma.Schema {
-	one := r.Schema(typeOf[draft](), true, "")
-	return &huma.Schema{OneOf: []*huma.Schema{one, {Type: huma.TypeArray, Items: one}}}
 }
 
 func (d drafts) drafts() []agent.Draft {

@@ -4,24 +4,25 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // memoryBody is what an agent is to remember, as a caller writes it.
 type memoryBody struct {
-	Content       text      `json:"content,omitempty" doc:"This or data must be there"`
-	Data          document  `json:"data,omitempty"`
-	SessionID     string    `json:"session_id,omitempty" doc:"None where absent"`
-	Class         string    `json:"class,omitempty" enum:"episodic,semantic,procedural,working" doc:"episodic where absent"`
-	Kind          string    `json:"kind,omitempty" doc:"Open; event where absent"`
-	Tags          []string  `json:"tags,omitempty"`
-	Source        string    `json:"source,omitempty"`
-	Metadata      document  `json:"metadata,omitempty"`
-	Embedding     []float32 `json:"embedding,omitempty" doc:"As long as those that the agent has already"`
-	ObservedAt    *int64    `json:"observed_at,omitempty" doc:"When it happened; now where absent"`
-	ExpiresAt     int64     `json:"expires_at,omitempty" doc:"Never where absent"`
-	TTLMS         uint64    `json:"ttl_ms,omitempty" doc:"Instead of expires_at: expire after so long, in log time"`
-	IfRevision    *uint64   `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
-	IfIncarnation uint64    `json:"if_incarnation,omitempty"`
+	Content       strictjson.Text `json:"content,omitempty" doc:"This or data must be there"`
+	Data          document        `json:"data,omitempty"`
+	SessionID     string          `json:"session_id,omitempty" doc:"None where absent"`
+	Class         string          `json:"class,omitempty" enum:"episodic,semantic,procedural,working" doc:"episodic where absent"`
+	Kind          string          `json:"kind,omitempty" doc:"Open; event where absent"`
+	Tags          []string        `json:"tags,omitempty"`
+	Source        string          `json:"source,omitempty"`
+	Metadata      document        `json:"metadata,omitempty"`
+	Embedding     []float32       `json:"embedding,omitempty" doc:"As long as those that the agent has already"`
+	ObservedAt    *int64          `json:"observed_at,omitempty" doc:"When it happened; now where absent"`
+	ExpiresAt     int64           `json:"expires_at,omitempty" doc:"Never where absent"`
+	TTLMS         uint64          `json:"ttl_ms,omitempty" doc:"Instead of expires_at: expire after so long, in log time"`
+	IfRevision    *uint64         `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
+	IfIncarnation uint64          `json:"if_incarnation,omitempty"`
 }
 
 func (b *memoryBody) op(name, id string) (*agent.WriteMemory, error) {

@@ -90,7 +90,7 @@ func documentConfig(version string) huma.Config {
 			Version:     version,
 			Description: "A replicated store for agent state: checkpoints, append-only threads, values, claims, sessions, reviews, what agents remember.",
 		},
-		Components: &huma.Components{Schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)},
+		Components: &huma.Components{Schemas: newSchemas()},
 	}}
 }
 
@@ -227,6 +227,7 @@ func (f *front) routeDocument() {
 		return nil
 	})
 	schemas := f.api.OpenAPI().Components.Schemas
+	nullThreads(schemas)
 	addEmbedded(schemas)
 	seen := map[string]bool{}
 	for _, schema := range f.taken {

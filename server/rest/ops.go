@@ -2,10 +2,10 @@ package rest
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
 	"dormouse/agent"
@@ -188,60 +188,77 @@ type releaseClaimOp struct {
 
 func (o *releaseClaimOp) op() (agent.Op, error) { return o.releaseBody.op(o.Claim) }
 
+// newOp makes an empty op.
+func newOp[T any, P interface {
+	*T
+	wireOp
+}]() wireOp {
+	return P(new(T))
+}
+
 // wireOps are the ops by name.
 var wireOps = map[string]func() wireOp{
-	"put_value":          func() wireOp { return new(putValueOp) },
-	"delete_value":       func() wireOp { return new(deleteValueOp) },
-	"put_checkpoint":     func() wireOp { return new(putCheckpointOp) },
-	"patch_checkpoint":   func() wireOp { return new(patchCheckpointOp) },
-	"delete_checkpoint":  func() wireOp { return new(deleteCheckpointOp) },
-	"append_thread":      func() wireOp { return new(appendThreadOp) },
-	"hibernate_thread":   func() wireOp { return new(hibernateThreadOp) },
-	"delete_thread":      func() wireOp { return new(deleteThreadOp) },
-	"compact_thread":     func() wireOp { return new(compactThreadOp) },
-	"fork_thread":        func() wireOp { return new(forkThreadOp) },
-	"put_scope":          func() wireOp { return new(putScopeOp) },
-	"delete_scope":       func() wireOp { return new(deleteScopeOp) },
-	"take_claim":         func() wireOp { return new(takeClaimOp) },
-	"renew_claim":        func() wireOp { return new(renewClaimOp) },
-	"release_claim":      func() wireOp { return new(releaseClaimOp) },
-	"put_session":        func() wireOp { return new(putSessionOp) },
-	"claim_session":      func() wireOp { return new(claimSessionOp) },
-	"resume_session":     func() wireOp { return new(resumeSessionOp) },
-	"recover_session":    func() wireOp { return new(recoverSessionOp) },
-	"checkpoint_session": func() wireOp { return new(checkpointSessionOp) },
-	"commit_session":     func() wireOp { return new(commitSessionOp) },
-	"renew_session":      func() wireOp { return new(renewSessionOp) },
-	"cancel_session":     func() wireOp { return new(cancelSessionOp) },
-	"fork_session":       func() wireOp { return new(forkSessionOp) },
-	"delete_session":     func() wireOp { return new(deleteSessionOp) },
-	"decide_review":      func() wireOp { return new(decideReviewOp) },
-	"write_memory":       func() wireOp { return new(writeMemoryOp) },
-	"put_manager":        func() wireOp { return new(putManagerOp) },
-	"delete_manager":     func() wireOp { return new(deleteManagerOp) },
-	"delete_memory":      func() wireOp { return new(deleteMemoryOp) },
-	"put_timer":          func() wireOp { return new(putTimerOp) },
-	"delete_timer":       func() wireOp { return new(deleteTimerOp) },
-	"ack_timer":          func() wireOp { return new(ackTimerOp) },
-	"patch_cron":         func() wireOp { return new(patchCronOp) },
+	"put_value":          newOp[putValueOp],
+	"delete_value":       newOp[deleteValueOp],
+	"put_checkpoint":     newOp[putCheckpointOp],
+	"patch_checkpoint":   newOp[patchCheckpointOp],
+	"delete_checkpoint":  newOp[deleteCheckpointOp],
+	"append_thread":      newOp[appendThreadOp],
+	"hibernate_thread":   newOp[hibernateThreadOp],
+	"delete_thread":      newOp[deleteThreadOp],
+	"compact_thread":     newOp[compactThreadOp],
+	"fork_thread":        newOp[forkThreadOp],
+	"put_scope":          newOp[putScopeOp],
+	"delete_scope":       newOp[deleteScopeOp],
+	"take_claim":         newOp[takeClaimOp],
+	"renew_claim":        newOp[renewClaimOp],
+	"release_claim":      newOp[releaseClaimOp],
+	"put_session":        newOp[putSessionOp],
+	"claim_session":      newOp[claimSessionOp],
+	"resume_session":     newOp[resumeSessionOp],
+	"recover_session":    newOp[recoverSessionOp],
+	"checkpoint_session": newOp[checkpointSessionOp],
+	"commit_session":     newOp[commitSessionOp],
+	"renew_session":      newOp[renewSessionOp],
+	"cancel_session":     newOp[cancelSessionOp],
+	"fork_session":       newOp[forkSessionOp],
+	"delete_session":     newOp[deleteSessionOp],
+	"decide_review":      newOp[decideReviewOp],
+	"write_memory":       newOp[writeMemoryOp],
+	"put_manager":        newOp[putManagerOp],
+	"delete_manager":     newOp[deleteManagerOp],
+	"delete_memory":      newOp[deleteMemoryOp],
+	"put_timer":          newOp[putTimerOp],
+	"delete_timer":       newOp[deleteTimerOp],
+	"ack_timer":          newOp[ackTimerOp],
+	"patch_cron":         newOp[patchCronOp],
 
-	"save_conversation":   func() wireOp { return new(saveConversationOp) },
-	"set_interrupted":     func() wireOp { return new(setInterruptedOp) },
-	"pend_message":        func() wireOp { return new(pendMessageOp) },
-	"save_messages":       func() wireOp { return new(saveMessagesOp) },
-	"update_message":      func() wireOp { return new(updateMessageOp) },
-	"delete_conversation": func() wireOp { return new(deleteConversationOp) },
-	"revise_value":        func() wireOp { return new(reviseValueOp) },
-	"fork_agent":          func() wireOp { return new(forkAgentOp) },
-	"erase_agent":         func() wireOp { return new(eraseAgentOp) },
-	"set_ttl":             func() wireOp { return new(setTTLOp) },
+	"save_conversation":   newOp[saveConversationOp],
+	"set_interrupted":     newOp[setInterruptedOp],
+	"pend_message":        newOp[pendMessageOp],
+	"save_messages":       newOp[saveMessagesOp],
+	"update_message":      newOp[updateMessageOp],
+	"delete_conversation": newOp[deleteConversationOp],
+	"revise_value":        newOp[reviseValueOp],
+	"fork_agent":          newOp[forkAgentOp],
+	"erase_agent":         newOp[eraseAgentOp],
+	"set_ttl":             newOp[setTTLOp],
+}
+
+// opTypes are the documents of all ops, by name.
+func opTypes() map[string]reflect.Type { return typesOf(wireOps) }
+
+// typesOf are the types of the documents of kinds.
+func typesOf[K any](kinds map[string]func() K) map[string]reflect.Type {
+	types := make(map[string]reflect.Type, len(kinds))
+	for name, kind := range kinds {
+		types[name] = reflect.TypeOf(kind())
+	}
+	return types
 }
 
 // opDocument is an op before its name is read.
 type opDocument struct{ document }
-
-// Schema is one of the ops.
-func (opDocument) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "op", wireOps) }
 
 // decodeOp reads one op.
 func decodeOp(raw document) (agent.Op, error) {

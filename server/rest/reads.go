@@ -2,12 +2,13 @@ package rest
 
 import (
 	"net/http"
+	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // readName is the member that says which read it is.
@@ -35,9 +36,9 @@ type threadRead struct {
 
 type pageRead struct {
 	readName
-	Prefix text   `json:"prefix,omitempty"`
-	After  text   `json:"after,omitempty"`
-	Limit  uint64 `json:"limit,omitempty"`
+	Prefix strictjson.Text `json:"prefix,omitempty"`
+	After  strictjson.Text `json:"after,omitempty"`
+	Limit  uint64          `json:"limit,omitempty"`
 }
 
 func (r pageRead) page() agent.Page {
@@ -101,45 +102,53 @@ func (r loadEntriesRead) read() agent.Read {
 	return &agent.LoadEntries{Thread: r.Thread, From: r.From, To: r.To, Tail: r.Tail, AtRev: r.AtRev, Kinds: r.Kinds, Limit: r.Limit}
 }
 
+// newRead makes an empty read.
+func newRead[T any, P interface {
+	*T
+	wireRead
+}]() wireRead {
+	return P(new(T))
+}
+
 // wireReads are the reads by name.
 var wireReads = map[string]func() wireRead{
-	"get_value":          func() wireRead { return new(getValueRead) },
-	"list_values":        func() wireRead { return new(listValuesRead) },
-	"get_checkpoint":     func() wireRead { return new(getCheckpointRead) },
-	"list_checkpoints":   func() wireRead { return new(listCheckpointsRead) },
-	"checkpoint_history": func() wireRead { return new(checkpointHistoryRead) },
-	"get_thread":         func() wireRead { return new(getThreadRead) },
-	"list_threads":       func() wireRead { return new(listThreadsRead) },
-	"load_entries":       func() wireRead { return new(loadEntriesRead) },
-	"get_entry":          func() wireRead { return new(getEntryRead) },
-	"verify_thread":      func() wireRead { return new(verifyThreadRead) },
-	"thaw":               func() wireRead { return new(thawRead) },
-	"list_scopes":        func() wireRead { return new(listScopesRead) },
-	"get_scope":          func() wireRead { return new(getScopeRead) },
-	"get_claim":          func() wireRead { return new(getClaimRead) },
-	"list_claims":        func() wireRead { return new(listClaimsRead) },
-	"get_session":        func() wireRead { return new(getSessionRead) },
-	"list_sessions":      func() wireRead { return new(listSessionsRead) },
-	"get_review":         func() wireRead { return new(getReviewRead) },
-	"list_reviews":       func() wireRead { return new(listReviewsRead) },
-	"get_manager":        func() wireRead { return new(getManagerRead) },
-	"list_managers":      func() wireRead { return new(listManagersRead) },
-	"get_memory":         func() wireRead { return new(getMemoryRead) },
-	"list_memories":      func() wireRead { return new(listMemoriesRead) },
-	"recall":             func() wireRead { return new(recallRead) },
-	"get_timer":          func() wireRead { return new(getTimerRead) },
-	"list_timers":        func() wireRead { return new(listTimersRead) },
-	"get_conversation":   func() wireRead { return new(getConversationRead) },
-	"list_conversations": func() wireRead { return new(listConversationsRead) },
-	"list_messages":      func() wireRead { return new(listMessagesRead) },
-	"get_erasure":        func() wireRead { return new(getErasureRead) },
+	"get_value":          newRead[getValueRead],
+	"list_values":        newRead[listValuesRead],
+	"get_checkpoint":     newRead[getCheckpointRead],
+	"list_checkpoints":   newRead[listCheckpointsRead],
+	"checkpoint_history": newRead[checkpointHistoryRead],
+	"get_thread":         newRead[getThreadRead],
+	"list_threads":       newRead[listThreadsRead],
+	"load_entries":       newRead[loadEntriesRead],
+	"get_entry":          newRead[getEntryRead],
+	"verify_thread":      newRead[verifyThreadRead],
+	"thaw":               newRead[thawRead],
+	"list_scopes":        newRead[listScopesRead],
+	"get_scope":          newRead[getScopeRead],
+	"get_claim":          newRead[getClaimRead],
+	"list_claims":        newRead[listClaimsRead],
+	"get_session":        newRead[getSessionRead],
+	"list_sessions":      newRead[listSessionsRead],
+	"get_review":         newRead[getReviewRead],
+	"list_reviews":       newRead[listReviewsRead],
+	"get_manager":        newRead[getManagerRead],
+	"list_managers":      newRead[listManagersRead],
+	"get_memory":         newRead[getMemoryRead],
+	"list_memories":      newRead[listMemoriesRead],
+	"recall":             newRead[recallRead],
+	"get_timer":          newRead[getTimerRead],
+	"list_timers":        newRead[listTimersRead],
+	"get_conversation":   newRead[getConversationRead],
+	"list_conversations": newRead[listConversationsRead],
+	"list_messages":      newRead[listMessagesRead],
+	"get_erasure":        newRead[getErasureRead],
 }
+
+// readTypes are the documents of all reads, by name.
+func readTypes() map[string]reflect.Type { return typesOf(wireReads) }
 
 // readDocument is a read before its name is read.
 type readDocument struct{ document }
-
-// Schema is one of the reads.
-func (readDocument) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "read", wireReads) }
 
 // readsBody asks several things at one index.
 type readsBody struct {
@@ -164,80 +173,6 @@ type wireFound struct{ body any }
 // MarshalJSONTo writes the body alone.
 func (w wireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, w.body)
-}
-
-// Schema is that of anything found.
-func (wireFound) Schema(r huma.Registry) *huma.Schema {
-	return anyOf(r, value{}, list[valueRow]{}, checkpoint{}, list[checkpointRow]{}, thread{}, list[thread]{},
-		entryPage{}, entry{}, verified{}, thawed{}, list[scope]{}, scope{}, claim{}, list[claim]{},
-		session{}, list[sessionRow]{}, review{}, list[review]{}, memory{}, list[memory]{}, recalled{}, erasure{}, timer{}, list[timer]{},
-		savedConversation{}, list[conversationRow]{}, messagePage{}, manager{}, list[manager]{})
-}
-
-// wireFoundOf writes what a read found.
-func wireFoundOf(found agent.Found) (any, error) {
-	switch f := found.(type) {
-	case *agent.Value:
-		return valueOf(f), nil
-	case *agent.ValueList:
-		return listOf(f.Items, f.Next, valueRowOf), nil
-	case *agent.Checkpoint:
-		return checkpointOf(f), nil
-	case *agent.CheckpointList:
-		return listOf(f.Items, f.Next, checkpointRowOf), nil
-	case *agent.Thread:
-		return threadOf(*f), nil
-	case *agent.ThreadList:
-		return listOf(f.Items, f.Next, threadOf), nil
-	case *agent.Entries:
-		return entryPageOf(f), nil
-	case *agent.Entry:
-		return entryOf(*f), nil
-	case *agent.Verified:
-		return verifiedOf(f), nil
-	case *agent.Thawed:
-		return thawedOf(f), nil
-	case *agent.ScopeList:
-		return listOf(f.Items, f.Next, scopeOf), nil
-	case *agent.Scope:
-		return scopeOf(*f), nil
-	case *agent.Claim:
-		return claimOf(*f), nil
-	case *agent.ClaimList:
-		return listOf(f.Items, f.Next, claimOf), nil
-	case *agent.Session:
-		return sessionOf(f), nil
-	case *agent.SessionList:
-		return listOf(f.Items, f.Next, sessionRowOf), nil
-	case *agent.Review:
-		return reviewOf(*f), nil
-	case *agent.ReviewList:
-		return listOf(f.Items, f.Next, reviewOf), nil
-	case *agent.Manager:
-		return managerOf(*f), nil
-	case *agent.ManagerList:
-		return listOf(f.Items, f.Next, managerOf), nil
-	case *agent.Memory:
-		return memoryOf(*f), nil
-	case *agent.MemoryList:
-		return listOf(f.Items, f.Next, memoryOf), nil
-	case *agent.Recalled:
-		return recalledOf(f), nil
-	case *agent.Timer:
-		return timerOf(*f), nil
-	case *agent.TimerList:
-		return listOf(f.Items, f.Next, timerOf), nil
-	case *agent.SavedConversation:
-		return savedConversationOf(f), nil
-	case *agent.ConversationList:
-		return listOf(f.Items, f.Next, conversationRowOf), nil
-	case *agent.MessageList:
-		return messagePageOf(f), nil
-	case *agent.Erasure:
-		return erasureOf(f), nil
-	default:
-		return nil, agent.Errorf(agent.CodeInternal, "a read found a %T", found)
-	}
 }
 
 func (f *front) routeReads() {
@@ -271,7 +206,7 @@ func (c *call) readSeveral(body *readsBody) error {
 			out.Answers[i].Error = &refusal
 			continue
 		}
-		found, err := wireFoundOf(each.Found)
+		found, err := founds.documentOf(each.Found)
 		if err != nil {
 			return err
 		}

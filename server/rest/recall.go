@@ -1,25 +1,28 @@
 package rest
 
-import "dormouse/agent"
+import (
+	"dormouse/agent"
+	"dormouse/internal/strictjson"
+)
 
 // recallBody is a recall, as a caller writes it and as it is handed back.
 type recallBody struct {
-	AgentID      string    `json:"agent_id"`
-	SessionID    string    `json:"session_id,omitempty"`
-	Within       string    `json:"within,omitempty" enum:"agent,session,all" doc:"What belongs to the session or to none, to the session alone, or to any; agent where absent, all in mode query"`
-	Mode         string    `json:"mode,omitempty" enum:"recent,query,text,vector,hybrid" doc:"recent where absent"`
-	Query        text      `json:"query,omitempty" doc:"Needed by modes recent, text and hybrid; recent pays no heed to it"`
-	Embedding    []float32 `json:"embedding,omitempty" doc:"Needed by modes vector and hybrid"`
-	Limit        uint64    `json:"limit,omitempty" doc:"1,000 at most, and in place of more; 5 where absent, 20 in mode query"`
-	Classes      []string  `json:"classes,omitempty" doc:"Of any of these"`
-	Kinds        []string  `json:"kinds,omitempty" doc:"Of any of these"`
-	TagsAny      []string  `json:"tags_any,omitempty" doc:"With at least one of these"`
-	TagsAll      []string  `json:"tags_all,omitempty" doc:"With each of these"`
-	TextContains text      `json:"text_contains,omitempty" doc:"Mode query: in the content, or the data where there is none; in any case"`
-	Since        *int64    `json:"since,omitempty" doc:"Observed at or after"`
-	Until        *int64    `json:"until,omitempty" doc:"Observed at or before"`
-	Order        order     `json:"order,omitempty" enum:"asc,desc" doc:"Mode query: by the time of observation; desc where absent"`
-	Metadata     document  `json:"metadata,omitempty" doc:"Handed back with the answer"`
+	AgentID      string          `json:"agent_id"`
+	SessionID    string          `json:"session_id,omitempty"`
+	Within       string          `json:"within,omitempty" enum:"agent,session,all" doc:"What belongs to the session or to none, to the session alone, or to any; agent where absent, all in mode query"`
+	Mode         string          `json:"mode,omitempty" enum:"recent,query,text,vector,hybrid" doc:"recent where absent"`
+	Query        strictjson.Text `json:"query,omitempty" doc:"Needed by modes recent, text and hybrid; recent pays no heed to it"`
+	Embedding    []float32       `json:"embedding,omitempty" doc:"Needed by modes vector and hybrid"`
+	Limit        uint64          `json:"limit,omitempty" doc:"1,000 at most, and in place of more; 5 where absent, 20 in mode query"`
+	Classes      []string        `json:"classes,omitempty" doc:"Of any of these"`
+	Kinds        []string        `json:"kinds,omitempty" doc:"Of any of these"`
+	TagsAny      []string        `json:"tags_any,omitempty" doc:"With at least one of these"`
+	TagsAll      []string        `json:"tags_all,omitempty" doc:"With each of these"`
+	TextContains strictjson.Text `json:"text_contains,omitempty" doc:"Mode query: in the content, or the data where there is none; in any case"`
+	Since        *int64          `json:"since,omitempty" doc:"Observed at or after"`
+	Until        *int64          `json:"until,omitempty" doc:"Observed at or before"`
+	Order        order           `json:"order,omitempty" enum:"asc,desc" doc:"Mode query: by the time of observation; desc where absent"`
+	Metadata     document        `json:"metadata,omitempty" doc:"Handed back with the answer"`
 }
 
 func (b *recallBody) recall() *agent.Recall {
@@ -35,8 +38,8 @@ func (b *recallBody) recall() *agent.Recall {
 func recallBodyOf(r *agent.Recall) recallBody {
 	f := &r.Filter
 	body := recallBody{
-		AgentID: r.Agent, SessionID: r.Session, Within: r.Within, Mode: r.Mode, Query: text(r.Query), Limit: r.Limit,
-		Classes: f.Classes, Kinds: f.Kinds, TagsAny: f.TagsAny, TagsAll: f.TagsAll, TextContains: text(f.Contains), Since: f.Since, Until: f.Until,
+		AgentID: r.Agent, SessionID: r.Session, Within: r.Within, Mode: r.Mode, Query: strictjson.Text(r.Query), Limit: r.Limit,
+		Classes: f.Classes, Kinds: f.Kinds, TagsAny: f.TagsAny, TagsAll: f.TagsAll, TextContains: strictjson.Text(f.Contains), Since: f.Since, Until: f.Until,
 		Metadata: document(r.Metadata),
 	}
 	if r.Mode == agent.ModeQuery {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // review is a question that a session's turn waits for a person to answer.
@@ -44,17 +45,17 @@ func reviewOf(r agent.Review) review {
 
 // reviewDraft asks for a review.
 type reviewDraft struct {
-	ID              string   `json:"id,omitempty" doc:"review: and the interrupt's id where absent"`
-	InterruptID     string   `json:"interrupt_id,omitempty"`
-	RequestID       string   `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
-	Operation       string   `json:"operation,omitempty"`
-	Arguments       document `json:"arguments,omitempty"`
-	Reason          text     `json:"reason,omitempty"`
-	Metadata        document `json:"metadata,omitempty"`
-	Assignee        string   `json:"assignee,omitempty"`
-	EscalateTo      string   `json:"escalate_to,omitempty" doc:"Who is the assignee from then on"`
-	TTLMS           uint64   `json:"ttl_ms,omitempty" doc:"It expires after so long; never where absent"`
-	EscalateAfterMS uint64   `json:"escalate_after_ms,omitempty" doc:"Before the ttl is over"`
+	ID              string          `json:"id,omitempty" doc:"review: and the interrupt's id where absent"`
+	InterruptID     string          `json:"interrupt_id,omitempty"`
+	RequestID       string          `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
+	Operation       string          `json:"operation,omitempty"`
+	Arguments       document        `json:"arguments,omitempty"`
+	Reason          strictjson.Text `json:"reason,omitempty"`
+	Metadata        document        `json:"metadata,omitempty"`
+	Assignee        string          `json:"assignee,omitempty"`
+	EscalateTo      string          `json:"escalate_to,omitempty" doc:"Who is the assignee from then on"`
+	TTLMS           uint64          `json:"ttl_ms,omitempty" doc:"It expires after so long; never where absent"`
+	EscalateAfterMS uint64          `json:"escalate_after_ms,omitempty" doc:"Before the ttl is over"`
 }
 
 func draftedReviews(drafts []reviewDraft) ([]agent.ReviewDraft, error) {
@@ -81,7 +82,7 @@ type decideBody struct {
 	Decision    agent.ReviewDecision `json:"decision" doc:"approve, deny, or edit: approve with other arguments"`
 	By          string               `json:"by" doc:"Who decides"`
 	Arguments   document             `json:"arguments,omitempty" doc:"Of an edit"`
-	Note        text                 `json:"note,omitempty"`
+	Note        strictjson.Text      `json:"note,omitempty"`
 	InterruptID string               `json:"interrupt_id,omitempty" doc:"Refuse where the review is of another"`
 }
 

@@ -1,16 +1,11 @@
 package rest
 
 import (
-	"github.com/danielgtaylor/huma/v2"
-
 	"dormouse/agent"
 )
 
 // anyValue is any JSON value, as its writer wrote it; nil means none.
 type anyValue struct{ document }
-
-// Schema is that of any value.
-func (anyValue) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // sessionRow is a session without its contents.
 type sessionRow struct {

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -42,12 +41,6 @@ func (v *schemaVersion) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return agent.UnsupportedSchema(0, agent.SessionSchemaMax)
 	}
 	return nil
-}
-
-// Schema says which versions there are.
-func (schemaVersion) Schema(huma.Registry) *huma.Schema {
-	least, most := 1.0, float64(agent.SessionSchemaMax)
-	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: &least, Maximum: &most}
 }
 
 func (b *sessionBody) op(id string) *agent.PutSession {

@@ -1,6 +1,9 @@
 package rest
 
-import "dormouse/agent"
+import (
+	"dormouse/agent"
+	"dormouse/internal/strictjson"
+)
 
 type putSessionOp struct {
 	opName
@@ -122,7 +125,7 @@ type (
 		Before   int64              `json:"before,omitempty"`
 		Assignee string             `json:"assignee,omitempty"`
 		Session  string             `json:"session,omitempty"`
-		After    text               `json:"after,omitempty"`
+		After    strictjson.Text    `json:"after,omitempty"`
 		Limit    uint64             `json:"limit,omitempty"`
 	}
 )

@@ -3,15 +3,11 @@ package rest
 import (
 	"cmp"
 	"net/http"
-	"reflect"
 
 	"github.com/google/uuid"
 
 	"dormouse/agent"
 )
-
-// typeOf is T, for the document.
-func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 // thread is a thread's meta.
 type thread struct {

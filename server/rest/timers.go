@@ -4,17 +4,18 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 // timerBody is when a timer fires, and what it says.
 type timerBody struct {
-	Cron     string   `json:"cron,omitempty" doc:"Five fields, six (seconds first), seven (and the year last), or a macro such as @daily; this or at"`
-	At       int64    `json:"at,omitempty" doc:"When it fires, once, Unix ms; one that has passed fires at once"`
-	TimeZone text     `json:"time_zone,omitempty" doc:"Of cron, by its IANA name; UTC where absent"`
-	Missed   string   `json:"missed,omitempty" enum:"skip,fire_once,catch_up" doc:"What becomes of occurrences that nobody could fire in time: skip where absent, fire_once of an at"`
-	CatchUp  uint64   `json:"catch_up,omitempty" doc:"Of catch_up: the last so many are fired; 16 where absent"`
-	Type     string   `json:"type,omitempty" doc:"Of the signal; timer where absent"`
-	Data     document `json:"data,omitempty" doc:"Of the signal"`
+	Cron     string          `json:"cron,omitempty" doc:"Five fields, six (seconds first), seven (and the year last), or a macro such as @daily; this or at"`
+	At       int64           `json:"at,omitempty" doc:"When it fires, once, Unix ms; one that has passed fires at once"`
+	TimeZone strictjson.Text `json:"time_zone,omitempty" doc:"Of cron, by its IANA name; UTC where absent"`
+	Missed   string          `json:"missed,omitempty" enum:"skip,fire_once,catch_up" doc:"What becomes of occurrences that nobody could fire in time: skip where absent, fire_once of an at"`
+	CatchUp  uint64          `json:"catch_up,omitempty" doc:"Of catch_up: the last so many are fired; 16 where absent"`
+	Type     string          `json:"type,omitempty" doc:"Of the signal; timer where absent"`
+	Data     document        `json:"data,omitempty" doc:"Of the signal"`
 }
 
 func (b *timerBody) timer(manager, key, id string) agent.Timer {

@@ -8,29 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// anyOf is the schema of a value that is one of several types.
-func anyOf(r huma.Registry, values ...any) *huma.Schema {
-	schema := &huma.Schema{}
-	for _, v := range values {
-		schema.AnyOf = append(schema.AnyOf, r.Schema(reflect.TypeOf(v), true, ""))
-	}
-	return schema
-}
-
-// oneOf is the schema of a document whose member under key names its type.
-func oneOf[T any](r huma.Registry, key string, kinds map[string]func() T) *huma.Schema {
-	schema := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: key, Mapping: map[string]string{}}}
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		each := r.Schema(reflect.TypeOf(kinds[name]()), true, "")
-		whole := r.SchemaFromRef(each.Ref)
-		whole.Properties[key] = &huma.Schema{Type: huma.TypeString, Enum: []any{name}}
-		whole.Required = append(whole.Required, key)
-		schema.OneOf = append(schema.OneOf, each)
-		schema.Discriminator.Mapping[name] = each.Ref
-	}
-	return schema
-}
-
 // orNull is the schema of what may also be null.
 func orNull(s *huma.Schema) *huma.Schema {
 	switch {
@@ -39,18 +16,6 @@ func orNull(s *huma.Schema) *huma.Schema {
 	case s.Type != "":
 		s.Nullable = true
 	}
-	return s
-}
-
-// TransformSchema says that a checkpoint may be without a thread.
-func (*checkpoint) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Properties["thread"] = orNull(s.Properties["thread"])
-	return s
-}
-
-// TransformSchema says that a thaw may be without a thread.
-func (*thawed) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Properties["thread"] = orNull(s.Properties["thread"])
 	return s
 }
 
