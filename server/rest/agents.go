@@ -16,6 +16,27 @@ type hibernateBody struct {
 	IfRevision *uint64        `json:"if_revision,omitempty" doc:"Apply only at this revision of the checkpoint; 0 means that there must be none"`
 }
 
+// ops returns the write of the checkpoint, and that of the journal, which comes
+// before it; nil where the body has none.
+func (b *hibernateBody) ops(key string) (*agent.PutCheckpoint, *agent.HibernateThread, error) {
+	if b.State == nil {
+		return nil, nil, noState()
+	}
+	put := &agent.PutCheckpoint{
+		Key: key, Version: b.Version, State: agent.JSON(b.State), Lifecycle: b.Lifecycle, Metadata: agent.JSON(b.Metadata), IfRevision: b.IfRevision,
+	}
+	tail := b.Thread
+	if tail == nil {
+		return put, nil, nil
+	}
+	journal, err := tail.op(tail.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	put.Thread = &agent.Pointer{Thread: tail.ID, Rev: journal.Rev}
+	return put, journal, nil
+}
+
 // hibernateTail is the journal's end as the agent knows it.
 type hibernateTail struct {
 	ID string `json:"id"`
@@ -51,10 +72,28 @@ func (t *journalTail) bounds() (rev, from uint64, err error) {
 	return rev, from, nil
 }
 
+func (t *journalTail) op(thread string) (*agent.HibernateThread, error) {
+	rev, from, err := t.bounds()
+	return &agent.HibernateThread{
+		Thread: thread, Rev: rev, FromSeq: from, Entries: t.Entries.drafts(), Metadata: agent.JSON(t.Metadata),
+	}, err
+}
+
 // hibernated answers a hibernation.
 type hibernated struct {
 	checkpointStamp
 	Journal *threadStamp `json:"journal,omitempty" doc:"The thread after it, and where its entries went"`
+}
+
+// hibernatedOf returns the document of a checkpoint that was written, and of its
+// journal, nil where it has none.
+func hibernatedOf(stamp *agent.CheckpointResult, journal *agent.ThreadResult) hibernated {
+	out := hibernated{checkpointStamp: checkpointStampOf(stamp)}
+	if journal != nil {
+		appended := threadStampOf(journal)
+		out.Journal = &appended
+	}
+	return out
 }
 
 // thawedThread is a thread with its entries.
@@ -93,31 +132,14 @@ func (f *front) routeAgents() {
 }
 
 func (c *call) hibernate(body *hibernateBody) error {
-	if body.State == nil {
-		return noState()
+	put, journal, err := body.ops(c.id("key"))
+	if err != nil {
+		return err
 	}
-	put := &agent.PutCheckpoint{
-		Key:        c.id("key"),
-		Version:    body.Version,
-		State:      agent.JSON(body.State),
-		Lifecycle:  body.Lifecycle,
-		Metadata:   agent.JSON(body.Metadata),
-		IfRevision: c.conditioned(body.IfRevision),
-	}
+	put.IfRevision = c.conditioned(put.IfRevision)
 	ops := []agent.Op{put}
-	if tail := body.Thread; tail != nil {
-		rev, from, err := tail.bounds()
-		if err != nil {
-			return err
-		}
-		put.Thread = &agent.Pointer{Thread: tail.ID, Rev: rev}
-		ops = []agent.Op{&agent.HibernateThread{
-			Thread:   tail.ID,
-			Rev:      rev,
-			FromSeq:  from,
-			Entries:  tail.Entries.drafts(),
-			Metadata: agent.JSON(tail.Metadata),
-		}, put}
+	if journal != nil {
+		ops = []agent.Op{journal, put}
 	}
 	result, err := c.commit(ops...)
 	if err != nil {
@@ -132,16 +154,13 @@ func (c *call) answerHibernation(result agent.Result) error {
 	if err != nil {
 		return err
 	}
-	body := hibernated{checkpointStamp: checkpointStampOf(stamp)}
+	var journal *agent.ThreadResult
 	if last > 0 {
-		done, err := resultOf[*agent.ThreadResult](result, 0)
-		if err != nil {
+		if journal, err = resultOf[*agent.ThreadResult](result, 0); err != nil {
 			return err
 		}
-		journal := threadStampOf(done)
-		body.Journal = &journal
 	}
-	a := reply{revision: &stamp.Revision, body: body}
+	a := reply{revision: &stamp.Revision, body: hibernatedOf(stamp, journal)}
 	if stamp.Revision == 1 {
 		a.location = location("checkpoints", stamp.Key)
 	}

@@ -19,7 +19,7 @@ type forkAgentBody struct {
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }
 
-func (b *forkAgentBody) op(key string) *agent.ForkAgent {
+func (b *forkAgentBody) ToOp(key string) *agent.ForkAgent {
 	return &agent.ForkAgent{
 		Agent: key, NewAgent: b.NewAgent, NewThread: b.NewThread, Revision: b.Revision, WithoutMemory: b.WithoutMemory,
 		Session: b.Session, NewSession: b.NewSession, IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
@@ -87,33 +87,34 @@ type ttlBody struct {
 	IfIncarnation uint64 `json:"if_incarnation,omitempty"`
 }
 
-type (
-	forkAgentOp struct {
-		opName
-		Agent string `json:"agent"`
-		forkAgentBody
-	}
-	eraseAgentOp struct {
-		opName
-		Agent         string  `json:"agent"`
-		IfRevision    *uint64 `json:"if_revision,omitempty"`
-		IfIncarnation uint64  `json:"if_incarnation,omitempty"`
-		SealMS        uint64  `json:"seal_ms,omitempty"`
-	}
-	setTTLOp struct {
-		opName
-		Thread         string `json:"thread,omitempty" doc:"This, the session, or the conversation"`
-		Session        string `json:"session,omitempty"`
-		ConversationID string `json:"conversation_id,omitempty"`
-		ttlBody
-	}
-	getErasureRead struct {
-		readName
-		Agent string `json:"agent"`
-	}
-)
+type forkAgentOp struct {
+	opName
+	Agent string `json:"agent"`
+	forkAgentBody
+}
 
-func (o *forkAgentOp) op() (agent.Op, error) { return o.forkAgentBody.op(o.Agent), nil }
+type eraseAgentOp struct {
+	opName
+	Agent         string  `json:"agent"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	SealMS        uint64  `json:"seal_ms,omitempty"`
+}
+
+type setTTLOp struct {
+	opName
+	Thread         string `json:"thread,omitempty" doc:"This, the session, or the conversation"`
+	Session        string `json:"session,omitempty"`
+	ConversationID string `json:"conversation_id,omitempty"`
+	ttlBody
+}
+
+type getErasureRead struct {
+	readName
+	Agent string `json:"agent"`
+}
+
+func (o *forkAgentOp) op() (agent.Op, error) { return o.forkAgentBody.ToOp(o.Agent), nil }
 
 func (o *eraseAgentOp) op() (agent.Op, error) {
 	seal, err := timed("seal_ms", o.SealMS)
@@ -159,7 +160,7 @@ func (f *front) routeWholeAgents() {
 }
 
 func (c *call) forkAgent(body *forkAgentBody) error {
-	op := body.op(c.id("key"))
+	op := body.ToOp(c.id("key"))
 	op.IfRevision = c.conditioned(op.IfRevision)
 	result, err := c.commit(op)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
-	"dormouse/internal/strictjson"
 )
 
 // jsonBodyBytesMax bounds a JSON body: the largest commit, all of it values in
@@ -78,8 +77,8 @@ func decodeBody[B any](c *call) (*B, error) {
 		return nil, err
 	}
 	body := new(B)
-	if err := strictjson.Unmarshal(raw, body); err != nil {
-		return nil, invalidJSON(err, "body")
+	if err := decode(raw, body, "body"); err != nil {
+		return nil, err
 	}
 	return body, nil
 }

@@ -42,7 +42,7 @@ type checkpointBody struct {
 	IfIncarnation uint64       `json:"if_incarnation,omitempty"`
 }
 
-func (b *checkpointBody) op(key string) (*agent.PutCheckpoint, error) {
+func (b *checkpointBody) ToOp(key string) (*agent.PutCheckpoint, error) {
 	if b.State == nil {
 		return nil, noState()
 	}
@@ -163,7 +163,7 @@ func (f *front) routeCheckpoints() {
 }
 
 func (c *call) putCheckpoint(body *checkpointBody) error {
-	op, err := body.op(c.id("key"))
+	op, err := body.ToOp(c.id("key"))
 	if err != nil {
 		return err
 	}

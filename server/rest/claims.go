@@ -28,7 +28,7 @@ type takeBody struct {
 	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"From 1,000 to 86,400,000; 30,000 where absent"`
 }
 
-func (b *takeBody) op(name string) (agent.Op, error) {
+func (b *takeBody) ToOp(name string) (agent.Op, error) {
 	ttl, err := timed("ttl_ms", b.TTLMS)
 	return &agent.TakeClaim{Claim: name, Holder: b.Holder, TTL: ttl}, err
 }
@@ -40,7 +40,7 @@ type renewBody struct {
 	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"What it was where absent"`
 }
 
-func (b *renewBody) op(name string) (agent.Op, error) {
+func (b *renewBody) ToOp(name string) (agent.Op, error) {
 	ttl, err := timed("ttl_ms", b.TTLMS)
 	return &agent.RenewClaim{Claim: name, Holder: b.Holder, Epoch: b.Epoch, TTL: ttl}, err
 }
@@ -53,7 +53,7 @@ type releaseBody struct {
 	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"Of the next holding; what it was where absent"`
 }
 
-func (b *releaseBody) op(name string) (agent.Op, error) {
+func (b *releaseBody) ToOp(name string) (agent.Op, error) {
 	ttl, err := timed("ttl_ms", b.TTLMS)
 	return &agent.ReleaseClaim{Claim: name, Holder: b.Holder, Epoch: b.Epoch, To: b.To, TTL: ttl}, err
 }
@@ -89,12 +89,12 @@ func (f *front) routeClaims() {
 
 // claimBody asks for an op on a claim.
 type claimBody interface {
-	op(name string) (agent.Op, error)
+	ToOp(name string) (agent.Op, error)
 }
 
 // changeClaim commits the op that a body asks for.
 func (c *call) changeClaim(body claimBody) error {
-	op, err := body.op(c.id("name"))
+	op, err := body.ToOp(c.id("name"))
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,19 @@ type committed struct {
 	Results []wireResult `json:"results" nullable:"false" doc:"One an op, in order"`
 }
 
+// committedOf returns the document of a commit's result.
+func committedOf(r agent.Result) (committed, error) {
+	out := committed{Index: r.Index, Time: r.Time, Results: make([]wireResult, len(r.Results))}
+	for i, each := range r.Results {
+		body, err := results.documentOf(each)
+		if err != nil {
+			return committed{}, err
+		}
+		out.Results[i] = wireResult{body}
+	}
+	return out, nil
+}
+
 // wireResult is what came of one op: much what the call of its own answers.
 type wireResult struct{ body any }
 
@@ -114,13 +127,9 @@ func (c *call) commitOps(body *commitBody) error {
 	if err != nil {
 		return err
 	}
-	out := committed{Index: result.Index, Time: result.Time, Results: make([]wireResult, len(ops))}
-	for i, each := range result.Results {
-		wire, err := results.documentOf(each)
-		if err != nil {
-			return err
-		}
-		out.Results[i] = wireResult{wire}
+	out, err := committedOf(result)
+	if err != nil {
+		return err
 	}
 	return c.answer(reply{body: out})
 }

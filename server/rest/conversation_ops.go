@@ -37,7 +37,7 @@ type interruptedBody struct {
 	Interrupted bool `json:"interrupted"`
 }
 
-func (b *interruptedBody) to(id string) agent.Op {
+func (b *interruptedBody) ToOp(id string) agent.Op {
 	return &agent.SetInterrupted{ConversationRef: b.ref(id), Interrupted: b.Interrupted}
 }
 
@@ -46,7 +46,7 @@ type pendBody struct {
 	Message document `json:"message"`
 }
 
-func (b *pendBody) to(id string) agent.Op {
+func (b *pendBody) ToOp(id string) agent.Op {
 	return &agent.PendMessage{ConversationRef: b.ref(id), Message: agent.JSON(b.Message)}
 }
 
@@ -65,7 +65,7 @@ type messageDraft struct {
 	Synthetic bool     `json:"synthetic,omitempty"`
 }
 
-func (b *messagesBody) to(id string) agent.Op {
+func (b *messagesBody) ToOp(id string) agent.Op {
 	op := &agent.SaveMessages{ConversationRef: b.ref(id), Messages: make([]agent.MessageDraft, len(b.Messages))}
 	for i, m := range b.Messages {
 		op.Messages[i] = agent.MessageDraft{
@@ -126,9 +126,9 @@ type (
 func (o *saveConversationOp) op() (agent.Op, error) {
 	return o.save(o.ConversationID, o.IfRevision), nil
 }
-func (o *setInterruptedOp) op() (agent.Op, error) { return o.to(o.ConversationID), nil }
-func (o *pendMessageOp) op() (agent.Op, error)    { return o.to(o.ConversationID), nil }
-func (o *saveMessagesOp) op() (agent.Op, error)   { return o.to(o.ConversationID), nil }
+func (o *setInterruptedOp) op() (agent.Op, error) { return o.ToOp(o.ConversationID), nil }
+func (o *pendMessageOp) op() (agent.Op, error)    { return o.ToOp(o.ConversationID), nil }
+func (o *saveMessagesOp) op() (agent.Op, error)   { return o.ToOp(o.ConversationID), nil }
 func (o *updateMessageOp) op() (agent.Op, error)  { return o.update(o.ConversationID, o.MessageID), nil }
 
 func (o *deleteConversationOp) op() (agent.Op, error) {

@@ -102,12 +102,12 @@ func (c *call) listConversations(*none) error {
 
 // conversationBody asks for an op on a conversation.
 type conversationBody interface {
-	to(conversation string) agent.Op
+	ToOp(conversation string) agent.Op
 }
 
 // changeConversation commits the op that a body asks for.
 func (c *call) changeConversation(body conversationBody) error {
-	result, err := c.commit(body.to(c.id("id")))
+	result, err := c.commit(body.ToOp(c.id("id")))
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ type appendBody struct {
 	IfIncarnation uint64   `json:"if_incarnation,omitempty"`
 }
 
-func (b *appendBody) op(thread string) *agent.AppendThread {
+func (b *appendBody) ToOp(thread string) *agent.AppendThread {
 	return &agent.AppendThread{
 		Thread:        thread,
 		Entries:       b.Entries.drafts(),
@@ -136,7 +136,7 @@ func (f *front) routeEntries() {
 }
 
 func (c *call) appendEntries(body *appendBody) error {
-	op := body.op(c.id("id"))
+	op := body.ToOp(c.id("id"))
 	op.ExpectedRev = c.conditioned(op.ExpectedRev)
 	return c.answerAppend(op)
 }

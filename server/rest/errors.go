@@ -141,7 +141,7 @@ func wireField(field string) string {
 	case "snapshot":
 		return "snapshot_id"
 	case "request.client":
-		return headerIdempotency
+		return "Idempotency-Key"
 	}
 	if strings.HasPrefix(field, "reviews[") && (strings.HasSuffix(field, "].ttl") || strings.HasSuffix(field, "].escalate_after")) {
 		return field + "_ms"

@@ -35,6 +35,11 @@ type fileStamp struct {
 	UpdatedAt   int64  `json:"updated_at"`
 }
 
+func fileStampOf(r *agent.ValueResult) fileStamp {
+	path, _ := agent.FilePath(r.Key)
+	return fileStamp{Path: path, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+}
+
 // describeBody changes what is known of a value beside its bytes.
 type describeBody struct {
 	ContentType   string   `json:"content_type,omitempty" doc:"Keeps it where absent"`
@@ -125,9 +130,7 @@ func (c *call) writeFile(*none) error {
 // answerFile answers a write; made tells that the file is new.
 func (c *call) answerFile(stamp *agent.ValueResult, made bool) error {
 	path, _ := agent.FilePath(stamp.Key)
-	a := reply{revision: &stamp.Revision, body: fileStamp{
-		Path: path, Incarnation: stamp.Incarnation, Revision: stamp.Revision, CreatedAt: stamp.CreatedAt, UpdatedAt: stamp.UpdatedAt,
-	}}
+	a := reply{revision: &stamp.Revision, body: fileStampOf(stamp)}
 	if made {
 		a.location = location("files", path)
 	}

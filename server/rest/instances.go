@@ -47,6 +47,10 @@ type attached struct {
 	ExpiresAt  int64  `json:"expires_at"`
 }
 
+func attachedOf(a agent.Attached) attached {
+	return attached{instance: instanceOf(a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}
+}
+
 type attachmentBody struct {
 	Attachment string `json:"attachment,omitempty"`
 }
@@ -65,6 +69,12 @@ type signalReply struct {
 	Revision uint64   `json:"revision" doc:"Of the checkpoint after the turn"`
 	Durable  bool     `json:"durable" doc:"False for a cast and under durability idle: a crash may undo it"`
 	Data     anyValue `json:"data,omitzero" doc:"The handler's answer"`
+}
+
+func signalReplyOf(r agent.Reply) signalReply {
+	return signalReply{
+		Node: r.Node, Epoch: r.Epoch, Rev: r.Rev, Revision: r.Revision, Durable: r.Durable, Data: anyValue{document(r.Data)},
+	}
 }
 
 // nodeStats counts a manager's instances on one node.
@@ -86,6 +96,10 @@ type nodeStats struct {
 type managerStats struct {
 	Manager string      `json:"manager" doc:"Empty for all"`
 	Nodes   []nodeStats `json:"nodes" nullable:"false"`
+}
+
+func managerStatsOf(s agent.ManagerStats) managerStats {
+	return managerStats{Manager: s.Manager, Nodes: rowsOf(s.Nodes, func(n agent.NodeStats) nodeStats { return nodeStats(n) })}
 }
 
 func (f *front) routeInstances() {
@@ -230,7 +244,7 @@ func (c *call) attachInstance(body *attachBody) error {
 	if err != nil {
 		return writeOutcome(err)
 	}
-	return c.answer(reply{body: attached{instance: instanceOf(a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}})
+	return c.answer(reply{body: attachedOf(a)})
 }
 
 func (c *call) detachInstance(body *attachmentBody) error {
@@ -267,9 +281,7 @@ func (c *call) signalInstance(body *signalBody) error {
 	if err != nil {
 		return writeOutcome(err)
 	}
-	return c.answer(reply{body: signalReply{
-		Node: r.Node, Epoch: r.Epoch, Rev: r.Rev, Revision: r.Revision, Durable: r.Durable, Data: anyValue{document(r.Data)},
-	}})
+	return c.answer(reply{body: signalReplyOf(r)})
 }
 
 // managerStats counts nothing under a name that is no manager's: zeros would
@@ -291,9 +303,5 @@ func (c *call) stats(scope, manager string) error {
 	if err != nil {
 		return readOutcome(err)
 	}
-	out := managerStats{Manager: stats.Manager, Nodes: make([]nodeStats, len(stats.Nodes))}
-	for i, n := range stats.Nodes {
-		out.Nodes[i] = nodeStats(n)
-	}
-	return c.answer(reply{body: out})
+	return c.answer(reply{body: managerStatsOf(stats)})
 }

@@ -18,6 +18,12 @@ type instanceChange struct {
 	At      int64                `json:"at"`
 }
 
+func instanceChangeOf(e *agent.InstanceEvent) instanceChange {
+	return instanceChange{
+		Manager: e.Manager, Key: e.Key, Node: e.Node, Epoch: e.Epoch, Status: e.Status, Reason: e.Reason, At: e.At,
+	}
+}
+
 // instancesMissed says whose changes may have been missed.
 type instancesMissed struct {
 	Node   string `json:"node,omitempty"`
@@ -70,7 +76,5 @@ func (e *events) instance(event *agent.InstanceEvent) error {
 	if event.Missed {
 		return e.event("missed", "", instancesMissed{Node: event.Node, Reason: event.Reason})
 	}
-	return e.event("instance", "", instanceChange{
-		Manager: event.Manager, Key: event.Key, Node: event.Node, Epoch: event.Epoch, Status: event.Status, Reason: event.Reason, At: event.At,
-	})
+	return e.event("instance", "", instanceChangeOf(event))
 }

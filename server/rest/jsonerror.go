@@ -13,6 +13,15 @@ import (
 	"dormouse/internal/strictjson"
 )
 
+// decode reads a document into a value, as strictjson does. Its errors name the
+// member that is wrong; whole is the name of the document.
+func decode(raw []byte, into any, whole string) error {
+	if err := strictjson.Unmarshal(raw, into); err != nil {
+		return invalidJSON(err, whole)
+	}
+	return nil
+}
+
 // invalidJSON says in the caller's terms why a document does not decode.
 // whole names the document, for faults that no member is at.
 func invalidJSON(err error, whole string) error { return &bodyError{invalidDocument(err, whole)} }

@@ -33,7 +33,7 @@ type managerBody struct {
 	IfRevision    *uint64          `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
 }
 
-func (b *managerBody) op(name string) (*agent.PutManager, error) {
+func (b *managerBody) ToOp(name string) (*agent.PutManager, error) {
 	m := agent.Manager{
 		Name:       name,
 		Handler:    agent.Handler{Kind: b.Handler.Kind, Name: b.Handler.Name, URL: b.Handler.URL, Key: b.Handler.Key},
@@ -114,7 +114,7 @@ func (f *front) routeManagers() {
 }
 
 func (c *call) putManager(body *managerBody) error {
-	op, err := body.op(c.id("manager"))
+	op, err := body.ToOp(c.id("manager"))
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ type putManagerOp struct {
 	managerBody
 }
 
-func (o *putManagerOp) op() (agent.Op, error) { return o.managerBody.op(o.Name) }
+func (o *putManagerOp) op() (agent.Op, error) { return o.managerBody.ToOp(o.Name) }
 
 type deleteManagerOp struct {
 	opName

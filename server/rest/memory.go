@@ -25,7 +25,7 @@ type memoryBody struct {
 	IfIncarnation uint64          `json:"if_incarnation,omitempty"`
 }
 
-func (b *memoryBody) op(name, id string) (*agent.WriteMemory, error) {
+func (b *memoryBody) ToOp(name, id string) (*agent.WriteMemory, error) {
 	ttl, err := timed("ttl_ms", b.TTLMS)
 	return &agent.WriteMemory{
 		Agent: name, ID: id, Session: b.SessionID, Class: b.Class, Kind: b.Kind, Content: string(b.Content), Data: agent.JSON(b.Data), Tags: b.Tags,
@@ -110,7 +110,7 @@ func (f *front) routeMemory() {
 }
 
 func (c *call) writeMemory(id string, body *memoryBody) error {
-	op, err := body.op(c.id("agent"), id)
+	op, err := body.ToOp(c.id("agent"), id)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ type writeMemoryOp struct {
 	memoryBody
 }
 
-func (o *writeMemoryOp) op() (agent.Op, error) { return o.memoryBody.op(o.AgentID, o.ID) }
+func (o *writeMemoryOp) op() (agent.Op, error) { return o.memoryBody.ToOp(o.AgentID, o.ID) }
 
 type deleteMemoryOp struct {
 	opName

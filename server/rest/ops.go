@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"dormouse/agent"
-	"dormouse/internal/strictjson"
 )
 
 // wireOp is one op of a commit as a caller writes it: its name in "op", and
@@ -63,7 +62,7 @@ type putCheckpointOp struct {
 	checkpointBody
 }
 
-func (o *putCheckpointOp) op() (agent.Op, error) { return o.checkpointBody.op(o.Key) }
+func (o *putCheckpointOp) op() (agent.Op, error) { return o.checkpointBody.ToOp(o.Key) }
 
 type patchCheckpointOp struct {
 	opName
@@ -108,7 +107,7 @@ type appendThreadOp struct {
 	appendBody
 }
 
-func (o *appendThreadOp) op() (agent.Op, error) { return o.appendBody.op(o.Thread), nil }
+func (o *appendThreadOp) op() (agent.Op, error) { return o.appendBody.ToOp(o.Thread), nil }
 
 type hibernateThreadOp struct {
 	opName
@@ -118,11 +117,9 @@ type hibernateThreadOp struct {
 }
 
 func (o *hibernateThreadOp) op() (agent.Op, error) {
-	rev, from, err := o.bounds()
-	return &agent.HibernateThread{
-		Thread: o.Thread, Rev: rev, FromSeq: from, Entries: o.Entries.drafts(),
-		Metadata: agent.JSON(o.Metadata), IfIncarnation: o.IfIncarnation,
-	}, err
+	op, err := o.journalTail.op(o.Thread)
+	op.IfIncarnation = o.IfIncarnation
+	return op, err
 }
 
 type deleteThreadOp struct {
@@ -143,7 +140,7 @@ type compactThreadOp struct {
 	compactBody
 }
 
-func (o *compactThreadOp) op() (agent.Op, error) { return o.compactBody.op(o.Thread), nil }
+func (o *compactThreadOp) op() (agent.Op, error) { return o.compactBody.ToOp(o.Thread), nil }
 
 type forkThreadOp struct {
 	opName
@@ -151,7 +148,7 @@ type forkThreadOp struct {
 	forkBody
 }
 
-func (o *forkThreadOp) op() (agent.Op, error) { return o.forkBody.op(o.Thread), nil }
+func (o *forkThreadOp) op() (agent.Op, error) { return o.forkBody.ToOp(o.Thread), nil }
 
 type putScopeOp struct {
 	opName
@@ -170,7 +167,7 @@ type takeClaimOp struct {
 	takeBody
 }
 
-func (o *takeClaimOp) op() (agent.Op, error) { return o.takeBody.op(o.Claim) }
+func (o *takeClaimOp) op() (agent.Op, error) { return o.takeBody.ToOp(o.Claim) }
 
 type renewClaimOp struct {
 	opName
@@ -178,7 +175,7 @@ type renewClaimOp struct {
 	renewBody
 }
 
-func (o *renewClaimOp) op() (agent.Op, error) { return o.renewBody.op(o.Claim) }
+func (o *renewClaimOp) op() (agent.Op, error) { return o.renewBody.ToOp(o.Claim) }
 
 type releaseClaimOp struct {
 	opName
@@ -186,7 +183,7 @@ type releaseClaimOp struct {
 	releaseBody
 }
 
-func (o *releaseClaimOp) op() (agent.Op, error) { return o.releaseBody.op(o.Claim) }
+func (o *releaseClaimOp) op() (agent.Op, error) { return o.releaseBody.ToOp(o.Claim) }
 
 // newOp makes an empty op.
 func newOp[T any, P interface {
@@ -282,8 +279,8 @@ func decodeNamed[N, T any](raw document, key string, name func(N) string, kinds 
 		return nothing, agent.Invalid(key, "%s is %q, and should be one of %s", key, name(named), known)
 	}
 	wire := empty()
-	if err := strictjson.Unmarshal(raw, wire); err != nil {
-		return nothing, invalidJSON(err, key)
+	if err := decode(raw, wire, key); err != nil {
+		return nothing, err
 	}
 	return wire, nil
 }

@@ -34,6 +34,19 @@ type placementAnswer struct {
 	Forecast   *placementForecast   `json:"forecast,omitempty" doc:"Where with or without was given"`
 }
 
+// placementAnswerOf returns the document of the placement of a key.
+func placementAnswerOf(p agent.Placement) placementAnswer {
+	at := p.Partition
+	out := placementAnswer{
+		Partition: at.ID, Owner: at.Owner, Epoch: at.Epoch, State: string(at.State), To: at.To, Since: at.Since, SinceIndex: at.SinceIndex, Why: at.Why,
+		Candidates: rowsOf(p.Candidates, func(c agent.PlacementCandidate) placementCandidate { return placementCandidate(c) }),
+	}
+	if f := p.Forecast; f != nil {
+		out.Forecast = &placementForecast{Moves: f.Moves, Owner: f.Owner}
+	}
+	return out
+}
+
 // placedNode is a member's share of the partitions.
 type placedNode struct {
 	Node     string   `json:"node"`
@@ -62,6 +75,16 @@ type placementShares struct {
 	Moving []movingPartition `json:"moving" nullable:"false" doc:"Moves under way"`
 }
 
+// placementSharesOf returns the document of the placement of all partitions.
+func placementSharesOf(p agent.Placement) placementShares {
+	return placementShares{
+		Nodes: rowsOf(p.Nodes, func(n agent.PlacedNode) placedNode { return placedNode(n) }), Free: p.Free,
+		Moving: rowsOf(p.Moving, func(m agent.Partition) movingPartition {
+			return movingPartition{Partition: m.ID, From: m.Owner, To: m.To, Why: m.Why}
+		}),
+	}
+}
+
 func (f *front) routePlacement() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/placement", id: "get-placement", tag: "cluster",
@@ -80,14 +103,7 @@ func (c *call) placement(*none) error {
 		return readOutcome(err)
 	}
 	c.at(found.Index)
-	out := placementShares{Nodes: make([]placedNode, len(found.Nodes)), Free: found.Free, Moving: make([]movingPartition, len(found.Moving))}
-	for i, n := range found.Nodes {
-		out.Nodes[i] = placedNode(n)
-	}
-	for i, p := range found.Moving {
-		out.Moving[i] = movingPartition{Partition: p.ID, From: p.Owner, To: p.To, Why: p.Why}
-	}
-	return c.answer(reply{body: out})
+	return c.answer(reply{body: placementSharesOf(found)})
 }
 
 func (c *call) explainPlacement(*none) error {
@@ -101,16 +117,5 @@ func (c *call) explainPlacement(*none) error {
 	if found.Partition == nil {
 		return agent.Errorf(agent.CodeInternal, "the placement does not say which partition it is")
 	}
-	p := found.Partition
-	out := placementAnswer{
-		Partition: p.ID, Owner: p.Owner, Epoch: p.Epoch, State: string(p.State), To: p.To, Since: p.Since, SinceIndex: p.SinceIndex, Why: p.Why,
-		Candidates: []placementCandidate{},
-	}
-	for _, candidate := range found.Candidates {
-		out.Candidates = append(out.Candidates, placementCandidate(candidate))
-	}
-	if f := found.Forecast; f != nil {
-		out.Forecast = &placementForecast{Moves: f.Moves, Owner: f.Owner}
-	}
-	return c.answer(reply{body: out})
+	return c.answer(reply{body: placementAnswerOf(found)})
 }

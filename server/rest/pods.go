@@ -53,6 +53,29 @@ type storedPod struct {
 	Mutation        anyValue             `json:"mutation" doc:"The newest one: its id, status (idle, running, completed, failed), and report"`
 }
 
+// storedPodOf returns the document of a pod as it is stored.
+func storedPodOf(ref agent.InstanceRef, view pod.View) (stored storedPod, err error) {
+	stored = storedPod{podName: podName{ref.Manager, ref.Key}, Status: view.Status, TopologyVersion: view.Slot.TopologyVersion}
+	if stored.Topology, err = podJSON(view.Slot.Topology); err != nil {
+		return storedPod{}, err
+	}
+	if stored.Mutation, err = podJSON(view.Slot.Mutation); err != nil {
+		return storedPod{}, err
+	}
+	return stored, nil
+}
+
+// podJSON returns v as JSON.
+func podJSON(v any) (anyValue, error) {
+	raw, err := json.Marshal(v, json.Deterministic(true))
+	return anyValue{document(raw)}, err
+}
+
+// gotPodOf returns the document of a pod that was asked for.
+func gotPodOf(ref agent.InstanceRef, got pod.Got) gotPod {
+	return gotPod{podName{ref.Manager, ref.Key}, got.Created, got.TopologyVersion, got.Report}
+}
+
 type podNodes struct {
 	Items []pod.Snapshot `json:"items" nullable:"false"`
 }
@@ -116,6 +139,15 @@ type mutated struct {
 	Abridged        bool                   `json:"abridged,omitempty" doc:"Lists were left out, they are too long: the pod's mutation has them"`
 }
 
+// mutatedOf returns the document of a mutation's report.
+func mutatedOf(r pod.Report) (mutated, error) {
+	ops, err := podJSON(r.RequestedOps)
+	return mutated{
+		MutationID: r.MutationID, Status: r.Status, TopologyVersion: r.TopologyVersion, RequestedOps: ops,
+		Added: r.Added, Removed: r.Removed, Started: r.Started, Stopped: r.Stopped, Failures: r.Failures, Abridged: r.Abridged,
+	}, err
+}
+
 // onPod names the pod that a call is about, and who makes calls on it.
 func (c *call) onPod() (pod.Pods, agent.InstanceRef, error) {
 	host, ref, err := c.onInstance()
@@ -145,12 +177,6 @@ type reportError struct {
 
 func (e *reportError) Unwrap() error { return e.error }
 
-// podJSON is anything as JSON.
-func podJSON(v any) (anyValue, error) {
-	raw, err := json.Marshal(v, json.Deterministic(true))
-	return anyValue{document(raw)}, err
-}
-
 func (c *call) getPod(body *openPodBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
@@ -160,7 +186,7 @@ func (c *call) getPod(body *openPodBody) error {
 	if err != nil {
 		return reported(got.Report, err)
 	}
-	a := reply{body: gotPod{podName{ref.Manager, ref.Key}, got.Created, got.TopologyVersion, got.Report}}
+	a := reply{body: gotPodOf(ref, got)}
 	if got.Created {
 		a.location = location("pods", ref.Manager, ref.Key)
 	}
@@ -176,11 +202,8 @@ func (c *call) lookAtPod(*none) error {
 	if err != nil {
 		return readOutcome(err)
 	}
-	stored := storedPod{podName: podName{ref.Manager, ref.Key}, Status: view.Status, TopologyVersion: view.Slot.TopologyVersion}
-	if stored.Topology, err = podJSON(view.Slot.Topology); err != nil {
-		return err
-	}
-	if stored.Mutation, err = podJSON(view.Slot.Mutation); err != nil {
+	stored, err := storedPodOf(ref, view)
+	if err != nil {
 		return err
 	}
 	return c.answer(reply{body: stored})
@@ -243,14 +266,11 @@ func (c *call) mutatePod(body *mutateBody) error {
 	if err != nil {
 		return reported(report, err)
 	}
-	ops, err := podJSON(report.RequestedOps)
+	out, err := mutatedOf(report)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: mutated{
-		MutationID: report.MutationID, Status: report.Status, TopologyVersion: report.TopologyVersion, RequestedOps: ops,
-		Added: report.Added, Removed: report.Removed, Started: report.Started, Stopped: report.Stopped, Failures: report.Failures, Abridged: report.Abridged,
-	}})
+	return c.answer(reply{body: out})
 }
 
 func (c *call) hibernatePod(*none) error {

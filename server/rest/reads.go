@@ -155,10 +155,44 @@ type readsBody struct {
 	Reads []readDocument `json:"reads" nullable:"false"`
 }
 
+// reads returns the reads; an error names the read by number.
+func (b *readsBody) reads() ([]agent.Read, error) {
+	if len(b.Reads) > agent.ReadsMax {
+		return nil, agent.TooLarge("reads", "reads_max", len(b.Reads), agent.ReadsMax)
+	}
+	asked := make([]agent.Read, len(b.Reads))
+	for i, raw := range b.Reads {
+		read, err := decodeNamed(raw.document, "read", func(n readName) string { return n.Read }, wireReads)
+		if err != nil {
+			return nil, numbered(err, i)
+		}
+		asked[i] = read.read()
+	}
+	return asked, nil
+}
+
 // answered answers several reads.
 type answered struct {
 	Index   uint64       `json:"index" doc:"The log index that all answers are of"`
 	Answers []wireAnswer `json:"answers" nullable:"false" doc:"One a read, in order"`
+}
+
+// answeredOf returns the document of the answers to reads.
+func answeredOf(a agent.Answers) (answered, error) {
+	out := answered{Index: a.Index, Answers: make([]wireAnswer, len(a.Answers))}
+	for i, each := range a.Answers {
+		if each.Err != nil {
+			refusal := problemOf(each.Err)
+			out.Answers[i].Error = &refusal
+			continue
+		}
+		found, err := founds.documentOf(each.Found)
+		if err != nil {
+			return answered{}, err
+		}
+		out.Answers[i].Found = &wireFound{found}
+	}
+	return out, nil
 }
 
 // wireAnswer is what came of one read: one of found and error.
@@ -184,33 +218,17 @@ func (f *front) routeReads() {
 }
 
 func (c *call) readSeveral(body *readsBody) error {
-	if len(body.Reads) > agent.ReadsMax {
-		return agent.TooLarge("reads", "reads_max", len(body.Reads), agent.ReadsMax)
-	}
-	asked := make([]agent.Read, len(body.Reads))
-	for i, raw := range body.Reads {
-		wire, err := decodeNamed(raw.document, "read", func(n readName) string { return n.Read }, wireReads)
-		if err != nil {
-			return numbered(err, i)
-		}
-		asked[i] = wire.read()
+	asked, err := body.reads()
+	if err != nil {
+		return err
 	}
 	answers, err := c.readAll(asked...)
 	if err != nil {
 		return err
 	}
-	out := answered{Index: answers.Index, Answers: make([]wireAnswer, len(asked))}
-	for i, each := range answers.Answers {
-		if each.Err != nil {
-			refusal := problemOf(each.Err)
-			out.Answers[i].Error = &refusal
-			continue
-		}
-		found, err := founds.documentOf(each.Found)
-		if err != nil {
-			return err
-		}
-		out.Answers[i].Found = &wireFound{found}
+	out, err := answeredOf(answers)
+	if err != nil {
+		return err
 	}
 	return c.answer(reply{body: out})
 }

@@ -86,7 +86,7 @@ type decideBody struct {
 	InterruptID string               `json:"interrupt_id,omitempty" doc:"Refuse where the review is of another"`
 }
 
-func (b *decideBody) op(review string) agent.Op {
+func (b *decideBody) ToOp(review string) agent.Op {
 	return &agent.DecideReview{
 		Review: review, Decision: b.Decision, By: b.By, Arguments: agent.JSON(b.Arguments), Note: string(b.Note), InterruptID: b.InterruptID,
 	}
@@ -136,7 +136,7 @@ func (c *call) getReview(*none) error {
 }
 
 func (c *call) decideReview(body *decideBody) error {
-	result, err := c.commit(body.op(c.id("review")))
+	result, err := c.commit(body.ToOp(c.id("review")))
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (v *schemaVersion) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-func (b *sessionBody) op(id string) *agent.PutSession {
+func (b *sessionBody) ToOp(id string) *agent.PutSession {
 	return &agent.PutSession{
 		Session: id, Mode: b.Mode, SchemaVersion: uint64(b.SchemaVersion), Agent: b.AgentID, Spec: agent.JSON(b.Spec),
 		Metadata: agent.JSON(b.Metadata), Environment: agent.JSON(b.Environment), Status: b.Status,
@@ -74,7 +74,7 @@ type claimSessionBody struct {
 	ConversationRevision *uint64      `json:"conversation_revision,omitempty" doc:"Of the conversation that the request was written for"`
 }
 
-func (b *claimSessionBody) op(id string) (agent.Op, error) {
+func (b *claimSessionBody) ToOp(id string) (agent.Op, error) {
 	ttl, err := timed("ttl_ms", b.TTLMS)
 	return &agent.ClaimSession{
 		Session: id, Owner: b.OwnerID, Request: b.Request.request(), TTL: ttl, ConversationRevision: b.ConversationRevision,
@@ -112,7 +112,7 @@ type checkpointSessionBody struct {
 	Reviews  []reviewDraft `json:"reviews,omitempty" doc:"Asked for at once"`
 }
 
-func (b *checkpointSessionBody) op(id string) (agent.Op, error) {
+func (b *checkpointSessionBody) ToOp(id string) (agent.Op, error) {
 	ttl, err := timed("ttl_ms", b.TTLMS)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ type endTurnBody struct {
 	Reviews []reviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
 }
 
-func (b *endTurnBody) op(id string) (agent.Op, error) {
+func (b *endTurnBody) ToOp(id string) (agent.Op, error) {
 	return endTurn(id, &b.leaseBody, &b.Session, b.Reviews)
 }
 
@@ -188,7 +188,7 @@ type renewSessionBody struct {
 	TTLMS uint64 `json:"ttl_ms,omitempty" doc:"What it was where absent"`
 }
 
-func (b *renewSessionBody) op(id string) (agent.Op, error) {
+func (b *renewSessionBody) ToOp(id string) (agent.Op, error) {
 	ttl, err := timed("ttl_ms", b.TTLMS)
 	return &agent.RenewSession{Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, TTL: ttl}, err
 }
@@ -200,7 +200,7 @@ type cancelSessionBody struct {
 	IfRevision *uint64  `json:"if_revision,omitempty" doc:"Apply only at this revision"`
 }
 
-func (b *cancelSessionBody) op(id string) *agent.CancelSession {
+func (b *cancelSessionBody) ToOp(id string) *agent.CancelSession {
 	return &agent.CancelSession{
 		Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, Reason: agent.JSON(b.Reason.document), IfRevision: b.IfRevision,
 	}
@@ -214,7 +214,7 @@ type forkSessionBody struct {
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }
 
-func (b *forkSessionBody) op(id string) *agent.ForkSession {
+func (b *forkSessionBody) ToOp(id string) *agent.ForkSession {
 	return &agent.ForkSession{
 		Session: id, NewSession: b.ID, Snapshot: b.SnapshotID, IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
 	}

@@ -11,7 +11,7 @@ type putSessionOp struct {
 	sessionBody
 }
 
-func (o *putSessionOp) op() (agent.Op, error) { return o.sessionBody.op(o.Session), nil }
+func (o *putSessionOp) op() (agent.Op, error) { return o.sessionBody.ToOp(o.Session), nil }
 
 type claimSessionOp struct {
 	opName
@@ -19,7 +19,7 @@ type claimSessionOp struct {
 	claimSessionBody
 }
 
-func (o *claimSessionOp) op() (agent.Op, error) { return o.claimSessionBody.op(o.Session) }
+func (o *claimSessionOp) op() (agent.Op, error) { return o.claimSessionBody.ToOp(o.Session) }
 
 type resumeSessionOp struct {
 	opName
@@ -43,7 +43,7 @@ type checkpointSessionOp struct {
 	checkpointSessionBody
 }
 
-func (o *checkpointSessionOp) op() (agent.Op, error) { return o.checkpointSessionBody.op(o.Session) }
+func (o *checkpointSessionOp) op() (agent.Op, error) { return o.checkpointSessionBody.ToOp(o.Session) }
 
 // commitSessionOp has what the turn leaves behind beside the session's name.
 type commitSessionOp struct {
@@ -64,7 +64,7 @@ type renewSessionOp struct {
 	renewSessionBody
 }
 
-func (o *renewSessionOp) op() (agent.Op, error) { return o.renewSessionBody.op(o.Session) }
+func (o *renewSessionOp) op() (agent.Op, error) { return o.renewSessionBody.ToOp(o.Session) }
 
 type cancelSessionOp struct {
 	opName
@@ -72,7 +72,7 @@ type cancelSessionOp struct {
 	cancelSessionBody
 }
 
-func (o *cancelSessionOp) op() (agent.Op, error) { return o.cancelSessionBody.op(o.Session), nil }
+func (o *cancelSessionOp) op() (agent.Op, error) { return o.cancelSessionBody.ToOp(o.Session), nil }
 
 type forkSessionOp struct {
 	opName
@@ -80,7 +80,7 @@ type forkSessionOp struct {
 	forkSessionBody
 }
 
-func (o *forkSessionOp) op() (agent.Op, error) { return o.forkSessionBody.op(o.Session), nil }
+func (o *forkSessionOp) op() (agent.Op, error) { return o.forkSessionBody.ToOp(o.Session), nil }
 
 type deleteSessionOp struct {
 	opName
@@ -101,7 +101,7 @@ type decideReviewOp struct {
 	decideBody
 }
 
-func (o *decideReviewOp) op() (agent.Op, error) { return o.decideBody.op(o.Review), nil }
+func (o *decideReviewOp) op() (agent.Op, error) { return o.decideBody.ToOp(o.Review), nil }
 
 type (
 	getSessionRead struct {

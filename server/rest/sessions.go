@@ -73,21 +73,21 @@ func (f *front) routeTurns() {
 		}
 	}
 	register(f, turn("claim", "Begin a turn under a new lease"),
-		func(c *call, body *claimSessionBody) error { return c.turn(body.op(c.id("id"))) })
+		func(c *call, body *claimSessionBody) error { return c.turn(body.ToOp(c.id("id"))) })
 	register(f, turn("claim_resume", "Take a turn up again that hibernates or waits, under a new lease"),
 		func(c *call, body *runnerBody) error { return c.turn(body.resume(c.id("id"))) })
 	register(f, turn("recover", "Take over a turn whose lease has expired, under a new one"),
 		func(c *call, body *runnerBody) error { return c.turn(body.recover(c.id("id"))) })
 	register(f, turn("checkpoint", "Keep a snapshot of the turn that runs, and renew its lease"),
-		func(c *call, body *checkpointSessionBody) error { return c.turn(body.op(c.id("id"))) })
+		func(c *call, body *checkpointSessionBody) error { return c.turn(body.ToOp(c.id("id"))) })
 	register(f, turn("commit", "End the turn that runs, and its lease"),
-		func(c *call, body *endTurnBody) error { return c.turn(body.op(c.id("id"))) })
+		func(c *call, body *endTurnBody) error { return c.turn(body.ToOp(c.id("id"))) })
 	register(f, turn("renew", "Give a lease its full ttl again"),
-		func(c *call, body *renewSessionBody) error { return c.turn(body.op(c.id("id"))) })
+		func(c *call, body *renewSessionBody) error { return c.turn(body.ToOp(c.id("id"))) })
 	cancel := turn("cancel", "End whatever a session does: its turn is fenced, its queue emptied, its reviews withdrawn")
 	cancel.bodyNeeded, cancel.condition = false, "if_revision"
 	register(f, cancel, func(c *call, body *cancelSessionBody) error {
-		op := body.op(c.id("id"))
+		op := body.ToOp(c.id("id"))
 		op.IfRevision = c.conditioned(op.IfRevision)
 		return c.turn(op, nil)
 	})
@@ -119,7 +119,7 @@ func (c *call) createSession(body *sessionBody) error {
 	if err != nil {
 		return err
 	}
-	op := body.op(id)
+	op := body.ToOp(id)
 	if op.IfRevision == nil {
 		op.IfRevision = new(uint64) // in classic mode too: the id is new
 	}
@@ -127,13 +127,13 @@ func (c *call) createSession(body *sessionBody) error {
 }
 
 func (c *call) putSession(body *sessionBody) error {
-	op := body.op(c.id("id"))
+	op := body.ToOp(c.id("id"))
 	op.IfRevision = c.conditioned(op.IfRevision)
 	return c.storeSession(op)
 }
 
 func (c *call) forkSession(body *forkSessionBody) error {
-	op := body.op(c.id("id"))
+	op := body.ToOp(c.id("id"))
 	op.IfRevision = c.conditioned(op.IfRevision)
 	return c.storeSession(op)
 }

@@ -83,7 +83,7 @@ type compactBody struct {
 	IfIncarnation uint64   `json:"if_incarnation,omitempty"`
 }
 
-func (b *compactBody) op(thread string) *agent.CompactThread {
+func (b *compactBody) ToOp(thread string) *agent.CompactThread {
 	return &agent.CompactThread{Thread: thread, BeforeSeq: b.BeforeSeq, Summary: agent.JSON(b.Summary), IfIncarnation: b.IfIncarnation}
 }
 
@@ -94,6 +94,10 @@ type compacted struct {
 	Floor uint64 `json:"floor"`
 }
 
+func compactedOf(t agent.Thread) compacted {
+	return compacted{Rev: t.Rev, Head: t.Head.String(), Floor: t.Floor}
+}
+
 // forkBody asks for a thread that shares another's beginning.
 type forkBody struct {
 	ID            string  `json:"id" doc:"Of the new thread"`
@@ -101,7 +105,7 @@ type forkBody struct {
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }
 
-func (b *forkBody) op(thread string) *agent.ForkThread {
+func (b *forkBody) ToOp(thread string) *agent.ForkThread {
 	return &agent.ForkThread{Thread: thread, NewThread: b.ID, AtRev: b.AtRev, IfIncarnation: b.IfIncarnation}
 }
 
@@ -216,7 +220,7 @@ func (c *call) deleteThread(*none) error {
 }
 
 func (c *call) compactThread(body *compactBody) error {
-	result, err := c.commit(body.op(c.id("id")))
+	result, err := c.commit(body.ToOp(c.id("id")))
 	if err != nil {
 		return err
 	}
@@ -225,11 +229,11 @@ func (c *call) compactThread(body *compactBody) error {
 		return err
 	}
 	t := done.Thread
-	return c.answer(reply{revision: &t.Rev, body: compacted{Rev: t.Rev, Head: t.Head.String(), Floor: t.Floor}})
+	return c.answer(reply{revision: &t.Rev, body: compactedOf(t)})
 }
 
 func (c *call) forkThread(body *forkBody) error {
-	result, err := c.commit(body.op(c.id("id")))
+	result, err := c.commit(body.ToOp(c.id("id")))
 	if err != nil {
 		return err
 	}
