@@ -32,6 +32,9 @@ var mayImport = map[string][]string{
 	"proto/codec":    {},
 	"proto/snapfile": {"proto/log"},
 
+	// The JSON contract, which HTTP serves and dormctl reads and prints.
+	"api/document": {"agent", "agent/replay", "instance/pod"},
+
 	// What finds an agent's memories: pure, in memory.
 	"recall": {"agent"},
 
@@ -55,7 +58,7 @@ var mayImport = map[string][]string{
 	// The surface of a node.
 	"router":      {"agent", "placement"},
 	"server/grpc": {"agent", "proto/api", "proto/codec", "proto/wire"},
-	"server/rest": {"agent", "agent/replay", "instance/pod"},
+	"server/rest": {"agent", "agent/replay", "api/document", "instance/pod"},
 	"node": {
 		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/foreman",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",

@@ -5,38 +5,14 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 // jsonBodyBytesMax bounds a JSON body: the largest commit, all of it values in
 // base64 (4/3), and 1 MiB for white space, names and escapes.
 const jsonBodyBytesMax = agent.CommitBytesMax/3*4 + 1<<20
-
-// document is one JSON value as its writer wrote it, null included; nil means
-// that it was left out.
-type document []byte
-
-// UnmarshalJSONFrom keeps the value's bytes.
-func (d *document) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	value, err := dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	*d = document(value.Clone())
-	return nil
-}
-
-// MarshalJSONTo writes the bytes that were kept; none is an empty object.
-func (d document) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if len(d) == 0 {
-		return enc.WriteValue(jsontext.Value("{}"))
-	}
-	return enc.WriteValue(jsontext.Value(d))
-}
 
 // readBody reads a whole body of at most limit bytes, which the caller has
 // counted against the bodies in memory.
@@ -77,7 +53,7 @@ func decodeBody[B any](c *call) (*B, error) {
 		return nil, err
 	}
 	body := new(B)
-	if err := decode(raw, body, "body"); err != nil {
+	if err := document.Decode(raw, body, "body"); err != nil {
 		return nil, err
 	}
 	return body, nil
@@ -87,7 +63,7 @@ func decodeBody[B any](c *call) (*B, error) {
 // a type is taken to be JSON.
 func (c *call) accept() error {
 	if coding := c.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return agent.Errorf(codeUnsupportedMedia, "the body is encoded as %q; send it plain", coding)
+		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it plain", coding)
 	}
 	named := c.r.Header.Get("Content-Type")
 	if named == "" {
@@ -98,15 +74,7 @@ func (c *call) accept() error {
 			return nil
 		}
 	}
-	return agent.Errorf(codeUnsupportedMedia, "the body is %q; this call takes %v", named, c.route.types())
-}
-
-// timed turns milliseconds into a duration, as far as one goes.
-func timed(field string, ms uint64) (time.Duration, error) {
-	if ms > uint64(agent.TTLMax/time.Millisecond) {
-		return 0, agent.Invalid(field, "%d ms is more than ten years", ms)
-	}
-	return time.Duration(ms) * time.Millisecond, nil
+	return agent.Errorf(document.CodeUnsupportedMedia, "the body is %q; this call takes %v", named, c.route.types())
 }
 
 // mediaType is a Content-Type without its parameters, in lower case.

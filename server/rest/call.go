@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 // call is one request on its way to an answer.
@@ -101,7 +102,7 @@ func (c *call) flag(name string) bool {
 
 // duration is a query parameter in milliseconds.
 func (c *call) duration(name string) time.Duration {
-	d, err := timed(name, c.number(name))
+	d, err := document.Duration(name, c.number(name))
 	if err != nil {
 		c.fail(err)
 	}

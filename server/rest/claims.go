@@ -4,77 +4,26 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// claim is how a claim stands.
-type claim struct {
-	Name      string `json:"name"`
-	Holder    string `json:"holder,omitzero" doc:"Left out, as all that follows, where nobody holds it"`
-	Epoch     uint64 `json:"epoch,omitzero" doc:"Of this holding, for Dormouse-Fence; it only grows"`
-	TTLMS     int64  `json:"ttl_ms,omitzero"`
-	ClaimedAt int64  `json:"claimed_at,omitzero" doc:"When this holding began"`
-	ExpiresAt int64  `json:"expires_at,omitzero" doc:"Where it is not renewed; by log time, which stands still while nobody leads"`
-}
-
-func claimOf(c agent.Claim) claim {
-	return claim{
-		Name: c.Name, Holder: c.Holder, Epoch: c.Epoch, TTLMS: c.TTL.Milliseconds(), ClaimedAt: c.ClaimedAt, ExpiresAt: c.ExpiresAt,
-	}
-}
-
-// takeBody asks for a claim.
-type takeBody struct {
-	Holder string `json:"holder"`
-	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"From 1,000 to 86,400,000; 30,000 where absent"`
-}
-
-func (b *takeBody) ToOp(name string) (agent.Op, error) {
-	ttl, err := timed("ttl_ms", b.TTLMS)
-	return &agent.TakeClaim{Claim: name, Holder: b.Holder, TTL: ttl}, err
-}
-
-// renewBody renews a holding.
-type renewBody struct {
-	Holder string `json:"holder"`
-	Epoch  uint64 `json:"epoch"`
-	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"What it was where absent"`
-}
-
-func (b *renewBody) ToOp(name string) (agent.Op, error) {
-	ttl, err := timed("ttl_ms", b.TTLMS)
-	return &agent.RenewClaim{Claim: name, Holder: b.Holder, Epoch: b.Epoch, TTL: ttl}, err
-}
-
-// releaseBody ends a holding, or hands the claim over.
-type releaseBody struct {
-	Holder string `json:"holder"`
-	Epoch  uint64 `json:"epoch"`
-	To     string `json:"to,omitempty" doc:"The next holder, under a new epoch; nobody where absent"`
-	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"Of the next holding; what it was where absent"`
-}
-
-func (b *releaseBody) ToOp(name string) (agent.Op, error) {
-	ttl, err := timed("ttl_ms", b.TTLMS)
-	return &agent.ReleaseClaim{Claim: name, Holder: b.Holder, Epoch: b.Epoch, To: b.To, TTL: ttl}, err
-}
 
 func (f *front) routeClaims() {
 	const tag, one = "claims", "/v1/claims/{name}"
 	register(f, route{
 		method: http.MethodPost, path: one, id: "take-claim", tag: tag, summary: "Take a claim that nobody else holds, under a new epoch",
-		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: claim{},
-	}, func(c *call, body *takeBody) error { return c.changeClaim(body) })
+		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.Claim{},
+	}, func(c *call, body *document.TakeBody) error { return c.changeClaim(body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/renew", id: "renew-claim", tag: tag, summary: "Give a holding its full ttl again",
-		effect: writes, bodyNeeded: true, answers: claim{},
-	}, func(c *call, body *renewBody) error { return c.changeClaim(body) })
+		effect: writes, bodyNeeded: true, answers: document.Claim{},
+	}, func(c *call, body *document.RenewBody) error { return c.changeClaim(body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/release", id: "release-claim", tag: tag, summary: "End a holding, or hand the claim over",
-		effect: writes, bodyNeeded: true, answers: claim{},
-	}, func(c *call, body *releaseBody) error { return c.changeClaim(body) })
+		effect: writes, bodyNeeded: true, answers: document.Claim{},
+	}, func(c *call, body *document.ReleaseBody) error { return c.changeClaim(body) })
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-claim", tag: tag, summary: "Read who holds a claim",
-		effect: reads, answers: claim{},
+		effect: reads, answers: document.Claim{},
 	}, (*call).getClaim)
 	register(f, route{
 		method: http.MethodGet, path: one + "/watch", id: "watch-claim", tag: tag,
@@ -83,7 +32,7 @@ func (f *front) routeClaims() {
 	}, (*call).watchClaim)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/claims", id: "list-claims", tag: tag, summary: "List the claims that somebody holds, in name order",
-		effect: reads, query: listQuery, answers: list[claim]{},
+		effect: reads, query: listQuery, answers: document.List[document.Claim]{},
 	}, (*call).listClaims)
 }
 
@@ -106,7 +55,7 @@ func (c *call) changeClaim(body claimBody) error {
 	if err != nil {
 		return err
 	}
-	a := reply{body: claimOf(done.Claim)}
+	a := reply{body: document.ClaimOf(done.Claim)}
 	if c.route.creates {
 		a.location = location("claims", done.Claim.Name)
 	}
@@ -118,7 +67,7 @@ func (c *call) getClaim(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: claimOf(*found)})
+	return c.answer(reply{body: document.ClaimOf(*found)})
 }
 
 func (c *call) listClaims(*none) error {
@@ -126,7 +75,7 @@ func (c *call) listClaims(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: listOf(found.Items, found.Next, claimOf)})
+	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ClaimOf)})
 }
 
 // watchClaim streams until the caller leaves. One that nobody holds is watched

@@ -2,78 +2,16 @@ package rest
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// member is a node as the cluster knows it and the answering node sees it.
-type member struct {
-	ID           string    `json:"id"`
-	Incarnation  string    `json:"incarnation"`
-	Addresses    addresses `json:"addresses"`
-	Voter        bool      `json:"voter"`
-	WantVote     bool      `json:"want_vote"`
-	Leader       bool      `json:"leader"`
-	Status       string    `json:"status" doc:"alive, suspect, failed, left or unknown"`
-	Version      string    `json:"version"`
-	AppliedIndex uint64    `json:"applied_index" doc:"0 where the node could not be asked"`
-	Host         bool      `json:"host,omitempty" doc:"It keeps instances and no data"`
-}
-
-type addresses struct {
-	HTTP   string `json:"http,omitempty"`
-	GRPC   string `json:"grpc,omitempty"`
-	Raft   string `json:"raft,omitempty"`
-	Gossip string `json:"gossip,omitempty"`
-}
-
-// clusterStatus is the cluster as one node sees it.
-type clusterStatus struct {
-	ClusterID    string   `json:"cluster_id"`
-	Node         string   `json:"node" doc:"Who answers"`
-	Leader       string   `json:"leader" doc:"Empty where none is known"`
-	Term         uint64   `json:"term"`
-	CommitIndex  uint64   `json:"commit_index"`
-	AppliedIndex uint64   `json:"applied_index"`
-	Chain        string   `json:"chain" doc:"Over all batches up to applied_index, in hex: equal on equal nodes"`
-	FeatureLevel uint32   `json:"feature_level"`
-	Version      string   `json:"version"`
-	Members      []member `json:"members" nullable:"false"`
-}
-
-func clusterStatusOf(s agent.ClusterStatus) clusterStatus {
-	out := clusterStatus{
-		ClusterID: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term,
-		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: fmt.Sprintf("%08x", s.Chain),
-		FeatureLevel: s.FeatureLevel, Version: s.Version, Members: make([]member, len(s.Members)),
-	}
-	for i, m := range s.Members {
-		out.Members[i] = member{
-			ID: m.ID, Incarnation: m.Incarnation,
-			Addresses: addresses{HTTP: m.HTTPAddr, GRPC: m.GRPCAddr, Raft: m.RaftAddr, Gossip: m.GossipAddr},
-			Voter:     m.Voter, WantVote: m.WantVote, Leader: m.Leader,
-			Status: m.Status, Version: m.Version, AppliedIndex: m.AppliedIndex, Host: m.Host,
-		}
-	}
-	return out
-}
-
-// changeBody names the node that a change is about.
-type changeBody struct {
-	Node string `json:"node,omitempty" doc:"The node's id; transfer takes any where absent"`
-}
-
-// changed answers a change.
-type changed struct {
-	Leader string `json:"leader" doc:"After the change"`
-}
 
 func (f *front) routeCluster() {
 	const tag, path = "cluster", "/v1/cluster"
 	register(f, route{
-		method: http.MethodGet, path: path, id: "get-cluster", tag: tag, summary: "The cluster as this node sees it", answers: clusterStatus{},
+		method: http.MethodGet, path: path, id: "get-cluster", tag: tag, summary: "The cluster as this node sees it", answers: document.ClusterStatus{},
 	}, (*call).clusterStatus)
 	for change, summary := range map[agent.Change]string{
 		agent.ChangeLeave:    "Remove a node for good",
@@ -83,8 +21,8 @@ func (f *front) routeCluster() {
 	} {
 		register(f, route{
 			method: http.MethodPost, path: path + "/" + string(change), id: string(change) + "-node", tag: tag, summary: summary,
-			bodyNeeded: change != agent.ChangeTransfer, answers: changed{},
-		}, func(c *call, body *changeBody) error { return c.change(change, body.Node) })
+			bodyNeeded: change != agent.ChangeTransfer, answers: document.Changed{},
+		}, func(c *call, body *document.ChangeBody) error { return c.change(change, body.Node) })
 	}
 	register(f, route{
 		method: http.MethodGet, path: path + "/backup", id: "get-backup", tag: tag, summary: "A consistent snapshot of the whole store",
@@ -98,7 +36,7 @@ func (c *call) clusterStatus(*none) error {
 		return readOutcome(err)
 	}
 	c.at(status.AppliedIndex)
-	return c.answer(reply{body: clusterStatusOf(status)})
+	return c.answer(reply{body: document.ClusterStatusOf(status)})
 }
 
 func (c *call) change(change agent.Change, node string) error {
@@ -109,7 +47,7 @@ func (c *call) change(change agent.Change, node string) error {
 	if err != nil {
 		return writeOutcome(err)
 	}
-	return c.answer(reply{body: changed{Leader: leader}})
+	return c.answer(reply{body: document.Changed{Leader: leader}})
 }
 
 // backup streams. What goes wrong after the first byte ends the connection, so

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (f *front) routeConversations() {
@@ -12,12 +13,12 @@ func (f *front) routeConversations() {
 	register(f, route{
 		method: http.MethodPut, path: one, id: "save-conversation", tag: tag,
 		summary: "Save the state that a conversation goes on from: a stale one is refused with revision_mismatch",
-		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: conversationRow{},
+		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.ConversationRow{},
 	}, (*call).saveConversation)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-conversation", tag: tag,
 		summary: "Read a conversation with its state and what is pending; forbidden where it has another agent or owner",
-		effect:  reads, query: ref, answers: savedConversation{},
+		effect:  reads, query: ref, answers: document.SavedConversation{},
 	}, (*call).getConversation)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-conversation", tag: tag, summary: "Delete a conversation with its messages",
@@ -26,32 +27,32 @@ func (f *front) routeConversations() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/conversations", id: "list-conversations", tag: tag,
 		summary: "List conversations in id order: all of them, or one agent's, one owner's, or those that wait for a person",
-		effect:  reads, query: append([]string{"interrupted", "agent_id", "owner_id"}, listQuery...), answers: list[conversationRow]{},
+		effect:  reads, query: append([]string{"interrupted", "agent_id", "owner_id"}, listQuery...), answers: document.List[document.ConversationRow]{},
 	}, (*call).listConversations)
 	register(f, route{
 		method: http.MethodPost, path: one + "/interrupted", id: "set-interrupted", tag: tag,
-		summary: "Say whether a conversation waits for a person", effect: writes, bodyNeeded: true, answers: conversationChange{},
-	}, func(c *call, body *interruptedBody) error { return c.changeConversation(body) })
+		summary: "Say whether a conversation waits for a person", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
+	}, func(c *call, body *document.InterruptedBody) error { return c.changeConversation(body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/pending", id: "pend-message", tag: tag,
-		summary: "Keep a message for a busy agent, until a save consumes it", effect: writes, bodyNeeded: true, answers: conversationChange{},
-	}, func(c *call, body *pendBody) error { return c.changeConversation(body) })
+		summary: "Keep a message for a busy agent, until a save consumes it", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
+	}, func(c *call, body *document.PendBody) error { return c.changeConversation(body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/messages", id: "save-messages", tag: tag,
-		summary: "Add to what people see", effect: writes, bodyNeeded: true, answers: conversationChange{},
-	}, func(c *call, body *messagesBody) error { return c.changeConversation(body) })
+		summary: "Add to what people see", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
+	}, func(c *call, body *document.MessagesBody) error { return c.changeConversation(body) })
 	register(f, route{
 		method: http.MethodGet, path: one + "/messages", id: "list-messages", tag: tag, summary: "Read what people see, in order",
-		effect: reads, query: append([]string{"from", "tail", "limit"}, ref...), answers: messagePage{},
+		effect: reads, query: append([]string{"from", "tail", "limit"}, ref...), answers: document.MessagePage{},
 	}, (*call).listMessages)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/messages/{message}", id: "update-message", tag: tag,
-		summary: "Change a message in its place: a tool call's status, or what it came to", effect: writes, bodyNeeded: true, answers: entryStamp{},
+		summary: "Change a message in its place: a tool call's status, or what it came to", effect: writes, bodyNeeded: true, answers: document.EntryStamp{},
 	}, (*call).updateMessage)
 }
 
-func (c *call) saveConversation(body *saveConversationBody) error {
-	result, err := c.commit(body.save(c.id("id"), c.conditioned(body.IfRevision)))
+func (c *call) saveConversation(body *document.SaveConversationBody) error {
+	result, err := c.commit(body.ToOp(c.id("id"), c.conditioned(body.IfRevision)))
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (c *call) saveConversation(body *saveConversationBody) error {
 		return err
 	}
 	row := done.Conversation
-	a := reply{revision: &row.Revision, body: conversationRowOf(row)}
+	a := reply{revision: &row.Revision, body: document.ConversationRowOf(row)}
 	if row.Revision == 1 { // revisions count from 1 in each incarnation
 		a.location = location("conversations", row.ID)
 	}
@@ -77,7 +78,7 @@ func (c *call) getConversation(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &found.Revision, body: savedConversationOf(found)})
+	return c.answer(reply{revision: &found.Revision, body: document.SavedConversationOf(found)})
 }
 
 func (c *call) deleteConversation(*none) error {
@@ -97,7 +98,7 @@ func (c *call) listConversations(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: listOf(found.Items, found.Next, conversationRowOf)})
+	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ConversationRowOf)})
 }
 
 // conversationBody asks for an op on a conversation.
@@ -115,7 +116,7 @@ func (c *call) changeConversation(body conversationBody) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: conversationChangeOf(done)})
+	return c.answer(reply{body: document.ConversationChangeOf(done)})
 }
 
 func (c *call) listMessages(*none) error {
@@ -125,11 +126,11 @@ func (c *call) listMessages(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: messagePageOf(found)})
+	return c.answer(reply{body: document.MessagePageOf(found)})
 }
 
-func (c *call) updateMessage(body *updateMessageBody) error {
-	result, err := c.commit(body.update(c.id("id"), c.id("message")))
+func (c *call) updateMessage(body *document.UpdateMessageBody) error {
+	result, err := c.commit(body.ToOp(c.id("id"), c.id("message")))
 	if err != nil {
 		return err
 	}
@@ -140,5 +141,5 @@ func (c *call) updateMessage(body *updateMessageBody) error {
 	if !done.Found {
 		return agent.Errorf(agent.CodeNotFound, "conversation %q shows no message %q", c.id("id"), c.id("message"))
 	}
-	return c.answer(reply{body: entryStamp(done.Message)})
+	return c.answer(reply{body: document.EntryStamp(done.Message)})
 }

@@ -4,77 +4,15 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// file is a file without its bytes.
-type file struct {
-	Path        string   `json:"path"`
-	Incarnation uint64   `json:"incarnation"`
-	Revision    uint64   `json:"revision"`
-	Bytes       uint64   `json:"bytes"`
-	ContentType string   `json:"content_type,omitzero"`
-	Metadata    document `json:"metadata"`
-	UpdatedAt   int64    `json:"updated_at"`
-	ExpiresAt   int64    `json:"expires_at,omitzero"`
-}
-
-func fileOf(r agent.ValueRow) file {
-	path, _ := agent.FilePath(r.Key)
-	return file{
-		Path: path, Incarnation: r.Incarnation, Revision: r.Revision, Bytes: r.Size, ContentType: r.ContentType,
-		Metadata: document(r.Metadata), UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
-	}
-}
-
-// fileStamp answers a write of a file.
-type fileStamp struct {
-	Path        string `json:"path"`
-	Incarnation uint64 `json:"incarnation"`
-	Revision    uint64 `json:"revision"`
-	CreatedAt   int64  `json:"created_at"`
-	UpdatedAt   int64  `json:"updated_at"`
-}
-
-func fileStampOf(r *agent.ValueResult) fileStamp {
-	path, _ := agent.FilePath(r.Key)
-	return fileStamp{Path: path, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
-}
-
-// describeBody changes what is known of a value beside its bytes.
-type describeBody struct {
-	ContentType   string   `json:"content_type,omitempty" doc:"Keeps it where absent"`
-	Metadata      document `json:"metadata,omitempty" doc:"A merge patch (RFC 7396)"`
-	IfRevision    *uint64  `json:"if_revision,omitempty"`
-	IfIncarnation uint64   `json:"if_incarnation,omitempty"`
-}
-
-type moveBody struct {
-	To string `json:"to" doc:"The path to move it to, where there must be none"`
-	describeBody
-}
-
-// reviseValueOp revises a value within a commit; files are values.
-type reviseValueOp struct {
-	opName
-	Key string `json:"key"`
-	To  string `json:"to,omitempty" doc:"The key to move it to, where there must be none"`
-	describeBody
-}
-
-func (o *reviseValueOp) op() (agent.Op, error) { return o.revise(o.Key, o.To, o.IfRevision), nil }
-
-func (b *describeBody) revise(key, to string, revision *uint64) *agent.ReviseValue {
-	return &agent.ReviseValue{
-		Key: key, To: to, ContentType: b.ContentType, Metadata: agent.JSON(b.Metadata), IfRevision: revision, IfIncarnation: b.IfIncarnation,
-	}
-}
 
 func (f *front) routeFiles() {
 	const tag, one = "files", "/v1/files/{path}"
 	register(f, route{
 		method: http.MethodPut, path: one, id: "write-file", tag: tag, summary: "Write a file: the body, byte for byte, with its type; the path is percent-encoded",
 		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation"},
-		accepts: []string{anyMedia}, creates: true, answers: fileStamp{},
+		accepts: []string{anyMedia}, creates: true, answers: document.FileStamp{},
 	}, (*call).writeFile)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "read-file", tag: tag, summary: "Read a file as it was written",
@@ -82,21 +20,21 @@ func (f *front) routeFiles() {
 	}, (*call).readFile)
 	register(f, route{
 		method: http.MethodGet, path: one + "/metadata", id: "file-metadata", tag: tag, summary: "Read what is known of a file beside its bytes",
-		effect: reads, answers: file{},
+		effect: reads, answers: document.File{},
 	}, (*call).fileMetadata)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/metadata", id: "describe-file", tag: tag, summary: "Change a file's content type or metadata, and not its bytes",
-		effect: writes, condition: "if_revision", bodyNeeded: true, answers: fileStamp{},
-	}, func(c *call, body *describeBody) error { return c.reviseFile("", body) })
+		effect: writes, condition: "if_revision", bodyNeeded: true, answers: document.FileStamp{},
+	}, func(c *call, body *document.DescribeBody) error { return c.reviseFile("", body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/move", id: "move-file", tag: tag, summary: "Move a file, all at once",
-		effect: writes, condition: "if_revision", bodyNeeded: true, answers: fileStamp{},
-	}, func(c *call, body *moveBody) error {
+		effect: writes, condition: "if_revision", bodyNeeded: true, answers: document.FileStamp{},
+	}, func(c *call, body *document.MoveBody) error {
 		to, err := agent.FileKey(body.To)
 		if err != nil {
 			return err
 		}
-		return c.reviseFile(to, &body.describeBody)
+		return c.reviseFile(to, &body.DescribeBody)
 	})
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-file", tag: tag, summary: "Delete a file",
@@ -104,7 +42,7 @@ func (f *front) routeFiles() {
 	}, (*call).deleteFile)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/files", id: "list-files", tag: tag, summary: "List files in order of paths",
-		effect: reads, query: listQuery, answers: list[file]{},
+		effect: reads, query: listQuery, answers: document.List[document.File]{},
 	}, (*call).listFiles)
 }
 
@@ -130,7 +68,7 @@ func (c *call) writeFile(*none) error {
 // answerFile answers a write; made tells that the file is new.
 func (c *call) answerFile(stamp *agent.ValueResult, made bool) error {
 	path, _ := agent.FilePath(stamp.Key)
-	a := reply{revision: &stamp.Revision, body: fileStampOf(stamp)}
+	a := reply{revision: &stamp.Revision, body: document.FileStampOf(stamp)}
 	if made {
 		a.location = location("files", path)
 	}
@@ -144,14 +82,14 @@ func (c *call) fileMetadata(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &v.Revision, body: fileOf(agent.ValueRow{
+	return c.answer(reply{revision: &v.Revision, body: document.FileOf(agent.ValueRow{
 		Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType, Size: uint64(len(v.Bytes)),
 		Metadata: v.Metadata, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
 	})})
 }
 
-func (c *call) reviseFile(to string, body *describeBody) error {
-	result, err := c.commit(body.revise(c.fileKey(), to, c.conditioned(body.IfRevision)))
+func (c *call) reviseFile(to string, body *document.DescribeBody) error {
+	result, err := c.commit(body.ToOp(c.fileKey(), to, c.conditioned(body.IfRevision)))
 	if err != nil {
 		return err
 	}
@@ -175,5 +113,5 @@ func (c *call) listFiles(*none) error {
 		return err
 	}
 	next, _ := agent.FilePath(found.Next)
-	return c.answer(reply{body: listOf(found.Items, next, fileOf)})
+	return c.answer(reply{body: document.ListOf(found.Items, next, document.FileOf)})
 }

@@ -4,30 +4,26 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// health answers a probe that succeeds; one that fails is a problem.
-type health struct {
-	Status string `json:"status"`
-}
 
 func (f *front) routeHealth() {
 	const tag = "health"
 	register(f, route{
-		method: http.MethodGet, path: "/livez", id: "get-livez", tag: tag, probe: true, summary: "Is the process up?", answers: health{},
+		method: http.MethodGet, path: "/livez", id: "get-livez", tag: tag, probe: true, summary: "Is the process up?", answers: document.Health{},
 	}, func(c *call, _ *none) error {
-		return c.answer(reply{body: health{Status: "ok"}})
+		return c.answer(reply{body: document.Health{Status: "ok"}})
 	})
 	register(f, route{
-		method: http.MethodGet, path: "/readyz", id: "get-readyz", tag: tag, probe: true, summary: "Is the node ready to serve?", answers: health{},
+		method: http.MethodGet, path: "/readyz", id: "get-readyz", tag: tag, probe: true, summary: "Is the node ready to serve?", answers: document.Health{},
 	}, func(c *call, _ *none) error {
 		if f.options.Ready == nil {
-			return c.answer(reply{body: health{Status: "ok"}})
+			return c.answer(reply{body: document.Health{Status: "ok"}})
 		}
 		if why := f.options.Ready(); why != nil {
 			return agent.Errorf(agent.CodeUnavailable, "not ready: %v", why)
 		}
-		return c.answer(reply{body: health{Status: "ok"}})
+		return c.answer(reply{body: document.Health{Status: "ok"}})
 	})
 	if f.options.Metrics == nil {
 		return

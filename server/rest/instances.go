@@ -4,113 +4,18 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// instance is one instance as its owner sees it.
-type instance struct {
-	Manager     string               `json:"manager"`
-	Key         string               `json:"key"`
-	Partition   int                  `json:"partition"`
-	Node        string               `json:"node" doc:"The owner of its partition"`
-	Epoch       uint64               `json:"epoch" doc:"…and of the owning"`
-	Status      agent.InstanceStatus `json:"status" enum:"dormant,waking,awake,draining"`
-	Source      agent.InstanceSource `json:"source,omitempty" enum:"awake,thawed,fresh" doc:"Of a start: where the instance came from"`
-	Attachments int                  `json:"attachments"`
-	Thread      instanceThread       `json:"thread"`
-	Revision    uint64               `json:"revision" doc:"Of its checkpoint; 0 where there is none yet"`
-}
-
-type instanceThread struct {
-	ID  string `json:"id"`
-	Rev uint64 `json:"rev"`
-}
-
-func instanceOf(i agent.Instance) instance {
-	return instance{
-		Manager: i.Manager, Key: i.Key, Partition: i.Partition, Node: i.Node, Epoch: i.Epoch, Status: i.Status, Source: i.Source,
-		Attachments: i.Attachments, Thread: instanceThread{ID: i.Thread, Rev: i.Rev}, Revision: i.Revision,
-	}
-}
-
-type startBody struct {
-	InitialState document `json:"initial_state,omitempty" doc:"Where there is no checkpoint; {} where absent"`
-}
-
-type attachBody struct {
-	Attachment string `json:"attachment,omitempty" doc:"Names who; made up where absent"`
-	TTLMS      uint64 `json:"ttl_ms,omitempty" doc:"The attachment lapses unless touched for so long; the manager's where absent"`
-}
-
-type attached struct {
-	instance
-	Attachment string `json:"attachment"`
-	ExpiresAt  int64  `json:"expires_at"`
-}
-
-func attachedOf(a agent.Attached) attached {
-	return attached{instance: instanceOf(a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}
-}
-
-type attachmentBody struct {
-	Attachment string `json:"attachment,omitempty"`
-}
-
-type signalBody struct {
-	Type string   `json:"type"`
-	Data document `json:"data,omitempty"`
-	Cast bool     `json:"cast,omitempty" doc:"Answer once it is in the mailbox"`
-}
-
-// signalReply answers a signal.
-type signalReply struct {
-	Node     string   `json:"node"`
-	Epoch    uint64   `json:"epoch"`
-	Rev      uint64   `json:"rev" doc:"Of the thread after the turn"`
-	Revision uint64   `json:"revision" doc:"Of the checkpoint after the turn"`
-	Durable  bool     `json:"durable" doc:"False for a cast and under durability idle: a crash may undo it"`
-	Data     anyValue `json:"data,omitzero" doc:"The handler's answer"`
-}
-
-func signalReplyOf(r agent.Reply) signalReply {
-	return signalReply{
-		Node: r.Node, Epoch: r.Epoch, Rev: r.Rev, Revision: r.Revision, Durable: r.Durable, Data: anyValue{document(r.Data)},
-	}
-}
-
-// nodeStats counts a manager's instances on one node.
-type nodeStats struct {
-	Node        string   `json:"node"`
-	Error       string   `json:"error,omitempty" doc:"Why the node did not answer; its counts are not known"`
-	Awake       int      `json:"awake"`
-	Waking      int      `json:"waking"`
-	Draining    int      `json:"draining"`
-	Attachments int      `json:"attachments"`
-	Signals     uint64   `json:"signals" doc:"Handled since the node started"`
-	Wakes       uint64   `json:"wakes"`
-	Hibernated  uint64   `json:"hibernated"`
-	Failed      uint64   `json:"failed" doc:"Hibernations that failed"`
-	Crashed     uint64   `json:"crashed" doc:"Handlers that panicked or hung"`
-	Keys        []string `json:"keys,omitempty" doc:"Of those awake, in key order; at most 1,000"`
-}
-
-type managerStats struct {
-	Manager string      `json:"manager" doc:"Empty for all"`
-	Nodes   []nodeStats `json:"nodes" nullable:"false"`
-}
-
-func managerStatsOf(s agent.ManagerStats) managerStats {
-	return managerStats{Manager: s.Manager, Nodes: rowsOf(s.Nodes, func(n agent.NodeStats) nodeStats { return nodeStats(n) })}
-}
 
 func (f *front) routeInstances() {
 	const tag, one = "instances", "/v1/managers/{manager}/instances/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one, id: "start-instance", tag: tag, summary: "Get or start an instance: it is awake then",
-		effect: scoped, creates: true, answers: instance{},
+		effect: scoped, creates: true, answers: document.Instance{},
 	}, (*call).startInstance)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-instance", tag: tag, summary: "Look an instance up, without waking it",
-		effect: scoped, answers: instance{},
+		effect: scoped, answers: document.Instance{},
 	}, (*call).lookupInstance)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "stop-instance", tag: tag, summary: "Hibernate an instance and end it; ok once that is durable",
@@ -122,7 +27,7 @@ func (f *front) routeInstances() {
 	}, (*call).hibernateInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/attach", id: "attach-instance", tag: tag, summary: "Keep an instance awake for somebody; starts it",
-		effect: scoped, answers: attached{},
+		effect: scoped, answers: document.Attached{},
 	}, (*call).attachInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/detach", id: "detach-instance", tag: tag, summary: "End an attachment",
@@ -134,22 +39,22 @@ func (f *front) routeInstances() {
 	}, (*call).touchInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/signals", id: "signal-instance", tag: tag, summary: "Ask an instance's handler for something; wakes it",
-		effect: scoped, once: true, bodyNeeded: true, answers: signalReply{},
+		effect: scoped, once: true, bodyNeeded: true, answers: document.SignalReply{},
 	}, (*call).signalInstance)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/cron", id: "patch-instance-cron", tag: tag,
 		summary: "Set or cancel single recurring jobs of an instance; wakes it",
-		effect:  scoped, once: true, bodyNeeded: true, answers: signalReply{},
-	}, func(c *call, specs *document) error {
-		return c.signalInstance(&signalBody{Type: agent.SignalCron, Data: *specs})
+		effect:  scoped, once: true, bodyNeeded: true, answers: document.SignalReply{},
+	}, func(c *call, specs *document.JSON) error {
+		return c.signalInstance(&document.SignalBody{Type: agent.SignalCron, Data: *specs})
 	})
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/stats", id: "manager-stats", tag: tag, summary: "Count a manager's instances over all nodes",
-		effect: scoped, answers: managerStats{},
+		effect: scoped, answers: document.ManagerStats{},
 	}, (*call).managerStats)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/cluster/instances", id: "count-instances", tag: "cluster",
-		summary: "Count the instances of all managers of all scopes, node by node", answers: managerStats{},
+		summary: "Count the instances of all managers of all scopes, node by node", answers: document.ManagerStats{},
 	}, func(c *call, _ *none) error { return c.stats("", "") })
 }
 
@@ -171,7 +76,7 @@ func (c *call) instances() (agent.Instances, error) {
 	return c.front.options.Instances, c.err
 }
 
-func (c *call) startInstance(body *startBody) error {
+func (c *call) startInstance(body *document.StartBody) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -184,7 +89,7 @@ func (c *call) startInstance(body *startBody) error {
 	if err != nil {
 		return writeOutcome(err)
 	}
-	a := reply{body: instanceOf(i)}
+	a := reply{body: document.InstanceOf(i)}
 	if i.Source == agent.SourceFresh {
 		a.location = location("managers", ref.Manager, "instances", ref.Key)
 	}
@@ -200,7 +105,7 @@ func (c *call) lookupInstance(*none) error {
 	if err != nil {
 		return readOutcome(err)
 	}
-	return c.answer(reply{body: instanceOf(i)})
+	return c.answer(reply{body: document.InstanceOf(i)})
 }
 
 func (c *call) stopInstance(*none) error {
@@ -227,12 +132,12 @@ func (c *call) acted(err error) error {
 	return c.answer(reply{})
 }
 
-func (c *call) attachInstance(body *attachBody) error {
+func (c *call) attachInstance(body *document.AttachBody) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
 	}
-	ttl, err := timed("ttl_ms", body.TTLMS)
+	ttl, err := document.Duration("ttl_ms", body.TTLMS)
 	if err != nil {
 		return err
 	}
@@ -244,10 +149,10 @@ func (c *call) attachInstance(body *attachBody) error {
 	if err != nil {
 		return writeOutcome(err)
 	}
-	return c.answer(reply{body: attachedOf(a)})
+	return c.answer(reply{body: document.AttachedOf(a)})
 }
 
-func (c *call) detachInstance(body *attachmentBody) error {
+func (c *call) detachInstance(body *document.AttachmentBody) error {
 	host, ref, err := c.onInstance()
 	if err == nil {
 		err = agent.ValidID("attachment", body.Attachment)
@@ -258,7 +163,7 @@ func (c *call) detachInstance(body *attachmentBody) error {
 	return c.acted(host.Detach(c.r.Context(), ref, body.Attachment))
 }
 
-func (c *call) touchInstance(body *attachmentBody) error {
+func (c *call) touchInstance(body *document.AttachmentBody) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -268,7 +173,7 @@ func (c *call) touchInstance(body *attachmentBody) error {
 
 // signalInstance sends a signal once, however often it comes under one
 // Idempotency-Key.
-func (c *call) signalInstance(body *signalBody) error {
+func (c *call) signalInstance(body *document.SignalBody) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -281,7 +186,7 @@ func (c *call) signalInstance(body *signalBody) error {
 	if err != nil {
 		return writeOutcome(err)
 	}
-	return c.answer(reply{body: signalReplyOf(r)})
+	return c.answer(reply{body: document.SignalReplyOf(r)})
 }
 
 // managerStats counts nothing under a name that is no manager's: zeros would
@@ -303,5 +208,5 @@ func (c *call) stats(scope, manager string) error {
 	if err != nil {
 		return readOutcome(err)
 	}
-	return c.answer(reply{body: managerStatsOf(stats)})
+	return c.answer(reply{body: document.ManagerStatsOf(stats)})
 }

@@ -5,30 +5,8 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// instanceChange is how one instance is, since when and why.
-type instanceChange struct {
-	Manager string               `json:"manager"`
-	Key     string               `json:"key"`
-	Node    string               `json:"node"`
-	Epoch   uint64               `json:"epoch"`
-	Status  agent.InstanceStatus `json:"status"`
-	Reason  string               `json:"reason"`
-	At      int64                `json:"at"`
-}
-
-func instanceChangeOf(e *agent.InstanceEvent) instanceChange {
-	return instanceChange{
-		Manager: e.Manager, Key: e.Key, Node: e.Node, Epoch: e.Epoch, Status: e.Status, Reason: e.Reason, At: e.At,
-	}
-}
-
-// instancesMissed says whose changes may have been missed.
-type instancesMissed struct {
-	Node   string `json:"node,omitempty"`
-	Reason string `json:"reason"`
-}
 
 func (f *front) routeInstanceWatches() {
 	const tag = "instances"
@@ -74,7 +52,7 @@ func (c *call) watchInstances(key string) error {
 // anew, and says so.
 func (e *events) instance(event *agent.InstanceEvent) error {
 	if event.Missed {
-		return e.event("missed", "", instancesMissed{Node: event.Node, Reason: event.Reason})
+		return e.event("missed", "", document.InstancesMissed{Node: event.Node, Reason: event.Reason})
 	}
-	return e.event("instance", "", instanceChangeOf(event))
+	return e.event("instance", "", document.InstanceChangeOf(event))
 }

@@ -2,106 +2,19 @@ package rest
 
 import (
 	"net/http"
-	"time"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// handler says what handles an instance's signals.
-type handler struct {
-	Kind agent.HandlerKind `json:"kind" enum:"document,go,http"`
-	Name string            `json:"name,omitempty" doc:"go: as the embedding program has registered it"`
-	URL  string            `json:"url,omitempty" doc:"http: where signals are posted; its host must be in the nodes' instances.http_allow"`
-	Key  string            `json:"key,omitempty" doc:"http: which of the nodes' keys signs requests"`
-}
-
-// managerBody is a manager as a caller writes it.
-type managerBody struct {
-	Handler       handler          `json:"handler"`
-	IdleTimeoutMS uint64           `json:"idle_timeout_ms,omitempty" doc:"Without an attachment for so long an instance hibernates; 0 means never"`
-	Durability    agent.Durability `json:"durability,omitempty" enum:"turn,idle" doc:"When a signal's effects are stored: before its reply, or at hibernation only; turn where absent"`
-	Storage       agent.Keeping    `json:"storage,omitempty" enum:"cluster,none" doc:"cluster where absent"`
-	Version       uint64           `json:"version,omitempty" doc:"Of the state that the handler understands; 1 where absent"`
-	MailboxMax    uint64           `json:"mailbox_max,omitempty" doc:"Signals that wait for one instance; 64 where absent"`
-	AwakeMax      uint64           `json:"awake_max,omitempty" doc:"Instances awake on one node, past which the least recently used hibernate; no bound of its own where absent"`
-	SignalTTLMS   uint64           `json:"signal_ttl_ms,omitempty" doc:"A handler is given so long for a signal; 30,000 where absent"`
-	AttachTTLMS   uint64           `json:"attach_ttl_ms,omitempty" doc:"An attachment lapses after so long without a touch; 60,000 where absent"`
-	Track         *bool            `json:"track,omitempty" doc:"Each signal leaves an instruction_start and an instruction_end in the thread, the latter with the status ok or error; where absent, those of a Go or HTTP handler do once the instance has a thread"`
-	SkipsPersist  []string         `json:"skips_persist,omitempty" doc:"Top-level fields of the state that are not stored"`
-	Schedules     document         `json:"schedules,omitempty" doc:"Recurring jobs of each instance, set when it wakes; they win over those in its checkpoint"`
-	Metadata      document         `json:"metadata,omitempty"`
-	IfRevision    *uint64          `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
-}
-
-func (b *managerBody) ToOp(name string) (*agent.PutManager, error) {
-	m := agent.Manager{
-		Name:       name,
-		Handler:    agent.Handler{Kind: b.Handler.Kind, Name: b.Handler.Name, URL: b.Handler.URL, Key: b.Handler.Key},
-		Durability: b.Durability, Storage: b.Storage, Version: b.Version,
-		MailboxMax: int(min(b.MailboxMax, agent.MailboxMost+1)), AwakeMax: int(min(b.AwakeMax, agent.AwakeMost+1)),
-		SkipsPersist: b.SkipsPersist, Metadata: agent.JSON(b.Metadata), Schedules: agent.JSON(b.Schedules),
-	}
-	m.SetTracking(b.Track)
-	for _, span := range []struct {
-		field string
-		ms    uint64
-		into  *time.Duration
-	}{
-		{"idle_timeout_ms", b.IdleTimeoutMS, &m.IdleTimeout}, {"signal_ttl_ms", b.SignalTTLMS, &m.SignalTTL}, {"attach_ttl_ms", b.AttachTTLMS, &m.AttachTTL},
-	} {
-		var err error
-		if *span.into, err = timed(span.field, span.ms); err != nil {
-			return nil, err
-		}
-	}
-	return &agent.PutManager{Manager: m, IfRevision: b.IfRevision}, nil
-}
-
-// manager is a stored manager.
-type manager struct {
-	Name          string           `json:"name"`
-	Handler       handler          `json:"handler"`
-	IdleTimeoutMS int64            `json:"idle_timeout_ms"`
-	Durability    agent.Durability `json:"durability"`
-	Storage       agent.Keeping    `json:"storage"`
-	Version       uint64           `json:"version"`
-	MailboxMax    int              `json:"mailbox_max"`
-	AwakeMax      int              `json:"awake_max,omitzero"`
-	SignalTTLMS   int64            `json:"signal_ttl_ms"`
-	AttachTTLMS   int64            `json:"attach_ttl_ms"`
-	Track         *bool            `json:"track" doc:"null: once the instance has a thread"`
-	SkipsPersist  []string         `json:"skips_persist,omitempty"`
-	Schedules     document         `json:"schedules,omitempty"`
-	Metadata      document         `json:"metadata"`
-	Incarnation   uint64           `json:"incarnation"`
-	Revision      uint64           `json:"revision"`
-	CreatedAt     int64            `json:"created_at"`
-	UpdatedAt     int64            `json:"updated_at"`
-}
-
-func managerOf(m agent.Manager) manager {
-	metadata := document(m.Metadata)
-	if metadata == nil {
-		metadata = document("{}")
-	}
-	return manager{
-		Name: m.Name, Handler: handler{Kind: m.Handler.Kind, Name: m.Handler.Name, URL: m.Handler.URL, Key: m.Handler.Key},
-		IdleTimeoutMS: m.IdleTimeout.Milliseconds(), Durability: m.Durability, Storage: m.Storage, Version: m.Version,
-		MailboxMax: m.Mailbox(), AwakeMax: m.AwakeMax, SignalTTLMS: m.SignalTimeout().Milliseconds(), AttachTTLMS: m.AttachmentTTL().Milliseconds(),
-		Track: m.Tracking(), SkipsPersist: m.SkipsPersist, Metadata: metadata,
-		Schedules:   document(m.Schedules),
-		Incarnation: m.Incarnation, Revision: m.Revision, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
-	}
-}
 
 func (f *front) routeManagers() {
 	const tag, one = "managers", "/v1/managers/{manager}"
 	register(f, route{
 		method: http.MethodPut, path: one, id: "put-manager", tag: tag, summary: "Say how the instances of one kind are kept",
-		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: manager{},
+		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.Manager{},
 	}, (*call).putManager)
 	register(f, route{
-		method: http.MethodGet, path: one, id: "get-manager", tag: tag, summary: "Read a manager", effect: reads, answers: manager{},
+		method: http.MethodGet, path: one, id: "get-manager", tag: tag, summary: "Read a manager", effect: reads, answers: document.Manager{},
 	}, (*call).getManager)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-manager", tag: tag, summary: "Delete a manager; what its instances have stored stays",
@@ -109,11 +22,11 @@ func (f *front) routeManagers() {
 	}, (*call).deleteManager)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers", id: "list-managers", tag: tag, summary: "List managers in the order of their names",
-		effect: reads, query: listQuery, answers: list[manager]{},
+		effect: reads, query: listQuery, answers: document.List[document.Manager]{},
 	}, (*call).listManagers)
 }
 
-func (c *call) putManager(body *managerBody) error {
+func (c *call) putManager(body *document.ManagerBody) error {
 	op, err := body.ToOp(c.id("manager"))
 	if err != nil {
 		return err
@@ -127,7 +40,7 @@ func (c *call) putManager(body *managerBody) error {
 	if err != nil {
 		return err
 	}
-	a := reply{revision: &done.Manager.Revision, body: managerOf(done.Manager)}
+	a := reply{revision: &done.Manager.Revision, body: document.ManagerOf(done.Manager)}
 	if done.Manager.Revision == 1 {
 		a.location = location("managers", done.Manager.Name)
 	}
@@ -139,7 +52,7 @@ func (c *call) getManager(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &found.Revision, body: managerOf(*found)})
+	return c.answer(reply{revision: &found.Revision, body: document.ManagerOf(*found)})
 }
 
 func (c *call) deleteManager(*none) error {
@@ -154,34 +67,5 @@ func (c *call) listManagers(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: listOf(found.Items, found.Next, managerOf)})
+	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ManagerOf)})
 }
-
-type putManagerOp struct {
-	opName
-	Name string `json:"name"`
-	managerBody
-}
-
-func (o *putManagerOp) op() (agent.Op, error) { return o.managerBody.ToOp(o.Name) }
-
-type deleteManagerOp struct {
-	opName
-	Name       string  `json:"name"`
-	IfRevision *uint64 `json:"if_revision,omitempty"`
-}
-
-func (o *deleteManagerOp) op() (agent.Op, error) {
-	return &agent.DeleteManager{Name: o.Name, IfRevision: o.IfRevision}, nil
-}
-
-type getManagerRead struct {
-	readName
-	Name string `json:"name"`
-}
-
-func (r getManagerRead) read() agent.Read { return &agent.GetManager{Name: r.Name} }
-
-type listManagersRead struct{ pageRead }
-
-func (r listManagersRead) read() agent.Read { return &agent.ListManagers{Page: r.page()} }

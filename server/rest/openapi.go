@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"dormouse/api/document"
 )
 
 // queryParam documents a query parameter. A name means the same in every call.
@@ -119,7 +121,7 @@ func (f *front) operation(rt *route, body any) *huma.Operation {
 	}
 	op.Responses["default"] = &huma.Response{
 		Description: "A problem; its code says which",
-		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: f.schema(problem{})}},
+		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: f.schema(document.Problem{})}},
 	}
 	return op
 }

@@ -6,98 +6,23 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 	"dormouse/instance/pod"
 )
-
-type openPodBody struct {
-	Topology     document `json:"topology,omitempty" doc:"Of a new pod: {name, nodes, links?, affinity?}; where absent, the member topology of its manager's metadata"`
-	InitialState document `json:"initial_state,omitempty" doc:"Of a new pod, beside its slot"`
-}
-
-type ensureBody struct {
-	InitialState document `json:"initial_state,omitempty" doc:"What that node alone begins with where it is fresh, for what the topology says"`
-}
-
-type reconcileBody struct {
-	Nodes []string `json:"nodes,omitempty" doc:"To start, with all that they need; the eager ones where absent"`
-}
-
-type mutateBody struct {
-	Ops anyValue `json:"ops" doc:"[{add_node: {name, node, owner?, depends_on?}} | {remove_node: {name}}]"`
-}
-
-type forkPodBody struct {
-	Key string `json:"key" doc:"Of the new pod, of the same manager"`
-}
-
-// podName names a pod.
-type podName struct {
-	Manager string `json:"manager"`
-	Key     string `json:"key"`
-}
-
-// gotPod answers a get.
-type gotPod struct {
-	podName
-	Created         bool           `json:"created"`
-	TopologyVersion uint64         `json:"topology_version"`
-	Report          pod.Reconciled `json:"report"`
-}
-
-// storedPod is a pod as it is stored.
-type storedPod struct {
-	podName
-	Status          agent.InstanceStatus `json:"status" enum:"dormant,waking,awake,draining"`
-	TopologyVersion uint64               `json:"topology_version"`
-	Topology        anyValue             `json:"topology"`
-	Mutation        anyValue             `json:"mutation" doc:"The newest one: its id, status (idle, running, completed, failed), and report"`
-}
-
-// storedPodOf returns the document of a pod as it is stored.
-func storedPodOf(ref agent.InstanceRef, view pod.View) (stored storedPod, err error) {
-	stored = storedPod{podName: podName{ref.Manager, ref.Key}, Status: view.Status, TopologyVersion: view.Slot.TopologyVersion}
-	if stored.Topology, err = podJSON(view.Slot.Topology); err != nil {
-		return storedPod{}, err
-	}
-	if stored.Mutation, err = podJSON(view.Slot.Mutation); err != nil {
-		return storedPod{}, err
-	}
-	return stored, nil
-}
-
-// podJSON returns v as JSON.
-func podJSON(v any) (anyValue, error) {
-	raw, err := json.Marshal(v, json.Deterministic(true))
-	return anyValue{document(raw)}, err
-}
-
-// gotPodOf returns the document of a pod that was asked for.
-func gotPodOf(ref agent.InstanceRef, got pod.Got) gotPod {
-	return gotPod{podName{ref.Manager, ref.Key}, got.Created, got.TopologyVersion, got.Report}
-}
-
-type podNodes struct {
-	Items []pod.Snapshot `json:"items" nullable:"false"`
-}
-
-type ensuredNode struct {
-	Node   pod.Snapshot   `json:"node"`
-	Report pod.Reconciled `json:"report"`
-}
 
 func (f *front) routePods() {
 	const tag, one = "pods", "/v1/pods/{manager}/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one, id: "get-or-make-pod", tag: tag, summary: "Get a pod: make it where there is none, and start its eager nodes",
-		effect: scoped, creates: true, answers: gotPod{},
+		effect: scoped, creates: true, answers: document.GotPod{},
 	}, (*call).getPod)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "look-at-pod", tag: tag, summary: "Read a pod as it is stored, without waking it",
-		effect: scoped, answers: storedPod{},
+		effect: scoped, answers: document.StoredPod{},
 	}, (*call).lookAtPod)
 	register(f, route{
 		method: http.MethodGet, path: one + "/nodes", id: "list-pod-nodes", tag: tag, summary: "Tell how a pod's nodes stand, without waking any",
-		effect: scoped, answers: podNodes{},
+		effect: scoped, answers: document.PodNodes{},
 	}, (*call).podNodes)
 	register(f, route{
 		method: http.MethodGet, path: one + "/nodes/{name}", id: "get-pod-node", tag: tag, summary: "Tell how one node of a pod stands",
@@ -105,7 +30,7 @@ func (f *front) routePods() {
 	}, (*call).podNode)
 	register(f, route{
 		method: http.MethodPost, path: one + "/nodes/{name}/ensure", id: "ensure-pod-node", tag: tag, summary: "Start a node, after all that it needs",
-		effect: scoped, answers: ensuredNode{},
+		effect: scoped, answers: document.EnsuredNode{},
 	}, (*call).ensurePodNode)
 	register(f, route{
 		method: http.MethodPost, path: one + "/reconcile", id: "reconcile-pod", tag: tag, summary: "Start nodes, and adopt those that are awake",
@@ -113,7 +38,7 @@ func (f *front) routePods() {
 	}, (*call).reconcilePod)
 	register(f, route{
 		method: http.MethodPost, path: one + "/mutate", id: "mutate-pod", tag: tag, summary: "Change the topology: stored first, then nodes stop and start",
-		effect: scoped, once: true, bodyNeeded: true, answers: mutated{},
+		effect: scoped, once: true, bodyNeeded: true, answers: document.Mutated{},
 	}, (*call).mutatePod)
 	register(f, route{
 		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-pod", tag: tag, summary: "Stop all nodes and the pod; tells what is stored, at one index",
@@ -123,29 +48,6 @@ func (f *front) routePods() {
 		method: http.MethodPost, path: one + "/fork", id: "fork-pod", tag: tag, summary: "Make another pod of what is stored of this one, at one index",
 		effect: scoped, once: true, bodyNeeded: true, answers: pod.Forked{},
 	}, (*call).forkPod)
-}
-
-// mutated is the report of a mutation.
-type mutated struct {
-	MutationID      string                 `json:"mutation_id"`
-	Status          pod.MutationStatus     `json:"status" enum:"completed,failed"`
-	TopologyVersion uint64                 `json:"topology_version"`
-	RequestedOps    anyValue               `json:"requested_ops,omitzero"`
-	Added           []string               `json:"added"`
-	Removed         []string               `json:"removed"`
-	Started         []string               `json:"started" doc:"Of those added, those awake now"`
-	Stopped         []string               `json:"stopped" doc:"Of those removed, those that are not"`
-	Failures        map[string]pod.Failure `json:"failures"`
-	Abridged        bool                   `json:"abridged,omitempty" doc:"Lists were left out, they are too long: the pod's mutation has them"`
-}
-
-// mutatedOf returns the document of a mutation's report.
-func mutatedOf(r pod.Report) (mutated, error) {
-	ops, err := podJSON(r.RequestedOps)
-	return mutated{
-		MutationID: r.MutationID, Status: r.Status, TopologyVersion: r.TopologyVersion, RequestedOps: ops,
-		Added: r.Added, Removed: r.Removed, Started: r.Started, Stopped: r.Stopped, Failures: r.Failures, Abridged: r.Abridged,
-	}, err
 }
 
 // onPod names the pod that a call is about, and who makes calls on it.
@@ -177,7 +79,7 @@ type reportError struct {
 
 func (e *reportError) Unwrap() error { return e.error }
 
-func (c *call) getPod(body *openPodBody) error {
+func (c *call) getPod(body *document.OpenPodBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -186,7 +88,7 @@ func (c *call) getPod(body *openPodBody) error {
 	if err != nil {
 		return reported(got.Report, err)
 	}
-	a := reply{body: gotPodOf(ref, got)}
+	a := reply{body: document.GotPodOf(ref, got)}
 	if got.Created {
 		a.location = location("pods", ref.Manager, ref.Key)
 	}
@@ -202,7 +104,7 @@ func (c *call) lookAtPod(*none) error {
 	if err != nil {
 		return readOutcome(err)
 	}
-	stored, err := storedPodOf(ref, view)
+	stored, err := document.StoredPodOf(ref, view)
 	if err != nil {
 		return err
 	}
@@ -218,7 +120,7 @@ func (c *call) podNodes(*none) error {
 	if err != nil {
 		return readOutcome(err)
 	}
-	return c.answer(reply{body: podNodes{shots}})
+	return c.answer(reply{body: document.PodNodes{Items: shots}})
 }
 
 func (c *call) podNode(*none) error {
@@ -233,7 +135,7 @@ func (c *call) podNode(*none) error {
 	return c.answer(reply{body: shot})
 }
 
-func (c *call) ensurePodNode(body *ensureBody) error {
+func (c *call) ensurePodNode(body *document.EnsureBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -242,10 +144,10 @@ func (c *call) ensurePodNode(body *ensureBody) error {
 	if err != nil {
 		return reported(report, err)
 	}
-	return c.answer(reply{body: ensuredNode{shot, report}})
+	return c.answer(reply{body: document.EnsuredNode{Node: shot, Report: report}})
 }
 
-func (c *call) reconcilePod(body *reconcileBody) error {
+func (c *call) reconcilePod(body *document.ReconcileBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -257,16 +159,16 @@ func (c *call) reconcilePod(body *reconcileBody) error {
 	return c.answer(reply{body: report})
 }
 
-func (c *call) mutatePod(body *mutateBody) error {
+func (c *call) mutatePod(body *document.MutateBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
 	}
-	report, err := pods.Mutate(c.r.Context(), ref, agent.JSON(body.Ops.document), c.request)
+	report, err := pods.Mutate(c.r.Context(), ref, agent.JSON(body.Ops.JSON), c.request)
 	if err != nil {
 		return reported(report, err)
 	}
-	out, err := mutatedOf(report)
+	out, err := document.MutatedOf(report)
 	if err != nil {
 		return err
 	}
@@ -285,7 +187,7 @@ func (c *call) hibernatePod(*none) error {
 	return c.answer(reply{body: rested})
 }
 
-func (c *call) forkPod(body *forkPodBody) error {
+func (c *call) forkPod(body *document.ForkPodBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 	"dormouse/internal/strictjson"
 )
 
@@ -16,15 +17,15 @@ import (
 func newSchemas() huma.Registry {
 	r := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	for of, schema := range map[reflect.Type]reflect.Type{
-		typeOf[document]():        typeOf[objectSchema](),
-		typeOf[anyValue]():        typeOf[anySchema](),
-		typeOf[strictjson.Text](): typeOf[textSchema](),
-		typeOf[schemaVersion]():   typeOf[versionSchema](),
-		typeOf[drafts]():          typeOf[draftsSchema](),
-		typeOf[opDocument]():      typeOf[opSchema](),
-		typeOf[readDocument]():    typeOf[readSchema](),
-		typeOf[wireResult]():      typeOf[resultSchema](),
-		typeOf[wireFound]():       typeOf[foundSchema](),
+		typeOf[document.JSON]():          typeOf[objectSchema](),
+		typeOf[document.AnyValue]():      typeOf[anySchema](),
+		typeOf[strictjson.Text]():        typeOf[textSchema](),
+		typeOf[document.SchemaVersion](): typeOf[versionSchema](),
+		typeOf[document.Drafts]():        typeOf[draftsSchema](),
+		typeOf[document.OpDocument]():    typeOf[opSchema](),
+		typeOf[document.ReadDocument]():  typeOf[readSchema](),
+		typeOf[document.WireResult]():    typeOf[resultSchema](),
+		typeOf[document.WireFound]():     typeOf[foundSchema](),
 	} {
 		r.RegisterTypeAlias(of, schema)
 	}
@@ -68,21 +69,21 @@ func (versionSchema) Schema(huma.Registry) *huma.Schema {
 
 // Schema is an entry, or an array of them.
 func (draftsSchema) Schema(r huma.Registry) *huma.Schema {
-	one := r.Schema(typeOf[draft](), true, "")
+	one := r.Schema(typeOf[document.Draft](), true, "")
 	return &huma.Schema{OneOf: []*huma.Schema{one, {Type: huma.TypeArray, Items: one}}}
 }
 
 // Schema is one of the ops.
-func (opSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "op", opTypes()) }
+func (opSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "op", document.OpTypes()) }
 
 // Schema is one of the reads.
-func (readSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "read", readTypes()) }
+func (readSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "read", document.ReadTypes()) }
 
 // Schema is any result of an op.
-func (resultSchema) Schema(r huma.Registry) *huma.Schema { return anyOf(r, resultTypes()) }
+func (resultSchema) Schema(r huma.Registry) *huma.Schema { return anyOf(r, document.ResultTypes()) }
 
 // Schema is anything that a read can find.
-func (foundSchema) Schema(r huma.Registry) *huma.Schema { return anyOf(r, foundTypes()) }
+func (foundSchema) Schema(r huma.Registry) *huma.Schema { return anyOf(r, document.FoundTypes()) }
 
 // anyOf is the schema of a value that is one of several types.
 func anyOf(r huma.Registry, types []reflect.Type) *huma.Schema {

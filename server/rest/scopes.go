@@ -4,55 +4,22 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// policyBody is what a scope keeps and how much it may hold.
-type policyBody struct {
-	History  uint64 `json:"history" required:"false" doc:"Checkpoints kept of a key, the current one included; 0 means 4"`
-	KeysMax  uint64 `json:"keys_max" required:"false" doc:"0 means no limit"`
-	BytesMax uint64 `json:"bytes_max" required:"false" doc:"0 means no limit"`
-
-	HistoryAgeMS uint64 `json:"history_age_ms,omitzero" required:"false" doc:"How long a checkpoint is kept after another one took its place; 0 means any time"`
-
-	MemoriesMax    uint64 `json:"memories_max,omitzero" required:"false" doc:"What one agent may remember; 0 means 100,000"`
-	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero" required:"false" doc:"Of what one agent remembers together; 0 means 256 MiB"`
-
-	ChangesMax uint64 `json:"changes_max,omitzero" required:"false" doc:"How many changes the scope's feed goes back, at least; 0 means 100,000"`
-}
-
-func (p policyBody) policy() agent.Policy {
-	return agent.Policy(p)
-}
-
-// scope is a tenant's keyspace and what is in it.
-type scope struct {
-	Name      string     `json:"name"`
-	Keys      uint64     `json:"keys"`
-	Bytes     uint64     `json:"bytes"`
-	CreatedAt int64      `json:"created_at"`
-	Policy    policyBody `json:"policy"`
-}
-
-func scopeOf(s agent.Scope) scope {
-	return scope{
-		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
-		Policy: policyBody(s.Policy),
-	}
-}
 
 func (f *front) routeScopes() {
 	const tag, one = "scopes", "/v1/scopes/{scope}"
 	register(f, route{
 		method: http.MethodGet, path: "/v1/scopes", id: "list-scopes", tag: tag, summary: "List all scopes",
-		effect: reads, query: listQuery, answers: list[scope]{},
+		effect: reads, query: listQuery, answers: document.List[document.Scope]{},
 	}, (*call).listScopes)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-scope", tag: tag, summary: "Read a scope",
-		effect: reads, answers: scope{},
+		effect: reads, answers: document.Scope{},
 	}, (*call).getScope)
 	register(f, route{
 		method: http.MethodPut, path: one, id: "put-scope", tag: tag, summary: "Set a scope's policy, creating it where there is none",
-		effect: writes, bodyNeeded: true, creates: true, answers: scope{},
+		effect: writes, bodyNeeded: true, creates: true, answers: document.Scope{},
 	}, (*call).putScope)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-scope", tag: tag, summary: "Delete a scope with all that is in it",
@@ -65,7 +32,7 @@ func (c *call) listScopes(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: listOf(found.Items, found.Next, scopeOf)})
+	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ScopeOf)})
 }
 
 func (c *call) getScope(*none) error {
@@ -74,12 +41,12 @@ func (c *call) getScope(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: scopeOf(*found)})
+	return c.answer(reply{body: document.ScopeOf(*found)})
 }
 
-func (c *call) putScope(body *policyBody) error {
+func (c *call) putScope(body *document.PolicyBody) error {
 	c.scope = c.id("scope")
-	result, err := c.commit(&agent.PutScope{Policy: body.policy()})
+	result, err := c.commit(&agent.PutScope{Policy: body.ToAgent()})
 	if err != nil {
 		return err
 	}
@@ -87,7 +54,7 @@ func (c *call) putScope(body *policyBody) error {
 	if err != nil {
 		return err
 	}
-	a := reply{body: scopeOf(done.Scope)}
+	a := reply{body: document.ScopeOf(done.Scope)}
 	if done.Scope.CreatedAt == result.Time {
 		a.location = location("scopes", done.Scope.Name)
 	}

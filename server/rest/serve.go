@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 // ServeHTTP answers one request, whatever it asks for.
@@ -111,7 +112,7 @@ func unrouted(handler http.Handler, r *http.Request) error {
 	}
 	allow := said.header.Get("Allow")
 	return &methodError{
-		error: agent.Errorf(codeMethodNotAllowed, "%s is not for %s; it takes %s", r.URL.EscapedPath(), r.Method, allow),
+		error: agent.Errorf(document.CodeMethodNotAllowed, "%s is not for %s; it takes %s", r.URL.EscapedPath(), r.Method, allow),
 		allow: allow,
 	}
 }

@@ -7,133 +7,22 @@ import (
 	"github.com/google/uuid"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// thread is a thread's meta.
-type thread struct {
-	ID          string      `json:"id"`
-	Incarnation uint64      `json:"incarnation"`
-	Rev         uint64      `json:"rev" doc:"The number of entries ever appended in this incarnation"`
-	Head        string      `json:"head" doc:"The hash chain over them, in hex"`
-	Floor       uint64      `json:"floor" doc:"The first seq that is still there"`
-	CreatedAt   int64       `json:"created_at"`
-	UpdatedAt   int64       `json:"updated_at"`
-	Metadata    document    `json:"metadata"`
-	Stats       threadStats `json:"stats"`
-	Summary     document    `json:"summary,omitzero" doc:"What compaction kept at the floor"`
-	ForkedFrom  *forkPoint  `json:"forked_from,omitempty"`
-	ExpiresAt   int64       `json:"expires_at,omitzero"`
-}
-
-type threadStats struct {
-	EntryCount uint64 `json:"entry_count" doc:"Equal to rev"`
-}
-
-// forkPoint says where a fork left its parent.
-type forkPoint struct {
-	ID          string `json:"id"`
-	Incarnation uint64 `json:"incarnation"`
-	Rev         uint64 `json:"rev"`
-}
-
-func threadOf(t agent.Thread) thread {
-	out := thread{
-		ID: t.ID, Incarnation: t.Incarnation, Rev: t.Rev, Head: t.Head.String(), Floor: t.Floor,
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: document(t.Metadata),
-		Stats: threadStats{EntryCount: t.Rev}, Summary: document(t.Summary), ExpiresAt: t.ExpiresAt,
-	}
-	if from := t.ForkedFrom; from != nil {
-		out.ForkedFrom = &forkPoint{ID: from.Thread, Incarnation: from.Incarnation, Rev: from.Rev}
-	}
-	return out
-}
-
-// threadStamp answers an append.
-type threadStamp struct {
-	ID          string       `json:"id"`
-	Incarnation uint64       `json:"incarnation"`
-	Rev         uint64       `json:"rev"`
-	Head        string       `json:"head"`
-	CreatedAt   int64        `json:"created_at"`
-	UpdatedAt   int64        `json:"updated_at"`
-	Entries     []entryStamp `json:"entries" nullable:"false" doc:"One an entry sent, in order; of those that were there already too"`
-}
-
-func threadStampOf(r *agent.ThreadResult) threadStamp {
-	stamps := make([]entryStamp, len(r.Entries))
-	for i, e := range r.Entries {
-		stamps[i] = entryStamp{ID: e.ID, Seq: e.Seq, At: e.At}
-	}
-	return threadStamp{
-		ID: r.Thread.ID, Incarnation: r.Thread.Incarnation, Rev: r.Thread.Rev, Head: r.Thread.Head.String(),
-		CreatedAt: r.Thread.CreatedAt, UpdatedAt: r.Thread.UpdatedAt, Entries: stamps,
-	}
-}
-
-// newThreadBody is a thread of a generated id.
-type newThreadBody struct {
-	Metadata document `json:"metadata,omitempty"`
-	Entries  drafts   `json:"entries,omitempty"`
-}
-
-// compactBody asks to forget the entries below a seq.
-type compactBody struct {
-	BeforeSeq     uint64   `json:"before_seq"`
-	Summary       document `json:"summary,omitempty" doc:"An entry payload kept at the floor"`
-	IfIncarnation uint64   `json:"if_incarnation,omitempty"`
-}
-
-func (b *compactBody) ToOp(thread string) *agent.CompactThread {
-	return &agent.CompactThread{Thread: thread, BeforeSeq: b.BeforeSeq, Summary: agent.JSON(b.Summary), IfIncarnation: b.IfIncarnation}
-}
-
-// compacted answers a compaction.
-type compacted struct {
-	Rev   uint64 `json:"rev"`
-	Head  string `json:"head"`
-	Floor uint64 `json:"floor"`
-}
-
-func compactedOf(t agent.Thread) compacted {
-	return compacted{Rev: t.Rev, Head: t.Head.String(), Floor: t.Floor}
-}
-
-// forkBody asks for a thread that shares another's beginning.
-type forkBody struct {
-	ID            string  `json:"id" doc:"Of the new thread"`
-	AtRev         *uint64 `json:"at_rev,omitempty" doc:"Share the entries below this rev; all of them where absent"`
-	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
-}
-
-func (b *forkBody) ToOp(thread string) *agent.ForkThread {
-	return &agent.ForkThread{Thread: thread, NewThread: b.ID, AtRev: b.AtRev, IfIncarnation: b.IfIncarnation}
-}
-
-// verified answers a verification.
-type verified struct {
-	OK   bool   `json:"ok"`
-	Rev  uint64 `json:"rev"`
-	Head string `json:"head" doc:"Recomputed"`
-	Why  string `json:"why,omitzero" doc:"Where it is not ok"`
-}
-
-func verifiedOf(v *agent.Verified) verified {
-	return verified{OK: v.OK, Rev: v.Rev, Head: v.Head.String(), Why: v.Why}
-}
 
 func (f *front) routeThreads() {
 	const tag, all, one = "threads", "/v1/threads", "/v1/threads/{id}"
 	register(f, route{
 		method: http.MethodPost, path: all, id: "create-thread", tag: tag, summary: "Create a thread with a generated id",
-		effect: writes, status: http.StatusCreated, creates: true, answers: threadStamp{},
+		effect: writes, status: http.StatusCreated, creates: true, answers: document.ThreadStamp{},
 	}, (*call).createThread)
 	register(f, route{
 		method: http.MethodGet, path: all, id: "list-threads", tag: tag, summary: "List threads in id order",
-		effect: reads, query: listQuery, answers: list[thread]{},
+		effect: reads, query: listQuery, answers: document.List[document.Thread]{},
 	}, (*call).listThreads)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-thread", tag: tag, summary: "Read a thread's meta",
-		effect: reads, answers: thread{},
+		effect: reads, answers: document.Thread{},
 	}, (*call).getThread)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-thread", tag: tag, summary: "Delete a thread",
@@ -141,15 +30,15 @@ func (f *front) routeThreads() {
 	}, (*call).deleteThread)
 	register(f, route{
 		method: http.MethodPost, path: one + "/compact", id: "compact-thread", tag: tag, summary: "Forget the entries below a seq; rev and head stay",
-		effect: writes, bodyNeeded: true, answers: compacted{},
+		effect: writes, bodyNeeded: true, answers: document.Compacted{},
 	}, (*call).compactThread)
 	register(f, route{
 		method: http.MethodPost, path: one + "/fork", id: "fork-thread", tag: tag, summary: "Make a new thread that shares this one's entries",
-		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: thread{},
+		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.Thread{},
 	}, (*call).forkThread)
 	register(f, route{
 		method: http.MethodGet, path: one + "/verify", id: "verify-thread", tag: tag, summary: "Recompute the chain against the stored head",
-		effect: reads, answers: verified{},
+		effect: reads, answers: document.Verified{},
 	}, (*call).verifyThread)
 }
 
@@ -170,14 +59,14 @@ func (c *call) newID(prefix string, space uuid.UUID) (string, error) {
 	return prefix + id.String(), nil
 }
 
-func (c *call) createThread(body *newThreadBody) error {
+func (c *call) createThread(body *document.NewThreadBody) error {
 	id, err := c.newID("thread_", threadIDs)
 	if err != nil {
 		return err
 	}
 	result, err := c.commit(&agent.AppendThread{
 		Thread:      id,
-		Entries:     body.Entries.drafts(),
+		Entries:     body.Entries.ToAgent(),
 		ExpectedRev: new(uint64), // a key that is used again after its window must not append
 		Metadata:    agent.JSON(body.Metadata),
 	})
@@ -188,7 +77,7 @@ func (c *call) createThread(body *newThreadBody) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &done.Thread.Rev, location: location("threads", id), body: threadStampOf(done)})
+	return c.answer(reply{revision: &done.Thread.Rev, location: location("threads", id), body: document.ThreadStampOf(done)})
 }
 
 func (c *call) listThreads(*none) error {
@@ -196,7 +85,7 @@ func (c *call) listThreads(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: listOf(found.Items, found.Next, threadOf)})
+	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ThreadOf)})
 }
 
 func (c *call) getThread(*none) error {
@@ -204,7 +93,7 @@ func (c *call) getThread(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &found.Rev, body: threadOf(*found)})
+	return c.answer(reply{revision: &found.Rev, body: document.ThreadOf(*found)})
 }
 
 func (c *call) deleteThread(*none) error {
@@ -219,7 +108,7 @@ func (c *call) deleteThread(*none) error {
 	return c.answer(reply{})
 }
 
-func (c *call) compactThread(body *compactBody) error {
+func (c *call) compactThread(body *document.CompactBody) error {
 	result, err := c.commit(body.ToOp(c.id("id")))
 	if err != nil {
 		return err
@@ -229,10 +118,10 @@ func (c *call) compactThread(body *compactBody) error {
 		return err
 	}
 	t := done.Thread
-	return c.answer(reply{revision: &t.Rev, body: compactedOf(t)})
+	return c.answer(reply{revision: &t.Rev, body: document.CompactedOf(t)})
 }
 
-func (c *call) forkThread(body *forkBody) error {
+func (c *call) forkThread(body *document.ForkBody) error {
 	result, err := c.commit(body.ToOp(c.id("id")))
 	if err != nil {
 		return err
@@ -241,7 +130,7 @@ func (c *call) forkThread(body *forkBody) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &done.Thread.Rev, location: location("threads", done.Thread.ID), body: threadOf(done.Thread)})
+	return c.answer(reply{revision: &done.Thread.Rev, location: location("threads", done.Thread.ID), body: document.ThreadOf(done.Thread)})
 }
 
 func (c *call) verifyThread(*none) error {
@@ -249,5 +138,5 @@ func (c *call) verifyThread(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: verifiedOf(found)})
+	return c.answer(reply{body: document.VerifiedOf(found)})
 }

@@ -48,8 +48,8 @@ func bodyRules(r huma.Registry, s *huma.Schema, seen map[string]bool) {
 	}
 }
 
-// addEmbedded gives the schemas of r the members of the unexported types that
-// their types embed: huma leaves them out, though they are in the JSON.
+// addEmbedded gives the schemas of r the members of the types that their types
+// embed: huma leaves those of unexported types out, though they are in the JSON.
 func addEmbedded(r huma.Registry) {
 	for done := map[string]bool{}; len(done) < len(r.Map()); {
 		for _, name := range slices.Collect(maps.Keys(r.Map())) { // adding members may add schemas
@@ -64,7 +64,7 @@ func addEmbedded(r huma.Registry) {
 func addMembers(r huma.Registry, t reflect.Type, s *huma.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if !f.Anonymous || f.IsExported() || f.Type.Kind() != reflect.Struct {
+		if !f.Anonymous || f.Type.Kind() != reflect.Struct {
 			continue
 		}
 		part := huma.SchemaFromType(r, f.Type)

@@ -4,66 +4,15 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// valueStamp answers a write to a value.
-type valueStamp struct {
-	Key         string `json:"key"`
-	Incarnation uint64 `json:"incarnation"`
-	Revision    uint64 `json:"revision"`
-	CreatedAt   int64  `json:"created_at"`
-	UpdatedAt   int64  `json:"updated_at"`
-}
-
-func valueStampOf(r *agent.ValueResult) valueStamp {
-	return valueStamp{Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
-}
-
-// value is a value where it travels in JSON.
-type value struct {
-	Key         string   `json:"key"`
-	Incarnation uint64   `json:"incarnation"`
-	Revision    uint64   `json:"revision"`
-	ContentType string   `json:"content_type"`
-	Bytes       []byte   `json:"bytes"`
-	Metadata    document `json:"metadata,omitempty"`
-	CreatedAt   int64    `json:"created_at"`
-	UpdatedAt   int64    `json:"updated_at"`
-	ExpiresAt   int64    `json:"expires_at,omitzero"`
-}
-
-func valueOf(v *agent.Value) value {
-	return value{
-		Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType, Bytes: v.Bytes,
-		Metadata: document(v.Metadata), CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
-	}
-}
-
-// valueRow is a value in a list.
-type valueRow struct {
-	Key         string   `json:"key"`
-	Incarnation uint64   `json:"incarnation"`
-	Revision    uint64   `json:"revision"`
-	UpdatedAt   int64    `json:"updated_at"`
-	Bytes       uint64   `json:"bytes"`
-	ContentType string   `json:"content_type"`
-	Metadata    document `json:"metadata,omitempty"`
-	ExpiresAt   int64    `json:"expires_at,omitzero"`
-}
-
-func valueRowOf(r agent.ValueRow) valueRow {
-	return valueRow{
-		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, UpdatedAt: r.UpdatedAt,
-		Bytes: r.Size, ContentType: r.ContentType, Metadata: document(r.Metadata), ExpiresAt: r.ExpiresAt,
-	}
-}
 
 func (f *front) routeValues() {
 	const tag, key = "values", "/v1/values/{key}"
 	register(f, route{
 		method: http.MethodPut, path: key, id: "put-value", tag: tag, summary: "Write a value: the body, byte for byte, with its type",
 		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation"},
-		accepts: []string{anyMedia}, creates: true, answers: valueStamp{},
+		accepts: []string{anyMedia}, creates: true, answers: document.ValueStamp{},
 	}, (*call).putValue)
 	register(f, route{
 		method: http.MethodGet, path: key, id: "get-value", tag: tag, summary: "Read a value as it was written",
@@ -75,7 +24,7 @@ func (f *front) routeValues() {
 	}, (*call).deleteValue)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/values", id: "list-values", tag: tag, summary: "List values in key order",
-		effect: reads, query: listQuery, answers: list[valueRow]{},
+		effect: reads, query: listQuery, answers: document.List[document.ValueRow]{},
 	}, (*call).listValues)
 }
 
@@ -84,7 +33,7 @@ func (c *call) putValue(*none) error {
 	if err != nil {
 		return err
 	}
-	a := reply{revision: &stamp.Revision, body: valueStampOf(stamp)}
+	a := reply{revision: &stamp.Revision, body: document.ValueStampOf(stamp)}
 	if stamp.Revision == 1 { // revisions count from 1 in each incarnation
 		a.location = location("values", stamp.Key)
 	}
@@ -153,5 +102,5 @@ func (c *call) listValues(*none) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: listOf(found.Items, found.Next, valueRowOf)})
+	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ValueRowOf)})
 }

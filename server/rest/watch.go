@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 const eventStream = "text/event-stream"
@@ -171,25 +172,20 @@ func (e *events) send(next watched) (last bool, err error) {
 	switch {
 	case next.err != nil:
 		// The caller resumes after the last seq that it got.
-		return true, e.event("problem", "", problemOf(readOutcome(next.err)))
+		return true, e.event("problem", "", document.ProblemOf(readOutcome(next.err)))
 	case next.instance != nil:
 		return false, e.instance(next.instance)
 	case next.event.Kind == agent.EventCompacted:
-		return true, e.event("compacted", "", watchEnd{Floor: &next.event.Floor})
+		return true, e.event("compacted", "", document.WatchEnd{Floor: &next.event.Floor})
 	case next.event.Kind == agent.EventDeleted:
-		return true, e.event("deleted", "", watchEnd{})
+		return true, e.event("deleted", "", document.WatchEnd{})
 	case next.event.Kind == agent.EventClaim:
-		return false, e.event("claim", "", claimOf(next.event.Claim))
+		return false, e.event("claim", "", document.ClaimOf(next.event.Claim))
 	case next.event.Kind == agent.EventChanges:
 		return false, e.changes(next.event)
 	default:
-		return false, e.event("entry", strconv.FormatUint(next.event.Entry.Seq, 10), entryOf(next.event.Entry))
+		return false, e.event("entry", strconv.FormatUint(next.event.Entry.Seq, 10), document.EntryOf(next.event.Entry))
 	}
-}
-
-// watchEnd is the data of the events that end a watch.
-type watchEnd struct {
-	Floor *uint64 `json:"floor,omitempty"`
 }
 
 // event writes one event. JSON has no line breaks within, so its data is one

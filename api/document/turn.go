@@ -1,4 +1,4 @@
-package rest
+package document
 
 import (
 	"github.com/go-json-experiment/json"
@@ -7,32 +7,32 @@ import (
 	"dormouse/agent"
 )
 
-// sessionBody is a session as a caller writes it.
-type sessionBody struct {
+// SessionBody is a session as a caller writes it.
+type SessionBody struct {
 	AgentID       string              `json:"agent_id"`
 	Mode          agent.SessionMode   `json:"mode,omitempty" doc:"lease, or classic: without leases; lease, or what it was, where absent"`
-	SchemaVersion schemaVersion       `json:"schema_version,omitempty" doc:"1 in classic mode, 1 to 3 in lease mode; the newest where absent"`
-	Spec          document            `json:"spec,omitempty"`
-	Metadata      document            `json:"metadata,omitempty"`
-	Environment   document            `json:"environment,omitempty"`
+	SchemaVersion SchemaVersion       `json:"schema_version,omitempty" doc:"1 in classic mode, 1 to 3 in lease mode; the newest where absent"`
+	Spec          JSON                `json:"spec,omitempty"`
+	Metadata      JSON                `json:"metadata,omitempty"`
+	Environment   JSON                `json:"environment,omitempty"`
 	Status        agent.SessionStatus `json:"status,omitempty" doc:"new, hibernated, finished, error or cancelled; new, or what it was, where absent"`
 	Conversation  *conversation       `json:"conversation,omitempty"`
 	Busy          agent.BusyPolicy    `json:"busy,omitempty" doc:"What becomes of a claim while a turn runs: reject, enqueue, interrupt, rollback; reject where absent"`
 	QueueMax      uint64              `json:"queue_max,omitempty" doc:"Claims that may wait; 16 where absent"`
 	Thread        string              `json:"thread,omitempty" doc:"Where decisions and rollbacks are recorded"`
 	Checkpoint    string              `json:"checkpoint,omitempty" doc:"The key that a rollback puts back"`
-	Result        anyValue            `json:"result,omitzero"`
-	Error         anyValue            `json:"error,omitzero"`
+	Result        AnyValue            `json:"result,omitzero"`
+	Error         AnyValue            `json:"error,omitzero"`
 	Request       *requestBody        `json:"request,omitempty" doc:"Classic mode only: it runs from now on"`
 	IfRevision    *uint64             `json:"if_revision,omitempty" doc:"Create-only where absent or 0; else the stored revision, or a later one"`
 	IfIncarnation uint64              `json:"if_incarnation,omitempty"`
 }
 
-// schemaVersion is a session's, which is never 0.
-type schemaVersion uint64
+// SchemaVersion is a session's, which is never 0.
+type SchemaVersion uint64
 
 // UnmarshalJSONFrom refuses 0, which is not the same as an absent version.
-func (v *schemaVersion) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+func (v *SchemaVersion) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	null := dec.PeekKind() == 'n'
 	if err := json.UnmarshalDecode(dec, (*uint64)(v)); err != nil {
 		return err
@@ -43,12 +43,13 @@ func (v *schemaVersion) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-func (b *sessionBody) ToOp(id string) *agent.PutSession {
+// ToOp returns the op that the body asks for.
+func (b *SessionBody) ToOp(id string) *agent.PutSession {
 	return &agent.PutSession{
 		Session: id, Mode: b.Mode, SchemaVersion: uint64(b.SchemaVersion), Agent: b.AgentID, Spec: agent.JSON(b.Spec),
 		Metadata: agent.JSON(b.Metadata), Environment: agent.JSON(b.Environment), Status: b.Status,
-		Conversation: b.Conversation.conversation(), Busy: b.Busy, QueueMax: b.QueueMax, Thread: b.Thread, Checkpoint: b.Checkpoint,
-		Result: agent.JSON(b.Result.document), Failure: agent.JSON(b.Error.document), Request: b.Request.request(),
+		Conversation: b.Conversation.toAgent(), Busy: b.Busy, QueueMax: b.QueueMax, Thread: b.Thread, Checkpoint: b.Checkpoint,
+		Result: agent.JSON(b.Result.JSON), Failure: agent.JSON(b.Error.JSON), Request: b.Request.toAgent(),
 		IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
 	}
 }
@@ -56,44 +57,47 @@ func (b *sessionBody) ToOp(id string) *agent.PutSession {
 // requestBody is what a turn is to answer.
 type requestBody struct {
 	ID       string   `json:"id"`
-	Input    anyValue `json:"input,omitzero"`
-	Metadata document `json:"metadata,omitempty"`
+	Input    AnyValue `json:"input,omitzero"`
+	Metadata JSON     `json:"metadata,omitempty"`
 }
 
-func (b *requestBody) request() *agent.SessionRequest {
+func (b *requestBody) toAgent() *agent.SessionRequest {
 	if b == nil {
 		return nil
 	}
-	return &agent.SessionRequest{ID: b.ID, Input: agent.JSON(b.Input.document), Metadata: agent.JSON(b.Metadata)}
+	return &agent.SessionRequest{ID: b.ID, Input: agent.JSON(b.Input.JSON), Metadata: agent.JSON(b.Metadata)}
 }
 
-// claimSessionBody begins a turn.
-type claimSessionBody struct {
-	runnerBody
+// ClaimSessionBody begins a turn.
+type ClaimSessionBody struct {
+	RunnerBody
 	Request              *requestBody `json:"request,omitempty" doc:"The head of the queue where absent"`
 	ConversationRevision *uint64      `json:"conversation_revision,omitempty" doc:"Of the conversation that the request was written for"`
 }
 
-func (b *claimSessionBody) ToOp(id string) (agent.Op, error) {
-	ttl, err := timed("ttl_ms", b.TTLMS)
+// ToOp returns the op that the body asks for.
+func (b *ClaimSessionBody) ToOp(id string) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", b.TTLMS)
 	return &agent.ClaimSession{
-		Session: id, Owner: b.OwnerID, Request: b.Request.request(), TTL: ttl, ConversationRevision: b.ConversationRevision,
+		Session: id, Owner: b.OwnerID, Request: b.Request.toAgent(), TTL: ttl, ConversationRevision: b.ConversationRevision,
 	}, err
 }
 
-// runnerBody says who is to run a turn.
-type runnerBody struct {
+// RunnerBody says who is to run a turn.
+type RunnerBody struct {
 	OwnerID string `json:"owner_id"`
 	TTLMS   uint64 `json:"ttl_ms,omitempty" doc:"From 1,000 to 86,400,000; 30,000 where absent"`
 }
 
-func (b *runnerBody) resume(id string) (agent.Op, error) {
-	ttl, err := timed("ttl_ms", b.TTLMS)
+// ToResume returns the resumption of a session.
+func (b *RunnerBody) ToResume(id string) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", b.TTLMS)
 	return &agent.ResumeSession{Session: id, Owner: b.OwnerID, TTL: ttl}, err
 }
 
-func (b *runnerBody) recover(id string) (agent.Op, error) {
-	ttl, err := timed("ttl_ms", b.TTLMS)
+// ToRecover returns the recovery of a session.
+func (b *RunnerBody) ToRecover(id string) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", b.TTLMS)
 	return &agent.RecoverSession{Session: id, Owner: b.OwnerID, TTL: ttl}, err
 }
 
@@ -104,37 +108,38 @@ type leaseBody struct {
 	OwnerID string `json:"owner_id,omitempty"`
 }
 
-// checkpointSessionBody keeps a snapshot of the turn that runs.
-type checkpointSessionBody struct {
+// CheckpointSessionBody keeps a snapshot of the turn that runs.
+type CheckpointSessionBody struct {
 	leaseBody
 	TTLMS    uint64        `json:"ttl_ms,omitempty" doc:"Of the lease from now on; what it was where absent"`
 	Snapshot snapshotBody  `json:"snapshot"`
 	Reviews  []reviewDraft `json:"reviews,omitempty" doc:"Asked for at once"`
 }
 
-func (b *checkpointSessionBody) ToOp(id string) (agent.Op, error) {
-	ttl, err := timed("ttl_ms", b.TTLMS)
+// ToOp returns the op that the body asks for.
+func (b *CheckpointSessionBody) ToOp(id string) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", b.TTLMS)
 	if err != nil {
 		return nil, err
 	}
 	reviews, err := draftedReviews(b.Reviews)
 	return &agent.CheckpointSession{
-		Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, TTL: ttl, Snapshot: b.Snapshot.snapshot(), Reviews: reviews,
+		Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, TTL: ttl, Snapshot: b.Snapshot.toAgent(), Reviews: reviews,
 	}, err
 }
 
 // snapshotBody is a snapshot as a caller writes it.
 type snapshotBody struct {
-	SnapshotID string   `json:"snapshot_id,omitempty"`
-	ID         string   `json:"id,omitempty" doc:"Another name for snapshot_id"`
-	AgentID    string   `json:"agent_id,omitempty" doc:"The session's where absent"`
-	RequestID  string   `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
-	Cursor     cursor   `json:"cursor,omitempty"`
-	TurnState  document `json:"turn_state,omitempty"`
-	Metadata   document `json:"metadata,omitempty"`
+	SnapshotID string `json:"snapshot_id,omitempty"`
+	ID         string `json:"id,omitempty" doc:"Another name for snapshot_id"`
+	AgentID    string `json:"agent_id,omitempty" doc:"The session's where absent"`
+	RequestID  string `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
+	Cursor     cursor `json:"cursor,omitempty"`
+	TurnState  JSON   `json:"turn_state,omitempty"`
+	Metadata   JSON   `json:"metadata,omitempty"`
 }
 
-func (b *snapshotBody) snapshot() agent.SessionSnapshot {
+func (b *snapshotBody) toAgent() agent.SessionSnapshot {
 	id := b.SnapshotID
 	if id == "" {
 		id = b.ID
@@ -151,21 +156,22 @@ type turnEnd struct {
 	Status       agent.SessionStatus `json:"status" doc:"finished, error, cancelled, hibernated or waiting"`
 	AgentID      string              `json:"agent_id,omitempty" doc:"The session's where absent"`
 	RequestID    string              `json:"request_id,omitempty" doc:"The turn's where absent"`
-	Result       anyValue            `json:"result,omitzero"`
-	Error        anyValue            `json:"error,omitzero"`
-	Environment  document            `json:"environment,omitempty" doc:"What is there stays where absent"`
+	Result       AnyValue            `json:"result,omitzero"`
+	Error        AnyValue            `json:"error,omitzero"`
+	Environment  JSON                `json:"environment,omitempty" doc:"What is there stays where absent"`
 	Conversation *conversation       `json:"conversation,omitempty" doc:"What is there stays where absent"`
 	Snapshots    []snapshotBody      `json:"snapshots,omitempty"`
 }
 
-// endTurnBody ends the turn that runs.
-type endTurnBody struct {
+// EndTurnBody ends the turn that runs.
+type EndTurnBody struct {
 	leaseBody
 	Session turnEnd       `json:"session"`
 	Reviews []reviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
 }
 
-func (b *endTurnBody) ToOp(id string) (agent.Op, error) {
+// ToOp returns the op that the body asks for.
+func (b *EndTurnBody) ToOp(id string) (agent.Op, error) {
 	return endTurn(id, &b.leaseBody, &b.Session, b.Reviews)
 }
 
@@ -173,48 +179,51 @@ func endTurn(id string, l *leaseBody, end *turnEnd, drafts []reviewDraft) (agent
 	reviews, err := draftedReviews(drafts)
 	op := &agent.CommitSession{
 		Session: id, LeaseID: l.LeaseID, Owner: l.OwnerID, Agent: end.AgentID, RequestID: end.RequestID, Status: end.Status,
-		Result: agent.JSON(end.Result.document), Failure: agent.JSON(end.Error.document), Environment: agent.JSON(end.Environment),
-		Conversation: end.Conversation.conversation(), Reviews: reviews,
+		Result: agent.JSON(end.Result.JSON), Failure: agent.JSON(end.Error.JSON), Environment: agent.JSON(end.Environment),
+		Conversation: end.Conversation.toAgent(), Reviews: reviews,
 	}
 	for i := range end.Snapshots {
-		op.Snapshots = append(op.Snapshots, end.Snapshots[i].snapshot())
+		op.Snapshots = append(op.Snapshots, end.Snapshots[i].toAgent())
 	}
 	return op, err
 }
 
-// renewSessionBody gives a lease its full ttl again.
-type renewSessionBody struct {
+// RenewSessionBody gives a lease its full ttl again.
+type RenewSessionBody struct {
 	leaseBody
 	TTLMS uint64 `json:"ttl_ms,omitempty" doc:"What it was where absent"`
 }
 
-func (b *renewSessionBody) ToOp(id string) (agent.Op, error) {
-	ttl, err := timed("ttl_ms", b.TTLMS)
+// ToOp returns the op that the body asks for.
+func (b *RenewSessionBody) ToOp(id string) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", b.TTLMS)
 	return &agent.RenewSession{Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, TTL: ttl}, err
 }
 
-// cancelSessionBody ends whatever a session does.
-type cancelSessionBody struct {
+// CancelSessionBody ends whatever a session does.
+type CancelSessionBody struct {
 	leaseBody
-	Reason     anyValue `json:"reason,omitzero" doc:"Kept as the session's error"`
+	Reason     AnyValue `json:"reason,omitzero" doc:"Kept as the session's error"`
 	IfRevision *uint64  `json:"if_revision,omitempty" doc:"Apply only at this revision"`
 }
 
-func (b *cancelSessionBody) ToOp(id string) *agent.CancelSession {
+// ToOp returns the op that the body asks for.
+func (b *CancelSessionBody) ToOp(id string) *agent.CancelSession {
 	return &agent.CancelSession{
-		Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, Reason: agent.JSON(b.Reason.document), IfRevision: b.IfRevision,
+		Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, Reason: agent.JSON(b.Reason.JSON), IfRevision: b.IfRevision,
 	}
 }
 
-// forkSessionBody makes another session of one.
-type forkSessionBody struct {
+// ForkSessionBody makes another session of one.
+type ForkSessionBody struct {
 	ID            string  `json:"id" doc:"Of the new session"`
 	SnapshotID    string  `json:"snapshot_id,omitempty" doc:"Where it goes on; the newest where absent"`
 	IfRevision    *uint64 `json:"if_revision,omitempty" doc:"Apply only at this revision"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }
 
-func (b *forkSessionBody) ToOp(id string) *agent.ForkSession {
+// ToOp returns the op that the body asks for.
+func (b *ForkSessionBody) ToOp(id string) *agent.ForkSession {
 	return &agent.ForkSession{
 		Session: id, NewSession: b.ID, Snapshot: b.SnapshotID, IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
 	}

@@ -1,10 +1,13 @@
-package rest
+package document
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,9 +16,24 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// decode reads a document into a value, as strictjson does. Its errors name the
+// Duration turns milliseconds into a duration, as far as one goes.
+func Duration(field string, ms uint64) (time.Duration, error) {
+	if ms > uint64(agent.TTLMax/time.Millisecond) {
+		return 0, agent.Invalid(field, "%d ms is more than ten years", ms)
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// bodyError is about a member of a body, which it names as the body does.
+type bodyError struct{ err *agent.Error }
+
+func (e *bodyError) Error() string { return e.err.Error() }
+
+func (e *bodyError) Unwrap() error { return e.err }
+
+// Decode reads a document into a value, as strictjson does. Its errors name the
 // member that is wrong; whole is the name of the document.
-func decode(raw []byte, into any, whole string) error {
+func Decode(raw []byte, into any, whole string) error {
 	if err := strictjson.Unmarshal(raw, into); err != nil {
 		return invalidJSON(err, whole)
 	}
@@ -120,4 +138,23 @@ func wanted(t reflect.Type) string {
 	default:
 		return "an object"
 	}
+}
+
+// decodeNamed reads a document into what its name, the member under key, says.
+func decodeNamed[N, T any](raw JSON, key string, name func(N) string, kinds map[string]func() T) (T, error) {
+	var nothing T
+	var named N
+	if err := json.Unmarshal(raw, &named); err != nil {
+		return nothing, invalidJSON(err, key)
+	}
+	empty, ok := kinds[name(named)]
+	if !ok {
+		known := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+		return nothing, agent.Invalid(key, "%s is %q, and should be one of %s", key, name(named), known)
+	}
+	wire := empty()
+	if err := Decode(raw, wire, key); err != nil {
+		return nothing, err
+	}
+	return wire, nil
 }

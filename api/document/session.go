@@ -1,14 +1,11 @@
-package rest
+package document
 
 import (
 	"dormouse/agent"
 )
 
-// anyValue is any JSON value, as its writer wrote it; nil means none.
-type anyValue struct{ document }
-
-// sessionRow is a session without its contents.
-type sessionRow struct {
+// SessionRow is a session without its contents.
+type SessionRow struct {
 	ID            string              `json:"id"`
 	Incarnation   uint64              `json:"incarnation"`
 	Revision      uint64              `json:"revision" doc:"Counts the writes, renewals too"`
@@ -27,8 +24,9 @@ type sessionRow struct {
 	ExpiresAt     int64               `json:"expires_at,omitzero"`
 }
 
-func sessionRowOf(r agent.SessionRow) sessionRow {
-	return sessionRow{
+// SessionRowOf returns the document of r.
+func SessionRowOf(r agent.SessionRow) SessionRow {
+	return SessionRow{
 		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: r.Mode, Busy: r.Busy, AgentID: r.Agent,
 		Status: r.Status, RequestID: r.RequestID, Lease: leaseOf(r.Lease), Recoverable: r.Recoverable,
 		RequestCount: r.RequestCount, SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength,
@@ -55,44 +53,39 @@ func leaseOf(l *agent.Lease) *lease {
 	}
 }
 
-// session is a session with all that is kept of it.
-type session struct {
-	sessionRow
+// Session is a session with all that is kept of it.
+type Session struct {
+	SessionRow
 	SchemaVersion  uint64            `json:"schema_version"`
-	Spec           document          `json:"spec"`
-	Metadata       document          `json:"metadata"`
-	Environment    document          `json:"environment"`
+	Spec           JSON              `json:"spec"`
+	Metadata       JSON              `json:"metadata"`
+	Environment    JSON              `json:"environment"`
 	Conversation   conversation      `json:"conversation"`
 	Lineage        *lineage          `json:"lineage,omitzero" doc:"Of a fork: where it came from"`
 	QueueMax       uint64            `json:"queue_max"`
 	Thread         string            `json:"thread,omitzero" doc:"Where decisions and rollbacks are recorded"`
 	Checkpoint     string            `json:"checkpoint,omitzero" doc:"The key that a rollback puts back"`
-	Result         anyValue          `json:"result,omitzero" doc:"Of the newest turn that finished"`
-	Error          anyValue          `json:"error,omitzero" doc:"Why the newest turn failed"`
+	Result         AnyValue          `json:"result,omitzero" doc:"Of the newest turn that finished"`
+	Error          AnyValue          `json:"error,omitzero" doc:"Why the newest turn failed"`
 	Requests       []sessionRequest  `json:"requests" nullable:"false" doc:"Oldest first, as the next three are"`
 	Snapshots      []sessionSnapshot `json:"snapshots" nullable:"false"`
 	Queue          []sessionRequest  `json:"queue" nullable:"false"`
-	PendingReviews []review          `json:"pending_reviews" nullable:"false"`
+	PendingReviews []Review          `json:"pending_reviews" nullable:"false"`
 }
 
-func sessionOf(s *agent.Session) session {
-	out := session{
-		sessionRow: sessionRowOf(s.SessionRow), SchemaVersion: s.SchemaVersion, Spec: document(s.Spec),
-		Metadata: document(s.Metadata), Environment: document(s.Environment), Conversation: conversationOf(&s.Conversation),
+// SessionOf returns the document of s.
+func SessionOf(s *agent.Session) Session {
+	out := Session{
+		SessionRow: SessionRowOf(s.SessionRow), SchemaVersion: s.SchemaVersion, Spec: JSON(s.Spec),
+		Metadata: JSON(s.Metadata), Environment: JSON(s.Environment), Conversation: conversationOf(&s.Conversation),
 		QueueMax: s.QueueMax, Thread: s.Thread, Checkpoint: s.Checkpoint, Result: anyValueOf(s.Result), Error: anyValueOf(s.Failure),
 		Requests: rowsOf(s.Requests, sessionRequestOf), Snapshots: rowsOf(s.Snapshots, sessionSnapshotOf),
-		Queue: rowsOf(s.Queue, sessionRequestOf), PendingReviews: rowsOf(s.PendingReviews, reviewOf),
+		Queue: rowsOf(s.Queue, sessionRequestOf), PendingReviews: rowsOf(s.PendingReviews, ReviewOf),
 	}
 	if l := s.Lineage; l != nil {
 		out.Lineage = &lineage{SessionID: l.Session, Incarnation: l.Incarnation, Revision: l.Revision, SnapshotID: l.Snapshot}
 	}
 	return out
-}
-
-func anyValueOf(value agent.JSON) anyValue { return anyValue{document(value)} }
-
-func rowsOf[From, Row any](items []From, row func(From) Row) []Row {
-	return listOf(items, "", row).Items
 }
 
 // lineage says which session a fork came from.
@@ -105,14 +98,14 @@ type lineage struct {
 
 // conversation is what one turn hands to the next, as it is written and read.
 type conversation struct {
-	AgentState             document `json:"agent_state,omitzero"`
-	ContinuationRevision   uint64   `json:"continuation_revision,omitzero" required:"false" doc:"Grows by one with each turn that carries the conversation on"`
-	TurnCount              uint64   `json:"turn_count,omitzero" required:"false"`
-	ContextState           document `json:"context_state,omitzero"`
-	LastCompletedRequestID string   `json:"last_completed_request_id,omitzero" required:"false"`
+	AgentState             JSON   `json:"agent_state,omitzero"`
+	ContinuationRevision   uint64 `json:"continuation_revision,omitzero" required:"false" doc:"Grows by one with each turn that carries the conversation on"`
+	TurnCount              uint64 `json:"turn_count,omitzero" required:"false"`
+	ContextState           JSON   `json:"context_state,omitzero"`
+	LastCompletedRequestID string `json:"last_completed_request_id,omitzero" required:"false"`
 }
 
-func (b *conversation) conversation() *agent.Conversation {
+func (b *conversation) toAgent() *agent.Conversation {
 	if b == nil {
 		return nil
 	}
@@ -124,16 +117,16 @@ func (b *conversation) conversation() *agent.Conversation {
 
 func conversationOf(c *agent.Conversation) conversation {
 	return conversation{
-		AgentState: document(c.AgentState), ContinuationRevision: c.ContinuationRevision, TurnCount: c.TurnCount,
-		ContextState: document(c.ContextState), LastCompletedRequestID: c.LastCompletedRequestID,
+		AgentState: JSON(c.AgentState), ContinuationRevision: c.ContinuationRevision, TurnCount: c.TurnCount,
+		ContextState: JSON(c.ContextState), LastCompletedRequestID: c.LastCompletedRequestID,
 	}
 }
 
 // sessionRequest is what a turn is, or was, to answer.
 type sessionRequest struct {
 	ID       string               `json:"id"`
-	Input    anyValue             `json:"input,omitzero"`
-	Metadata document             `json:"metadata"`
+	Input    AnyValue             `json:"input,omitzero"`
+	Metadata JSON                 `json:"metadata"`
 	OwnerID  string               `json:"owner_id,omitzero" doc:"Who claimed it, or had it queued"`
 	At       int64                `json:"at"`
 	Outcome  agent.RequestOutcome `json:"outcome,omitzero" doc:"finished, error, cancelled, interrupted, rolled_back; left out while it is open"`
@@ -141,25 +134,25 @@ type sessionRequest struct {
 
 func sessionRequestOf(r agent.SessionRequest) sessionRequest {
 	return sessionRequest{
-		ID: r.ID, Input: anyValueOf(r.Input), Metadata: document(r.Metadata), OwnerID: r.Owner, At: r.At, Outcome: r.Outcome,
+		ID: r.ID, Input: anyValueOf(r.Input), Metadata: JSON(r.Metadata), OwnerID: r.Owner, At: r.At, Outcome: r.Outcome,
 	}
 }
 
 // sessionSnapshot is where a turn stopped, or could go on.
 type sessionSnapshot struct {
-	SnapshotID string   `json:"snapshot_id"`
-	AgentID    string   `json:"agent_id"`
-	RequestID  string   `json:"request_id,omitzero"`
-	Cursor     cursor   `json:"cursor"`
-	TurnState  document `json:"turn_state"`
-	Metadata   document `json:"metadata"`
-	At         int64    `json:"at"`
+	SnapshotID string `json:"snapshot_id"`
+	AgentID    string `json:"agent_id"`
+	RequestID  string `json:"request_id,omitzero"`
+	Cursor     cursor `json:"cursor"`
+	TurnState  JSON   `json:"turn_state"`
+	Metadata   JSON   `json:"metadata"`
+	At         int64  `json:"at"`
 }
 
 func sessionSnapshotOf(s agent.SessionSnapshot) sessionSnapshot {
 	return sessionSnapshot{
 		SnapshotID: s.ID, AgentID: s.Agent, RequestID: s.RequestID, Cursor: cursorOf(s.Cursor),
-		TurnState: document(s.TurnState), Metadata: document(s.Metadata), At: s.At,
+		TurnState: JSON(s.TurnState), Metadata: JSON(s.Metadata), At: s.At,
 	}
 }
 
@@ -168,9 +161,32 @@ func sessionSnapshotOf(s agent.SessionSnapshot) sessionSnapshot {
 type cursor struct {
 	Phase     agent.CursorPhase `json:"phase,omitzero" required:"false" doc:"start, after_prompt, before_effect, review, wait"`
 	LoopIndex uint64            `json:"loop_index,omitzero" required:"false"`
-	Metadata  document          `json:"metadata,omitzero"`
+	Metadata  JSON              `json:"metadata,omitzero"`
 }
 
 func cursorOf(c agent.Cursor) cursor {
-	return cursor{Phase: c.Phase, LoopIndex: c.LoopIndex, Metadata: document(c.Metadata)}
+	return cursor{Phase: c.Phase, LoopIndex: c.LoopIndex, Metadata: JSON(c.Metadata)}
+}
+
+// Turned answers a call that begins, carries on or ends a turn.
+type Turned struct {
+	Session  SessionRow `json:"session"`
+	Lease    *lease     `json:"lease,omitzero" doc:"That the call has; left out where it has none, as for a claim that waits"`
+	Recovery *recovery  `json:"recovery,omitzero" doc:"Of claim_resume and recover"`
+	Queued   uint64     `json:"queued,omitzero" doc:"Of claim: the request's place in the queue, from 1; left out where it runs"`
+}
+
+// recovery says how a turn goes on: one of the two is there.
+type recovery struct {
+	Resume  string `json:"resume,omitzero" doc:"From the snapshot of this id"`
+	Restart string `json:"restart,omitzero" doc:"From the beginning, with the request of this id"`
+}
+
+// TurnedOf returns the document of r.
+func TurnedOf(r *agent.SessionResult) Turned {
+	out := Turned{Session: SessionRowOf(r.Session), Lease: leaseOf(r.Session.Lease), Queued: r.Queued}
+	if r.Recovery != nil {
+		out.Recovery = &recovery{Resume: r.Recovery.Resume, Restart: r.Recovery.Restart}
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package rest
+package document
 
 import (
 	"dormouse/agent"
@@ -8,42 +8,42 @@ import (
 type putSessionOp struct {
 	opName
 	Session string `json:"session"`
-	sessionBody
+	SessionBody
 }
 
-func (o *putSessionOp) op() (agent.Op, error) { return o.sessionBody.ToOp(o.Session), nil }
+func (o *putSessionOp) op() (agent.Op, error) { return o.SessionBody.ToOp(o.Session), nil }
 
 type claimSessionOp struct {
 	opName
 	Session string `json:"session"`
-	claimSessionBody
+	ClaimSessionBody
 }
 
-func (o *claimSessionOp) op() (agent.Op, error) { return o.claimSessionBody.ToOp(o.Session) }
+func (o *claimSessionOp) op() (agent.Op, error) { return o.ClaimSessionBody.ToOp(o.Session) }
 
 type resumeSessionOp struct {
 	opName
 	Session string `json:"session"`
-	runnerBody
+	RunnerBody
 }
 
-func (o *resumeSessionOp) op() (agent.Op, error) { return o.resume(o.Session) }
+func (o *resumeSessionOp) op() (agent.Op, error) { return o.ToResume(o.Session) }
 
 type recoverSessionOp struct {
 	opName
 	Session string `json:"session"`
-	runnerBody
+	RunnerBody
 }
 
-func (o *recoverSessionOp) op() (agent.Op, error) { return o.recover(o.Session) }
+func (o *recoverSessionOp) op() (agent.Op, error) { return o.ToRecover(o.Session) }
 
 type checkpointSessionOp struct {
 	opName
 	Session string `json:"session"`
-	checkpointSessionBody
+	CheckpointSessionBody
 }
 
-func (o *checkpointSessionOp) op() (agent.Op, error) { return o.checkpointSessionBody.ToOp(o.Session) }
+func (o *checkpointSessionOp) op() (agent.Op, error) { return o.CheckpointSessionBody.ToOp(o.Session) }
 
 // commitSessionOp has what the turn leaves behind beside the session's name.
 type commitSessionOp struct {
@@ -61,26 +61,26 @@ func (o *commitSessionOp) op() (agent.Op, error) {
 type renewSessionOp struct {
 	opName
 	Session string `json:"session"`
-	renewSessionBody
+	RenewSessionBody
 }
 
-func (o *renewSessionOp) op() (agent.Op, error) { return o.renewSessionBody.ToOp(o.Session) }
+func (o *renewSessionOp) op() (agent.Op, error) { return o.RenewSessionBody.ToOp(o.Session) }
 
 type cancelSessionOp struct {
 	opName
 	Session string `json:"session"`
-	cancelSessionBody
+	CancelSessionBody
 }
 
-func (o *cancelSessionOp) op() (agent.Op, error) { return o.cancelSessionBody.ToOp(o.Session), nil }
+func (o *cancelSessionOp) op() (agent.Op, error) { return o.CancelSessionBody.ToOp(o.Session), nil }
 
 type forkSessionOp struct {
 	opName
 	Session string `json:"session"`
-	forkSessionBody
+	ForkSessionBody
 }
 
-func (o *forkSessionOp) op() (agent.Op, error) { return o.forkSessionBody.ToOp(o.Session), nil }
+func (o *forkSessionOp) op() (agent.Op, error) { return o.ForkSessionBody.ToOp(o.Session), nil }
 
 type deleteSessionOp struct {
 	opName
@@ -91,17 +91,17 @@ type deleteSessionOp struct {
 }
 
 func (o *deleteSessionOp) op() (agent.Op, error) {
-	seal, err := timed("seal_ms", o.SealMS)
+	seal, err := Duration("seal_ms", o.SealMS)
 	return &agent.DeleteSession{Session: o.Session, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Seal: seal}, err
 }
 
 type decideReviewOp struct {
 	opName
 	Review string `json:"review"`
-	decideBody
+	DecideBody
 }
 
-func (o *decideReviewOp) op() (agent.Op, error) { return o.decideBody.ToOp(o.Review), nil }
+func (o *decideReviewOp) op() (agent.Op, error) { return o.DecideBody.ToOp(o.Review), nil }
 
 type (
 	getSessionRead struct {
@@ -131,10 +131,13 @@ type (
 )
 
 func (r getSessionRead) read() agent.Read { return &agent.GetSession{Session: r.Session} }
+
 func (r listSessionsRead) read() agent.Read {
 	return &agent.ListSessions{Page: r.page(), Status: r.Status, Owner: r.OwnerID, Agent: r.AgentID, Recoverable: r.Recoverable}
 }
+
 func (r getReviewRead) read() agent.Read { return &agent.GetReview{Review: r.Review} }
+
 func (r listReviewsRead) read() agent.Read {
 	return &agent.ListReviews{
 		Page: agent.Page{After: string(r.After), Limit: r.Limit}, Status: r.Status, Before: r.Before, Assignee: r.Assignee, Session: r.Session,

@@ -1,0 +1,48 @@
+package document
+
+import (
+	"dormouse/agent"
+)
+
+// change is one change of a scope. Of its revisions it has the one that its
+// kind has.
+type change struct {
+	Index        uint64  `json:"index"`
+	Ordinal      uint64  `json:"ordinal"`
+	Time         int64   `json:"time"`
+	Kind         string  `json:"kind"`
+	Agent        string  `json:"agent,omitzero"`
+	Conversation string  `json:"conversation,omitzero"`
+	Manager      string  `json:"manager,omitzero"`
+	Instance     string  `json:"instance,omitzero"`
+	Key          string  `json:"key"`
+	Rev          *uint64 `json:"rev,omitempty"`
+	Epoch        *uint64 `json:"epoch,omitempty"`
+	Revision     *uint64 `json:"revision,omitempty"`
+	Deleted      bool    `json:"deleted,omitzero"`
+	Status       string  `json:"status,omitzero"`
+}
+
+// ChangeOf returns the document of c.
+func ChangeOf(c *agent.Changed) change {
+	out := change{
+		Index: c.Index, Ordinal: c.Ordinal, Time: c.Time, Kind: string(c.Kind), Agent: c.Agent, Key: c.Key,
+		Conversation: c.Conversation, Manager: c.Manager, Instance: c.Instance,
+		Deleted: c.Deleted, Status: c.Status,
+	}
+	switch {
+	case c.Deleted || c.Kind == agent.ChangedReview || c.Kind == agent.ChangedScope:
+	case c.Kind == agent.ChangedThread:
+		out.Rev = &c.Revision
+	case c.Kind == agent.ChangedClaim:
+		out.Epoch = &c.Revision
+	default:
+		out.Revision = &c.Revision
+	}
+	return out
+}
+
+// WatchEnd is the data of the events that end a watch.
+type WatchEnd struct {
+	Floor *uint64 `json:"floor,omitempty"`
+}

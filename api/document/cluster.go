@@ -1,0 +1,75 @@
+package document
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+)
+
+// member is a node as the cluster knows it and the answering node sees it.
+type member struct {
+	ID           string    `json:"id"`
+	Incarnation  string    `json:"incarnation"`
+	Addresses    addresses `json:"addresses"`
+	Voter        bool      `json:"voter"`
+	WantVote     bool      `json:"want_vote"`
+	Leader       bool      `json:"leader"`
+	Status       string    `json:"status" doc:"alive, suspect, failed, left or unknown"`
+	Version      string    `json:"version"`
+	AppliedIndex uint64    `json:"applied_index" doc:"0 where the node could not be asked"`
+	Host         bool      `json:"host,omitempty" doc:"It keeps instances and no data"`
+}
+
+type addresses struct {
+	HTTP   string `json:"http,omitempty"`
+	GRPC   string `json:"grpc,omitempty"`
+	Raft   string `json:"raft,omitempty"`
+	Gossip string `json:"gossip,omitempty"`
+}
+
+// ClusterStatus is the cluster as one node sees it.
+type ClusterStatus struct {
+	ClusterID    string   `json:"cluster_id"`
+	Node         string   `json:"node" doc:"Who answers"`
+	Leader       string   `json:"leader" doc:"Empty where none is known"`
+	Term         uint64   `json:"term"`
+	CommitIndex  uint64   `json:"commit_index"`
+	AppliedIndex uint64   `json:"applied_index"`
+	Chain        string   `json:"chain" doc:"Over all batches up to applied_index, in hex: equal on equal nodes"`
+	FeatureLevel uint32   `json:"feature_level"`
+	Version      string   `json:"version"`
+	Members      []member `json:"members" nullable:"false"`
+}
+
+// ClusterStatusOf returns the document of s.
+func ClusterStatusOf(s agent.ClusterStatus) ClusterStatus {
+	out := ClusterStatus{
+		ClusterID: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term,
+		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: fmt.Sprintf("%08x", s.Chain),
+		FeatureLevel: s.FeatureLevel, Version: s.Version, Members: make([]member, len(s.Members)),
+	}
+	for i, m := range s.Members {
+		out.Members[i] = member{
+			ID: m.ID, Incarnation: m.Incarnation,
+			Addresses: addresses{HTTP: m.HTTPAddr, GRPC: m.GRPCAddr, Raft: m.RaftAddr, Gossip: m.GossipAddr},
+			Voter:     m.Voter, WantVote: m.WantVote, Leader: m.Leader,
+			Status: m.Status, Version: m.Version, AppliedIndex: m.AppliedIndex, Host: m.Host,
+		}
+	}
+	return out
+}
+
+// ChangeBody names the node that a change is about.
+type ChangeBody struct {
+	Node string `json:"node,omitempty" doc:"The node's id; transfer takes any where absent"`
+}
+
+// Changed answers a change.
+type Changed struct {
+	Leader string `json:"leader" doc:"After the change"`
+}
+
+// Health answers a probe that succeeds; one that fails is a problem.
+type Health struct {
+	Status string `json:"status"`
+}

@@ -1,0 +1,92 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
+
+// FenceBody fences a commit.
+type FenceBody struct {
+	Claim string `json:"claim"`
+	Epoch uint64 `json:"epoch"`
+}
+
+// CommitBody is a commit as a caller writes it.
+type CommitBody struct {
+	Fence *FenceBody   `json:"fence,omitempty" doc:"Apply only while the claim's epoch is its newest"`
+	Ops   []OpDocument `json:"ops" nullable:"false" doc:"Applied in order, all or none"`
+}
+
+// ToOps reads the ops; an error names the op by number.
+func (b *CommitBody) ToOps() ([]agent.Op, error) {
+	if len(b.Ops) > agent.CommitOpsMax {
+		return nil, agent.TooLarge("ops", "commit_ops_max", len(b.Ops), agent.CommitOpsMax)
+	}
+	ops := make([]agent.Op, len(b.Ops))
+	for i, raw := range b.Ops {
+		op, err := DecodeOp(raw.JSON)
+		if err != nil {
+			return nil, numbered(err, i)
+		}
+		ops[i] = op
+	}
+	return ops, nil
+}
+
+// numbered says which of several an error concerns.
+func numbered(err error, i int) error {
+	var e *agent.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("op %d: %w", i, err)
+	}
+	at := *e
+	at.Op = i
+	var body *bodyError
+	if errors.As(err, &body) {
+		return &bodyError{&at}
+	}
+	return &at
+}
+
+// Committed answers a commit.
+type Committed struct {
+	Index   uint64       `json:"index" doc:"The log index that it applied at"`
+	Time    int64        `json:"time" doc:"Unix ms, from the log"`
+	Results []WireResult `json:"results" nullable:"false" doc:"One an op, in order"`
+}
+
+// CommittedOf returns the document of a commit's result.
+func CommittedOf(r agent.Result) (Committed, error) {
+	out := Committed{Index: r.Index, Time: r.Time, Results: make([]WireResult, len(r.Results))}
+	for i, each := range r.Results {
+		body, err := results.documentOf(each)
+		if err != nil {
+			return Committed{}, err
+		}
+		out.Results[i] = WireResult{body}
+	}
+	return out, nil
+}
+
+// WireResult is what came of one op: much what the call of its own answers.
+type WireResult struct{ body any }
+
+// MarshalJSONTo writes the body alone.
+func (r WireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return json.MarshalEncode(enc, r.body)
+}
+
+// deleted answers a delete within a commit.
+type deleted struct {
+	Existed     bool   `json:"existed"`
+	Incarnation uint64 `json:"incarnation,omitzero"`
+}
+
+func deletedOf(r *agent.DeleteResult) deleted {
+	return deleted{Existed: r.Existed, Incarnation: r.Incarnation}
+}

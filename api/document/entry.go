@@ -1,0 +1,129 @@
+package document
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+)
+
+// Draft is an entry as a caller hands it in.
+type Draft struct {
+	ID      string  `json:"id,omitempty" doc:"Unique in the thread; generated where absent"`
+	At      *int64  `json:"at,omitempty" doc:"Unix ms; the log's time where absent"`
+	Kind    string  `json:"kind,omitempty" doc:"note where absent"`
+	Payload JSON    `json:"payload,omitempty"`
+	Refs    JSON    `json:"refs,omitempty"`
+	Seq     *uint64 `json:"seq,omitempty" doc:"Taken and ignored, so that an entry may be sent as it was read: the thread numbers its entries"`
+}
+
+// UnmarshalJSONFrom refuses null, which would otherwise be an empty entry.
+func (d *Draft) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == 'n' {
+		return agent.Invalid(fieldAt(dec.StackPointer(), "entries"), "an entry is null, and should be an object")
+	}
+	type members Draft
+	return json.UnmarshalDecode(dec, (*members)(d))
+}
+
+func (d Draft) toAgent() agent.Draft {
+	return agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)}
+}
+
+// Drafts are one entry or many.
+type Drafts []Draft
+
+// UnmarshalJSONFrom takes an object for an array of one.
+func (d *Drafts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*d = nil
+	if dec.PeekKind() != '{' {
+		return json.UnmarshalDecode(dec, (*[]Draft)(d))
+	}
+	*d = make(Drafts, 1)
+	return json.UnmarshalDecode(dec, &(*d)[0])
+}
+
+// ToAgent returns the entries.
+func (d Drafts) ToAgent() []agent.Draft {
+	out := make([]agent.Draft, len(d))
+	for i, each := range d {
+		out[i] = each.toAgent()
+	}
+	return out
+}
+
+// Entry is an entry as it is stored.
+type Entry struct {
+	ID      string `json:"id"`
+	Seq     uint64 `json:"seq"`
+	At      int64  `json:"at"`
+	Kind    string `json:"kind"`
+	Payload JSON   `json:"payload"`
+	Refs    JSON   `json:"refs"`
+}
+
+// EntryOf returns the document of e.
+func EntryOf(e agent.Entry) Entry {
+	return Entry{ID: e.ID, Seq: e.Seq, At: e.At, Kind: e.Kind, Payload: JSON(e.Payload), Refs: JSON(e.Refs)}
+}
+
+func entriesOf(all []agent.Entry) []Entry {
+	out := make([]Entry, len(all))
+	for i, e := range all {
+		out[i] = EntryOf(e)
+	}
+	return out
+}
+
+// EntryStamp says where an entry went.
+type EntryStamp struct {
+	ID  string `json:"id"`
+	Seq uint64 `json:"seq"`
+	At  int64  `json:"at"`
+}
+
+// AppendBody is an append to a thread.
+type AppendBody struct {
+	Entries       Drafts  `json:"entries,omitempty"`
+	ExpectedRev   *uint64 `json:"expected_rev,omitempty" doc:"Apply only at this rev; a missing thread is at 0"`
+	ExpectedHead  string  `json:"expected_head,omitempty" doc:"Apply only at this head, in hex"`
+	Metadata      JSON    `json:"metadata,omitempty" doc:"Honoured while the rev is 0"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+}
+
+// ToOp returns the op that the body asks for.
+func (b *AppendBody) ToOp(thread string) *agent.AppendThread {
+	return &agent.AppendThread{
+		Thread:        thread,
+		Entries:       b.Entries.ToAgent(),
+		ExpectedRev:   b.ExpectedRev,
+		ExpectedHead:  b.ExpectedHead,
+		Metadata:      agent.JSON(b.Metadata),
+		IfIncarnation: b.IfIncarnation,
+	}
+}
+
+// EntryPage answers a load.
+type EntryPage struct {
+	Rev   uint64  `json:"rev" doc:"Of the thread, at at_rev where that was asked"`
+	Head  string  `json:"head"`
+	Floor uint64  `json:"floor" doc:"The first seq that is still there"`
+	Items []Entry `json:"items" nullable:"false"`
+	Next  *uint64 `json:"next" doc:"The from of the next page; null at the end"`
+}
+
+// EntryPageOf returns the document of e.
+func EntryPageOf(e *agent.Entries) EntryPage {
+	return EntryPage{
+		Rev: e.Thread.Rev, Head: e.Thread.Head.String(), Floor: e.Thread.Floor,
+		Items: entriesOf(e.Items), Next: e.Next,
+	}
+}
+
+type appendThreadOp struct {
+	opName
+	Thread string `json:"thread"`
+	AppendBody
+}
+
+func (o *appendThreadOp) op() (agent.Op, error) { return o.AppendBody.ToOp(o.Thread), nil }

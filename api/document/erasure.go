@@ -1,0 +1,60 @@
+package document
+
+import (
+	"dormouse/agent"
+)
+
+// Erasure is the receipt of an agent that was erased.
+type Erasure struct {
+	Agent       string `json:"agent"`
+	Index       uint64 `json:"index" doc:"Of the log: from there on nothing of the agent can be read"`
+	ErasedAt    int64  `json:"erased_at"`
+	Complete    bool   `json:"complete" doc:"All has been cleared away, and the live instance has ended; until then the counts grow"`
+	CompletedAt int64  `json:"completed_at,omitzero"`
+	SealedUntil int64  `json:"sealed_until,omitzero" doc:"Every write to it is refused until then"`
+	Checkpoints uint64 `json:"checkpoints"`
+	Revisions   uint64 `json:"revisions" doc:"Of the checkpoints"`
+	Threads     uint64 `json:"threads"`
+	Entries     uint64 `json:"entries" doc:"Of the threads; those that a fork shares stay with the fork"`
+	Memories    uint64 `json:"memories"`
+	Sessions    uint64 `json:"sessions"`
+	Reviews     uint64 `json:"reviews"`
+	Claims      uint64 `json:"claims" doc:"Leases of the sessions"`
+	Timers      uint64 `json:"timers" doc:"Of an instance, those of its recurring jobs included"`
+	Instances   uint64 `json:"instances" doc:"1 where the agent is an instance, awake or dormant"`
+
+	Conversations *uint64 `json:"conversations,omitempty" doc:"Absent where they were not looked for, and stay: not all nodes could; erase the agent again then"`
+
+	Kept uint64 `json:"kept" doc:"Threads and checkpoints that stay, since another agent uses them too"`
+	Hash string `json:"hash" doc:"SHA-256 over all that was removed, in order"`
+}
+
+// ErasureOf returns the document of e.
+func ErasureOf(e *agent.Erasure) Erasure {
+	return Erasure{
+		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, Complete: e.Complete(), CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
+		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
+		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Timers: e.Timers, Instances: e.Instances,
+		Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash.String(),
+	}
+}
+
+type eraseAgentOp struct {
+	opName
+	Agent         string  `json:"agent"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	SealMS        uint64  `json:"seal_ms,omitempty"`
+}
+
+type getErasureRead struct {
+	readName
+	Agent string `json:"agent"`
+}
+
+func (o *eraseAgentOp) op() (agent.Op, error) {
+	seal, err := Duration("seal_ms", o.SealMS)
+	return &agent.EraseAgent{Agent: o.Agent, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Seal: seal}, err
+}
+
+func (r getErasureRead) read() agent.Read { return &agent.GetErasure{Agent: r.Agent} }

@@ -1,0 +1,72 @@
+package document
+
+import (
+	"dormouse/agent"
+)
+
+// File is a file without its bytes.
+type File struct {
+	Path        string `json:"path"`
+	Incarnation uint64 `json:"incarnation"`
+	Revision    uint64 `json:"revision"`
+	Bytes       uint64 `json:"bytes"`
+	ContentType string `json:"content_type,omitzero"`
+	Metadata    JSON   `json:"metadata"`
+	UpdatedAt   int64  `json:"updated_at"`
+	ExpiresAt   int64  `json:"expires_at,omitzero"`
+}
+
+// FileOf returns the document of r.
+func FileOf(r agent.ValueRow) File {
+	path, _ := agent.FilePath(r.Key)
+	return File{
+		Path: path, Incarnation: r.Incarnation, Revision: r.Revision, Bytes: r.Size, ContentType: r.ContentType,
+		Metadata: JSON(r.Metadata), UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
+	}
+}
+
+// FileStamp answers a write of a file.
+type FileStamp struct {
+	Path        string `json:"path"`
+	Incarnation uint64 `json:"incarnation"`
+	Revision    uint64 `json:"revision"`
+	CreatedAt   int64  `json:"created_at"`
+	UpdatedAt   int64  `json:"updated_at"`
+}
+
+// FileStampOf returns the document of r.
+func FileStampOf(r *agent.ValueResult) FileStamp {
+	path, _ := agent.FilePath(r.Key)
+	return FileStamp{Path: path, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+}
+
+// DescribeBody changes what is known of a value beside its bytes.
+type DescribeBody struct {
+	ContentType   string  `json:"content_type,omitempty" doc:"Keeps it where absent"`
+	Metadata      JSON    `json:"metadata,omitempty" doc:"A merge patch (RFC 7396)"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+}
+
+// MoveBody moves a file, and may describe it.
+type MoveBody struct {
+	To string `json:"to" doc:"The path to move it to, where there must be none"`
+	DescribeBody
+}
+
+// reviseValueOp revises a value within a commit; files are values.
+type reviseValueOp struct {
+	opName
+	Key string `json:"key"`
+	To  string `json:"to,omitempty" doc:"The key to move it to, where there must be none"`
+	DescribeBody
+}
+
+func (o *reviseValueOp) op() (agent.Op, error) { return o.ToOp(o.Key, o.To, o.IfRevision), nil }
+
+// ToOp returns the revision of a value at a revision, which may be nil; to is its new key, "" to keep its own.
+func (b *DescribeBody) ToOp(key, to string, revision *uint64) *agent.ReviseValue {
+	return &agent.ReviseValue{
+		Key: key, To: to, ContentType: b.ContentType, Metadata: agent.JSON(b.Metadata), IfRevision: revision, IfIncarnation: b.IfIncarnation,
+	}
+}

@@ -1,0 +1,55 @@
+package document
+
+import (
+	"dormouse/agent"
+)
+
+// ForkAgentBody says what a fork of an agent is called, and what goes along.
+type ForkAgentBody struct {
+	NewAgent      string  `json:"new_agent" doc:"Its key, under which there is nothing yet"`
+	NewThread     string  `json:"new_thread,omitempty" doc:"Its thread's id; new_agent where absent"`
+	Revision      uint64  `json:"revision,omitempty" doc:"Of the checkpoint: an older one that is kept; 0 means the current one"`
+	WithoutMemory bool    `json:"without_memory,omitempty" doc:"Else what the agent remembers is copied, at most 4,096 memories"`
+	Session       string  `json:"session,omitempty" doc:"A session of the agent that goes along, which must not run"`
+	NewSession    string  `json:"new_session,omitempty" doc:"Its id in the fork"`
+	IfRevision    *uint64 `json:"if_revision,omitempty" doc:"Apply only at this revision of the checkpoint"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+}
+
+// ToOp returns the op that the body asks for.
+func (b *ForkAgentBody) ToOp(key string) *agent.ForkAgent {
+	return &agent.ForkAgent{
+		Agent: key, NewAgent: b.NewAgent, NewThread: b.NewThread, Revision: b.Revision, WithoutMemory: b.WithoutMemory,
+		Session: b.Session, NewSession: b.NewSession, IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
+	}
+}
+
+// ForkedAgent answers a fork of an agent.
+type ForkedAgent struct {
+	Checkpoint CheckpointStamp `json:"checkpoint"`
+	Thread     *Thread         `json:"thread" doc:"null where the agent has none"`
+	Session    *SessionRow     `json:"session,omitempty"`
+	Memories   uint64          `json:"memories" doc:"That were copied"`
+}
+
+// ForkedAgentOf returns the document of r.
+func ForkedAgentOf(r *agent.ForkedAgent) ForkedAgent {
+	out := ForkedAgent{Checkpoint: CheckpointStampOf(&r.Checkpoint), Memories: r.Memories}
+	if r.Thread != nil {
+		t := ThreadOf(*r.Thread)
+		out.Thread = &t
+	}
+	if r.Session != nil {
+		s := SessionRowOf(*r.Session)
+		out.Session = &s
+	}
+	return out
+}
+
+type forkAgentOp struct {
+	opName
+	Agent string `json:"agent"`
+	ForkAgentBody
+}
+
+func (o *forkAgentOp) op() (agent.Op, error) { return o.ForkAgentBody.ToOp(o.Agent), nil }

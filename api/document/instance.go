@@ -1,0 +1,135 @@
+package document
+
+import (
+	"dormouse/agent"
+)
+
+// Instance is one instance as its owner sees it.
+type Instance struct {
+	Manager     string               `json:"manager"`
+	Key         string               `json:"key"`
+	Partition   int                  `json:"partition"`
+	Node        string               `json:"node" doc:"The owner of its partition"`
+	Epoch       uint64               `json:"epoch" doc:"…and of the owning"`
+	Status      agent.InstanceStatus `json:"status" enum:"dormant,waking,awake,draining"`
+	Source      agent.InstanceSource `json:"source,omitempty" enum:"awake,thawed,fresh" doc:"Of a start: where the instance came from"`
+	Attachments int                  `json:"attachments"`
+	Thread      instanceThread       `json:"thread"`
+	Revision    uint64               `json:"revision" doc:"Of its checkpoint; 0 where there is none yet"`
+}
+
+type instanceThread struct {
+	ID  string `json:"id"`
+	Rev uint64 `json:"rev"`
+}
+
+// InstanceOf returns the document of i.
+func InstanceOf(i agent.Instance) Instance {
+	return Instance{
+		Manager: i.Manager, Key: i.Key, Partition: i.Partition, Node: i.Node, Epoch: i.Epoch, Status: i.Status, Source: i.Source,
+		Attachments: i.Attachments, Thread: instanceThread{ID: i.Thread, Rev: i.Rev}, Revision: i.Revision,
+	}
+}
+
+// StartBody starts an instance.
+type StartBody struct {
+	InitialState JSON `json:"initial_state,omitempty" doc:"Where there is no checkpoint; {} where absent"`
+}
+
+// AttachBody attaches to an instance.
+type AttachBody struct {
+	Attachment string `json:"attachment,omitempty" doc:"Names who; made up where absent"`
+	TTLMS      uint64 `json:"ttl_ms,omitempty" doc:"The attachment lapses unless touched for so long; the manager's where absent"`
+}
+
+// Attached answers an attachment.
+type Attached struct {
+	Instance
+	Attachment string `json:"attachment"`
+	ExpiresAt  int64  `json:"expires_at"`
+}
+
+// AttachedOf returns the document of a.
+func AttachedOf(a agent.Attached) Attached {
+	return Attached{Instance: InstanceOf(a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}
+}
+
+// AttachmentBody names an attachment.
+type AttachmentBody struct {
+	Attachment string `json:"attachment,omitempty"`
+}
+
+// SignalBody is a signal to an instance.
+type SignalBody struct {
+	Type string `json:"type"`
+	Data JSON   `json:"data,omitempty"`
+	Cast bool   `json:"cast,omitempty" doc:"Answer once it is in the mailbox"`
+}
+
+// SignalReply answers a signal.
+type SignalReply struct {
+	Node     string   `json:"node"`
+	Epoch    uint64   `json:"epoch"`
+	Rev      uint64   `json:"rev" doc:"Of the thread after the turn"`
+	Revision uint64   `json:"revision" doc:"Of the checkpoint after the turn"`
+	Durable  bool     `json:"durable" doc:"False for a cast and under durability idle: a crash may undo it"`
+	Data     AnyValue `json:"data,omitzero" doc:"The handler's answer"`
+}
+
+// SignalReplyOf returns the document of r.
+func SignalReplyOf(r agent.Reply) SignalReply {
+	return SignalReply{
+		Node: r.Node, Epoch: r.Epoch, Rev: r.Rev, Revision: r.Revision, Durable: r.Durable, Data: AnyValue{JSON(r.Data)},
+	}
+}
+
+// nodeStats counts a manager's instances on one node.
+type nodeStats struct {
+	Node        string   `json:"node"`
+	Error       string   `json:"error,omitempty" doc:"Why the node did not answer; its counts are not known"`
+	Awake       int      `json:"awake"`
+	Waking      int      `json:"waking"`
+	Draining    int      `json:"draining"`
+	Attachments int      `json:"attachments"`
+	Signals     uint64   `json:"signals" doc:"Handled since the node started"`
+	Wakes       uint64   `json:"wakes"`
+	Hibernated  uint64   `json:"hibernated"`
+	Failed      uint64   `json:"failed" doc:"Hibernations that failed"`
+	Crashed     uint64   `json:"crashed" doc:"Handlers that panicked or hung"`
+	Keys        []string `json:"keys,omitempty" doc:"Of those awake, in key order; at most 1,000"`
+}
+
+// ManagerStats counts the instances of a manager, node by node.
+type ManagerStats struct {
+	Manager string      `json:"manager" doc:"Empty for all"`
+	Nodes   []nodeStats `json:"nodes" nullable:"false"`
+}
+
+// ManagerStatsOf returns the document of s.
+func ManagerStatsOf(s agent.ManagerStats) ManagerStats {
+	return ManagerStats{Manager: s.Manager, Nodes: rowsOf(s.Nodes, func(n agent.NodeStats) nodeStats { return nodeStats(n) })}
+}
+
+// instanceChange is how one instance is, since when and why.
+type instanceChange struct {
+	Manager string               `json:"manager"`
+	Key     string               `json:"key"`
+	Node    string               `json:"node"`
+	Epoch   uint64               `json:"epoch"`
+	Status  agent.InstanceStatus `json:"status"`
+	Reason  string               `json:"reason"`
+	At      int64                `json:"at"`
+}
+
+// InstanceChangeOf returns the document of e.
+func InstanceChangeOf(e *agent.InstanceEvent) instanceChange {
+	return instanceChange{
+		Manager: e.Manager, Key: e.Key, Node: e.Node, Epoch: e.Epoch, Status: e.Status, Reason: e.Reason, At: e.At,
+	}
+}
+
+// InstancesMissed says whose changes may have been missed.
+type InstancesMissed struct {
+	Node   string `json:"node,omitempty"`
+	Reason string `json:"reason"`
+}

@@ -1,0 +1,223 @@
+package document
+
+import (
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dormouse/agent"
+	"dormouse/internal/strictjson"
+)
+
+// readName is the member that says which read it is.
+type readName struct {
+	Read string `json:"read"`
+}
+
+// wireRead is one read as a caller writes it.
+type wireRead interface{ read() agent.Read }
+
+type keyRead struct {
+	readName
+	Key string `json:"key"`
+}
+
+type revisionRead struct {
+	keyRead
+	Revision uint64 `json:"revision,omitempty"`
+}
+
+type threadRead struct {
+	readName
+	Thread string `json:"thread"`
+}
+
+type pageRead struct {
+	readName
+	Prefix strictjson.Text `json:"prefix,omitempty"`
+	After  strictjson.Text `json:"after,omitempty"`
+	Limit  uint64          `json:"limit,omitempty"`
+}
+
+func (r pageRead) page() agent.Page {
+	return agent.Page{Prefix: string(r.Prefix), After: string(r.After), Limit: r.Limit}
+}
+
+type (
+	getValueRead          struct{ keyRead }
+	checkpointHistoryRead struct{ keyRead }
+	getCheckpointRead     struct{ revisionRead }
+	getThreadRead         struct{ threadRead }
+	verifyThreadRead      struct{ threadRead }
+	listValuesRead        struct{ pageRead }
+	listCheckpointsRead   struct{ pageRead }
+	listThreadsRead       struct{ pageRead }
+	listScopesRead        struct{ pageRead }
+	listClaimsRead        struct{ pageRead }
+	getScopeRead          struct{ readName }
+	thawRead              struct {
+		revisionRead
+		Tail *uint64 `json:"tail,omitempty"`
+	}
+	getClaimRead struct {
+		readName
+		Claim string `json:"claim"`
+	}
+	getEntryRead struct {
+		threadRead
+		Entry string `json:"entry"`
+	}
+	loadEntriesRead struct {
+		threadRead
+		From  uint64   `json:"from,omitempty"`
+		To    *uint64  `json:"to,omitempty"`
+		Tail  uint64   `json:"tail,omitempty"`
+		AtRev *uint64  `json:"at_rev,omitempty"`
+		Kinds []string `json:"kinds,omitempty"`
+		Limit uint64   `json:"limit,omitempty"`
+	}
+)
+
+func (r getValueRead) read() agent.Read { return &agent.GetValue{Key: r.Key} }
+
+func (r checkpointHistoryRead) read() agent.Read { return &agent.CheckpointHistory{Key: r.Key} }
+
+func (r getCheckpointRead) read() agent.Read {
+	return &agent.GetCheckpoint{Key: r.Key, Revision: r.Revision}
+}
+
+func (r getThreadRead) read() agent.Read { return &agent.GetThread{Thread: r.Thread} }
+
+func (r verifyThreadRead) read() agent.Read { return &agent.VerifyThread{Thread: r.Thread} }
+
+func (r listValuesRead) read() agent.Read { return &agent.ListValues{Page: r.page()} }
+
+func (r listCheckpointsRead) read() agent.Read { return &agent.ListCheckpoints{Page: r.page()} }
+
+func (r listThreadsRead) read() agent.Read { return &agent.ListThreads{Page: r.page()} }
+
+func (r listScopesRead) read() agent.Read { return &agent.ListScopes{Page: r.page()} }
+
+func (r listClaimsRead) read() agent.Read { return &agent.ListClaims{Page: r.page()} }
+
+func (r getClaimRead) read() agent.Read { return &agent.GetClaim{Claim: r.Claim} }
+
+func (getScopeRead) read() agent.Read { return &agent.GetScope{} }
+
+func (r thawRead) read() agent.Read {
+	return &agent.Thaw{Key: r.Key, Revision: r.Revision, Tail: r.Tail}
+}
+
+func (r getEntryRead) read() agent.Read { return &agent.GetEntry{Thread: r.Thread, Entry: r.Entry} }
+
+func (r loadEntriesRead) read() agent.Read {
+	return &agent.LoadEntries{Thread: r.Thread, From: r.From, To: r.To, Tail: r.Tail, AtRev: r.AtRev, Kinds: r.Kinds, Limit: r.Limit}
+}
+
+// newRead makes an empty read.
+func newRead[T any, P interface {
+	*T
+	wireRead
+}]() wireRead {
+	return P(new(T))
+}
+
+// wireReads are the reads by name.
+var wireReads = map[string]func() wireRead{
+	"get_value":          newRead[getValueRead],
+	"list_values":        newRead[listValuesRead],
+	"get_checkpoint":     newRead[getCheckpointRead],
+	"list_checkpoints":   newRead[listCheckpointsRead],
+	"checkpoint_history": newRead[checkpointHistoryRead],
+	"get_thread":         newRead[getThreadRead],
+	"list_threads":       newRead[listThreadsRead],
+	"load_entries":       newRead[loadEntriesRead],
+	"get_entry":          newRead[getEntryRead],
+	"verify_thread":      newRead[verifyThreadRead],
+	"thaw":               newRead[thawRead],
+	"list_scopes":        newRead[listScopesRead],
+	"get_scope":          newRead[getScopeRead],
+	"get_claim":          newRead[getClaimRead],
+	"list_claims":        newRead[listClaimsRead],
+	"get_session":        newRead[getSessionRead],
+	"list_sessions":      newRead[listSessionsRead],
+	"get_review":         newRead[getReviewRead],
+	"list_reviews":       newRead[listReviewsRead],
+	"get_manager":        newRead[getManagerRead],
+	"list_managers":      newRead[listManagersRead],
+	"get_memory":         newRead[getMemoryRead],
+	"list_memories":      newRead[listMemoriesRead],
+	"recall":             newRead[recallRead],
+	"get_timer":          newRead[getTimerRead],
+	"list_timers":        newRead[listTimersRead],
+	"get_conversation":   newRead[getConversationRead],
+	"list_conversations": newRead[listConversationsRead],
+	"list_messages":      newRead[listMessagesRead],
+	"get_erasure":        newRead[getErasureRead],
+}
+
+// ReadTypes returns the types of the documents of all reads, by name.
+func ReadTypes() map[string]reflect.Type { return typesOf(wireReads) }
+
+// ReadDocument is a read before its name is read.
+type ReadDocument struct{ JSON }
+
+// ReadsBody asks several things at one index.
+type ReadsBody struct {
+	Reads []ReadDocument `json:"reads" nullable:"false"`
+}
+
+// ToReads returns the reads; an error names the read by number.
+func (b *ReadsBody) ToReads() ([]agent.Read, error) {
+	if len(b.Reads) > agent.ReadsMax {
+		return nil, agent.TooLarge("reads", "reads_max", len(b.Reads), agent.ReadsMax)
+	}
+	asked := make([]agent.Read, len(b.Reads))
+	for i, raw := range b.Reads {
+		read, err := decodeNamed(raw.JSON, "read", func(n readName) string { return n.Read }, wireReads)
+		if err != nil {
+			return nil, numbered(err, i)
+		}
+		asked[i] = read.read()
+	}
+	return asked, nil
+}
+
+// Answered answers several reads.
+type Answered struct {
+	Index   uint64       `json:"index" doc:"The log index that all answers are of"`
+	Answers []wireAnswer `json:"answers" nullable:"false" doc:"One a read, in order"`
+}
+
+// AnsweredOf returns the document of the answers to reads.
+func AnsweredOf(a agent.Answers) (Answered, error) {
+	out := Answered{Index: a.Index, Answers: make([]wireAnswer, len(a.Answers))}
+	for i, each := range a.Answers {
+		if each.Err != nil {
+			refusal := ProblemOf(each.Err)
+			out.Answers[i].Error = &refusal
+			continue
+		}
+		found, err := founds.documentOf(each.Found)
+		if err != nil {
+			return Answered{}, err
+		}
+		out.Answers[i].Found = &WireFound{found}
+	}
+	return out, nil
+}
+
+// wireAnswer is what came of one read: one of found and error.
+type wireAnswer struct {
+	Found *WireFound `json:"found,omitempty"`
+	Error *Problem   `json:"error,omitempty"`
+}
+
+// WireFound is what the call of its own would answer.
+type WireFound struct{ body any }
+
+// MarshalJSONTo writes the body alone.
+func (w WireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return json.MarshalEncode(enc, w.body)
+}

@@ -1,0 +1,93 @@
+package document
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	"dormouse/internal/strictjson"
+)
+
+// Review is a question that a session's turn waits for a person to answer.
+type Review struct {
+	ID          string             `json:"id"`
+	SessionID   string             `json:"session_id"`
+	Incarnation uint64             `json:"incarnation" doc:"Of its session"`
+	RequestID   string             `json:"request_id,omitzero"`
+	InterruptID string             `json:"interrupt_id,omitzero"`
+	Operation   string             `json:"operation" doc:"The capability that is to be called"`
+	Arguments   JSON               `json:"arguments"`
+	Reason      string             `json:"reason,omitzero"`
+	Metadata    JSON               `json:"metadata"`
+	Assignee    string             `json:"assignee,omitzero" doc:"Left out for anybody"`
+	EscalateTo  string             `json:"escalate_to,omitzero"`
+	Escalated   bool               `json:"escalated"`
+	Status      agent.ReviewStatus `json:"status" doc:"pending, approved, denied, edited, expired, withdrawn"`
+	CreatedAt   int64              `json:"created_at"`
+	ExpiresAt   int64              `json:"expires_at,omitzero" doc:"Left out where it does not expire"`
+	EscalateAt  int64              `json:"escalate_at,omitzero"`
+	DecidedBy   string             `json:"decided_by,omitzero"`
+	DecidedAt   int64              `json:"decided_at,omitzero"`
+	Decided     JSON               `json:"decided,omitzero" doc:"Of an edit: what to call the operation with"`
+	Note        string             `json:"note,omitzero"`
+}
+
+// ReviewOf returns the document of r.
+func ReviewOf(r agent.Review) Review {
+	return Review{
+		ID: r.ID, SessionID: r.Session, Incarnation: r.Incarnation, RequestID: r.RequestID, InterruptID: r.InterruptID,
+		Operation: r.Operation, Arguments: JSON(r.Arguments), Reason: r.Reason, Metadata: JSON(r.Metadata),
+		Assignee: r.Assignee, EscalateTo: r.EscalateTo, Escalated: r.Escalated, Status: r.Status, CreatedAt: r.CreatedAt,
+		ExpiresAt: r.ExpiresAt, EscalateAt: r.EscalateAt, DecidedBy: r.DecidedBy, DecidedAt: r.DecidedAt,
+		Decided: JSON(r.Decided), Note: r.Note,
+	}
+}
+
+// reviewDraft asks for a review.
+type reviewDraft struct {
+	ID              string          `json:"id,omitempty" doc:"review: and the interrupt's id where absent"`
+	InterruptID     string          `json:"interrupt_id,omitempty"`
+	RequestID       string          `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
+	Operation       string          `json:"operation,omitempty"`
+	Arguments       JSON            `json:"arguments,omitempty"`
+	Reason          strictjson.Text `json:"reason,omitempty"`
+	Metadata        JSON            `json:"metadata,omitempty"`
+	Assignee        string          `json:"assignee,omitempty"`
+	EscalateTo      string          `json:"escalate_to,omitempty" doc:"Who is the assignee from then on"`
+	TTLMS           uint64          `json:"ttl_ms,omitempty" doc:"It expires after so long; never where absent"`
+	EscalateAfterMS uint64          `json:"escalate_after_ms,omitempty" doc:"Before the ttl is over"`
+}
+
+func draftedReviews(drafts []reviewDraft) ([]agent.ReviewDraft, error) {
+	var out []agent.ReviewDraft
+	for i, d := range drafts {
+		ttl, err := Duration(fmt.Sprintf("reviews[%d].ttl_ms", i), d.TTLMS)
+		if err != nil {
+			return nil, err
+		}
+		after, err := Duration(fmt.Sprintf("reviews[%d].escalate_after_ms", i), d.EscalateAfterMS)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, agent.ReviewDraft{
+			ID: d.ID, InterruptID: d.InterruptID, RequestID: d.RequestID, Operation: d.Operation, Arguments: agent.JSON(d.Arguments),
+			Reason: string(d.Reason), Metadata: agent.JSON(d.Metadata), Assignee: d.Assignee, EscalateTo: d.EscalateTo, TTL: ttl, EscalateAfter: after,
+		})
+	}
+	return out, nil
+}
+
+// DecideBody is a person's answer to a review.
+type DecideBody struct {
+	Decision    agent.ReviewDecision `json:"decision" doc:"approve, deny, or edit: approve with other arguments"`
+	By          string               `json:"by" doc:"Who decides"`
+	Arguments   JSON                 `json:"arguments,omitempty" doc:"Of an edit"`
+	Note        strictjson.Text      `json:"note,omitempty"`
+	InterruptID string               `json:"interrupt_id,omitempty" doc:"Refuse where the review is of another"`
+}
+
+// ToOp returns the op that the body asks for.
+func (b *DecideBody) ToOp(review string) agent.Op {
+	return &agent.DecideReview{
+		Review: review, Decision: b.Decision, By: b.By, Arguments: agent.JSON(b.Arguments), Note: string(b.Note), InterruptID: b.InterruptID,
+	}
+}

@@ -1,0 +1,95 @@
+package document
+
+import (
+	"dormouse/agent"
+)
+
+type putValueOp struct {
+	opName
+	Key           string  `json:"key"`
+	ContentType   string  `json:"content_type,omitempty"`
+	Bytes         []byte  `json:"bytes,omitempty"`
+	Metadata      JSON    `json:"metadata,omitempty" doc:"Keeps what the value has where absent"`
+	TTLMS         uint64  `json:"ttl_ms,omitempty"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only where the stored bytes equal these"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+}
+
+func (o *putValueOp) op() (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", o.TTLMS)
+	return &agent.PutValue{
+		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TTL: ttl, Metadata: agent.JSON(o.Metadata),
+		IfRevision: o.IfRevision, IfBytes: o.IfBytes, IfIncarnation: o.IfIncarnation,
+	}, err
+}
+
+type deleteValueOp struct {
+	opName
+	Key           string  `json:"key"`
+	IfRevision    *uint64 `json:"if_revision,omitempty"`
+	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only where the stored bytes equal these"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	SealMS        uint64  `json:"seal_ms,omitempty"`
+}
+
+func (o *deleteValueOp) op() (agent.Op, error) {
+	seal, err := Duration("seal_ms", o.SealMS)
+	return &agent.DeleteValue{
+		Key: o.Key, IfRevision: o.IfRevision, IfBytes: o.IfBytes, IfIncarnation: o.IfIncarnation, Seal: seal,
+	}, err
+}
+
+// ValueStamp answers a write to a value.
+type ValueStamp struct {
+	Key         string `json:"key"`
+	Incarnation uint64 `json:"incarnation"`
+	Revision    uint64 `json:"revision"`
+	CreatedAt   int64  `json:"created_at"`
+	UpdatedAt   int64  `json:"updated_at"`
+}
+
+// ValueStampOf returns the document of r.
+func ValueStampOf(r *agent.ValueResult) ValueStamp {
+	return ValueStamp{Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+}
+
+// value is a value where it travels in JSON.
+type value struct {
+	Key         string `json:"key"`
+	Incarnation uint64 `json:"incarnation"`
+	Revision    uint64 `json:"revision"`
+	ContentType string `json:"content_type"`
+	Bytes       []byte `json:"bytes"`
+	Metadata    JSON   `json:"metadata,omitempty"`
+	CreatedAt   int64  `json:"created_at"`
+	UpdatedAt   int64  `json:"updated_at"`
+	ExpiresAt   int64  `json:"expires_at,omitzero"`
+}
+
+func valueOf(v *agent.Value) value {
+	return value{
+		Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType, Bytes: v.Bytes,
+		Metadata: JSON(v.Metadata), CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
+	}
+}
+
+// ValueRow is a value in a list.
+type ValueRow struct {
+	Key         string `json:"key"`
+	Incarnation uint64 `json:"incarnation"`
+	Revision    uint64 `json:"revision"`
+	UpdatedAt   int64  `json:"updated_at"`
+	Bytes       uint64 `json:"bytes"`
+	ContentType string `json:"content_type"`
+	Metadata    JSON   `json:"metadata,omitempty"`
+	ExpiresAt   int64  `json:"expires_at,omitzero"`
+}
+
+// ValueRowOf returns the document of r.
+func ValueRowOf(r agent.ValueRow) ValueRow {
+	return ValueRow{
+		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, UpdatedAt: r.UpdatedAt,
+		Bytes: r.Size, ContentType: r.ContentType, Metadata: JSON(r.Metadata), ExpiresAt: r.ExpiresAt,
+	}
+}
