@@ -120,10 +120,12 @@ func bars() []Bar {
 
 // The trials, which bars and those who make them name alike.
 const (
-	TrialMemory   = "memory"
-	TrialGrowth   = "growth"
-	TrialThread   = "thread"
-	TrialFailover = "failover"
-	TrialCatchUp  = "catch-up"
-	TrialCold     = "cold-start"
+	TrialMemory       = "memory"
+	TrialGrowth       = "growth"
+	TrialThread       = "thread"
+	TrialFailover     = "failover"
+	TrialCatchUp      = "catch-up"
+	TrialCatchUpEmpty = "catch-up empty" // of a follower without data
+	TrialCatchUpLoad  = "catch-up empty under load"
+	TrialCold         = "cold-start"
 )

@@ -148,6 +148,18 @@ func Restores(ctx context.Context, url string) (int, error) {
 	return metric(ctx, url, "dormouse_restores_total")
 }
 
+// Installs asks the node at a base URL how many snapshots it has received from a
+// leader and installed since it started.
+func Installs(ctx context.Context, url string) (int, error) {
+	return metric(ctx, url, "dormouse_cluster_snapshot_installs_total")
+}
+
+// LogBytes asks the node at a base URL how many bytes the entries in its log
+// take.
+func LogBytes(ctx context.Context, url string) (int, error) {
+	return metric(ctx, url, "dormouse_cluster_log_bytes")
+}
+
 // Compacting asks the node at a base URL how many compactions its engine is at.
 func Compacting(ctx context.Context, url string) (int, error) {
 	return metric(ctx, url, "dormouse_engine_compacting")
@@ -161,7 +173,11 @@ func metric(ctx context.Context, url, name string) (int, error) {
 	}
 	for line := range strings.Lines(string(raw)) {
 		if n, ok := strings.CutPrefix(line, name+" "); ok {
-			return strconv.Atoi(strings.TrimSpace(n))
+			value, err := strconv.ParseFloat(strings.TrimSpace(n), 64) // large ones have an exponent
+			if err != nil {
+				return 0, fmt.Errorf("metric %s of %s: %w", name, url, err)
+			}
+			return int(value), nil
 		}
 	}
 	return 0, fmt.Errorf("the metrics of %s do not tell %s", url, name)

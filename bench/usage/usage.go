@@ -49,6 +49,13 @@ func Tree(pid int) (Usage, error) {
 	return sum, nil
 }
 
+// Peak returns the most bytes that the process has had resident at once since it
+// started.
+func Peak(pid int) (int64, error) {
+	status, err := fields(pid, "status")
+	return status["VmHWM"] << 10, err
+}
+
 // Self is the CPU time of this process.
 func Self() (time.Duration, error) {
 	var r syscall.Rusage

@@ -51,3 +51,16 @@ func TestAProcessThatIsNotThereIsAnError(t *testing.T) {
 		t.Error("it has used something")
 	}
 }
+
+func TestPeakIsNoLessThanWhatIsResident(t *testing.T) {
+	now, err := Tree(os.Getpid())
+	if err != nil {
+		t.Skipf("no /proc: %v", err)
+	}
+	if peak, err := Peak(os.Getpid()); err != nil || peak < now.Memory {
+		t.Errorf("at most %d bytes were resident, and %d are, %v", peak, now.Memory, err)
+	}
+	if _, err := Peak(-1); err == nil {
+		t.Error("a process that does not exist has memory")
+	}
+}

@@ -52,6 +52,8 @@ func TestWrongUsageIsRefusedAndSaysWhy(t *testing.T) {
 		{"trial x", "there is no trial"},
 		{"trial failover --duration 0s", "--duration must be positive"},
 		{"trial growth --growth-for 0s", "the other sizes positive"},
+		{"trial catch-up --catch-up-entries -1", "may not be negative"},
+		{"trial catch-up --catch-up-mib 0 --catch-up-entries 0", "nor both 0"},
 		{"parts", "takes the FILE"},
 		{"parts --rate -1 n1.pprof", "--rate may not be negative"},
 		{"report --results /nowhere/at/all", "read the results"},

@@ -25,7 +25,7 @@ var trials = []struct {
 	{report.TrialFailover, "kill -9 of the leader under load: how long no write is acknowledged", (*stage).failover},
 	{report.TrialGrowth, "put, append and get with many agents, against 10,000; and a node's memory then", (*stage).growth},
 	{report.TrialThread, "append at entry 100,000 of a thread, against entry 100", (*stage).thread},
-	{report.TrialCatchUp, "a follower that was away takes a snapshot and catches up", (*stage).catchUp},
+	{report.TrialCatchUp, "a follower that was stopped, and one that lost its data, catch up by a snapshot", (*stage).catchUp},
 	{report.TrialCold, "a node that was killed starts on much data, with nothing of it in memory", (*stage).coldStart},
 }
 
@@ -51,25 +51,30 @@ func trialNames(given []string) ([]string, error) {
 
 // sizeFlags say how large the trials are.
 type sizeFlags struct {
-	agents      int
-	growthFor   time.Duration
-	coldMiB     int
-	catchUpMiB  int
-	threadRevs  int
-	failoverFor time.Duration
+	agents         int
+	growthFor      time.Duration
+	coldMiB        int
+	catchUpMiB     int
+	catchUpEntries int
+	threadRevs     int
+	failoverFor    time.Duration
 }
 
 func (s *sizeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&s.agents, "agents", 1_000_000, "growth: how many agents")
 	cmd.Flags().DurationVar(&s.growthFor, "growth-for", time.Minute, "growth: how long each of its measurements takes, so that what it writes is compacted meanwhile")
 	cmd.Flags().IntVar(&s.coldMiB, "cold-mib", 10<<10, "cold-start: MiB of data on the node's disk")
-	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB that are written while the follower is away")
+	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB that are written while the follower is stopped (0 leaves this part out)")
+	cmd.Flags().IntVar(&s.catchUpEntries, "catch-up-entries", 1_000_000, "catch-up: entries of the log when the follower loses its data (0 leaves this part out)")
 	cmd.Flags().IntVar(&s.threadRevs, "thread-entries", 100_000, "thread: entries of the long thread")
 	cmd.Flags().DurationVar(&s.failoverFor, "failover-for", 15*time.Second, "failover: how long to look on after the kill")
 }
 
 func (s *sizeFlags) check() error {
-	if s.agents < agentsFew || s.coldMiB < 1 || s.catchUpMiB < 1 || s.threadRevs < entriesFew || s.failoverFor <= 0 || s.growthFor <= 0 {
+	if s.catchUpMiB < 0 || s.catchUpEntries < 0 || s.catchUpMiB+s.catchUpEntries == 0 {
+		return usagef("--catch-up-mib and --catch-up-entries may not be negative, nor both 0")
+	}
+	if s.agents < agentsFew || s.coldMiB < 1 || s.threadRevs < entriesFew || s.failoverFor <= 0 || s.growthFor <= 0 {
 		return usagef("--agents must be at least %d, --thread-entries %d, and the other sizes positive", agentsFew, entriesFew)
 	}
 	return nil
@@ -79,7 +84,7 @@ func (a *app) trialCommand() *cobra.Command {
 	st := &stage{systems: []string{system.Dormouse, system.Etcd}}
 	cmd := &cobra.Command{
 		Use: "trial NAME", Short: "Make one trial once: failover, growth, thread, catch-up or cold-start", Args: exactly("NAME"),
-		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240",
+		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240\n  dormbench trial catch-up --catch-up-mib 0 --catch-up-entries 100000",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := trialNames(args); err != nil {
 				return err

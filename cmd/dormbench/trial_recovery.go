@@ -122,59 +122,6 @@ func (s *silence) ends(at time.Time) {
 	s.over = true
 }
 
-// catchUp measures how long a follower that was away takes until it has what
-// the leader had when it came back. More was written than the log keeps, so it
-// needs a snapshot.
-func (st *stage) catchUp(ctx context.Context) (found []report.Trial, err error) {
-	if err := st.roomFor(4 * st.size.catchUpMiB * system.NodesDefault); err != nil {
-		return nil, err
-	}
-	err = st.with(ctx, system.Dormouse, 0, func(s *system.System, d load.Driver) error {
-		leader, err := s.Leader(ctx)
-		if err != nil {
-			return err
-		}
-		away := (leader + 1) % len(s.Nodes)
-		if err := s.Nodes[away].Stop(); err != nil {
-			return err
-		}
-		f := load.Fill{Prefix: "fill", Agents: st.size.catchUpMiB << 20 / fillBytes, Checkpoint: fillBytes}
-		if err := st.fill(ctx, d, f); err != nil {
-			return err
-		}
-		status, err := system.Look(ctx, s.HTTP[leader])
-		if err != nil {
-			return err
-		}
-		began := time.Now()
-		if err := restart(s.Nodes, away); err != nil {
-			return err
-		}
-		err = s.Await(ctx, func(ctx context.Context) error {
-			now, err := system.Look(ctx, s.HTTP[away])
-			if err == nil && now.AppliedIndex < status.AppliedIndex {
-				err = fmt.Errorf("it has applied %d of %d", now.AppliedIndex, status.AppliedIndex)
-			}
-			return err
-		})
-		took := time.Since(began)
-		if err != nil {
-			return err
-		}
-		if n, err := system.Restores(ctx, s.HTTP[away]); err != nil {
-			return err
-		} else if n == 0 {
-			return fmt.Errorf("the follower took no snapshot: the log still had the %d MiB that were written; make --catch-up-mib larger", st.size.catchUpMiB)
-		}
-		found = []report.Trial{{
-			Name: report.TrialCatchUp, System: s.Name, Value: took.Seconds(), Unit: "s",
-			Note: fmt.Sprintf("from its start until it had all, %d MiB behind: %.0f MiB/s", st.size.catchUpMiB, float64(st.size.catchUpMiB)/took.Seconds()),
-		}}
-		return nil
-	})
-	return found, err
-}
-
 // coldStart measures how long a node alone takes from its start until it has
 // answered a read, on so much data and with a cold page cache. It was killed
 // before, so what its log has past its state is replayed.
