@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -61,6 +62,24 @@ func (f *front) whileServing(ctx context.Context) (context.Context, context.Canc
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(f.draining, cancel)
 	return ctx, func() { stop(); cancel() }
+}
+
+// once returns a function that calls ask the first time and returns its answer
+// each time. Callers that come meanwhile wait on a channel, as a mutex of
+// sync.OnceValue would be held while ask calls other nodes.
+func once(ask func() metadata.MD) func() metadata.MD {
+	var asked atomic.Bool
+	var answer metadata.MD
+	done := make(chan struct{})
+	return func() metadata.MD {
+		if asked.CompareAndSwap(false, true) {
+			defer close(done)
+			answer = ask()
+			return answer
+		}
+		<-done
+		return answer
+	}
 }
 
 // othersMax bounds the look at who else is a member, by a node that stops.

@@ -103,7 +103,7 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 		front: &front{
 			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout,
 			inFlightMax: int64(o.InFlightMax), inFlightBytesMax: o.InFlightBytesMax, logger: o.Logger,
-			others: sync.OnceValue(func() metadata.MD { return otherMembers(operator) }),
+			others: once(func() metadata.MD { return otherMembers(operator) }),
 		},
 	}
 	options := append(MessageLimits(),
