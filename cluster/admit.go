@@ -98,6 +98,9 @@ func (g *Group) admit(ctx context.Context, r JoinRequest) (JoinResponse, error) 
 		if err := g.commit(ctx, g.machine.EncodePutMember(row)); err != nil {
 			return JoinResponse{}, fmt.Errorf("write the member row: %w", err)
 		}
+		if r.Node == g.o.NodeID { // a new cluster does not wait for the leader's next look at its members
+			g.raiseFeatureLevel(ctx, g.memberRows())
+		}
 	}
 	if err := g.place(ctx, r.Node, r.RaftAddr); err != nil {
 		return JoinResponse{}, err

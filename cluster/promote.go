@@ -157,12 +157,18 @@ func (g *Group) look(ctx context.Context) {
 	}
 }
 
-// reconcile makes at most one change.
-func (g *Group) reconcile(ctx context.Context) {
+// memberRows returns the members' rows by name.
+func (g *Group) memberRows() map[string]agent.Member {
 	rows := make(map[string]agent.Member)
 	for _, m := range g.machine.Members() {
 		rows[m.ID] = m
 	}
+	return rows
+}
+
+// reconcile makes at most one change.
+func (g *Group) reconcile(ctx context.Context) {
+	rows := g.memberRows()
 	if _, known := rows[g.o.NodeID]; !known {
 		return // the founder's own row is still to come; until then nobody else has one
 	}

@@ -3,8 +3,10 @@ package node_test
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm"
 )
 
 // A node that does not know an op stops on it, so the op waits for the last one.
@@ -27,5 +29,46 @@ func TestAnImportWaitsUntilAllNodesKnowIt(t *testing.T) {
 			}
 			return err == nil
 		})
+	})
+}
+
+// A node that does not know how to end a live instance would call its erasure
+// complete while the instance lives on.
+func TestAnErasureOfAnInstanceWaitsUntilAllNodesKnowHowToEndItSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 0)
+		w.level = oldLevel
+		w.found(1)
+		erase := func(name string) error {
+			_, err := w.leader().Store().Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.EraseAgent{Agent: name}}})
+			return err
+		}
+		instance := agent.InstanceRef{Manager: "m", Key: "k"}.Checkpoint()
+		if err := erase("a"); err != nil {
+			t.Errorf("an agent that is no instance: %v", err)
+		}
+		if err := erase(instance); agent.CodeOf(err) != agent.CodeUnavailable {
+			t.Errorf("with a node of an older version: %v", err)
+		}
+		w.level = 0
+		w.sleep(name(0))
+		w.start(name(0))
+		w.await("the erasure", func() bool { return erase(instance) == nil })
+	})
+}
+
+// A new cluster can do all that its founder can as soon as the founder is a
+// member: what is written before that is written as older versions do.
+func TestANewClusterRaisesItsFeatureLevelAtOnceSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simTown(t, 0)
+		m := w.start(name(0)).Machine()
+		for len(m.Members()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(10 * time.Millisecond)
+		if level := m.FeatureLevel(); level != fsm.FeatureLevelMax {
+			t.Errorf("10 ms after the founder became a member the feature level is %d, want %d", level, fsm.FeatureLevelMax)
+		}
 	})
 }

@@ -69,15 +69,21 @@ func (s *Store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 	return agent.Await(ctx, s, c)
 }
 
-// known refuses an op that not all nodes of the cluster know: those that do not
-// would stop on it.
+// known refuses an op that not all nodes of the cluster know. A node that does not
+// know import_scope stops on it. One that does not know how to end live instances
+// calls the erasure of an agent complete though its instance lives on.
 func (s *Store) known(c *agent.Commit) error {
 	if s.o.Machine.FeatureLevel() >= fsm.ImportLevel {
 		return nil
 	}
 	for _, op := range c.Ops {
-		if _, ok := op.(*agent.ImportScope); ok {
+		switch op := op.(type) {
+		case *agent.ImportScope:
 			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster know import_scope yet: try again once they all run this version")
+		case *agent.EraseAgent:
+			if _, _, ok := agent.InstanceOf(op.Agent); ok {
+				return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster know how to end the live instance of agent %q yet: try again once they all run this version", op.Agent)
+			}
 		}
 	}
 	return nil
