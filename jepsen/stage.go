@@ -103,8 +103,8 @@ const bugVariable = "DORMOUSE_PLANTED_BUG"
 // are short, so that what they own goes to others while a fault lasts.
 func settings(o Options) map[string]string {
 	s := map[string]string{
-		"DORMOUSE_RAFT__SNAPSHOT_BYTES": "1048576", "DORMOUSE_RAFT__SNAPSHOT_ENTRIES": "200",
-		"DORMOUSE_RAFT__TRAILING_BYTES": "65536", "DORMOUSE_RAFT__TRAILING_ENTRIES": "20",
+		"DORMOUSE_RAFT__SNAPSHOT_BYTES": "262144", "DORMOUSE_RAFT__SNAPSHOT_ENTRIES": "100",
+		"DORMOUSE_RAFT__TRAILING_BYTES": "65536", "DORMOUSE_RAFT__TRAILING_ENTRIES": "5",
 		"DORMOUSE_PLACEMENT__LEASE": lease,
 	}
 	if o.Bug != "" {
