@@ -74,9 +74,9 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// ExportScope hands the rows of a scope to write; see agent.Operator. It is not
-// tried again once a part was handed over: throw away what an error leaves
-// behind.
+// ExportScope hands the rows of a scope to write; see agent.Operator. It makes one
+// attempt, at one node, and fails when that node goes away: throw away what an
+// error leaves behind, and export again from another node.
 func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	l, release, err := c.pool.wait(ctx)
 	if err != nil {

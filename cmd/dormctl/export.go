@@ -27,8 +27,9 @@ requests, and the feed of changes.
 
 "dormctl import --raw FILE" imports the file into a scope that holds nothing, of
 this cluster or another one; with --verify it compares the two. A file that is
-cut short or damaged is refused. FILE appears only once it is complete; an
-export that was interrupted leaves nothing, and begins again.`,
+cut short or damaged is refused. FILE appears only once it is complete. One node
+reads all rows: an export goes on when the leader changes, and fails when its own
+node goes away. It leaves nothing then; run it again, and another node reads them.`,
 		Example: `  dormctl export --scope acme acme.scope
   dormctl import --raw acme.scope --scope acme --endpoints other:7601`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,6 +103,48 @@ func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 	target.run("", exitOK, "values", "put", "v", "other", "--scope", "moved")
 	if _, errs := target.run("", exitFailed, "import", "--raw", "--verify", path, "--scope", "moved"); !strings.Contains(errs, `row "0v\x00" differs`) {
 		t.Errorf("the verification does not name the row: %s", errs)
+	}
+}
+
+// breaking is a store whose exports end after their first rows, as they do when
+// the node goes away that reads them.
+type breaking struct{ store }
+
+func (b breaking) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
+	return b.store.ExportScope(ctx, scope, func(part agent.ScopePart) error {
+		if err := write(part); err != nil || part.Header != nil {
+			return err
+		}
+		return agent.Errorf(agent.CodeUnavailable, "the node goes away here")
+	})
+}
+
+func TestAnExportThatBreaksLeavesNoFile(t *testing.T) {
+	n := newRealNode(t)
+	raised(t, n.node)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "default.scope")
+	if err := os.WriteFile(path, []byte("an earlier export"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	a := &app{
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" },
+		dial: func(target) (store, error) { return breaking{keptOpen{n.node.Client}}, nil },
+	}
+	if code := a.main(t.Context(), []string{"export", path}); code != exitUnavailable || !strings.Contains(errs.String(), "run the same command again") {
+		t.Errorf("it ends with %d: %s", code, &errs)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 {
+		t.Errorf("the directory has %v, %v", files, err)
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != "an earlier export" {
+		t.Errorf("the earlier export is now %q, %v", raw, err)
+	}
+	n.run("", exitOK, "export", path)
+	if _, err := importer.CheckScopeFile(func() (io.ReadCloser, error) { return os.Open(path) }); err != nil {
+		t.Error(err)
 	}
 }
 
