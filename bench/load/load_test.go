@@ -121,14 +121,18 @@ func TestTheWindowIsTold(t *testing.T) {
 	o.Window = func(opens bool) { told = append(told, opens) }
 	o.Answered = func(at time.Time) { answers.Store(at, true) }
 	m := newMemory()
-	got, err := load.Run(t.Context(), m, o)
-	if err != nil {
-		t.Fatal(err)
+	var got load.Result
+	for got.Ops == 0 { // a busy machine may run no caller in a window this short
+		told = nil
+		var err error
+		if got, err = load.Run(t.Context(), m, o); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(told) != "[true false]" {
+			t.Fatalf("the window's ends were told as %v", told)
+		}
 	}
-	if fmt.Sprint(told) != "[true false]" {
-		t.Errorf("the window's ends were told as %v", told)
-	}
-	if got.Ops == 0 || got.Ops > int64(m.calls) || got.Rate <= 0 || got.P50 > got.P99 || got.P99 > got.Max {
+	if got.Ops > int64(m.calls) || got.Rate <= 0 || got.P50 > got.P99 || got.P99 > got.Max {
 		t.Errorf("of %d calls the result is %+v", m.calls, got)
 	}
 }
