@@ -67,3 +67,13 @@ func TestBarsAreHeldAgainstAllRunsTogether(t *testing.T) {
 		t.Errorf("with a run that could not be made it is %s, %d made", s.Verdict, s.Made)
 	}
 }
+
+func TestTheTableOfRunsCountsInstalledSnapshots(t *testing.T) {
+	first, second := ran(check.OK, 1, 0), ran(check.OK, 1, 0)
+	first.Result.Results[1].Counts[check.CountInstalls] = 41
+	second.Result.Results[1].Counts[check.CountInstalls] = 2
+	s := sum([]outcome{first, second}, 2)
+	if text := s.table(); s.Installs != 43 || !strings.Contains(text, " 41 ") || !strings.Contains(text, "43 snapshots installed") {
+		t.Errorf("%d snapshots in\n%s", s.Installs, text)
+	}
+}

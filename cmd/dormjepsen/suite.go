@@ -67,6 +67,8 @@ type summary struct {
 	Alone      int           `json:"leaders_lost_alone"` // of these, where the fault met the leader alone
 	Median     time.Duration `json:"leader_loss_median"` // of these, until the next commit
 
+	Installs int `json:"snapshots_installed"`
+
 	RollingCalls   int `json:"rolling_calls"`   // in rolling restarts, by clients that may go to any node
 	RollingRefused int `json:"rolling_refused"` // of these, for good
 
@@ -91,6 +93,7 @@ func sum(parts []outcome, runs int) summary {
 			s.Unknown++
 		}
 		s.Judged += o.Result.Judged()
+		s.Installs += installs(o.Result)
 		losses = append(losses, o.Result.Losses...)
 		for _, r := range o.Result.Results {
 			s.RollingCalls += r.Counts[check.CountRollingCalls]
@@ -116,7 +119,7 @@ func (s summary) table() string {
 	var rows [][]string
 	for _, o := range s.Parts {
 		if o.Result.Run == nil {
-			rows = append(rows, []string{o.Name, "could not run", "", "", "", o.Error})
+			rows = append(rows, []string{o.Name, "could not run", "", "", "", "", o.Error})
 			continue
 		}
 		d := o.Result
@@ -130,11 +133,11 @@ func (s summary) table() string {
 			notes = append(notes, "missing: "+m)
 		}
 		rows = append(rows, []string{
-			o.Name, string(d.Verdict), fmt.Sprint(d.Judged()), fmt.Sprint(len(d.Losses)), d.Took.Round(time.Second).String(), strings.Join(notes, "\n"),
+			o.Name, string(d.Verdict), fmt.Sprint(d.Judged()), fmt.Sprint(len(d.Losses)), fmt.Sprint(installs(d)), d.Took.Round(time.Second).String(), strings.Join(notes, "\n"),
 		})
 	}
-	text := report.Table([]string{"run", "verdict", "judged", "leaders lost", "took", "notes"}, rows)
-	text += fmt.Sprintf("\n%s: %d of %d runs, %d calls judged", s.Verdict, s.Made, s.Runs, s.Judged)
+	text := report.Table([]string{"run", "verdict", "judged", "leaders lost", "snapshots installed", "took", "notes"}, rows)
+	text += fmt.Sprintf("\n%s: %d of %d runs, %d calls judged, %d snapshots installed", s.Verdict, s.Made, s.Runs, s.Judged, s.Installs)
 	if s.Lost > 0 {
 		text += fmt.Sprintf(", %d leaders lost", s.Lost)
 	}
@@ -146,6 +149,14 @@ func (s summary) table() string {
 		text += s.scorecard(time.Now())
 	}
 	return text
+}
+
+// installs returns how many snapshots the nodes of a run installed.
+func installs(d report.Document) (n int) {
+	for _, r := range d.Results {
+		n += r.Counts[check.CountInstalls]
+	}
+	return n
 }
 
 // why is the reason of a verdict that is not ok, in a line.
