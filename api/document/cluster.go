@@ -6,8 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// member is a node as the cluster knows it and the answering node sees it.
-type member struct {
+// Member is a node as the cluster knows it and the answering node sees it.
+type Member struct {
 	ID           string    `json:"id"`
 	Incarnation  string    `json:"incarnation"`
 	Addresses    addresses `json:"addresses"`
@@ -38,7 +38,7 @@ type ClusterStatus struct {
 	Chain        string   `json:"chain" doc:"Over all batches up to applied_index, in hex: equal on equal nodes"`
 	FeatureLevel uint32   `json:"feature_level"`
 	Version      string   `json:"version"`
-	Members      []member `json:"members" nullable:"false"`
+	Members      []Member `json:"members" nullable:"false"`
 }
 
 // ClusterStatusOf returns the document of s.
@@ -46,10 +46,10 @@ func ClusterStatusOf(s agent.ClusterStatus) ClusterStatus {
 	out := ClusterStatus{
 		ClusterID: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term,
 		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: fmt.Sprintf("%08x", s.Chain),
-		FeatureLevel: s.FeatureLevel, Version: s.Version, Members: make([]member, len(s.Members)),
+		FeatureLevel: s.FeatureLevel, Version: s.Version, Members: make([]Member, len(s.Members)),
 	}
 	for i, m := range s.Members {
-		out.Members[i] = member{
+		out.Members[i] = Member{
 			ID: m.ID, Incarnation: m.Incarnation,
 			Addresses: addresses{HTTP: m.HTTPAddr, GRPC: m.GRPCAddr, Raft: m.RaftAddr, Gossip: m.GossipAddr},
 			Voter:     m.Voter, WantVote: m.WantVote, Leader: m.Leader,

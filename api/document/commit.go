@@ -16,6 +16,14 @@ type FenceBody struct {
 	Epoch uint64 `json:"epoch"`
 }
 
+// ToAgent returns the fence that a body names; nil for none.
+func (b *FenceBody) ToAgent() *agent.Fence {
+	if b == nil {
+		return nil
+	}
+	return &agent.Fence{Claim: b.Claim, Epoch: b.Epoch}
+}
+
 // CommitBody is a commit as a caller writes it.
 type CommitBody struct {
 	Fence *FenceBody   `json:"fence,omitempty" doc:"Apply only while the claim's epoch is its newest"`
@@ -81,12 +89,13 @@ func (r WireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, r.body)
 }
 
-// deleted answers a delete within a commit.
-type deleted struct {
+// Deleted answers a delete within a commit.
+type Deleted struct {
 	Existed     bool   `json:"existed"`
 	Incarnation uint64 `json:"incarnation,omitzero"`
 }
 
-func deletedOf(r *agent.DeleteResult) deleted {
-	return deleted{Existed: r.Existed, Incarnation: r.Incarnation}
+// DeletedOf returns the document of r.
+func DeletedOf(r *agent.DeleteResult) Deleted {
+	return Deleted{Existed: r.Existed, Incarnation: r.Incarnation}
 }

@@ -48,7 +48,7 @@ var results = encodings{
 	encodes(ValueStampOf),
 	encodes(CheckpointStampOf),
 	encodes(resultThreadOf),
-	encodes(deletedOf),
+	encodes(DeletedOf),
 	encodes(func(r *agent.ScopeResult) Scope { return ScopeOf(r.Scope) }),
 	encodes(func(r *agent.ClaimResult) Claim { return ClaimOf(r.Claim) }),
 	encodes(TurnedOf),
@@ -67,7 +67,7 @@ func ResultTypes() []reflect.Type { return results.documents() }
 
 // founds say which document stands for what a read finds.
 var founds = encodings{
-	encodes(valueOf),
+	encodes(ValueOf),
 	encodes(func(l *agent.ValueList) List[ValueRow] { return ListOf(l.Items, l.Next, ValueRowOf) }),
 	encodes(CheckpointOf),
 	encodes(func(l *agent.CheckpointList) List[CheckpointRow] { return ListOf(l.Items, l.Next, CheckpointRowOf) }),

@@ -26,7 +26,8 @@ func (d *Draft) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, (*members)(d))
 }
 
-func (d Draft) toAgent() agent.Draft {
+// ToAgent returns the entry.
+func (d Draft) ToAgent() agent.Draft {
 	return agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)}
 }
 
@@ -47,7 +48,7 @@ func (d *Drafts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func (d Drafts) ToAgent() []agent.Draft {
 	out := make([]agent.Draft, len(d))
 	for i, each := range d {
-		out[i] = each.toAgent()
+		out[i] = each.ToAgent()
 	}
 	return out
 }

@@ -110,8 +110,8 @@ func ManagerStatsOf(s agent.ManagerStats) ManagerStats {
 	return ManagerStats{Manager: s.Manager, Nodes: rowsOf(s.Nodes, func(n agent.NodeStats) nodeStats { return nodeStats(n) })}
 }
 
-// instanceChange is how one instance is, since when and why.
-type instanceChange struct {
+// InstanceChange is how one instance is, since when and why.
+type InstanceChange struct {
 	Manager string               `json:"manager"`
 	Key     string               `json:"key"`
 	Node    string               `json:"node"`
@@ -122,8 +122,8 @@ type instanceChange struct {
 }
 
 // InstanceChangeOf returns the document of e.
-func InstanceChangeOf(e *agent.InstanceEvent) instanceChange {
-	return instanceChange{
+func InstanceChangeOf(e *agent.InstanceEvent) InstanceChange {
+	return InstanceChange{
 		Manager: e.Manager, Key: e.Key, Node: e.Node, Epoch: e.Epoch, Status: e.Status, Reason: e.Reason, At: e.At,
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"dormouse/agent"
 )
 
-// message is one row of what people see.
-type message struct {
+// Message is one row of what people see.
+type Message struct {
 	ID        string `json:"id"`
 	Seq       uint64 `json:"seq"`
 	Revision  uint64 `json:"revision"`
@@ -19,8 +19,9 @@ type message struct {
 	Synthetic bool   `json:"synthetic,omitzero"`
 }
 
-func messageOf(m *agent.Message) message {
-	return message{
+// MessageOf returns the document of m.
+func MessageOf(m *agent.Message) Message {
+	return Message{
 		ID: m.ID, Seq: m.Seq, Revision: m.Revision, At: m.At, UpdatedAt: m.UpdatedAt, Role: string(m.Role), Type: m.Type,
 		Content: JSON(m.Content), ToolCall: m.ToolCall, Status: string(m.Status), Synthetic: m.Synthetic,
 	}
@@ -29,15 +30,15 @@ func messageOf(m *agent.Message) message {
 // MessagePage is a page of a conversation's messages.
 type MessagePage struct {
 	Conversation ConversationRow `json:"conversation"`
-	Items        []message       `json:"items" nullable:"false"`
+	Items        []Message       `json:"items" nullable:"false"`
 	Next         *uint64         `json:"next" doc:"Pass it as from; null at the end"`
 }
 
 // MessagePageOf returns the document of l.
 func MessagePageOf(l *agent.MessageList) MessagePage {
-	out := MessagePage{Conversation: ConversationRowOf(l.Conversation), Items: []message{}, Next: l.Next}
+	out := MessagePage{Conversation: ConversationRowOf(l.Conversation), Items: []Message{}, Next: l.Next}
 	for i := range l.Items {
-		out.Items = append(out.Items, messageOf(&l.Items[i]))
+		out.Items = append(out.Items, MessageOf(&l.Items[i]))
 	}
 	return out
 }

@@ -42,8 +42,8 @@ func ReviewOf(r agent.Review) Review {
 	}
 }
 
-// reviewDraft asks for a review.
-type reviewDraft struct {
+// ReviewDraft asks for a review.
+type ReviewDraft struct {
 	ID              string          `json:"id,omitempty" doc:"review: and the interrupt's id where absent"`
 	InterruptID     string          `json:"interrupt_id,omitempty"`
 	RequestID       string          `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
@@ -57,7 +57,8 @@ type reviewDraft struct {
 	EscalateAfterMS uint64          `json:"escalate_after_ms,omitempty" doc:"Before the ttl is over"`
 }
 
-func draftedReviews(drafts []reviewDraft) ([]agent.ReviewDraft, error) {
+// DraftedReviews returns the reviews that a turn asks for.
+func DraftedReviews(drafts []ReviewDraft) ([]agent.ReviewDraft, error) {
 	var out []agent.ReviewDraft
 	for i, d := range drafts {
 		ttl, err := Duration(fmt.Sprintf("reviews[%d].ttl_ms", i), d.TTLMS)

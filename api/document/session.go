@@ -60,7 +60,7 @@ type Session struct {
 	Spec           JSON              `json:"spec"`
 	Metadata       JSON              `json:"metadata"`
 	Environment    JSON              `json:"environment"`
-	Conversation   conversation      `json:"conversation"`
+	Conversation   Conversation      `json:"conversation"`
 	Lineage        *lineage          `json:"lineage,omitzero" doc:"Of a fork: where it came from"`
 	QueueMax       uint64            `json:"queue_max"`
 	Thread         string            `json:"thread,omitzero" doc:"Where decisions and rollbacks are recorded"`
@@ -96,8 +96,8 @@ type lineage struct {
 	SnapshotID  string `json:"snapshot_id,omitzero"`
 }
 
-// conversation is what one turn hands to the next, as it is written and read.
-type conversation struct {
+// Conversation is what one turn hands to the next, as it is written and read.
+type Conversation struct {
 	AgentState             JSON   `json:"agent_state,omitzero"`
 	ContinuationRevision   uint64 `json:"continuation_revision,omitzero" required:"false" doc:"Grows by one with each turn that carries the conversation on"`
 	TurnCount              uint64 `json:"turn_count,omitzero" required:"false"`
@@ -105,7 +105,8 @@ type conversation struct {
 	LastCompletedRequestID string `json:"last_completed_request_id,omitzero" required:"false"`
 }
 
-func (b *conversation) toAgent() *agent.Conversation {
+// ToAgent returns what a body hands to the next turn; nil for none.
+func (b *Conversation) ToAgent() *agent.Conversation {
 	if b == nil {
 		return nil
 	}
@@ -115,8 +116,8 @@ func (b *conversation) toAgent() *agent.Conversation {
 	}
 }
 
-func conversationOf(c *agent.Conversation) conversation {
-	return conversation{
+func conversationOf(c *agent.Conversation) Conversation {
+	return Conversation{
 		AgentState: JSON(c.AgentState), ContinuationRevision: c.ContinuationRevision, TurnCount: c.TurnCount,
 		ContextState: JSON(c.ContextState), LastCompletedRequestID: c.LastCompletedRequestID,
 	}

@@ -51,7 +51,7 @@ type commitSessionOp struct {
 	Session string `json:"session"`
 	leaseBody
 	turnEnd
-	Reviews []reviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
+	Reviews []ReviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
 }
 
 func (o *commitSessionOp) op() (agent.Op, error) {

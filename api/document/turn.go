@@ -16,7 +16,7 @@ type SessionBody struct {
 	Metadata      JSON                `json:"metadata,omitempty"`
 	Environment   JSON                `json:"environment,omitempty"`
 	Status        agent.SessionStatus `json:"status,omitempty" doc:"new, hibernated, finished, error or cancelled; new, or what it was, where absent"`
-	Conversation  *conversation       `json:"conversation,omitempty"`
+	Conversation  *Conversation       `json:"conversation,omitempty"`
 	Busy          agent.BusyPolicy    `json:"busy,omitempty" doc:"What becomes of a claim while a turn runs: reject, enqueue, interrupt, rollback; reject where absent"`
 	QueueMax      uint64              `json:"queue_max,omitempty" doc:"Claims that may wait; 16 where absent"`
 	Thread        string              `json:"thread,omitempty" doc:"Where decisions and rollbacks are recorded"`
@@ -48,8 +48,8 @@ func (b *SessionBody) ToOp(id string) *agent.PutSession {
 	return &agent.PutSession{
 		Session: id, Mode: b.Mode, SchemaVersion: uint64(b.SchemaVersion), Agent: b.AgentID, Spec: agent.JSON(b.Spec),
 		Metadata: agent.JSON(b.Metadata), Environment: agent.JSON(b.Environment), Status: b.Status,
-		Conversation: b.Conversation.toAgent(), Busy: b.Busy, QueueMax: b.QueueMax, Thread: b.Thread, Checkpoint: b.Checkpoint,
-		Result: agent.JSON(b.Result.JSON), Failure: agent.JSON(b.Error.JSON), Request: b.Request.toAgent(),
+		Conversation: b.Conversation.ToAgent(), Busy: b.Busy, QueueMax: b.QueueMax, Thread: b.Thread, Checkpoint: b.Checkpoint,
+		Result: agent.JSON(b.Result.JSON), Failure: agent.JSON(b.Error.JSON), Request: b.Request.ToAgent(),
 		IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
 	}
 }
@@ -61,7 +61,7 @@ type requestBody struct {
 	Metadata JSON     `json:"metadata,omitempty"`
 }
 
-func (b *requestBody) toAgent() *agent.SessionRequest {
+func (b *requestBody) ToAgent() *agent.SessionRequest {
 	if b == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ type ClaimSessionBody struct {
 func (b *ClaimSessionBody) ToOp(id string) (agent.Op, error) {
 	ttl, err := Duration("ttl_ms", b.TTLMS)
 	return &agent.ClaimSession{
-		Session: id, Owner: b.OwnerID, Request: b.Request.toAgent(), TTL: ttl, ConversationRevision: b.ConversationRevision,
+		Session: id, Owner: b.OwnerID, Request: b.Request.ToAgent(), TTL: ttl, ConversationRevision: b.ConversationRevision,
 	}, err
 }
 
@@ -112,8 +112,8 @@ type leaseBody struct {
 type CheckpointSessionBody struct {
 	leaseBody
 	TTLMS    uint64        `json:"ttl_ms,omitempty" doc:"Of the lease from now on; what it was where absent"`
-	Snapshot snapshotBody  `json:"snapshot"`
-	Reviews  []reviewDraft `json:"reviews,omitempty" doc:"Asked for at once"`
+	Snapshot SnapshotBody  `json:"snapshot"`
+	Reviews  []ReviewDraft `json:"reviews,omitempty" doc:"Asked for at once"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -122,14 +122,14 @@ func (b *CheckpointSessionBody) ToOp(id string) (agent.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	reviews, err := draftedReviews(b.Reviews)
+	reviews, err := DraftedReviews(b.Reviews)
 	return &agent.CheckpointSession{
-		Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, TTL: ttl, Snapshot: b.Snapshot.toAgent(), Reviews: reviews,
+		Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, TTL: ttl, Snapshot: b.Snapshot.ToAgent(), Reviews: reviews,
 	}, err
 }
 
-// snapshotBody is a snapshot as a caller writes it.
-type snapshotBody struct {
+// SnapshotBody is a snapshot as a caller writes it.
+type SnapshotBody struct {
 	SnapshotID string `json:"snapshot_id,omitempty"`
 	ID         string `json:"id,omitempty" doc:"Another name for snapshot_id"`
 	AgentID    string `json:"agent_id,omitempty" doc:"The session's where absent"`
@@ -139,7 +139,8 @@ type snapshotBody struct {
 	Metadata   JSON   `json:"metadata,omitempty"`
 }
 
-func (b *snapshotBody) toAgent() agent.SessionSnapshot {
+// ToAgent returns the snapshot.
+func (b *SnapshotBody) ToAgent() agent.SessionSnapshot {
 	id := b.SnapshotID
 	if id == "" {
 		id = b.ID
@@ -159,15 +160,15 @@ type turnEnd struct {
 	Result       AnyValue            `json:"result,omitzero"`
 	Error        AnyValue            `json:"error,omitzero"`
 	Environment  JSON                `json:"environment,omitempty" doc:"What is there stays where absent"`
-	Conversation *conversation       `json:"conversation,omitempty" doc:"What is there stays where absent"`
-	Snapshots    []snapshotBody      `json:"snapshots,omitempty"`
+	Conversation *Conversation       `json:"conversation,omitempty" doc:"What is there stays where absent"`
+	Snapshots    []SnapshotBody      `json:"snapshots,omitempty"`
 }
 
 // EndTurnBody ends the turn that runs.
 type EndTurnBody struct {
 	leaseBody
 	Session turnEnd       `json:"session"`
-	Reviews []reviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
+	Reviews []ReviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -175,15 +176,15 @@ func (b *EndTurnBody) ToOp(id string) (agent.Op, error) {
 	return endTurn(id, &b.leaseBody, &b.Session, b.Reviews)
 }
 
-func endTurn(id string, l *leaseBody, end *turnEnd, drafts []reviewDraft) (agent.Op, error) {
-	reviews, err := draftedReviews(drafts)
+func endTurn(id string, l *leaseBody, end *turnEnd, drafts []ReviewDraft) (agent.Op, error) {
+	reviews, err := DraftedReviews(drafts)
 	op := &agent.CommitSession{
 		Session: id, LeaseID: l.LeaseID, Owner: l.OwnerID, Agent: end.AgentID, RequestID: end.RequestID, Status: end.Status,
 		Result: agent.JSON(end.Result.JSON), Failure: agent.JSON(end.Error.JSON), Environment: agent.JSON(end.Environment),
-		Conversation: end.Conversation.toAgent(), Reviews: reviews,
+		Conversation: end.Conversation.ToAgent(), Reviews: reviews,
 	}
 	for i := range end.Snapshots {
-		op.Snapshots = append(op.Snapshots, end.Snapshots[i].toAgent())
+		op.Snapshots = append(op.Snapshots, end.Snapshots[i].ToAgent())
 	}
 	return op, err
 }

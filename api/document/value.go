@@ -54,8 +54,8 @@ func ValueStampOf(r *agent.ValueResult) ValueStamp {
 	return ValueStamp{Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }
 
-// value is a value where it travels in JSON.
-type value struct {
+// Value is a value where it travels in JSON.
+type Value struct {
 	Key         string `json:"key"`
 	Incarnation uint64 `json:"incarnation"`
 	Revision    uint64 `json:"revision"`
@@ -67,8 +67,9 @@ type value struct {
 	ExpiresAt   int64  `json:"expires_at,omitzero"`
 }
 
-func valueOf(v *agent.Value) value {
-	return value{
+// ValueOf returns the document of v.
+func ValueOf(v *agent.Value) Value {
+	return Value{
 		Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType, Bytes: v.Bytes,
 		Metadata: JSON(v.Metadata), CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
 	}

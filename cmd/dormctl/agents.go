@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) agentsCommand() *cobra.Command {
@@ -74,31 +75,8 @@ func (a *app) hibernate(cmd *cobra.Command, ops []agent.Op) error {
 		if err != nil {
 			return err
 		}
-		return a.print(checkpointWritten(written), writtenGrid(written))
+		return a.print(document.CheckpointStampOf(written), writtenGrid(written))
 	})
-}
-
-// threadWithEntries is a thread as thaw gives it.
-type threadWithEntries struct {
-	threadDoc
-	Entries []entryDoc `json:"entries"`
-}
-
-type thawedDoc struct {
-	Checkpoint checkpointDoc      `json:"checkpoint"`
-	Thread     *threadWithEntries `json:"thread"`
-	Ahead      uint64             `json:"ahead"`
-}
-
-func thawedOf(t *agent.Thawed) thawedDoc {
-	doc := thawedDoc{Checkpoint: checkpointOf(t.Checkpoint), Ahead: t.Ahead}
-	if t.Thread != nil {
-		doc.Thread = &threadWithEntries{threadDoc: threadOf(*t.Thread), Entries: []entryDoc{}}
-		for _, e := range t.Entries {
-			doc.Thread.Entries = append(doc.Thread.Entries, entryOf(e))
-		}
-	}
-	return doc
 }
 
 func (a *app) agentsThaw() *cobra.Command {
@@ -123,7 +101,7 @@ func (a *app) agentsThaw() *cobra.Command {
 
 func (a *app) printThawed(t *agent.Thawed) error {
 	if a.output != outputTable {
-		return a.print(thawedOf(t), grid{})
+		return a.print(document.ThawedOf(t), grid{})
 	}
 	if err := a.printGrid(checkpointGrid(t.Checkpoint)); err != nil || t.Thread == nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 // repairFlags say what to do about a mismatch.
@@ -121,7 +122,7 @@ func (a *app) dropCheckpoint(ctx context.Context, s store, d diagnosis) error {
 	if err != nil {
 		return err
 	}
-	return a.print(deletedOf(deleted), deletedGrid("checkpoint", []string{c.Key}, []bool{deleted.Existed}))
+	return a.print(document.DeletedOf(deleted), deletedGrid("checkpoint", []string{c.Key}, []bool{deleted.Existed}))
 }
 
 func (a *app) rebuild(ctx context.Context, s store, d diagnosis, f repairFlags) error {
@@ -151,20 +152,20 @@ func (a *app) rebuild(ctx context.Context, s store, d diagnosis, f repairFlags) 
 	if err != nil {
 		return err
 	}
-	return a.print(checkpointWritten(written), writtenGrid(written))
+	return a.print(document.CheckpointStampOf(written), writtenGrid(written))
 }
 
 // showBoth prints the two sides. A mismatch is a failure, so that scripts see
 // it too.
 func (a *app) showBoth(d diagnosis) error {
 	c := d.checkpoint
-	document := struct {
-		OK         bool          `json:"ok"`
-		Code       agent.Code    `json:"code,omitzero"`
-		Detail     string        `json:"detail,omitzero"`
-		Checkpoint checkpointDoc `json:"checkpoint"`
-		Thread     *threadDoc    `json:"thread"`
-	}{OK: d.err == nil, Checkpoint: checkpointOf(*c)}
+	both := struct {
+		OK         bool                `json:"ok"`
+		Code       agent.Code          `json:"code,omitzero"`
+		Detail     string              `json:"detail,omitzero"`
+		Checkpoint document.Checkpoint `json:"checkpoint"`
+		Thread     *document.Thread    `json:"thread"`
+	}{OK: d.err == nil, Checkpoint: document.CheckpointOf(c)}
 	g := grid{head: []string{"", "thread", "rev", "head", "incarnation", "updated"}}
 	if p := c.Thread; p != nil {
 		g.add("checkpoint points to", p.Thread, number(p.Rev), orDash(p.Head), number(p.Incarnation), when(c.UpdatedAt))
@@ -172,18 +173,18 @@ func (a *app) showBoth(d diagnosis) error {
 		g.add("checkpoint points to", "-", "-", "-", "-", when(c.UpdatedAt))
 	}
 	if t := d.thread; t != nil {
-		doc := threadOf(*t)
-		document.Thread = &doc
+		doc := document.ThreadOf(*t)
+		both.Thread = &doc
 		g.add("journal stands at", t.ID, number(t.Rev), t.Head.String(), number(t.Incarnation), when(t.UpdatedAt))
 	} else if c.Thread != nil {
 		g.add("journal stands at", "(missing)", "-", "-", "-", "-")
 	}
 	if d.err == nil {
 		g.note = "they match: nothing to repair"
-		return a.print(document, g)
+		return a.print(both, g)
 	}
-	document.Code, document.Detail = d.err.Code, d.err.Detail
-	if err := a.print(document, g); err != nil {
+	both.Code, both.Detail = d.err.Code, d.err.Detail
+	if err := a.print(both, g); err != nil {
 		return err
 	}
 	return &exitError{exitConflict, fmt.Errorf(

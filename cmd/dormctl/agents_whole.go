@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) agentsFork() *cobra.Command {
@@ -32,7 +33,7 @@ session of it. Nothing may be under the new ids.`,
 				if err != nil {
 					return err
 				}
-				return a.print(forkedOf(forked), forkedGrid(forked))
+				return a.print(document.ForkedAgentOf(forked), forkedGrid(forked))
 			})
 		},
 	}
@@ -44,26 +45,6 @@ session of it. Nothing may be under the new ids.`,
 	flags.StringVar(&op.NewSession, "new-session", "", "that session's id in the fork")
 	guard.define(cmd, true)
 	return cmd
-}
-
-type forkedDoc struct {
-	Checkpoint any            `json:"checkpoint"`
-	Thread     *threadDoc     `json:"thread"`
-	Session    *sessionRowDoc `json:"session,omitzero"`
-	Memories   uint64         `json:"memories"`
-}
-
-func forkedOf(r *agent.ForkedAgent) forkedDoc {
-	doc := forkedDoc{Checkpoint: checkpointWritten(&r.Checkpoint), Memories: r.Memories}
-	if r.Thread != nil {
-		t := threadOf(*r.Thread)
-		doc.Thread = &t
-	}
-	if r.Session != nil {
-		s := sessionRowOf(*r.Session)
-		doc.Session = &s
-	}
-	return doc
 }
 
 func forkedGrid(r *agent.ForkedAgent) grid {
@@ -109,7 +90,7 @@ agent that was erased before, and erases nothing.`,
 				if err != nil {
 					return err
 				}
-				return a.print(erasureOf(found), erasureGrid(found))
+				return a.print(document.ErasureOf(found), erasureGrid(found))
 			})
 		},
 	}
@@ -155,39 +136,6 @@ func (a *app) confirm(format string, args ...any) error {
 	return nil
 }
 
-type erasureDoc struct {
-	Agent       string `json:"agent"`
-	Index       uint64 `json:"index"`
-	ErasedAt    int64  `json:"erased_at"`
-	Complete    bool   `json:"complete"`
-	CompletedAt int64  `json:"completed_at,omitzero"`
-	SealedUntil int64  `json:"sealed_until,omitzero"`
-	Checkpoints uint64 `json:"checkpoints"`
-	Revisions   uint64 `json:"revisions"`
-	Threads     uint64 `json:"threads"`
-	Entries     uint64 `json:"entries"`
-	Memories    uint64 `json:"memories"`
-	Sessions    uint64 `json:"sessions"`
-	Reviews     uint64 `json:"reviews"`
-	Claims      uint64 `json:"claims"`
-	Timers      uint64 `json:"timers"`
-	Instances   uint64 `json:"instances"`
-
-	Conversations *uint64 `json:"conversations,omitempty"` // absent where they were not looked for
-
-	Kept uint64 `json:"kept"`
-	Hash string `json:"hash"`
-}
-
-func erasureOf(e *agent.Erasure) erasureDoc {
-	return erasureDoc{
-		Agent: e.Agent, Index: e.Index, ErasedAt: e.ErasedAt, Complete: e.Complete(), CompletedAt: e.CompletedAt, SealedUntil: e.SealedUntil,
-		Checkpoints: e.Checkpoints, Revisions: e.Revisions, Threads: e.Threads, Entries: e.Entries, Memories: e.Memories,
-		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Timers: e.Timers, Instances: e.Instances,
-		Conversations: e.Conversations, Kept: e.Kept, Hash: e.Hash.String(),
-	}
-}
-
 func erasureGrid(e *agent.Erasure) grid {
 	var g grid
 	g.add("agent", e.Agent)
@@ -223,49 +171,4 @@ func erasureGrid(e *agent.Erasure) grid {
 		g.note = "not all is cleared away yet, but nobody can read it: agents erase --receipt tells when it is"
 	}
 	return g
-}
-
-type (
-	forkAgentDoc struct {
-		opName
-		guardDoc
-		Agent         string  `json:"agent"`
-		NewAgent      string  `json:"new_agent"`
-		NewThread     string  `json:"new_thread"`
-		Revision      uint64  `json:"revision"`
-		WithoutMemory bool    `json:"without_memory"`
-		Session       string  `json:"session"`
-		NewSession    string  `json:"new_session"`
-		IfRevision    *uint64 `json:"if_revision"`
-	}
-	eraseAgentDoc struct {
-		opName
-		guardDoc
-		Agent      string       `json:"agent"`
-		IfRevision *uint64      `json:"if_revision"`
-		Seal       milliseconds `json:"seal_ms"`
-	}
-	setTTLDoc struct {
-		opName
-		guardDoc
-		Thread         string       `json:"thread"`
-		Session        string       `json:"session"`
-		ConversationID string       `json:"conversation_id"`
-		TTL            milliseconds `json:"ttl_ms"`
-	}
-)
-
-func (d *forkAgentDoc) op() (agent.Op, error) {
-	return &agent.ForkAgent{
-		Agent: d.Agent, NewAgent: d.NewAgent, NewThread: d.NewThread, Revision: d.Revision, WithoutMemory: d.WithoutMemory,
-		Session: d.Session, NewSession: d.NewSession, IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation,
-	}, nil
-}
-
-func (d *eraseAgentDoc) op() (agent.Op, error) {
-	return &agent.EraseAgent{Agent: d.Agent, IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation, Seal: d.Seal.span()}, nil
-}
-
-func (d *setTTLDoc) op() (agent.Op, error) {
-	return &agent.SetTTL{Thread: d.Thread, Session: d.Session, Conversation: d.ConversationID, TTL: d.TTL.span(), IfIncarnation: d.IfIncarnation}, nil
 }

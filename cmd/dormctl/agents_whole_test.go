@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"dormouse/agent"
+	"dormouse/api/document"
 	"dormouse/node/nodetest"
 )
 
@@ -55,7 +57,7 @@ func newRealNode(t *testing.T) *realNode {
 func TestAnAgentIsForkedAndErasedFromTheCommandLine(t *testing.T) {
 	n := newRealNode(t)
 	out, _ := n.run("", exitOK, "agents", "fork", "a", "b", "--thread", "u", "--revision", "1", "--session", "s", "--new-session", "r", "-o", "json")
-	var forked forkedDoc
+	var forked document.ForkedAgent
 	if err := json.Unmarshal([]byte(out), &forked); err != nil || forked.Thread.Rev != 1 || forked.Session.AgentID != "b" || forked.Memories != 1 {
 		t.Fatalf("forked: %v: %s", err, out)
 	}
@@ -77,7 +79,7 @@ func TestAnAgentIsForkedAndErasedFromTheCommandLine(t *testing.T) {
 	n.run("", exitOK, "agents", "thaw", "a")
 	n.run("yes\n", exitConflict, "agents", "erase", "a", "--if-revision", "1")
 	out, errs := n.run("yes\n", exitOK, "agents", "erase", "a", "-o", "json")
-	var receipt erasureDoc
+	var receipt document.Erasure
 	if err := json.Unmarshal([]byte(out), &receipt); err != nil || !receipt.Complete || receipt.Sessions != 1 || receipt.Revisions != 2 || receipt.Memories != 1 || len(receipt.Hash) != 64 {
 		t.Fatalf("erased: %v: %s", err, out)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) checkpointsCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func (a *app) checkpointsGet() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(checkpointOf(*found), checkpointGrid(*found))
+				return a.print(document.CheckpointOf(found), checkpointGrid(*found))
 			})
 		},
 	}
@@ -113,7 +114,7 @@ func (a *app) writeCheckpoint(cmd *cobra.Command, op agent.Op) error {
 		if err != nil {
 			return err
 		}
-		return a.print(checkpointWritten(written), writtenGrid(written))
+		return a.print(document.CheckpointStampOf(written), writtenGrid(written))
 	})
 }
 
@@ -164,7 +165,7 @@ func (a *app) printCheckpoints(list *agent.CheckpointList) error {
 	for _, r := range list.Items {
 		g.add(r.Key, number(r.Revision), number(r.Bytes), pointerCell(r.Thread), orDash(r.Lifecycle), when(r.UpdatedAt), when(r.ExpiresAt))
 	}
-	return a.print(pageOf(list.Items, list.Next, checkpointRowOf), g)
+	return a.print(document.ListOf(list.Items, list.Next, document.CheckpointRowOf), g)
 }
 
 func (a *app) checkpointsRemove() *cobra.Command {
@@ -201,8 +202,7 @@ func (a *app) remove(cmd *cobra.Command, noun string, names []string, ops []agen
 			if err != nil {
 				return err
 			}
-			docs[i], existed[i] = deletedOf(deleted), deleted.Existed
-			docs[i].ID = names[i]
+			docs[i], existed[i] = deletedDoc{names[i], document.DeletedOf(deleted)}, deleted.Existed
 		}
 		return a.print(struct {
 			Items []deletedDoc `json:"items"`

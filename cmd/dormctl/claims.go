@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) claimsCommand() *cobra.Command {
@@ -99,7 +99,7 @@ func (a *app) claimsList() *cobra.Command {
 				for _, c := range list.Items {
 					g.add(c.Name, c.Holder, number(c.Epoch), c.TTL.String(), when(c.ClaimedAt), when(c.ExpiresAt))
 				}
-				return a.print(pageOf(list.Items, list.Next, claimOf), g)
+				return a.print(document.ListOf(list.Items, list.Next, document.ClaimOf), g)
 			})
 		},
 	}
@@ -119,7 +119,7 @@ func (a *app) claimsWatch() *cobra.Command {
 						}
 						return err
 					}
-					if err := a.event(claimOf(event.Claim), holderLine(event.Claim)); err != nil {
+					if err := a.event(document.ClaimOf(event.Claim), holderLine(event.Claim)); err != nil {
 						return err
 					}
 				}
@@ -157,7 +157,7 @@ func (a *app) printClaim(c agent.Claim) error {
 	g.add("claim", c.Name)
 	if !c.Held() {
 		g.add("holder", "nobody")
-		return a.print(claimOf(c), g)
+		return a.print(document.ClaimOf(c), g)
 	}
 	g.add("holder", c.Holder)
 	g.add("epoch", number(c.Epoch))
@@ -165,21 +165,5 @@ func (a *app) printClaim(c agent.Claim) error {
 	g.add("claimed", when(c.ClaimedAt))
 	g.add("expires", when(c.ExpiresAt))
 	g.add("fence", fmt.Sprintf("--fence %s@%d", c.Name, c.Epoch))
-	return a.print(claimOf(c), g)
-}
-
-type claimDoc struct {
-	Name      string `json:"name"`
-	Holder    string `json:"holder,omitzero"`
-	Epoch     uint64 `json:"epoch,omitzero"`
-	TTLMS     int64  `json:"ttl_ms,omitzero"`
-	ClaimedAt int64  `json:"claimed_at,omitzero"`
-	ExpiresAt int64  `json:"expires_at,omitzero"`
-}
-
-func claimOf(c agent.Claim) claimDoc {
-	return claimDoc{
-		Name: c.Name, Holder: c.Holder, Epoch: c.Epoch, TTLMS: int64(c.TTL / time.Millisecond),
-		ClaimedAt: c.ClaimedAt, ExpiresAt: c.ExpiresAt,
-	}
+	return a.print(document.ClaimOf(c), g)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) commitCommand() *cobra.Command {
@@ -22,7 +23,7 @@ POST /v1/commits:
     {"op": "append_thread", "thread": "t1", "expected_rev": 3, "entries": [{"kind": "message", "payload": {…}}]},
     {"op": "put_checkpoint", "key": "a1", "state": {…}, "thread": {"id": "t1", "rev": 4}}]}
 
-Ops:` + listed(slices.Sorted(maps.Keys(opNames))) + `.
+Ops:` + listed(slices.Sorted(maps.Keys(document.OpTypes()))) + `.
 The bytes of values are in base64.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && path != "" {
@@ -74,56 +75,68 @@ func listed(names []string) string {
 	return all.String()
 }
 
-func (a *app) printResult(result agent.Result) error {
-	document := struct {
-		Index   uint64 `json:"index"`
-		Time    int64  `json:"time"`
-		Results []any  `json:"results"`
-	}{result.Index, result.Time, []any{}}
-	g := grid{head: []string{"op", "what", "id", "rev", "revision"}}
-	for i, r := range result.Results {
-		d, row := shownResult(r)
-		document.Results = append(document.Results, d)
-		g.add(append([]string{number(i)}, row...)...)
+// parseCommit reads the body of POST /v1/commits.
+func parseCommit(raw []byte) (agent.Commit, error) {
+	var body document.CommitBody
+	if err := document.Decode(raw, &body, "the document"); err != nil {
+		return agent.Commit{}, badDocument("commit", err)
 	}
-	return a.print(document, g)
+	if len(body.Ops) == 0 {
+		return agent.Commit{}, usagef("commit: there are no ops in it")
+	}
+	ops, err := body.ToOps()
+	if err != nil {
+		return agent.Commit{}, badDocument("commit", err)
+	}
+	return agent.Commit{Fence: body.Fence.ToAgent(), Ops: ops}, nil
 }
 
-// shownResult is what came of an op: as a document, and as what is said of it on
-// a line: what, id, rev, revision.
-func shownResult(result agent.OpResult) (document any, row []string) {
+func (a *app) printResult(result agent.Result) error {
+	committed, err := document.CommittedOf(result)
+	if err != nil {
+		return err
+	}
+	g := grid{head: []string{"op", "what", "id", "rev", "revision"}}
+	for i, r := range result.Results {
+		g.add(append([]string{number(i)}, resultRow(r)...)...)
+	}
+	return a.print(committed, g)
+}
+
+// resultRow says on a line what came of an op: what, id, rev, revision.
+func resultRow(result agent.OpResult) []string {
 	switch r := result.(type) {
 	case *agent.ValueResult:
-		return valueWritten(r), []string{"value", r.Key, "-", number(r.Revision)}
+		return []string{"value", r.Key, "-", number(r.Revision)}
 	case *agent.CheckpointResult:
-		return checkpointWritten(r), []string{"checkpoint", r.Key, "-", number(r.Revision)}
+		return []string{"checkpoint", r.Key, "-", number(r.Revision)}
 	case *agent.ThreadResult:
-		return appendedOf(r), []string{"thread", r.Thread.ID, number(r.Thread.Rev), "-"}
+		return []string{"thread", r.Thread.ID, number(r.Thread.Rev), "-"}
 	case *agent.DeleteResult:
-		return deletedOf(r), []string{"deleted, existed: " + yes(r.Existed), "-", "-", "-"}
+		return []string{"deleted, existed: " + yes(r.Existed), "-", "-", "-"}
 	case *agent.SessionResult:
-		return turnedOf(r), []string{"session, " + string(r.Session.Status), r.Session.ID, "-", number(r.Session.Revision)}
+		return []string{"session, " + string(r.Session.Status), r.Session.ID, "-", number(r.Session.Revision)}
 	case *agent.ReviewResult:
-		return reviewOf(r.Review), []string{"review, " + string(r.Review.Status), r.Review.ID, "-", "-"}
+		return []string{"review, " + string(r.Review.Status), r.Review.ID, "-", "-"}
 	case *agent.MemoryResult:
-		return memoryWritten(r), []string{"memory of " + r.Agent, r.ID, "-", number(r.Revision)}
+		return []string{"memory of " + r.Agent, r.ID, "-", number(r.Revision)}
 	case *agent.ForkedAgent:
-		return forkedOf(r), []string{"agent", r.Checkpoint.Key, "-", number(r.Checkpoint.Revision)}
+		return []string{"agent", r.Checkpoint.Key, "-", number(r.Checkpoint.Revision)}
 	case *agent.Erasure:
-		return erasureOf(r), []string{"erased, complete: " + yes(r.Complete()), r.Agent, "-", "-"}
+		return []string{"erased, complete: " + yes(r.Complete()), r.Agent, "-", "-"}
 	case *agent.ConversationResult:
-		return conversationChangedOf(r), []string{"conversation", r.Conversation.ID, "-", number(r.Conversation.Revision)}
+		return []string{"conversation", r.Conversation.ID, "-", number(r.Conversation.Revision)}
 	case *agent.MessageResult:
-		return messageUpdatedDoc{Found: r.Found, Message: stampDoc(r.Message)}, []string{"message, found: " + yes(r.Found), orDash(r.Message.ID), "-", "-"}
+		return []string{"message, found: " + yes(r.Found), orDash(r.Message.ID), "-", "-"}
 	case *agent.ScopeResult:
-		return scopeOf(r.Scope), []string{"scope", r.Scope.Name, "-", "-"}
+		return []string{"scope", r.Scope.Name, "-", "-"}
 	case *agent.ClaimResult:
-		return claimOf(r.Claim), []string{"claim, holder: " + orDash(r.Claim.Holder), r.Claim.Name, "-", "-"}
+		return []string{"claim, holder: " + orDash(r.Claim.Holder), r.Claim.Name, "-", "-"}
 	case *agent.ManagerResult:
-		return managerOf(r.Manager), []string{"manager", r.Manager.Name, "-", number(r.Manager.Revision)}
+		return []string{"manager", r.Manager.Name, "-", number(r.Manager.Revision)}
 	case *agent.TimerResult:
-		return timerOf(r.Timer), []string{"timer, next: " + whenOrNever(r.Timer.Next), orDash(r.Timer.ID), "-", "-"}
+		return []string{"timer, next: " + whenOrNever(r.Timer.Next), orDash(r.Timer.ID), "-", "-"}
 	default:
-		return nil, []string{"-", "-", "-", "-"} // of an op that callers do not have
+		return []string{"-", "-", "-", "-"} // of an op that callers do not have
 	}
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) conversationsCommand() *cobra.Command {
@@ -30,7 +30,7 @@ func (a *app) conversationsList() *cobra.Command {
 					g.add(r.ID, orDash(r.Title), orDash(r.Agent), orDash(r.Owner), orDash(string(r.Lifecycle)), yesOrDash(r.Interrupted),
 						number(r.Revision), number(r.MessageCount), number(r.PendingCount), when(r.UpdatedAt))
 				}
-				return a.print(pageOf(found.Items, found.Next, conversationRowOf), g)
+				return a.print(document.ListOf(found.Items, found.Next, document.ConversationRowOf), g)
 			})
 		},
 	}
@@ -78,7 +78,7 @@ func (a *app) conversationsShow() *cobra.Command {
 
 func (a *app) printConversation(c *agent.SavedConversation, messages *agent.MessageList) error {
 	if a.output != outputTable {
-		return a.print(savedConversationOf(c, messages), grid{})
+		return a.print(conversationDoc{document.SavedConversationOf(c), document.MessagePageOf(messages).Items}, grid{})
 	}
 	var g grid
 	for _, line := range [][2]string{
@@ -109,75 +109,4 @@ func (a *app) printConversation(c *agent.SavedConversation, messages *agent.Mess
 		table.add(number(m.Seq), when(m.At), string(m.Role), m.Type, orDash(string(m.Status)), short(m.Content))
 	}
 	return a.print(nil, table)
-}
-
-type conversationRowDoc struct {
-	ID           string `json:"id"`
-	Incarnation  uint64 `json:"incarnation"`
-	Revision     uint64 `json:"revision"`
-	AgentID      string `json:"agent_id,omitzero"`
-	OwnerID      string `json:"owner_id,omitzero"`
-	Lifecycle    string `json:"lifecycle,omitzero"`
-	Interrupted  bool   `json:"interrupted"`
-	Version      uint64 `json:"version,omitzero"`
-	Title        string `json:"title,omitzero"`
-	MessageCount uint64 `json:"message_count"`
-	PendingCount uint64 `json:"pending_count"`
-	Consumed     uint64 `json:"consumed"`
-	CreatedAt    int64  `json:"created_at"`
-	UpdatedAt    int64  `json:"updated_at"`
-	SavedAt      int64  `json:"saved_at,omitzero"`
-	ExpiresAt    int64  `json:"expires_at,omitzero"`
-}
-
-func conversationRowOf(r agent.ConversationRow) conversationRowDoc {
-	return conversationRowDoc{
-		ID: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, AgentID: r.Agent, OwnerID: r.Owner, Lifecycle: string(r.Lifecycle),
-		Interrupted: r.Interrupted, Version: r.Version, Title: r.Title, MessageCount: r.MessageCount, PendingCount: r.PendingCount,
-		Consumed: r.Consumed, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, SavedAt: r.SavedAt,
-		ExpiresAt: r.ExpiresAt,
-	}
-}
-
-type savedConversationDoc struct {
-	conversationRowDoc
-	State    jsontext.Value `json:"state,omitzero"`
-	Pending  []pendingDoc   `json:"pending"`
-	Messages []messageDoc   `json:"messages"`
-}
-
-type pendingDoc struct {
-	Number  uint64         `json:"number"`
-	Message jsontext.Value `json:"message"`
-	At      int64          `json:"at"`
-}
-
-type messageDoc struct {
-	ID        string         `json:"id"`
-	Seq       uint64         `json:"seq"`
-	Revision  uint64         `json:"revision"`
-	At        int64          `json:"at"`
-	UpdatedAt int64          `json:"updated_at"`
-	Role      string         `json:"role"`
-	Type      string         `json:"type"`
-	Content   jsontext.Value `json:"content"`
-	ToolCall  string         `json:"tool_call,omitzero"`
-	Status    string         `json:"status,omitzero"`
-	Synthetic bool           `json:"synthetic,omitzero"`
-}
-
-func savedConversationOf(c *agent.SavedConversation, messages *agent.MessageList) savedConversationDoc {
-	doc := savedConversationDoc{
-		conversationRowDoc: conversationRowOf(c.ConversationRow), State: jsontext.Value(c.State), Pending: []pendingDoc{}, Messages: []messageDoc{},
-	}
-	for _, p := range c.Pending {
-		doc.Pending = append(doc.Pending, pendingDoc{Number: p.Number, Message: jsontext.Value(p.Message), At: p.At})
-	}
-	for _, m := range messages.Items {
-		doc.Messages = append(doc.Messages, messageDoc{
-			ID: m.ID, Seq: m.Seq, Revision: m.Revision, At: m.At, UpdatedAt: m.UpdatedAt, Role: string(m.Role), Type: m.Type,
-			Content: object(m.Content), ToolCall: m.ToolCall, Status: string(m.Status), Synthetic: m.Synthetic,
-		})
-	}
-	return doc
 }

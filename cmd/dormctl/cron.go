@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) cronCommand() *cobra.Command {
@@ -38,7 +39,7 @@ func (a *app) cronList() *cobra.Command {
 					j := &jobs[i]
 					g.add(j.Job, j.Of, j.plan(), j.Missed, string(j.Message), whenOrNever(j.Next), j.State)
 				}
-				return a.print(pageOf(jobs, "", func(j jobDoc) jobDoc { return j }), g)
+				return a.print(document.ListOf(jobs, "", func(j jobDoc) jobDoc { return j }), g)
 			})
 		},
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) filesCommand() *cobra.Command {
@@ -45,7 +45,7 @@ func (a *app) filesList() *cobra.Command {
 					path, _ := agent.FilePath(r.Key)
 					g.add(path, number(r.Revision), number(r.Size), orDash(r.ContentType), when(r.UpdatedAt), orDash(short(r.Metadata)))
 				}
-				return a.print(pageOf(list.Items, next, fileOf), g)
+				return a.print(document.ListOf(list.Items, next, document.FileOf), g)
 			})
 		},
 	}
@@ -143,33 +143,6 @@ func (a *app) filesRemove() *cobra.Command {
 	return cmd
 }
 
-type fileDoc struct {
-	Path        string         `json:"path"`
-	Incarnation uint64         `json:"incarnation"`
-	Revision    uint64         `json:"revision"`
-	Bytes       uint64         `json:"bytes"`
-	ContentType string         `json:"content_type,omitzero"`
-	Metadata    jsontext.Value `json:"metadata"`
-	UpdatedAt   int64          `json:"updated_at"`
-	ExpiresAt   int64          `json:"expires_at,omitzero"`
-}
-
-func fileOf(r agent.ValueRow) fileDoc {
-	path, _ := agent.FilePath(r.Key)
-	return fileDoc{
-		Path: path, Incarnation: r.Incarnation, Revision: r.Revision, Bytes: r.Size, ContentType: r.ContentType,
-		Metadata: object(r.Metadata), UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
-	}
-}
-
-type fileWrittenDoc struct {
-	Path        string `json:"path"`
-	Incarnation uint64 `json:"incarnation"`
-	Revision    uint64 `json:"revision"`
-	CreatedAt   int64  `json:"created_at"`
-	UpdatedAt   int64  `json:"updated_at"`
-}
-
 // fileKey is the key of a file that was named on the command line.
 func fileKey(path string) (string, error) {
 	key, err := agent.FileKey(path)
@@ -195,6 +168,6 @@ func (a *app) changeFile(cmd *cobra.Command, op agent.Op) error {
 		g.add("file", path)
 		g.add("revision", number(written.Revision))
 		g.add("updated", when(written.UpdatedAt))
-		return a.print(fileWrittenDoc{Path: path, Incarnation: written.Incarnation, Revision: written.Revision, CreatedAt: written.CreatedAt, UpdatedAt: written.UpdatedAt}, g)
+		return a.print(document.FileStampOf(written), g)
 	})
 }

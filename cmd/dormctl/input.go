@@ -9,11 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"dormouse/agent"
-	"dormouse/internal/strictjson"
+	"dormouse/api/document"
 )
 
 // inputBytesMax bounds what is read from a file or stdin for one call: no
@@ -74,30 +71,16 @@ func (a *app) optionalObject(what, arg string) (agent.JSON, error) {
 	return a.objectArg(what, arg)
 }
 
-// draftDoc is an entry as callers write it.
-type draftDoc struct {
-	ID      string         `json:"id"`
-	At      *int64         `json:"at"`
-	Kind    string         `json:"kind"`
-	Payload jsontext.Value `json:"payload"`
-	Refs    jsontext.Value `json:"refs"`
-	Seq     *uint64        `json:"seq"` // taken and ignored: the thread numbers its entries
-}
-
-func (d draftDoc) draft() agent.Draft {
-	return agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)}
-}
-
 // drafts reads entries: a JSON array of them, or one a line.
 func (a *app) drafts(path string) ([]agent.Draft, error) {
 	raw, err := a.file("entries", path)
 	if err != nil {
 		return nil, err
 	}
-	var docs []draftDoc
+	var docs document.Drafts
 	if strings.HasPrefix(strings.TrimSpace(string(raw)), "[") {
-		if err := strict(raw, &docs); err != nil {
-			return nil, usagef("entries: %w", err)
+		if err := document.Decode(raw, &docs, "the document"); err != nil {
+			return nil, badDocument("entries", err)
 		}
 	} else {
 		lines := bufio.NewScanner(bytes.NewReader(raw))
@@ -106,9 +89,9 @@ func (a *app) drafts(path string) ([]agent.Draft, error) {
 			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 				continue
 			}
-			var doc draftDoc
-			if err := strict(bytes.Clone(lines.Bytes()), &doc); err != nil {
-				return nil, usagef("entries, line %d: %w", n, err)
+			var doc document.Draft
+			if err := document.Decode(bytes.Clone(lines.Bytes()), &doc, "the document"); err != nil {
+				return nil, badDocument(fmt.Sprintf("entries, line %d", n), err)
 			}
 			docs = append(docs, doc)
 		}
@@ -116,26 +99,22 @@ func (a *app) drafts(path string) ([]agent.Draft, error) {
 			return nil, fmt.Errorf("read entries: %w", err)
 		}
 	}
-	drafts := make([]agent.Draft, len(docs))
-	for i, doc := range docs {
-		drafts[i] = doc.draft()
-	}
-	return drafts, nil
+	return docs.ToAgent(), nil
 }
 
-// strict decodes JSON and refuses members that it has no place for.
-func strict(raw []byte, into any) error {
-	err := strictjson.Unmarshal(raw, into)
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
-		where := string(semantic.JSONPointer)
-		if where == "" {
-			where = "the document"
-		}
-		if semantic.Err != nil {
-			return fmt.Errorf("%s: %w", where, semantic.Err)
-		}
-		return fmt.Errorf("%s: a JSON %s has no place there", where, semantic.JSONKind)
+// badDocument is the usage error of a document that a caller wrote. What names
+// it; "" where the error does.
+func badDocument(what string, err error) error {
+	var e *agent.Error
+	errors.As(err, &e)
+	if e != nil && e.Op >= 0 {
+		what += fmt.Sprintf(", op %d", e.Op)
 	}
-	return err
+	if what != "" {
+		what += ": "
+	}
+	if e != nil && e.Code == agent.CodeInvalid {
+		return usagef("%s%s", what, e.Detail)
+	}
+	return usagef("%s%w", what, err)
 }

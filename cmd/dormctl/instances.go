@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) instancesCommand() *cobra.Command {
@@ -41,9 +42,9 @@ func (a *app) instancesList() *cobra.Command {
 				g := grid{head: []string{"key", "status", "node", "attached", "rev", "revision"}, note: joinNotes(note, more(next))}
 				for i := range rows {
 					r := &rows[i]
-					g.add(r.Key, r.Status, orDash(r.Node), number(r.Attachments), number(r.Thread.Rev), number(r.Revision))
+					g.add(r.Key, string(r.Status), orDash(r.Node), number(r.Attachments), number(r.Thread.Rev), number(r.Revision))
 				}
-				return a.print(pageOf(rows, next, func(r instanceDoc) instanceDoc { return r }), g)
+				return a.print(document.ListOf(rows, next, func(r document.Instance) document.Instance { return r }), g)
 			})
 		},
 	}
@@ -95,8 +96,8 @@ func (a *app) instanceKeys(ctx context.Context, s store, manager string, page pa
 
 // lookUp tells how instances are. One whose node does not answer is shown as
 // unavailable.
-func (a *app) lookUp(ctx context.Context, s store, manager string, keys []string) ([]instanceDoc, error) {
-	rows := make([]instanceDoc, len(keys))
+func (a *app) lookUp(ctx context.Context, s store, manager string, keys []string) ([]document.Instance, error) {
+	rows := make([]document.Instance, len(keys))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(lookupsMax)
 	for n, key := range keys {
@@ -104,9 +105,9 @@ func (a *app) lookUp(ctx context.Context, s store, manager string, keys []string
 			i, err := s.Instances().Lookup(ctx, agent.InstanceRef{Scope: a.scope, Manager: manager, Key: key})
 			switch {
 			case err == nil:
-				rows[n] = instanceDocOf(i)
+				rows[n] = document.InstanceOf(i)
 			case agent.CodeOf(err) == agent.CodeUnavailable:
-				rows[n] = instanceDoc{Manager: manager, Key: key, Status: string(agent.CodeUnavailable)}
+				rows[n] = document.Instance{Manager: manager, Key: key, Status: agent.InstanceStatus(agent.CodeUnavailable)}
 			case !missing(err): // one that is gone since is left out
 				return err
 			}
@@ -116,7 +117,7 @@ func (a *app) lookUp(ctx context.Context, s store, manager string, keys []string
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(rows, func(r instanceDoc) bool { return r.Key == "" }), nil
+	return slices.DeleteFunc(rows, func(r document.Instance) bool { return r.Key == "" }), nil
 }
 
 func (a *app) instancesShow() *cobra.Command {
@@ -125,7 +126,7 @@ func (a *app) instancesShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.printInstance(instanceDocOf(i))
+		return a.printInstance(document.InstanceOf(i))
 	})
 	cmd.Aliases = []string{"show"}
 	return cmd
@@ -159,15 +160,13 @@ func (a *app) instancesStats() *cobra.Command {
 					return err
 				}
 				g := grid{head: []string{"node", "awake", "waking", "draining", "attached", "signals", "wakes", "hibernated", "failed", "crashed"}, note: silent(stats)}
-				doc := managerStatsDoc{Manager: stats.Manager, Nodes: []nodeStatsDoc{}}
 				for _, n := range stats.Nodes {
-					doc.Nodes = append(doc.Nodes, nodeStatsDoc(n))
 					if n.Error == "" {
 						g.add(n.Node, number(n.Awake), number(n.Waking), number(n.Draining), number(n.Attachments), number(n.Signals),
 							number(n.Wakes), number(n.Hibernated), number(n.Failed), number(n.Crashed))
 					}
 				}
-				return a.print(doc, g)
+				return a.print(document.ManagerStatsOf(stats), g)
 			})
 		},
 	}
@@ -190,38 +189,13 @@ func joinNotes(notes ...string) string {
 	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "\n")
 }
 
-type instanceThreadDoc struct {
-	ID  string `json:"id"`
-	Rev uint64 `json:"rev"`
-}
-
-type instanceDoc struct {
-	Manager     string            `json:"manager"`
-	Key         string            `json:"key"`
-	Partition   int               `json:"partition"`
-	Node        string            `json:"node"`
-	Epoch       uint64            `json:"epoch"`
-	Status      string            `json:"status"`
-	Source      string            `json:"source,omitzero"`
-	Attachments int               `json:"attachments"`
-	Thread      instanceThreadDoc `json:"thread"`
-	Revision    uint64            `json:"revision"`
-}
-
-func instanceDocOf(i agent.Instance) instanceDoc {
-	return instanceDoc{
-		Manager: i.Manager, Key: i.Key, Partition: i.Partition, Node: i.Node, Epoch: i.Epoch, Status: string(i.Status), Source: string(i.Source),
-		Attachments: i.Attachments, Thread: instanceThreadDoc{ID: i.Thread, Rev: i.Rev}, Revision: i.Revision,
-	}
-}
-
-func (a *app) printInstance(i instanceDoc) error {
+func (a *app) printInstance(i document.Instance) error {
 	var g grid
 	g.add("manager", i.Manager)
 	g.add("key", i.Key)
-	g.add("status", i.Status)
+	g.add("status", string(i.Status))
 	if i.Source != "" {
-		g.add("source", i.Source)
+		g.add("source", string(i.Source))
 	}
 	g.add("node", orDash(i.Node))
 	g.add("partition", fmt.Sprintf("%d, epoch %d", i.Partition, i.Epoch))
@@ -229,24 +203,4 @@ func (a *app) printInstance(i instanceDoc) error {
 	g.add("thread", fmt.Sprintf("%s, rev %d", i.Thread.ID, i.Thread.Rev))
 	g.add("revision", number(i.Revision))
 	return a.print(i, g)
-}
-
-type nodeStatsDoc struct {
-	Node        string   `json:"node"`
-	Error       string   `json:"error,omitzero"`
-	Awake       int      `json:"awake"`
-	Waking      int      `json:"waking"`
-	Draining    int      `json:"draining"`
-	Attachments int      `json:"attachments"`
-	Signals     uint64   `json:"signals"`
-	Wakes       uint64   `json:"wakes"`
-	Hibernated  uint64   `json:"hibernated"`
-	Failed      uint64   `json:"failed"`
-	Crashed     uint64   `json:"crashed"`
-	Keys        []string `json:"keys,omitempty"`
-}
-
-type managerStatsDoc struct {
-	Manager string         `json:"manager"`
-	Nodes   []nodeStatsDoc `json:"nodes"`
 }

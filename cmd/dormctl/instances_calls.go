@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) instancesGet() *cobra.Command {
@@ -23,7 +23,7 @@ func (a *app) instancesGet() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.printInstance(instanceDocOf(i))
+				return a.printInstance(document.InstanceOf(i))
 			})
 		},
 	}
@@ -78,7 +78,7 @@ touch it with --as before its ttl is over.`,
 				g.add("status", string(attached.Status))
 				g.add("node", attached.Node)
 				g.add("attached", number(attached.Attachments))
-				return a.print(attachedDoc{instanceDocOf(attached.Instance), attached.Attachment, attached.ExpiresAt}, g)
+				return a.print(document.AttachedOf(attached), g)
 			})
 		},
 	}
@@ -148,26 +148,11 @@ func (a *app) printReply(r agent.Reply, cast bool) error {
 	if r.Data != nil {
 		g.add("reply", string(r.Data))
 	}
-	return a.print(replyDoc{r.Node, r.Epoch, r.Rev, r.Revision, r.Durable, jsontext.Value(r.Data)}, g)
-}
-
-type attachedDoc struct {
-	instanceDoc
-	Attachment string `json:"attachment"`
-	ExpiresAt  int64  `json:"expires_at"`
+	return a.print(document.SignalReplyOf(r), g)
 }
 
 type actedDoc struct {
 	Manager string `json:"manager"`
 	Key     string `json:"key"`
 	Did     string `json:"did"`
-}
-
-type replyDoc struct {
-	Node     string         `json:"node"`
-	Epoch    uint64         `json:"epoch"`
-	Rev      uint64         `json:"rev"`
-	Revision uint64         `json:"revision"`
-	Durable  bool           `json:"durable"`
-	Data     jsontext.Value `json:"data,omitzero"`
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) managersCommand() *cobra.Command {
@@ -34,7 +35,7 @@ func (a *app) managersList() *cobra.Command {
 					m := &list.Items[i]
 					g.add(m.Name, handlerText(m.Handler), orNever(m.IdleTimeout), string(m.Durability), string(m.Storage), number(m.Version), number(m.Revision))
 				}
-				return a.print(pageOf(list.Items, list.Next, managerOf), g)
+				return a.print(document.ListOf(list.Items, list.Next, document.ManagerOf), g)
 			})
 		},
 	}
@@ -184,43 +185,5 @@ func (a *app) printManager(m *agent.Manager) error {
 	g.add("metadata", short(object(m.Metadata)))
 	g.add("revision", number(m.Revision))
 	g.add("updated", when(m.UpdatedAt))
-	return a.print(managerOf(*m), g)
-}
-
-type handlerDoc struct {
-	Kind string `json:"kind"`
-	Name string `json:"name,omitzero"`
-	URL  string `json:"url,omitzero"`
-	Key  string `json:"key,omitzero"`
-}
-
-type managerDoc struct {
-	Name          string         `json:"name"`
-	Handler       handlerDoc     `json:"handler"`
-	IdleTimeoutMS int64          `json:"idle_timeout_ms"`
-	Durability    string         `json:"durability"`
-	Storage       string         `json:"storage"`
-	Version       uint64         `json:"version"`
-	MailboxMax    int            `json:"mailbox_max"`
-	AwakeMax      int            `json:"awake_max,omitzero"`
-	SignalTTLMS   int64          `json:"signal_ttl_ms"`
-	AttachTTLMS   int64          `json:"attach_ttl_ms"`
-	Track         *bool          `json:"track"`
-	SkipsPersist  []string       `json:"skips_persist,omitempty"`
-	Schedules     jsontext.Value `json:"schedules,omitempty"`
-	Metadata      jsontext.Value `json:"metadata"`
-	Incarnation   uint64         `json:"incarnation"`
-	Revision      uint64         `json:"revision"`
-	CreatedAt     int64          `json:"created_at"`
-	UpdatedAt     int64          `json:"updated_at"`
-}
-
-func managerOf(m agent.Manager) managerDoc {
-	return managerDoc{
-		Name: m.Name, Handler: handlerDoc{Kind: string(m.Handler.Kind), Name: m.Handler.Name, URL: m.Handler.URL, Key: m.Handler.Key},
-		IdleTimeoutMS: m.IdleTimeout.Milliseconds(), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
-		MailboxMax: m.Mailbox(), AwakeMax: m.AwakeMax, SignalTTLMS: m.SignalTimeout().Milliseconds(), AttachTTLMS: m.AttachmentTTL().Milliseconds(),
-		Track: m.Tracking(), SkipsPersist: m.SkipsPersist, Schedules: jsontext.Value(m.Schedules), Metadata: object(m.Metadata), Incarnation: m.Incarnation, Revision: m.Revision,
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
-	}
+	return a.print(document.ManagerOf(*m), g)
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"dormouse/api/document"
+
 	"github.com/spf13/cobra"
 )
 
@@ -16,8 +18,8 @@ func (a *app) membersCommand() *cobra.Command {
 					return err
 				}
 				return a.print(struct {
-					Items []memberDoc `json:"items"`
-				}{membersOf(status.Members)}, membersGrid(status.Members))
+					Items []document.Member `json:"items"`
+				}{document.ClusterStatusOf(status).Members}, membersGrid(status.Members))
 			})
 		},
 	}

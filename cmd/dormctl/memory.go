@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) memoryCommand() *cobra.Command {
@@ -74,7 +75,7 @@ func (a *app) remember(ctx context.Context, s store, op *agent.WriteMemory) erro
 	g.add("agent", written.Agent)
 	g.add("revision", number(written.Revision))
 	g.add("updated", when(written.UpdatedAt))
-	return a.print(memoryWritten(written), g)
+	return a.print(document.MemoryStampOf(written), g)
 }
 
 // embeddingArg is an argument that holds a JSON array of numbers; empty means
@@ -102,7 +103,7 @@ func (a *app) memoryGet() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(memoryOf(*m), memoryGrid(m))
+				return a.print(document.MemoryOf(*m), memoryGrid(m))
 			})
 		},
 	}
@@ -143,7 +144,7 @@ func (a *app) memoryList() *cobra.Command {
 				for _, m := range list.Items {
 					g.add(m.ID, orDash(m.Session), m.Class, m.Kind, joined(m.Tags), when(m.ObservedAt), memoryCell(m))
 				}
-				return a.print(pageOf(list.Items, list.Next, memoryOf), g)
+				return a.print(document.ListOf(list.Items, list.Next, document.MemoryOf), g)
 			})
 		},
 	}

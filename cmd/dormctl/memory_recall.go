@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) memoryRecall() *cobra.Command {
@@ -70,7 +71,7 @@ func (a *app) printRecalled(r *agent.Recalled) error {
 		m := item.Memory
 		g.add(m.ID, scoreCell(item.Score), orDash(m.Session), m.Kind, when(m.ObservedAt), memoryCell(m))
 	}
-	return a.print(recalledOf(r), g)
+	return a.print(document.RecalledOf(r), g)
 }
 
 func scoreCell(score float64) string {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) reviewsCommand() *cobra.Command {
@@ -32,7 +33,7 @@ func (a *app) reviewsList() *cobra.Command {
 				}
 				g := reviewsGrid(found.Items)
 				g.note = more(found.Next)
-				return a.print(pageOf(found.Items, found.Next, reviewOf), g)
+				return a.print(document.ListOf(found.Items, found.Next, document.ReviewOf), g)
 			})
 		},
 	}
@@ -99,7 +100,7 @@ func (a *app) printReview(r agent.Review) error {
 	add("decided", when(r.DecidedAt))
 	add("with", string(r.Decided))
 	add("note", r.Note)
-	return a.print(reviewOf(r), g)
+	return a.print(document.ReviewOf(r), g)
 }
 
 func (a *app) reviewsDecide(decision agent.ReviewDecision, short string) *cobra.Command {

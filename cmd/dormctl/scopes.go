@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) scopesCommand() *cobra.Command {
@@ -23,7 +24,7 @@ func (a *app) scopesList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(pageOf(list.Items, list.Next, scopeOf), scopesGrid(list.Items, list.Next))
+				return a.print(document.ListOf(list.Items, list.Next, document.ScopeOf), scopesGrid(list.Items, list.Next))
 			})
 		},
 	}
@@ -73,7 +74,7 @@ func (a *app) scopesSet() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(scopeOf(set.Scope), scopesGrid([]agent.Scope{set.Scope}, ""))
+				return a.print(document.ScopeOf(set.Scope), scopesGrid([]agent.Scope{set.Scope}, ""))
 			})
 		},
 	}
@@ -132,7 +133,7 @@ func (a *app) scopesGet() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(scopeOf(*found), scopesGrid([]agent.Scope{*found}, ""))
+				return a.print(document.ScopeOf(*found), scopesGrid([]agent.Scope{*found}, ""))
 			})
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) sessionsCommand() *cobra.Command {
@@ -94,7 +95,7 @@ func (a *app) printSession(s *agent.Session) error {
 	add("environment", string(s.Environment))
 	add("result", string(s.Result))
 	add("error", string(s.Failure))
-	if err := a.print(sessionOf(s), g); err != nil || a.output != outputTable {
+	if err := a.print(document.SessionOf(s), g); err != nil || a.output != outputTable {
 		return err
 	}
 	requests := grid{head: []string{"request", "owner", "at", "outcome", "input"}, apart: true}
@@ -167,7 +168,7 @@ func (a *app) sessionsList() *cobra.Command {
 					}
 					g.add(r.ID, r.Agent, statusCell(r), number(r.Revision), orDash(r.RequestID), owner, expires, number(r.QueueLength), when(r.UpdatedAt))
 				}
-				return a.print(pageOf(found.Items, found.Next, sessionRowOf), g)
+				return a.print(document.ListOf(found.Items, found.Next, document.SessionRowOf), g)
 			})
 		},
 	}
@@ -232,6 +233,6 @@ func (a *app) changeSession(cmd *cobra.Command, op agent.Op) error {
 		if changed.Queued > 0 {
 			g.add("your request", fmt.Sprintf("waits, number %d in the queue", changed.Queued))
 		}
-		return a.print(turnedOf(changed), g)
+		return a.print(document.TurnedOf(changed), g)
 	})
 }

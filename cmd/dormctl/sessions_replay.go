@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/replay"
+	"dormouse/api/document"
 )
 
 func (a *app) sessionsReplay() *cobra.Command {
@@ -26,7 +27,7 @@ entries of its thread, snapshots, reviews and checkpoints. Nothing is executed.`
 				if err != nil {
 					return err
 				}
-				return a.print(replayedOf(told), replayGrid(told))
+				return a.print(document.ReplayedOf(told), replayGrid(told))
 			})
 		},
 	}
@@ -116,60 +117,4 @@ func spoken(raw agent.JSON) string {
 		}
 	}
 	return string(raw)
-}
-
-type snapshotSummaryDoc struct {
-	SnapshotID string            `json:"snapshot_id"`
-	RequestID  string            `json:"request_id,omitzero"`
-	Phase      agent.CursorPhase `json:"phase"`
-	LoopIndex  uint64            `json:"loop_index"`
-	At         int64             `json:"at"`
-}
-
-type replayEventDoc struct {
-	At        int64          `json:"at"`
-	What      replay.What    `json:"what"`
-	ID        string         `json:"id,omitzero"`
-	RequestID string         `json:"request_id,omitzero"`
-	Seq       *uint64        `json:"seq,omitzero"`
-	Event     string         `json:"event,omitzero"`
-	EffectID  string         `json:"effect_id,omitzero"`
-	Operation string         `json:"operation,omitzero"`
-	By        string         `json:"by,omitzero"`
-	Status    string         `json:"status,omitzero"`
-	Revision  uint64         `json:"revision,omitzero"`
-	Data      jsontext.Value `json:"data,omitzero"`
-}
-
-type replayedDoc struct {
-	SessionID      string               `json:"session_id"`
-	AgentID        string               `json:"agent_id"`
-	Status         agent.SessionStatus  `json:"status"`
-	Revision       uint64               `json:"revision"`
-	Thread         string               `json:"thread,omitzero"`
-	FromSeq        uint64               `json:"from_seq,omitzero"`
-	Snapshots      []snapshotSummaryDoc `json:"snapshots"`
-	Timeline       []replayEventDoc     `json:"timeline"`
-	PendingReviews []reviewDoc          `json:"pending_reviews"`
-	Result         jsontext.Value       `json:"result,omitzero"`
-	Error          jsontext.Value       `json:"error,omitzero"`
-	Metadata       jsontext.Value       `json:"metadata"`
-}
-
-func replayedOf(r *replay.Replay) replayedDoc {
-	s := r.Session
-	return replayedDoc{
-		SessionID: s.ID, AgentID: s.Agent, Status: s.Status, Revision: s.Revision, Thread: s.Thread, FromSeq: r.FromSeq,
-		Snapshots: pageOf(s.Snapshots, "", func(n agent.SessionSnapshot) snapshotSummaryDoc {
-			return snapshotSummaryDoc{SnapshotID: n.ID, RequestID: n.RequestID, Phase: n.Cursor.Phase, LoopIndex: n.Cursor.LoopIndex, At: n.At}
-		}).Items,
-		Timeline: pageOf(r.Timeline, "", func(e replay.Event) replayEventDoc {
-			return replayEventDoc{
-				At: e.At, What: e.What, ID: e.ID, RequestID: e.Request, Seq: e.Seq, Event: e.Name, EffectID: e.Effect, Operation: e.Operation,
-				By: e.By, Status: e.Status, Revision: e.Revision, Data: jsontext.Value(e.Data),
-			}
-		}).Items,
-		PendingReviews: pageOf(s.PendingReviews, "", reviewOf).Items, Result: jsontext.Value(s.Result), Error: jsontext.Value(s.Failure),
-		Metadata: object(s.Metadata),
-	}
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 // runnerFlags say who is to run a turn, and for how long without renewing.
@@ -37,20 +40,54 @@ func (a *app) valueArg(what, arg string) (agent.JSON, error) {
 	return value, nil
 }
 
-// documentArg reads a flag that holds a JSON document into one of a given
-// form; empty leaves it as it is.
-func (a *app) documentArg(what, arg string, into any) error {
+// documentArg reads a flag that holds a JSON document; empty means absent.
+func documentArg[T any](a *app, what, arg string) (into T, err error) {
 	if arg == "" {
-		return nil
+		return into, nil
 	}
 	raw, err := a.bytesArg(what, arg)
 	if err != nil {
-		return err
+		return into, err
 	}
-	if err := strict(raw, into); err != nil {
-		return usagef("%s: %w", what, err)
+	if !jsontext.Value(raw).IsValid() {
+		return into, badDocument(what, document.Decode(raw, &into, what))
 	}
-	return nil
+	named := slices.Concat([]byte(`{"`+what+`":`), raw, []byte("}")) // so that errors name the member as the contract does
+	var member map[string]T
+	if err := document.Decode(named, &member, what); err != nil {
+		return into, badDocument("", err)
+	}
+	return member[what], nil
+}
+
+// reviewsArg reads a flag that holds what to ask people.
+func (a *app) reviewsArg(arg string) ([]agent.ReviewDraft, error) {
+	drafts, err := documentArg[[]document.ReviewDraft](a, "reviews", arg)
+	if err != nil {
+		return nil, err
+	}
+	reviews, err := document.DraftedReviews(drafts)
+	if err != nil {
+		return nil, badDocument("reviews", err)
+	}
+	return reviews, nil
+}
+
+// shownSnapshot is a snapshot as a caller writes it. It may also be as it was
+// shown: the time is taken and ignored.
+type shownSnapshot struct {
+	document.SnapshotBody
+	At int64 `json:"at"`
+}
+
+// snapshotsArg reads a flag that holds snapshots of a turn.
+func (a *app) snapshotsArg(arg string) ([]agent.SessionSnapshot, error) {
+	bodies, err := documentArg[[]shownSnapshot](a, "snapshots", arg)
+	var snapshots []agent.SessionSnapshot
+	for i := range bodies {
+		snapshots = append(snapshots, bodies[i].ToAgent())
+	}
+	return snapshots, err
 }
 
 func (a *app) sessionsClaim() *cobra.Command {
@@ -129,11 +166,9 @@ func (a *app) sessionsCheckpoint() *cobra.Command {
 			if op.Snapshot.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
 				return err
 			}
-			var drafts []reviewDraftDoc
-			if err := a.documentArg("reviews", reviews, &drafts); err != nil {
+			if op.Reviews, err = a.reviewsArg(reviews); err != nil {
 				return err
 			}
-			op.Reviews = reviewDrafts(drafts)
 			return a.changeSession(cmd, op)
 		},
 	}
@@ -165,19 +200,17 @@ func (a *app) sessionsCommit() *cobra.Command {
 			if op.Environment, err = a.optionalObject("environment", environment); err != nil {
 				return err
 			}
-			var next *conversationDoc
-			if err := a.documentArg("conversation", conversation, &next); err != nil {
+			next, err := documentArg[*document.Conversation](a, "conversation", conversation)
+			if err != nil {
 				return err
 			}
-			var points []turnPointDoc
-			if err := a.documentArg("snapshots", kept, &points); err != nil {
+			op.Conversation = next.ToAgent()
+			if op.Snapshots, err = a.snapshotsArg(kept); err != nil {
 				return err
 			}
-			var drafts []reviewDraftDoc
-			if err := a.documentArg("reviews", reviews, &drafts); err != nil {
+			if op.Reviews, err = a.reviewsArg(reviews); err != nil {
 				return err
 			}
-			op.Conversation, op.Snapshots, op.Reviews = next.conversation(), snapshots(points), reviewDrafts(drafts)
 			return a.changeSession(cmd, op)
 		},
 	}

@@ -7,57 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-type addressesDoc struct {
-	HTTP   string `json:"http"`
-	GRPC   string `json:"grpc"`
-	Raft   string `json:"raft"`
-	Gossip string `json:"gossip"`
-}
-
-type memberDoc struct {
-	ID           string       `json:"id"`
-	Incarnation  string       `json:"incarnation"`
-	Addresses    addressesDoc `json:"addresses"`
-	Voter        bool         `json:"voter"`
-	WantVote     bool         `json:"want_vote"`
-	Leader       bool         `json:"leader"`
-	Status       string       `json:"status"`
-	Version      string       `json:"version"`
-	AppliedIndex uint64       `json:"applied_index"`
-	Host         bool         `json:"host,omitempty"`
-}
-
-func memberOf(m agent.MemberStatus) memberDoc {
-	return memberDoc{
-		ID: m.ID, Incarnation: m.Incarnation,
-		Addresses: addressesDoc{HTTP: m.HTTPAddr, GRPC: m.GRPCAddr, Raft: m.RaftAddr, Gossip: m.GossipAddr},
-		Voter:     m.Voter, WantVote: m.WantVote, Leader: m.Leader, Status: m.Status, Version: m.Version, AppliedIndex: m.AppliedIndex,
-		Host: m.Host,
-	}
-}
-
-func membersOf(list []agent.MemberStatus) []memberDoc {
-	docs := []memberDoc{}
-	for _, m := range list {
-		docs = append(docs, memberOf(m))
-	}
-	return docs
-}
-
-type statusDoc struct {
-	ClusterID    string      `json:"cluster_id"`
-	Node         string      `json:"node"`
-	Leader       string      `json:"leader"`
-	Term         uint64      `json:"term"`
-	CommitIndex  uint64      `json:"commit_index"`
-	AppliedIndex uint64      `json:"applied_index"`
-	Chain        string      `json:"chain"` // of all batches up to applied_index, in hex: equal on equal nodes
-	FeatureLevel uint32      `json:"feature_level"`
-	Version      string      `json:"version"`
-	Members      []memberDoc `json:"members"`
-}
 
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
@@ -77,11 +28,7 @@ func (a *app) statusCommand() *cobra.Command {
 func (a *app) printStatus(status agent.ClusterStatus) error {
 	chain := fmt.Sprintf("%08x", status.Chain)
 	if a.output != outputTable {
-		return a.print(statusDoc{
-			ClusterID: status.ClusterID, Node: status.Node, Leader: status.Leader, Term: status.Term,
-			CommitIndex: status.CommitIndex, AppliedIndex: status.AppliedIndex, Chain: chain,
-			FeatureLevel: status.FeatureLevel, Version: status.Version, Members: membersOf(status.Members),
-		}, grid{})
+		return a.print(document.ClusterStatusOf(status), grid{})
 	}
 	var g grid
 	g.add("cluster", status.ClusterID)

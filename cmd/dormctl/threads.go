@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) threadsCommand() *cobra.Command {
@@ -24,7 +25,7 @@ func (a *app) threadsGet() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(threadOf(*found), threadGrid(*found))
+				return a.print(document.ThreadOf(*found), threadGrid(*found))
 			})
 		},
 	}
@@ -67,7 +68,7 @@ func (a *app) threadsList() *cobra.Command {
 					}
 					g.add(t.ID, number(t.Rev), number(t.Floor), t.Head.String()[:12], orDash(from), when(t.UpdatedAt))
 				}
-				return a.print(pageOf(list.Items, list.Next, threadOf), g)
+				return a.print(document.ListOf(list.Items, list.Next, document.ThreadOf), g)
 			})
 		},
 	}

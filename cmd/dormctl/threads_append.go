@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) threadsAppend() *cobra.Command {
@@ -96,6 +97,6 @@ func (a *app) append(cmd *cobra.Command, op *agent.AppendThread) error {
 		for _, e := range appended.Entries {
 			g.add("entry "+number(e.Seq), e.ID)
 		}
-		return a.print(appendedOf(appended), g)
+		return a.print(document.ThreadStampOf(appended), g)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) threadsFork() *cobra.Command {
@@ -58,7 +59,7 @@ func (a *app) changeThread(cmd *cobra.Command, op agent.Op) error {
 		if err != nil {
 			return err
 		}
-		return a.print(threadOf(changed.Thread), threadGrid(changed.Thread))
+		return a.print(document.ThreadOf(changed.Thread), threadGrid(changed.Thread))
 	})
 }
 
@@ -77,12 +78,7 @@ func (a *app) threadsVerify() *cobra.Command {
 				g.add("ok", yes(found.OK))
 				g.add("rev", number(found.Rev))
 				g.add("head", found.Head.String())
-				err = a.print(struct {
-					OK   bool   `json:"ok"`
-					Rev  uint64 `json:"rev"`
-					Head string `json:"head"`
-					Why  string `json:"why,omitzero"`
-				}{found.OK, found.Rev, found.Head.String(), found.Why}, g)
+				err = a.print(document.VerifiedOf(found), g)
 				if err == nil && !found.OK {
 					return agent.Errorf(agent.CodeCorrupt, "thread %q does not match its head: %s", args[0], found.Why)
 				}

@@ -7,25 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// entriesDoc is a page of a thread's entries.
-type entriesDoc struct {
-	ID    string     `json:"id"`
-	Rev   uint64     `json:"rev"`
-	Head  string     `json:"head"`
-	Floor uint64     `json:"floor"`
-	Items []entryDoc `json:"items"`
-	Next  *uint64    `json:"next"`
-}
-
-func entriesOf(e *agent.Entries) entriesDoc {
-	doc := entriesDoc{ID: e.Thread.ID, Rev: e.Thread.Rev, Head: e.Thread.Head.String(), Floor: e.Thread.Floor, Items: []entryDoc{}, Next: e.Next}
-	for _, entry := range e.Items {
-		doc.Items = append(doc.Items, entryOf(entry))
-	}
-	return doc
-}
 
 func (a *app) threadsLoad() *cobra.Command {
 	var read agent.LoadEntries
@@ -47,7 +30,7 @@ func (a *app) threadsLoad() *cobra.Command {
 						return err
 					}
 				}
-				return a.print(entriesOf(found), entriesGrid(found))
+				return a.print(entriesDoc{found.Thread.ID, document.EntryPageOf(found)}, entriesGrid(found))
 			})
 		},
 	}

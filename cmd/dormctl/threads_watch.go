@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) threadsWatch() *cobra.Command {
@@ -118,5 +119,5 @@ func (a *app) watch(ctx context.Context, s store, thread string, from uint64) er
 }
 
 func (a *app) entry(e agent.Entry) error {
-	return a.event(entryOf(e), fmt.Sprintf("%d  %s  %s  %s", e.Seq, when(e.At), e.Kind, e.Payload))
+	return a.event(document.EntryOf(e), fmt.Sprintf("%d  %s  %s  %s", e.Seq, when(e.At), e.Kind, e.Payload))
 }

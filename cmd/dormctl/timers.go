@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 	"dormouse/internal/cron"
 )
 
@@ -39,7 +39,7 @@ func (a *app) timersList() *cobra.Command {
 					t := &list.Items[i]
 					g.add(t.Key, t.ID, timerPlan(t), whenOrNever(t.Next), number(t.Attempts), timerState(t))
 				}
-				return a.print(pageOf(list.Items, list.Next, timerOf), g)
+				return a.print(document.ListOf(list.Items, list.Next, document.TimerOf), g)
 			})
 		},
 	}
@@ -186,33 +186,5 @@ func (a *app) printTimer(t *agent.Timer) error {
 	if t.Attempts > 0 {
 		g.add("attempts", number(t.Attempts))
 	}
-	return a.print(timerOf(*t), g)
-}
-
-type timerDoc struct {
-	Manager    string         `json:"manager"`
-	Key        string         `json:"key"`
-	ID         string         `json:"id"`
-	Cron       string         `json:"cron,omitzero"`
-	TimeZone   string         `json:"time_zone,omitzero"`
-	Missed     string         `json:"missed"`
-	CatchUp    uint64         `json:"catch_up,omitzero"`
-	Type       string         `json:"type"`
-	Data       jsontext.Value `json:"data,omitzero"`
-	Generation uint64         `json:"generation"`
-	Next       int64          `json:"next,omitzero"`
-	NotBefore  int64          `json:"not_before,omitzero"`
-	Attempts   uint64         `json:"attempts,omitzero"`
-	Parked     bool           `json:"parked,omitzero"`
-	LastError  string         `json:"last_error,omitzero"`
-	CreatedAt  int64          `json:"created_at"`
-	UpdatedAt  int64          `json:"updated_at"`
-}
-
-func timerOf(t agent.Timer) timerDoc {
-	return timerDoc{
-		Manager: t.Manager, Key: t.Key, ID: t.ID, Cron: t.Cron, TimeZone: t.TimeZone, Missed: string(t.Missed), CatchUp: t.CatchUp, Type: t.Type,
-		Data: jsontext.Value(t.Data), Generation: t.Generation, Next: t.Next, NotBefore: t.NotBefore, Attempts: t.Attempts, Parked: t.Parked,
-		LastError: t.LastError, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
-	}
+	return a.print(document.TimerOf(*t), g)
 }

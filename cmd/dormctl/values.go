@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) valuesCommand() *cobra.Command {
@@ -31,11 +31,7 @@ func (a *app) valuesGet() *cobra.Command {
 					}
 					return nil
 				}
-				return a.print(valueDoc{
-					Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType, Bytes: v.Bytes,
-					Metadata:  jsontext.Value(v.Metadata),
-					CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
-				}, grid{})
+				return a.print(document.ValueOf(v), grid{})
 			})
 		},
 	}
@@ -65,7 +61,7 @@ func (a *app) valuesPut() *cobra.Command {
 				g.add("value", written.Key)
 				g.add("revision", number(written.Revision))
 				g.add("updated", when(written.UpdatedAt))
-				return a.print(valueWritten(written), g)
+				return a.print(document.ValueStampOf(written), g)
 			})
 		},
 	}
@@ -109,7 +105,7 @@ func (a *app) valuesList() *cobra.Command {
 				for _, r := range list.Items {
 					g.add(r.Key, number(r.Revision), number(r.Size), orDash(r.ContentType), when(r.UpdatedAt), when(r.ExpiresAt))
 				}
-				return a.print(pageOf(list.Items, list.Next, valueRowOf), g)
+				return a.print(document.ListOf(list.Items, list.Next, document.ValueRowOf), g)
 			})
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -45,7 +46,7 @@ func (a *app) watchChanges(ctx context.Context, s store, w agent.Watch) error {
 			return agent.EndOfChanges(event)
 		}
 		for i := range event.Changes {
-			if err := a.event(changeOf(&event.Changes[i]), changeLine(&event.Changes[i])); err != nil {
+			if err := a.event(document.ChangeOf(&event.Changes[i]), changeLine(&event.Changes[i])); err != nil {
 				return err
 			}
 		}
@@ -72,40 +73,6 @@ func changeLine(c *agent.Changed) string {
 		line += "  " + c.Status
 	}
 	return line
-}
-
-type changeDoc struct {
-	Index        uint64 `json:"index"`
-	Ordinal      uint64 `json:"ordinal"`
-	Time         int64  `json:"time"`
-	Kind         string `json:"kind"`
-	Agent        string `json:"agent,omitzero"`
-	Conversation string `json:"conversation,omitzero"`
-	Manager      string `json:"manager,omitzero"`
-	Instance     string `json:"instance,omitzero"`
-	Key          string `json:"key"`
-	Rev          uint64 `json:"rev,omitzero"`
-	Epoch        uint64 `json:"epoch,omitzero"`
-	Revision     uint64 `json:"revision,omitzero"`
-	Deleted      bool   `json:"deleted,omitzero"`
-	Status       string `json:"status,omitzero"`
-}
-
-func changeOf(c *agent.Changed) changeDoc {
-	doc := changeDoc{
-		Index: c.Index, Ordinal: c.Ordinal, Time: c.Time, Kind: string(c.Kind), Agent: c.Agent, Key: c.Key,
-		Conversation: c.Conversation, Manager: c.Manager, Instance: c.Instance,
-		Deleted: c.Deleted, Status: c.Status,
-	}
-	switch c.Kind {
-	case agent.ChangedThread:
-		doc.Rev = c.Revision
-	case agent.ChangedClaim:
-		doc.Epoch = c.Revision
-	default:
-		doc.Revision = c.Revision
-	}
-	return doc
 }
 
 // place is the value of --from.

@@ -93,7 +93,7 @@ var mayImport = map[string][]string{
 	"turn":          {"agent"},           // over any Service
 	"client/stores": {"agent", "client"}, // the interfaces that a program has already
 	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "client", "importer", "instance/pod", "proto/snapfile"},
+	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "api/document", "client", "importer", "instance/pod", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
 	// client libraries, and bench/etcd are modules of their own.

@@ -16,12 +16,11 @@ func (f *front) routeCommits() {
 }
 
 func (c *call) commitOps(body *document.CommitBody) error {
-	if body.Fence != nil {
-		fence := agent.Fence{Claim: body.Fence.Claim, Epoch: body.Fence.Epoch}
-		if c.fence != nil && *c.fence != fence {
+	if fence := body.Fence.ToAgent(); fence != nil {
+		if c.fence != nil && *c.fence != *fence {
 			return agent.Invalid("fence", "the body says %s at %d, the header %s at %d", fence.Claim, fence.Epoch, c.fence.Claim, c.fence.Epoch)
 		}
-		c.fence = &fence
+		c.fence = fence
 	}
 	ops, err := body.ToOps()
 	if err != nil {

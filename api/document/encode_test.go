@@ -1,0 +1,54 @@
+package document_test
+
+import (
+	"reflect"
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/api/document"
+)
+
+// Each type of the domain must stand in one of the two lists below, so that none
+// is forgotten in the tables.
+
+func TestEachResultHasADocument(t *testing.T) {
+	results := []agent.OpResult{
+		&agent.ValueResult{}, &agent.CheckpointResult{}, &agent.ThreadResult{}, &agent.DeleteResult{}, &agent.ScopeResult{}, &agent.ClaimResult{},
+		&agent.SessionResult{}, &agent.ReviewResult{}, &agent.MemoryResult{}, &agent.ForkedAgent{}, &agent.Erasure{}, &agent.ConversationResult{},
+		&agent.MessageResult{}, &agent.ManagerResult{}, &agent.TimerResult{},
+	}
+	made := map[string]bool{"SignalResult": true, "ImportResult": true} // of what only nodes commit
+	for _, r := range results {
+		made[reflect.TypeOf(r).Elem().Name()] = true
+		if _, err := document.CommittedOf(agent.Result{Results: []agent.OpResult{r}}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range declared(t, "isOpResult") {
+		if !made[name] {
+			t.Errorf("result %s has no document", name)
+		}
+	}
+}
+
+func TestWhatIsFoundHasADocument(t *testing.T) {
+	found := []agent.Found{
+		&agent.Value{}, &agent.ValueList{}, &agent.Checkpoint{}, &agent.CheckpointList{}, &agent.Thread{}, &agent.ThreadList{}, &agent.Entries{},
+		&agent.Entry{}, &agent.Verified{}, &agent.Thawed{}, &agent.ScopeList{}, &agent.Scope{}, &agent.Claim{}, &agent.ClaimList{}, &agent.Session{},
+		&agent.SessionList{}, &agent.Review{}, &agent.ReviewList{}, &agent.Manager{}, &agent.ManagerList{}, &agent.Memory{}, &agent.MemoryList{},
+		&agent.Recalled{}, &agent.Timer{}, &agent.TimerList{}, &agent.SavedConversation{}, &agent.ConversationList{}, &agent.MessageList{},
+		&agent.Erasure{},
+	}
+	made := map[string]bool{"Decided": true} // between nodes only
+	for _, f := range found {
+		made[reflect.TypeOf(f).Elem().Name()] = true
+		if _, err := document.AnsweredOf(agent.Answers{Answers: []agent.Answer{{Found: f}}}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range declared(t, "isFound") {
+		if !made[name] {
+			t.Errorf("found %s has no document", name)
+		}
+	}
+}
