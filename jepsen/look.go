@@ -2,6 +2,7 @@ package jepsen
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -50,6 +51,9 @@ func (r *run) lookOnce(ctx context.Context, step int) bool {
 	}
 	if ctx.Err() != nil && step > 1 {
 		return false // the look before was whole
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return false // the run was interrupted: that no node answered says nothing of the nodes
 	}
 	one := true
 	for i, n := range nodes {

@@ -1,12 +1,14 @@
 package jepsen
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"dormouse/client"
+	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
 
@@ -73,6 +75,33 @@ func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// sample implements stage.
+func (s *recast) sample(ctx context.Context, _ string) (check.Sample, error) {
+	return check.Sample{}, context.Cause(ctx)
+}
+
+// An interrupted run has looked at no node, which is no word on any of them.
+func TestALookThatIsInterruptedIsNotRecorded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history")
+	record, err := history.Create(path, history.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	(&run{stage: &recast{now: first}, record: record}).look(ctx)
+	if err := record.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := history.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := check.Convergence(h); r.Verdict != check.Unknown {
+		t.Errorf("convergence is %s: %v", r.Verdict, r.Findings)
 	}
 }
 
