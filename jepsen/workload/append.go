@@ -34,13 +34,6 @@ func (*appends) About() string {
 	return "rev-checked and plain appends, reads whole, of tails and as of older revs: one order, no gap, no duplicate, nothing lost, hash chain recomputed"
 }
 
-// The calls.
-const (
-	callAppend = "append"
-	callRead   = "read"
-	callMeta   = "meta"
-)
-
 // appendIn is what an append was given. The contents of its entries follow
 // from By and their place: see appendDraft.
 type appendIn struct {

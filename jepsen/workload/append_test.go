@@ -278,3 +278,7 @@ func BenchmarkAppendCheck(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(h.Ops)), "ns/call")
 }
+
+func BenchmarkAppendAMillionCalls(b *testing.B) {
+	aMillionCalls(b, newAppend(), appendCalls, madeUpAppends)
+}

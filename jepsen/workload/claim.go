@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -145,8 +144,6 @@ func (w *claim) hold(ctx context.Context, p *Process, key string) {
 		w.given(key, next.Epoch)
 	}
 }
-
-func holderName(process int) string { return fmt.Sprintf("p%d", process) }
 
 // given notes that somebody was given an epoch.
 func (w *claim) given(key string, epoch uint64) {

@@ -168,15 +168,6 @@ func (c *claimed) judgeAnswer(call int) {
 	}
 }
 
-// tailOf is how many entries a thread at a rev has among its last tail ones,
-// where 0 asks for all.
-func tailOf(rev, tail uint64) uint64 {
-	if tail == 0 {
-		return rev
-	}
-	return min(rev, tail)
-}
-
 // begun is the epoch that a call surely began; 0 for none.
 func (c *claimed) begun(call int) uint64 {
 	made := c.changes[call]

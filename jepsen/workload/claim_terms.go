@@ -116,7 +116,3 @@ func (c *claimed) undisturbed(from, to time.Duration) bool {
 func turnedAway(op history.Op) bool {
 	return refusedAs(op, agent.CodeFenced) || refusedAs(op, agent.CodeStaleSessionLease) || refusedAs(op, agent.CodeSessionLeaseExpired)
 }
-
-func refusedAs(op history.Op, code agent.Code) bool {
-	return op.Outcome == history.Refused && op.Code == string(code)
-}

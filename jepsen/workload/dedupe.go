@@ -39,7 +39,6 @@ func (*dedupe) About() string {
 
 // The calls beside callRead.
 const (
-	callCommit   = "commit"   // an attempt at a request
 	callMismatch = "mismatch" // another commit under a request id that has been answered
 )
 

@@ -231,3 +231,7 @@ func BenchmarkDedupeCheck(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(h.Ops)), "ns/call")
 }
+
+func BenchmarkDedupeAMillionCalls(b *testing.B) {
+	aMillionCalls(b, newDedupe(), dedupeCalls, madeUpRequests)
+}

@@ -35,3 +35,12 @@ func foundIn(answers agent.Answers, reads int) ([]agent.Found, error) {
 	}
 	return found, nil
 }
+
+// tailOf is how many entries a thread at a rev has among its last tail ones,
+// where 0 asks for all.
+func tailOf(rev, tail uint64) uint64 {
+	if tail == 0 {
+		return rev
+	}
+	return min(rev, tail)
+}

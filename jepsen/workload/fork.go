@@ -45,7 +45,6 @@ func (*fork) About() string {
 // The calls. A read is of one thread or session.
 const (
 	callFork    = "fork"
-	callPut     = "put"
 	callCompact = "compact"
 	callDelete  = "delete"
 )

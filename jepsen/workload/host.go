@@ -1,8 +1,6 @@
 package workload
 
 import (
-	"slices"
-
 	"dormouse/agent"
 )
 
@@ -17,13 +15,4 @@ func newHost() Workload {
 	return newCounters(hostName,
 		"counters that are Go values in programs which take part as hosts: all that instance promises, whichever of the programs is harmed",
 		agent.Handler{Kind: agent.HandlerGo, Name: HostHandler})
-}
-
-// NeedsPrograms tells whether programs must take part beside the nodes, of which
-// some have HostHandler.
-func NeedsPrograms(workloads []string) bool { return slices.Contains(workloads, hostName) }
-
-// WithoutPrograms are those of the workloads that need none.
-func WithoutPrograms(workloads []string) []string {
-	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == hostName })
 }

@@ -25,7 +25,6 @@ const (
 	counterWidth    = 8   // at a time: each node has some
 	counterCallsMax = 600 // so that most live through a fault
 	counterManager  = "counters"
-	counterIdle     = 300 * time.Millisecond // so that instances sleep and wake all the time
 )
 
 func newInstance() Workload {
@@ -54,7 +53,6 @@ const (
 	callIncrement = "increment"
 	callCast      = "cast"
 	callLookup    = "lookup"
-	callSleep     = "sleep"
 	callAttach    = "attach"
 )
 

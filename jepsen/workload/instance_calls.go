@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"dormouse/agent"
 )
@@ -12,9 +11,6 @@ import (
 func counterRef(p *Process, key string) agent.InstanceRef {
 	return agent.InstanceRef{Scope: p.Scope, Manager: counterManager, Key: key}
 }
-
-// signalTTL is how long the answer to a signal is kept: a run ends sooner.
-const signalTTL = 10 * time.Minute
 
 // signalOf is the signal that makes a call; one that is sent again is the same.
 func signalOf(p *Process, call, key string, in counterCall) agent.Signal {

@@ -17,9 +17,8 @@ func (w *instance) Check(ctx context.Context, h *history.History) check.Result {
 		if key == "" {
 			return nil
 		}
-		c := &counter{journal: newJournal(key, f), owners: newOwners(key, f)}
-		err := c.judgeAll(ops)
-		owned += len(c.turns)
+		turns, err := judgeCounter(key, ops, f)
+		owned += turns
 		return err
 	})
 	r.Counts["turns put in the order of epochs"] = owned
@@ -48,6 +47,14 @@ type stateSeen struct {
 	op    history.Op
 	rev   uint64
 	state counterState
+}
+
+// judgeCounter judges the calls on one counter. It returns how many turns it put
+// in the order of epochs.
+func judgeCounter(key string, ops []history.Op, f *findings) (turns int, err error) {
+	c := &counter{journal: newJournal(key, f), owners: newOwners(key, f)}
+	err = c.judgeAll(ops)
+	return len(c.turns), err
 }
 
 func (c *counter) judgeAll(ops []history.Op) error {

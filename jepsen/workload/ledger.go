@@ -1,7 +1,10 @@
 package workload
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/model"
@@ -148,4 +151,17 @@ func (l *ledger) judgeOrder(transactions map[int]*model.Transaction) {
 		}
 	}
 	l.findings.contradiction(l.key, model.Contradiction(all), ops)
+}
+
+// incarnationName is what the ledger calls an incarnation, incarnationOf the
+// way back: 0 for what is none.
+func incarnationName(incarnation uint64) string { return fmt.Sprintf("incarnation %d", incarnation) }
+
+func incarnationOf(name string) uint64 {
+	_, number, _ := strings.Cut(name, " ")
+	incarnation, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return incarnation
 }

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"sync"
+	"time"
 
 	"dormouse/agent"
 )
@@ -36,3 +37,9 @@ func (m *managed) set(ctx context.Context, p *Process) bool {
 	m.done = m.done || err == nil
 	return m.done
 }
+
+// signalTTL is how long the answer to a signal is kept: a run ends sooner.
+const signalTTL = 10 * time.Minute
+
+// counterIdle is the idle time of instances that sleep and wake all the time.
+const counterIdle = 300 * time.Millisecond

@@ -34,3 +34,6 @@ func nameIn(content agent.JSON) string {
 	}
 	return m.By
 }
+
+// holderName is how a process holds a claim or a lease.
+func holderName(process int) string { return fmt.Sprintf("p%d", process) }

@@ -49,3 +49,12 @@ func Names() []string {
 	slices.Sort(names)
 	return names
 }
+
+// NeedsPrograms tells whether programs must take part beside the nodes, of which
+// some have HostHandler.
+func NeedsPrograms(workloads []string) bool { return slices.Contains(workloads, hostName) }
+
+// WithoutPrograms are those of the workloads that need none.
+func WithoutPrograms(workloads []string) []string {
+	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == hostName })
+}

@@ -22,3 +22,11 @@ func pace(ctx context.Context, p *Process) bool {
 		return false
 	}
 }
+
+// hang waits so long, or until ctx ends.
+func hang(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

@@ -23,8 +23,8 @@ func (w *squad) Check(ctx context.Context, h *history.History) check.Result {
 		case key == "":
 			return nil
 		case strings.Contains(key, "/"):
-			c := &counter{journal: newJournal(key, f), owners: newOwners(key, f)}
-			return c.judgeAll(ops)
+			_, err := judgeCounter(key, ops, f)
+			return err
 		}
 		s := &grown{key: key, findings: f, jumped: jumped, tried: map[string]*growth{}}
 		if err := s.collect(ops); err != nil {

@@ -26,6 +26,20 @@ func podInTheEnd(running bool, nodes []string, stored ...string) history.Op {
 	return ok(9, 95, 99, callRead, aPod, squadCall{Final: true}, seen)
 }
 
+// counts is an increment of a node's counter under an epoch of node n<epoch>.
+func counts(at int, name string, epoch, rev uint64) history.Op {
+	return ok(1, at, at+10, callIncrement, aPod, counterCall{Name: name}, counterSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch, Rev: rev, First: true})
+}
+
+// countedAt is a read of what is stored of a node's counter.
+func countedAt(at int, names ...string) history.Op {
+	seen := counterSeen{Rev: uint64(len(names)), Names: names, State: &counterState{Count: uint64(len(names))}}
+	if len(names) > 0 {
+		seen.State.By = names[len(names)-1]
+	}
+	return ok(9, at, at+10, callRead, aPod, counterCall{}, seen)
+}
+
 func TestPodFindsEachWrong(t *testing.T) {
 	ofNode := func(op history.Op) history.Op { op.Key = aPod + "/a"; return op }
 	failed := grows(10, 20, "a", 2)
@@ -49,7 +63,7 @@ func TestPodFindsEachWrong(t *testing.T) {
 		{"a late answer to an early mutation", "", script{unknown(grows(10, 20, "a", 0)), grows(25, 28, "b", 3), grows(30, 40, "a", 2), podAt(60, "a", "b")}},
 		{"a node that failed", "", script{failed, podInTheEnd(false, a)}},
 		{"a mutation that runs still", "", script{grows(10, 85, "a", 2), running, podAt(90, "a")}},
-		{"a node that is counted up", "", script{grows(10, 20, "a", 2), ofNode(increments(30, "x", 1, 1)), ofNode(storedAt(90, "x"))}},
+		{"a node that is counted up", "", script{grows(10, 20, "a", 2), ofNode(counts(30, "x", 1, 1)), ofNode(countedAt(90, "x"))}},
 
 		{"a mutation that nobody finds", "lost mutation", script{grows(10, 20, "a", 2), podAt(85, "b"), unknown(grows(1, 5, "b", 0))}},
 		{"a mutation before its version", "lost mutation", script{grows(10, 40, "a", 3), unknown(grows(1, 5, "b", 0)), podAt(20, "a")}},
@@ -63,8 +77,8 @@ func TestPodFindsEachWrong(t *testing.T) {
 		{"a node before its time", "seen before it was added", script{podAt(10, "a"), unknown(grows(30, 40, "a", 0))}},
 		{"a node that is there and never started", "node that never started", script{grows(10, 20, "a", 2), podInTheEnd(false, a)}},
 		{"a mutation that runs for ever", "mutation that nobody ends", script{unknown(grows(10, 20, "a", 0)), podInTheEnd(true, a)}},
-		{"a node that runs twice", "epoch ran backwards", script{ofNode(increments(10, "x", 2, 1)), ofNode(increments(30, "y", 1, 2))}},
-		{"a node that counts twice", "duplicate entry", script{ofNode(increments(10, "x", 1, 1)), ofNode(storedAt(90, "x", "x"))}},
+		{"a node that runs twice", "epoch ran backwards", script{ofNode(counts(10, "x", 2, 1)), ofNode(counts(30, "y", 1, 2))}},
+		{"a node that counts twice", "duplicate entry", script{ofNode(counts(10, "x", 1, 1)), ofNode(countedAt(90, "x", "x"))}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newSquad(), c.calls.history()), c.rule) })

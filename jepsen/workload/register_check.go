@@ -11,10 +11,7 @@ import (
 	"dormouse/jepsen/model"
 )
 
-const (
-	searchMax   = 20 * time.Second // for an order of one key's calls
-	shortestMax = 10 * time.Second // for the shortest part that has none
-)
+const searchMax = 20 * time.Second // for an order of one key's calls
 
 // Check looks for an order of each key's calls that explains every answer. A
 // key that contradicts itself outright is not searched for one.

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -137,11 +136,6 @@ func spoiled(d draw, call string, out regOut) regOut {
 	return out
 }
 
-// check1 judges a script.
-func check1(w Workload, s script) check.Result {
-	return w.Check(context.Background(), s.history())
-}
-
 // BenchmarkRegisterCheck judges keys of 400 calls, as a run makes them.
 func BenchmarkRegisterCheck(b *testing.B) {
 	for _, wrong := range []bool{false, true} {
@@ -175,4 +169,8 @@ func BenchmarkRegisterCheck(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(keys)*registerCalls), "ns/call")
 		})
 	}
+}
+
+func BenchmarkRegisterAMillionCalls(b *testing.B) {
+	aMillionCalls(b, newRegister(), registerCalls, func(d draw, n int, key string) script { return madeUpRegister(d, n).of("c" + key) })
 }

@@ -14,8 +14,6 @@ type (
 	regOut = model.RegisterOut
 )
 
-func is(n uint64) *uint64 { return &n }
-
 func holding(a uint64) model.Content { return model.Content{A: a} }
 
 // put, get and so on are calls by hand: process, invoked, returned.

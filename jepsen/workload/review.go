@@ -41,7 +41,6 @@ func (*review) About() string {
 const (
 	callAsk      = "ask"
 	callDecide   = "decide"
-	callGet      = "get"
 	callWithdraw = "withdraw" // a commit that ends the turn without waiting
 )
 

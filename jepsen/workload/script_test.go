@@ -153,3 +153,19 @@ func scales(b *testing.B, w Workload, h *history.History) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(h.Ops)), "ns/call")
 }
+
+// check1 judges a script.
+func check1(w Workload, s script) check.Result {
+	return w.Check(context.Background(), s.history())
+}
+
+// is points to n.
+func is(n uint64) *uint64 { return &n }
+
+// of is the same calls on another key.
+func (s script) of(key string) script {
+	for i := range s {
+		s[i].Key = key
+	}
+	return s
+}

@@ -44,7 +44,6 @@ func (*session) About() string {
 // The calls. A callCommit ends the turn.
 const (
 	callStart   = "start"
-	callClaim   = "claim"
 	callRecover = "recover"
 	callResume  = "resume"
 	callRenew   = "renew"
@@ -184,13 +183,6 @@ func (w *session) under(p *Process, lease, write sessionCall) sessionCall {
 // pastLease is a little longer than a lease.
 func pastLease(p *Process, lease sessionCall) time.Duration {
 	return lease.TTL + time.Duration(p.Rand.IntN(700))*time.Millisecond
-}
-
-func hang(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // actAsAnother writes under a lease that somebody was given: the newest, or one

@@ -26,10 +26,13 @@ const (
 )
 
 func newSet() Workload {
-	return &set{prefixes: NewKeys(valuePrefix, setKeys, setCalls), threads: NewKeys(threadPrefix, setKeys, setCalls)}
+	return &set{prefixes: NewKeys(valuesPrefix, setKeys, setCalls), threads: NewKeys(threadPrefix, setKeys, setCalls)}
 }
 
-const threadPrefix = "t"
+const (
+	valuesPrefix = "v"
+	threadPrefix = "t"
+)
 
 func (*set) Name() string { return "set" }
 

@@ -16,9 +16,9 @@ func (w *set) Check(ctx context.Context, h *history.History) check.Result {
 }
 
 // checkSets judges the sets of a workload.
-func checkSets(ctx context.Context, workload string, h *history.History) check.Result {
+func checkSets(ctx context.Context, name string, h *history.History) check.Result {
 	total := map[string]int{"acknowledged": 0, "lost": 0, "stale": 0, "never read": 0}
-	r := byKey(ctx, workload, h, func(key string, ops []history.Op, f *findings) error {
+	r := byKey(ctx, name, h, func(key string, ops []history.Op, f *findings) error {
 		s := &setJudge{key: key, findings: f, added: map[int64]*member{}, counts: total}
 		if err := s.collect(ops); err != nil {
 			return err

@@ -126,3 +126,7 @@ func BenchmarkSetCheck(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(h.Ops)), "ns/call")
 }
+
+func BenchmarkSetAMillionCalls(b *testing.B) {
+	aMillionCalls(b, newSet(), setCalls, madeUpSet)
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"dormouse/agent"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
@@ -86,3 +87,12 @@ func tally(ops []history.Op) map[string]int {
 	}
 	return counts
 }
+
+// refusedAs tells whether a call was refused with a code.
+func refusedAs(op history.Op, code agent.Code) bool {
+	return op.Outcome == history.Refused && op.Code == string(code)
+}
+
+// shortestMax bounds the search for the shortest part of a history that has no
+// order, and the drawing of a picture of it.
+const shortestMax = 10 * time.Second

@@ -2,9 +2,6 @@ package workload
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -142,19 +139,6 @@ func (j *watched) loadPoll(call int, op history.Op) error {
 	w.polls = append(w.polls, call)
 	w.out[call] = &out
 	return nil
-}
-
-// incarnationName is what the ledger calls an incarnation, incarnationOf the
-// way back: 0 for what is none.
-func incarnationName(incarnation uint64) string { return fmt.Sprintf("incarnation %d", incarnation) }
-
-func incarnationOf(name string) uint64 {
-	_, number, _ := strings.Cut(name, " ")
-	incarnation, err := strconv.ParseUint(number, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return incarnation
 }
 
 // place finds out which entry stands where in which incarnation.
