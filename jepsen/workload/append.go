@@ -68,7 +68,7 @@ type appendOut struct {
 func (w *appends) Run(ctx context.Context, p *Process) {
 	known := map[string]appendOut{} // what the process last heard of a thread
 	last := map[string]appendIn{}   // its last append there, unless that was refused
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		if again, made := last[key]; made && p.Rand.IntN(againOne) == 0 {
 			_, _ = w.send(ctx, p, key, again)
@@ -101,7 +101,7 @@ func (w *appends) next(ctx context.Context, p *Process, key string, known append
 			out = known // it tells nothing newer
 		}
 	default:
-		out, err = Call(ctx, p, callMeta, key, false, struct{}{}, func(ctx context.Context) (appendOut, error) {
+		out, err = Call(ctx, p, CallMeta, key, false, struct{}{}, func(ctx context.Context) (appendOut, error) {
 			return threadMeta(p.Client.In(p.Scope).GetThread(ctx, key))
 		})
 	}
@@ -128,20 +128,20 @@ func (in appendIn) again() appendIn {
 }
 
 func (w *appends) send(ctx context.Context, p *Process, key string, in appendIn) (appendOut, error) {
-	return Call(ctx, p, callAppend, key, true, in, func(ctx context.Context) (appendOut, error) {
+	return Call(ctx, p, CallAppend, key, true, in, func(ctx context.Context) (appendOut, error) {
 		return appended(p.Client.In(p.Scope).Append(ctx, in.op(key)))
 	})
 }
 
 func readThread(ctx context.Context, p *Process, key string, in readIn) (appendOut, error) {
-	return Call(ctx, p, callRead, key, false, in, func(ctx context.Context) (appendOut, error) {
+	return Call(ctx, p, CallRead, key, false, in, func(ctx context.Context) (appendOut, error) {
 		return loaded(p.Client.In(p.Scope).Load(ctx, in.op(key)))
 	})
 }
 
 // Final reads every thread whole.
 func (w *appends) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		_, err := readThread(ctx, p, key, readIn{})
 		return err
 	})
@@ -158,9 +158,9 @@ type answer struct {
 func answerTo(op history.Op) (a answer, err error) {
 	a.op = op
 	switch op.Call {
-	case callAppend:
+	case CallAppend:
 		a.in, err = history.Decode[appendIn](op.In)
-	case callRead:
+	case CallRead:
 		a.read, err = history.Decode[readIn](op.In)
 	}
 	if err == nil && op.Outcome == history.OK {

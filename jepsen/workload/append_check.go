@@ -14,8 +14,8 @@ import (
 // its chain.
 func (w *appends) Check(ctx context.Context, h *history.History) check.Result {
 	chained := 0
-	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
-		t := &thread{journal: newJournal(key, f), stamps: map[string]int64{}, stamped: map[string]bool{}}
+	r := ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *Findings) error {
+		t := &thread{Journal: NewJournal(key, f), stamps: map[string]int64{}, stamped: map[string]bool{}}
 		n, err := t.judgeAll(ops)
 		chained += n
 		return err
@@ -26,7 +26,7 @@ func (w *appends) Check(ctx context.Context, h *history.History) check.Result {
 
 // thread is the judgement of one thread: its journal and its chain.
 type thread struct {
-	*journal
+	*Journal
 	stamped     map[string]bool  // entries that take the log's time
 	stamps      map[string]int64 // the time they took
 	heads       []headSeen
@@ -48,7 +48,7 @@ func (t *thread) judgeAll(ops []history.Op) (heads int, err error) {
 		if answers[i], err = answerTo(op); err != nil {
 			return 0, err
 		}
-		if op.Call == callAppend {
+		if op.Call == CallAppend {
 			t.collect(answers[i])
 		}
 	}
@@ -57,7 +57,7 @@ func (t *thread) judgeAll(ops []history.Op) (heads int, err error) {
 			t.judgeAnswer(a)
 		}
 	}
-	t.judge()
+	t.Judge()
 	return t.judgeHeads(), nil
 }
 
@@ -68,19 +68,19 @@ func (t *thread) collect(a answer) {
 		outcome = history.Refused
 	}
 	if a.op.Code == string(agent.CodeDuplicateEntry) {
-		t.findings.add("refused for no reason", t.key, []history.Op{a.op}, "call %d was refused since other entries have its ids, which nobody else uses", a.op.ID)
+		t.Findings.Add("refused for no reason", t.Key, []history.Op{a.op}, "call %d was refused since other entries have its ids, which nobody else uses", a.op.ID)
 	}
-	w := t.writers[a.in.id(0)]
+	w := t.Writers[a.in.id(0)]
 	if w == nil {
-		t.write(&written{ops: []history.Op{a.op}, invoke: a.op.Invoke, outcome: outcome, entries: a.in.ids()})
+		t.Write(&Written{Ops: []history.Op{a.op}, Invoke: a.op.Invoke, Outcome: outcome, Entries: a.in.ids()})
 		for _, entry := range a.in.ids() {
 			t.stamped[entry] = a.in.Stamped
 		}
 		return
 	}
-	w.ops = append(w.ops, a.op)
-	if w.outcome == history.Refused || outcome == history.OK {
-		w.outcome = outcome
+	w.Ops = append(w.Ops, a.op)
+	if w.Outcome == history.Refused || outcome == history.OK {
+		w.Outcome = outcome
 	}
 }
 
@@ -88,22 +88,22 @@ func (t *thread) collect(a answer) {
 // of the thread.
 func (t *thread) judgeAnswer(a answer) {
 	if a.out.Wrong != "" {
-		t.findings.add("damaged answer", t.key, []history.Op{a.op}, "call %d: %s", a.op.ID, a.out.Wrong)
+		t.Findings.Add("damaged answer", t.Key, []history.Op{a.op}, "call %d: %s", a.op.ID, a.out.Wrong)
 		return
 	}
 	t.sameIncarnation(a.op, a.out)
 	t.times(a.op, a.out)
 	switch {
-	case a.op.Call == callAppend && !a.out.Refused:
+	case a.op.Call == CallAppend && !a.out.Refused:
 		t.judgeAppend(a.op, a.in, a.out)
-	case a.op.Call == callAppend:
+	case a.op.Call == CallAppend:
 		t.judgeConflict(a.op, a.in, a.out)
-	case a.op.Call == callRead && a.read.At != nil:
+	case a.op.Call == CallRead && a.read.At != nil:
 		t.judgeReadAt(a.op, *a.read.At, a.out)
 	default:
 		t.judgeRead(a.op, a.read, a.out)
 	}
-	t.holds(a.op, a.out.From, a.out.IDs)
+	t.Holds(a.op, a.out.From, a.out.IDs)
 	if a.out.Head != "" {
 		t.heads = append(t.heads, headSeen{a.op, a.out.Rev, a.out.Head})
 	}
@@ -114,11 +114,11 @@ func (t *thread) judgeAnswer(a answer) {
 func (t *thread) judgeAppend(op history.Op, in appendIn, out appendOut) {
 	n, end := uint64(in.Entries), out.From+uint64(in.Entries)
 	if uint64(len(out.IDs)) != n || out.Rev < end || out.Rev > end && !in.Again {
-		t.findings.add("append answered wrong", t.key, []history.Op{op}, "call %d appended %d entries, and was told %d of them from seq %d to rev %d",
+		t.Findings.Add("append answered wrong", t.Key, []history.Op{op}, "call %d appended %d entries, and was told %d of them from seq %d to rev %d",
 			op.ID, n, len(out.IDs), out.From, out.Rev)
 	}
 	if in.Rev != nil && *in.Rev != out.From {
-		t.findings.add("append at another rev", t.key, []history.Op{op}, "call %d expected rev %d, and was applied at %d", op.ID, *in.Rev, out.From)
+		t.Findings.Add("append at another rev", t.Key, []history.Op{op}, "call %d expected rev %d, and was applied at %d", op.ID, *in.Rev, out.From)
 	}
 	if in.Head != "" {
 		t.heads = append(t.heads, headSeen{op, out.From, in.Head})
@@ -127,37 +127,37 @@ func (t *thread) judgeAppend(op history.Op, in appendIn, out appendOut) {
 	if in.Again { // they may have been there
 		before = out.Rev
 	}
-	t.stood(op, before, out.Rev)
+	t.Stood(op, before, out.Rev)
 }
 
 // judgeConflict: an append is refused only where the thread is not as expected.
 func (t *thread) judgeConflict(op history.Op, in appendIn, out appendOut) {
 	switch {
 	case in.Rev != nil && *in.Rev == out.Rev, in.Head != "" && in.Head == out.Head, in.Rev == nil && in.Head == "":
-		t.findings.add("refused for no reason", t.key, []history.Op{op}, "call %d was refused by a thread at rev %d, head %s, which is what it asked for", op.ID, out.Rev, out.Head)
+		t.Findings.Add("refused for no reason", t.Key, []history.Op{op}, "call %d was refused by a thread at rev %d, head %s, which is what it asked for", op.ID, out.Rev, out.Head)
 	}
-	t.stood(op, out.Rev, out.Rev)
+	t.Stood(op, out.Rev, out.Rev)
 }
 
 // judgeReadAt: a rev that somebody has seen can be read for ever.
 func (t *thread) judgeReadAt(op history.Op, at uint64, out appendOut) {
 	if out.Refused || out.Missing {
-		t.stood(op, out.Rev, out.Rev)
+		t.Stood(op, out.Rev, out.Rev)
 		if out.Rev >= at {
-			t.findings.add("refused for no reason", t.key, []history.Op{op}, "call %d asked for rev %d of a thread at rev %d, and was refused", op.ID, at, out.Rev)
+			t.Findings.Add("refused for no reason", t.Key, []history.Op{op}, "call %d asked for rev %d of a thread at rev %d, and was refused", op.ID, at, out.Rev)
 		}
 		return
 	}
 	if out.Rev != at || out.From != 0 || uint64(len(out.IDs)) != at {
-		t.findings.add("gap in a read", t.key, []history.Op{op}, "call %d asked for the thread as of rev %d, and got %d entries from seq %d on, as of rev %d", op.ID, at, len(out.IDs), out.From, out.Rev)
+		t.Findings.Add("gap in a read", t.Key, []history.Op{op}, "call %d asked for the thread as of rev %d, and got %d entries from seq %d on, as of rev %d", op.ID, at, len(out.IDs), out.From, out.Rev)
 	}
-	t.stood(op, unbounded, at)
+	t.Stood(op, Unbounded, at)
 }
 
 // judgeRead: a read holds every entry that it asked for.
 func (t *thread) judgeRead(op history.Op, read readIn, out appendOut) {
-	t.stood(op, out.Rev, out.Rev)
-	if op.Call == callMeta {
+	t.Stood(op, out.Rev, out.Rev)
+	if op.Call == CallMeta {
 		return
 	}
 	want := out.Rev
@@ -165,7 +165,7 @@ func (t *thread) judgeRead(op history.Op, read readIn, out appendOut) {
 		want = min(want, read.Tail)
 	}
 	if uint64(len(out.IDs)) != want || want > 0 && out.From != out.Rev-want {
-		t.findings.add("gap in a read", t.key, []history.Op{op}, "call %d asked for the last %d entries of a thread at rev %d, and got %d from seq %d on", op.ID, want, out.Rev, len(out.IDs), out.From)
+		t.Findings.Add("gap in a read", t.Key, []history.Op{op}, "call %d asked for the last %d entries of a thread at rev %d, and got %d from seq %d on", op.ID, want, out.Rev, len(out.IDs), out.From)
 	}
 }
 
@@ -176,7 +176,7 @@ func (t *thread) sameIncarnation(op history.Op, out appendOut) {
 	case t.incarnation == nil:
 		t.incarnation, t.number = &op, out.Incarnation
 	case t.number != out.Incarnation:
-		t.findings.add("another incarnation", t.key, []history.Op{*t.incarnation, op}, "call %d saw incarnation %d, and call %d saw %d", t.incarnation.ID, t.number, op.ID, out.Incarnation)
+		t.Findings.Add("another incarnation", t.Key, []history.Op{*t.incarnation, op}, "call %d saw incarnation %d, and call %d saw %d", t.incarnation.ID, t.number, op.ID, out.Incarnation)
 	}
 }
 
@@ -191,13 +191,13 @@ func (t *thread) times(op history.Op, out appendOut) {
 			break
 		}
 		if known, told := t.stamps[entry]; told && known != left[0] {
-			t.findings.add("another time", t.key, []history.Op{op}, "call %d says that entry %s happened at %d, and a call before it at %d", op.ID, entry, left[0], known)
+			t.Findings.Add("another time", t.Key, []history.Op{op}, "call %d says that entry %s happened at %d, and a call before it at %d", op.ID, entry, left[0], known)
 		}
 		t.stamps[entry] = left[0]
 		left = left[1:]
 	}
 	if len(left) > 0 {
-		t.findings.add("another time", t.key, []history.Op{op}, "call %d saw %d times that are not those of their entries", op.ID, len(left))
+		t.Findings.Add("another time", t.Key, []history.Op{op}, "call %d saw %d times that are not those of their entries", op.ID, len(left))
 	}
 }
 
@@ -206,15 +206,15 @@ func (t *thread) times(op history.Op, out appendOut) {
 func (t *thread) judgeHeads() (judged int) {
 	chain := []model.Head{{}}
 	last := int64(math.MinInt64)
-	for seq, at := range t.slots {
-		entry, ours := chained(at.entry, t.stamps[at.entry])
-		if !ours || t.stamped[at.entry] && t.stamps[at.entry] == 0 {
+	for seq, at := range t.Slots {
+		entry, ours := chained(at.Entry, t.stamps[at.Entry])
+		if !ours || t.stamped[at.Entry] && t.stamps[at.Entry] == 0 {
 			break
 		}
-		if t.stamped[at.entry] && entry.At < last {
-			t.findings.add("time runs back", t.key, []history.Op{at.by}, "entry %s at seq %d happened at %d, and one before it at %d, by the log", at.entry, seq, entry.At, last)
+		if t.stamped[at.Entry] && entry.At < last {
+			t.Findings.Add("time runs back", t.Key, []history.Op{at.By}, "entry %s at seq %d happened at %d, and one before it at %d, by the log", at.Entry, seq, entry.At, last)
 		}
-		if t.stamped[at.entry] {
+		if t.stamped[at.Entry] {
 			last = entry.At
 		}
 		chain = append(chain, chain[len(chain)-1].Next(entry))
@@ -225,7 +225,7 @@ func (t *thread) judgeHeads() (judged int) {
 		}
 		judged++
 		if want := chain[h.rev].String(); h.head != want {
-			t.findings.add("wrong head", t.key, []history.Op{h.op}, "call %d has head %s at rev %d, where the entries make %s", h.op.ID, h.head, h.rev, want)
+			t.Findings.Add("wrong head", t.Key, []history.Op{h.op}, "call %d has head %s at rev %d, where the entries make %s", h.op.ID, h.head, h.rev, want)
 		}
 	}
 	return judged

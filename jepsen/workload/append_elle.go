@@ -24,7 +24,7 @@ func ListAppend(h *history.History) ([]history.Transaction, error) {
 		refused := op.Outcome == history.Refused || op.Outcome == history.OK && a.out.Refused
 		t := history.Transaction{Op: op}
 		switch {
-		case op.Call == callAppend:
+		case op.Call == CallAppend:
 			if at, again := first[a.in.By]; again {
 				if was := &all[at]; was.Outcome == history.Refused && !refused {
 					was.Outcome, was.Return = history.Unknown, history.Never
@@ -39,7 +39,7 @@ func ListAppend(h *history.History) ([]history.Transaction, error) {
 				value, _ := element(id)
 				t.Steps = append(t.Steps, history.TransactionStep{Key: op.Key, Append: true, Value: value})
 			}
-		case op.Call == callRead && a.read.At == nil && a.read.Tail == 0:
+		case op.Call == CallRead && a.read.At == nil && a.read.Tail == 0:
 			read := history.TransactionStep{Key: op.Key}
 			for _, id := range a.out.IDs {
 				value, known := element(id)

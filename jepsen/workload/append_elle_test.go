@@ -8,21 +8,21 @@ import (
 )
 
 func TestAppendsAreToldAsElleKnowsThem(t *testing.T) {
-	tail := ok(2, 36, 37, callRead, "t1", readIn{Tail: 1}, listed(1, "1.1"))
-	lost := unknown(wrote(3, 10, 11, 2, 1, 2))
-	calls := script{
+	tail := OK(2, 36, 37, CallRead, "t1", readIn{Tail: 1}, listed(1, "1.1"))
+	lost := Unknown(wrote(3, 10, 11, 2, 1, 2))
+	calls := Script{
 		wrote(1, 0, 5, 1, 2, 0),
 		lost,
 		again(wrote(4, 20, 21, 2, 1, 2), 3), // the same append, sent once more
 		conflicts(wrote(1, 30, 31, 3, 1, 0), 3),
-		refused(wrote(1, 32, 33, 4, 1, 0), "unavailable"),
+		Refused(wrote(1, 32, 33, 4, 1, 0), "unavailable"),
 		again(wrote(1, 34, 35, 4, 1, 3), 4), // it went through after all
 		tail,
-		ok(3, 40, 41, callRead, "t1", readIn{}, listed(0, "1.0", "1.1", "2.0", "x")),
-		ok(3, 42, 43, callRead, "t2", readIn{}, appendOut{Missing: true}),
-		refused(ok(3, 44, 45, callRead, "t1", readIn{}, nil), "unavailable"),
+		OK(3, 40, 41, CallRead, "t1", readIn{}, listed(0, "1.0", "1.1", "2.0", "x")),
+		OK(3, 42, 43, CallRead, "t2", readIn{}, appendOut{Missing: true}),
+		Refused(OK(3, 44, 45, CallRead, "t1", readIn{}, nil), "unavailable"),
 	}
-	h := calls.history()
+	h := calls.History()
 	for i := range h.Ops {
 		h.Ops[i].Workload = "append"
 	}

@@ -33,7 +33,7 @@ func headed(out appendOut, all ...string) appendOut {
 // wrote is an append of so many entries by a number, that went to seq at.
 func wrote(p, from, to int, by int64, entries, at int) history.Op {
 	in := appendIn{By: by, Entries: entries}
-	return ok(p, from, to, callAppend, "t1", in, listed(at, in.ids()...))
+	return OK(p, from, to, CallAppend, "t1", in, listed(at, in.ids()...))
 }
 
 // expecting is wrote with an expected rev.
@@ -43,7 +43,7 @@ func expecting(op history.Op, rev uint64) history.Op {
 		panic(err)
 	}
 	in.Rev = &rev
-	op.In = raw(in)
+	op.In = Raw(in)
 	return op
 }
 
@@ -52,34 +52,34 @@ func again(op history.Op, rev uint64) history.Op {
 	in, _ := history.Decode[appendIn](op.In)
 	out, _ := history.Decode[appendOut](op.Out)
 	in.Again, out.Rev = true, rev
-	op.In, op.Out = raw(in), raw(out)
+	op.In, op.Out = Raw(in), Raw(out)
 	return op
 }
 
 // conflicts is the same append, refused by a thread at rev.
 func conflicts(op history.Op, rev uint64) history.Op {
-	op.Out = raw(appendOut{Refused: true, Rev: rev})
+	op.Out = Raw(appendOut{Refused: true, Rev: rev})
 	return op
 }
 
 func readAll(p, from, to int, entries ...string) history.Op {
-	return ok(p, from, to, callRead, "t1", readIn{}, listed(0, entries...))
+	return OK(p, from, to, CallRead, "t1", readIn{}, listed(0, entries...))
 }
 
 func readTail(p, from, to int, tail uint64, at int, entries ...string) history.Op {
-	return ok(p, from, to, callRead, "t1", readIn{Tail: tail}, listed(at, entries...))
+	return OK(p, from, to, CallRead, "t1", readIn{Tail: tail}, listed(at, entries...))
 }
 
 func readAt(p, from, to int, at uint64, entries ...string) history.Op {
-	return ok(p, from, to, callRead, "t1", readIn{At: &at}, listed(0, entries...))
+	return OK(p, from, to, CallRead, "t1", readIn{At: &at}, listed(0, entries...))
 }
 
 func meta(p, from, to int, rev uint64) history.Op {
-	return ok(p, from, to, callMeta, "t1", struct{}{}, appendOut{Incarnation: 3, Rev: rev})
+	return OK(p, from, to, CallMeta, "t1", struct{}{}, appendOut{Incarnation: 3, Rev: rev})
 }
 
 func missing(p, from, to int) history.Op {
-	return ok(p, from, to, callRead, "t1", readIn{}, appendOut{Missing: true})
+	return OK(p, from, to, CallRead, "t1", readIn{}, appendOut{Missing: true})
 }
 
 func TestAppendHistories(t *testing.T) {
@@ -88,73 +88,73 @@ func TestAppendHistories(t *testing.T) {
 	stamped := func(out appendOut, at ...int64) appendOut { out.Stamps = at; return out }
 	for _, c := range []struct {
 		name  string
-		calls script
+		calls Script
 		rule  string
 	}{
-		{"appends and reads in turn", script{
+		{"appends and reads in turn", Script{
 			missing(1, 0, 1), wrote(1, 2, 3, 1, 2, 0), readAll(2, 4, 5, two...), wrote(2, 6, 7, 2, 1, 2), readAll(1, 8, 9, "1.0", "1.1", "2.0"),
 			readTail(1, 10, 11, 2, 1, "1.1", "2.0"), readAt(1, 10, 11, 2, two...), meta(2, 12, 13, 3),
 		}, ""},
-		{"a read may see an append under way", script{wrote(1, 0, 9, 1, 2, 0), readAll(2, 1, 2, two...), readAll(3, 3, 4, two...)}, ""},
-		{"or not", script{wrote(1, 0, 9, 1, 2, 0), missing(2, 1, 2)}, ""},
-		{"a stale read", script{wrote(1, 0, 1, 1, 2, 0), missing(2, 2, 3), readAll(2, 4, 5, two...)}, "stale read"},
-		{"stale meta", script{wrote(1, 0, 1, 1, 2, 0), meta(2, 2, 3, 0), meta(2, 4, 5, 2)}, "stale read"},
-		{"reads go back", script{wrote(1, 0, 9, 1, 2, 0), readAll(2, 1, 2, two...), missing(3, 3, 4), readAll(2, 5, 6, two...)}, "stale read"},
-		{"a lost append", script{wrote(1, 0, 1, 1, 2, 0), missing(2, 2, 3), missing(2, 4, 5)}, "lost append"},
-		{"a lost append, and another in its place", script{wrote(1, 0, 1, 1, 1, 0), wrote(2, 0, 1, 2, 1, 0)}, "two appends at one seq"},
-		{"overwritten", script{wrote(1, 0, 1, 1, 1, 0), unknown(wrote(2, 0, 1, 2, 1, 0)), readAll(1, 2, 3, "2.0")}, "lost append"},
-		{"reads disagree", script{unknown(wrote(1, 0, 1, 1, 1, 0)), unknown(wrote(2, 0, 1, 2, 1, 0)), readAll(1, 2, 3, "1.0", "2.0"), readAll(1, 2, 3, "2.0", "1.0")}, "reads disagree"},
-		{"out of order in real time", script{wrote(1, 0, 1, 1, 1, 1), wrote(2, 2, 3, 2, 1, 0), meta(1, 4, 5, 2)}, "stale answer"},
-		{"a duplicate", script{wrote(1, 0, 1, 1, 1, 0), readAll(2, 2, 3, "1.0", "1.0")}, "duplicate entry"},
-		{"from nowhere", script{wrote(1, 0, 1, 1, 1, 0), readAll(2, 2, 3, "1.0", "9.0")}, "entry from nowhere"},
-		{"a refused append is there", script{refused(wrote(1, 0, 1, 1, 1, 0), "unavailable"), readAll(2, 2, 3, "1.0")}, "refused append applied"},
-		{"a conflict is there", script{wrote(2, 0, 1, 2, 1, 0), conflicts(expecting(wrote(1, 2, 3, 1, 1, 0), 0), 1), readAll(2, 4, 5, "2.0", "1.0")}, "refused append applied"},
-		{"an unknown append is there later", script{unknown(wrote(1, 0, 1, 1, 2, 0)), missing(2, 2, 3), readAll(2, 4, 5, two...)}, ""},
-		{"an unknown append is never there", script{unknown(wrote(1, 0, 1, 1, 2, 0)), wrote(2, 2, 3, 2, 1, 0), readAll(2, 4, 5, "2.0")}, ""},
-		{"half of an unknown append", script{unknown(wrote(1, 0, 1, 1, 2, 0)), readAll(2, 4, 5, "1.0")}, "torn append"},
-		{"another half", script{unknown(wrote(1, 0, 1, 1, 2, 0)), wrote(2, 2, 3, 2, 1, 1), readAll(2, 4, 5, "1.0", "2.0")}, "torn append"},
-		{"its entries turned round", script{unknown(wrote(1, 0, 1, 1, 2, 0)), readAll(2, 4, 5, "1.1", "1.0")}, "torn append"},
-		{"its second entry alone", script{unknown(wrote(1, 0, 1, 1, 2, 0)), readAll(2, 4, 5, "1.1")}, "torn append"},
-		{"a rev in the middle of an append", script{wrote(1, 0, 9, 1, 2, 0), meta(2, 1, 2, 1)}, "torn append"},
-		{"an unknown append before it was invoked", script{readAll(2, 0, 1, "1.0"), unknown(wrote(1, 2, 3, 1, 1, 0))}, "seen before it was written"},
-		{"expected revs", script{expecting(wrote(1, 0, 1, 1, 2, 0), 0), expecting(wrote(1, 2, 3, 2, 1, 2), 2), conflicts(expecting(wrote(2, 4, 5, 3, 1, 0), 2), 3)}, ""},
-		{"applied at another rev", script{wrote(1, 0, 1, 1, 2, 0), expecting(wrote(1, 2, 3, 2, 1, 2), 1)}, "append at another rev"},
-		{"refused at its own rev", script{wrote(1, 0, 1, 1, 2, 0), conflicts(expecting(wrote(1, 2, 3, 2, 1, 2), 2), 2)}, "refused for no reason"},
-		{"refused without a condition", script{conflicts(wrote(1, 2, 3, 2, 1, 2), 0)}, "refused for no reason"},
-		{"refused by what the thread was", script{wrote(1, 0, 1, 1, 2, 0), conflicts(expecting(wrote(1, 2, 3, 2, 1, 2), 1), 0), meta(2, 4, 5, 2)}, "stale answer"},
-		{"two at one expected rev", script{expecting(wrote(1, 0, 9, 1, 1, 0), 0), expecting(wrote(2, 0, 9, 2, 1, 0), 0)}, "two appends at one seq"},
-		{"fewer entries than were sent", script{ok(1, 0, 1, callAppend, "t1", appendIn{By: 1, Entries: 2}, listed(0, "1.0"))}, "append answered wrong"},
-		{"sent again", script{unknown(wrote(1, 0, 1, 1, 2, 0)), again(wrote(1, 2, 3, 1, 2, 0), 2), readAll(2, 4, 5, two...)}, ""},
-		{"sent again, and there already", script{wrote(1, 0, 1, 1, 2, 0), wrote(2, 2, 3, 2, 1, 2), again(wrote(1, 4, 5, 1, 2, 0), 3), readAll(2, 6, 7, "1.0", "1.1", "2.0")}, ""},
-		{"sent again, and there twice", script{wrote(1, 0, 1, 1, 1, 0), again(wrote(1, 4, 5, 1, 1, 1), 2), readAll(2, 6, 7, "1.0", "1.0")}, "duplicate entry"},
-		{"sent again, first refused", script{refused(wrote(1, 0, 1, 1, 2, 0), "unavailable"), again(wrote(1, 2, 3, 1, 2, 0), 2), readAll(2, 4, 5, two...)}, ""},
-		{"sent again, to a thread that went back", script{wrote(1, 0, 1, 1, 2, 0), wrote(2, 2, 3, 2, 1, 2), again(wrote(1, 4, 5, 1, 2, 0), 2)}, "lost append"},
-		{"seen before it was sent the first time", script{readAll(2, 0, 1, "1.0"), unknown(wrote(1, 2, 3, 1, 1, 0)), again(wrote(1, 4, 5, 1, 1, 0), 1)}, "seen before it was written"},
-		{"taken for other entries", script{wrote(1, 0, 1, 1, 1, 0), refused(again(wrote(1, 4, 5, 1, 1, 0), 1), "duplicate_entry")}, "refused for no reason"},
-		{"a gap in a read", script{wrote(1, 0, 1, 1, 3, 0), ok(2, 2, 3, callRead, "t1", readIn{}, appendOut{Rev: 3, IDs: []string{"1.0", "1.1"}})}, "gap in a read"},
-		{"a short tail", script{wrote(1, 0, 1, 1, 3, 0), readTail(2, 2, 3, 2, 2, "1.2")}, "gap in a read"},
-		{"a tail from the wrong end", script{wrote(1, 0, 1, 1, 3, 0), ok(2, 2, 3, callRead, "t1", readIn{Tail: 2}, appendOut{Rev: 3, IDs: []string{"1.0", "1.1"}})}, "gap in a read"},
-		{"more than an older rev had", script{wrote(1, 0, 1, 1, 2, 0), wrote(1, 2, 3, 2, 1, 2), readAt(2, 4, 5, 2, "1.0", "1.1", "2.0")}, "gap in a read"},
-		{"an older rev is gone", script{wrote(1, 0, 1, 1, 2, 0), ok(2, 4, 5, callRead, "t1", readIn{At: is(2)}, appendOut{Refused: true, Rev: 2})}, "refused for no reason"},
-		{"an older rev is not there yet", script{wrote(1, 0, 1, 1, 2, 0), ok(2, 2, 3, callRead, "t1", readIn{At: is(2)}, appendOut{Refused: true, Rev: 0}), meta(1, 4, 5, 2)}, "stale read"},
-		{"another incarnation", script{wrote(1, 0, 1, 1, 2, 0), ok(2, 2, 3, callMeta, "t1", struct{}{}, appendOut{Incarnation: 4, Rev: 2})}, "another incarnation"},
-		{"damaged", script{wrote(1, 0, 1, 1, 2, 0), ok(2, 2, 3, callRead, "t1", readIn{}, appendOut{Rev: 2, IDs: two, Wrong: "nobody wrote this"})}, "damaged answer"},
-		{"a seq without end", script{ok(2, 2, 3, callRead, "t1", readIn{Tail: 1}, appendOut{Rev: 1 << 60, From: 1<<60 - 1, IDs: []string{"1.0"}})}, "impossible seq"},
-		{"right heads", script{ok(1, 0, 1, callAppend, "t1", appendIn{By: 1, Entries: 2}, headed(listed(0, two...), two...)), ok(2, 2, 3, callMeta, "t1", struct{}{}, headed(appendOut{Rev: 2}, two...))}, ""},
-		{"a wrong head", script{wrote(1, 0, 1, 1, 2, 0), ok(2, 2, 3, callMeta, "t1", struct{}{}, headed(appendOut{Rev: 2}, "1.1", "1.0"))}, "wrong head"},
-		{"an expected head that was not there", script{wrote(1, 0, 1, 1, 2, 0), ok(1, 2, 3, callAppend, "t1", appendIn{By: 2, Entries: 1, Head: "00"}, listed(2, "2.0"))}, "wrong head"},
-		{"log time", script{ok(1, 0, 1, callAppend, "t1", stampedIn, stamped(listed(0, two...), 7, 7)), ok(2, 2, 3, callRead, "t1", readIn{}, stamped(listed(0, two...), 7, 7))}, ""},
-		{"log time runs back", script{ok(1, 0, 1, callAppend, "t1", stampedIn, stamped(listed(0, two...), 7, 6))}, "time runs back"},
-		{"log time changes", script{ok(1, 0, 1, callAppend, "t1", stampedIn, stamped(listed(0, two...), 7, 7)), ok(2, 2, 3, callRead, "t1", readIn{}, stamped(listed(0, two...), 7, 8))}, "another time"},
-		{"a time that was given changes", script{wrote(1, 0, 1, 1, 2, 0), ok(2, 2, 3, callRead, "t1", readIn{}, stamped(listed(0, two...), 7))}, "another time"},
-		{"a failed read says nothing", script{wrote(1, 0, 1, 1, 2, 0), refused(missing(2, 2, 3), "unavailable"), unknown(missing(2, 4, 5))}, ""},
+		{"a read may see an append under way", Script{wrote(1, 0, 9, 1, 2, 0), readAll(2, 1, 2, two...), readAll(3, 3, 4, two...)}, ""},
+		{"or not", Script{wrote(1, 0, 9, 1, 2, 0), missing(2, 1, 2)}, ""},
+		{"a stale read", Script{wrote(1, 0, 1, 1, 2, 0), missing(2, 2, 3), readAll(2, 4, 5, two...)}, "stale read"},
+		{"stale meta", Script{wrote(1, 0, 1, 1, 2, 0), meta(2, 2, 3, 0), meta(2, 4, 5, 2)}, "stale read"},
+		{"reads go back", Script{wrote(1, 0, 9, 1, 2, 0), readAll(2, 1, 2, two...), missing(3, 3, 4), readAll(2, 5, 6, two...)}, "stale read"},
+		{"a lost append", Script{wrote(1, 0, 1, 1, 2, 0), missing(2, 2, 3), missing(2, 4, 5)}, "lost append"},
+		{"a lost append, and another in its place", Script{wrote(1, 0, 1, 1, 1, 0), wrote(2, 0, 1, 2, 1, 0)}, "two appends at one seq"},
+		{"overwritten", Script{wrote(1, 0, 1, 1, 1, 0), Unknown(wrote(2, 0, 1, 2, 1, 0)), readAll(1, 2, 3, "2.0")}, "lost append"},
+		{"reads disagree", Script{Unknown(wrote(1, 0, 1, 1, 1, 0)), Unknown(wrote(2, 0, 1, 2, 1, 0)), readAll(1, 2, 3, "1.0", "2.0"), readAll(1, 2, 3, "2.0", "1.0")}, "reads disagree"},
+		{"out of order in real time", Script{wrote(1, 0, 1, 1, 1, 1), wrote(2, 2, 3, 2, 1, 0), meta(1, 4, 5, 2)}, "stale answer"},
+		{"a duplicate", Script{wrote(1, 0, 1, 1, 1, 0), readAll(2, 2, 3, "1.0", "1.0")}, "duplicate entry"},
+		{"from nowhere", Script{wrote(1, 0, 1, 1, 1, 0), readAll(2, 2, 3, "1.0", "9.0")}, "entry from nowhere"},
+		{"a refused append is there", Script{Refused(wrote(1, 0, 1, 1, 1, 0), "unavailable"), readAll(2, 2, 3, "1.0")}, "refused append applied"},
+		{"a conflict is there", Script{wrote(2, 0, 1, 2, 1, 0), conflicts(expecting(wrote(1, 2, 3, 1, 1, 0), 0), 1), readAll(2, 4, 5, "2.0", "1.0")}, "refused append applied"},
+		{"an unknown append is there later", Script{Unknown(wrote(1, 0, 1, 1, 2, 0)), missing(2, 2, 3), readAll(2, 4, 5, two...)}, ""},
+		{"an unknown append is never there", Script{Unknown(wrote(1, 0, 1, 1, 2, 0)), wrote(2, 2, 3, 2, 1, 0), readAll(2, 4, 5, "2.0")}, ""},
+		{"half of an unknown append", Script{Unknown(wrote(1, 0, 1, 1, 2, 0)), readAll(2, 4, 5, "1.0")}, "torn append"},
+		{"another half", Script{Unknown(wrote(1, 0, 1, 1, 2, 0)), wrote(2, 2, 3, 2, 1, 1), readAll(2, 4, 5, "1.0", "2.0")}, "torn append"},
+		{"its entries turned round", Script{Unknown(wrote(1, 0, 1, 1, 2, 0)), readAll(2, 4, 5, "1.1", "1.0")}, "torn append"},
+		{"its second entry alone", Script{Unknown(wrote(1, 0, 1, 1, 2, 0)), readAll(2, 4, 5, "1.1")}, "torn append"},
+		{"a rev in the middle of an append", Script{wrote(1, 0, 9, 1, 2, 0), meta(2, 1, 2, 1)}, "torn append"},
+		{"an unknown append before it was invoked", Script{readAll(2, 0, 1, "1.0"), Unknown(wrote(1, 2, 3, 1, 1, 0))}, "seen before it was written"},
+		{"expected revs", Script{expecting(wrote(1, 0, 1, 1, 2, 0), 0), expecting(wrote(1, 2, 3, 2, 1, 2), 2), conflicts(expecting(wrote(2, 4, 5, 3, 1, 0), 2), 3)}, ""},
+		{"applied at another rev", Script{wrote(1, 0, 1, 1, 2, 0), expecting(wrote(1, 2, 3, 2, 1, 2), 1)}, "append at another rev"},
+		{"refused at its own rev", Script{wrote(1, 0, 1, 1, 2, 0), conflicts(expecting(wrote(1, 2, 3, 2, 1, 2), 2), 2)}, "refused for no reason"},
+		{"refused without a condition", Script{conflicts(wrote(1, 2, 3, 2, 1, 2), 0)}, "refused for no reason"},
+		{"refused by what the thread was", Script{wrote(1, 0, 1, 1, 2, 0), conflicts(expecting(wrote(1, 2, 3, 2, 1, 2), 1), 0), meta(2, 4, 5, 2)}, "stale answer"},
+		{"two at one expected rev", Script{expecting(wrote(1, 0, 9, 1, 1, 0), 0), expecting(wrote(2, 0, 9, 2, 1, 0), 0)}, "two appends at one seq"},
+		{"fewer entries than were sent", Script{OK(1, 0, 1, CallAppend, "t1", appendIn{By: 1, Entries: 2}, listed(0, "1.0"))}, "append answered wrong"},
+		{"sent again", Script{Unknown(wrote(1, 0, 1, 1, 2, 0)), again(wrote(1, 2, 3, 1, 2, 0), 2), readAll(2, 4, 5, two...)}, ""},
+		{"sent again, and there already", Script{wrote(1, 0, 1, 1, 2, 0), wrote(2, 2, 3, 2, 1, 2), again(wrote(1, 4, 5, 1, 2, 0), 3), readAll(2, 6, 7, "1.0", "1.1", "2.0")}, ""},
+		{"sent again, and there twice", Script{wrote(1, 0, 1, 1, 1, 0), again(wrote(1, 4, 5, 1, 1, 1), 2), readAll(2, 6, 7, "1.0", "1.0")}, "duplicate entry"},
+		{"sent again, first refused", Script{Refused(wrote(1, 0, 1, 1, 2, 0), "unavailable"), again(wrote(1, 2, 3, 1, 2, 0), 2), readAll(2, 4, 5, two...)}, ""},
+		{"sent again, to a thread that went back", Script{wrote(1, 0, 1, 1, 2, 0), wrote(2, 2, 3, 2, 1, 2), again(wrote(1, 4, 5, 1, 2, 0), 2)}, "lost append"},
+		{"seen before it was sent the first time", Script{readAll(2, 0, 1, "1.0"), Unknown(wrote(1, 2, 3, 1, 1, 0)), again(wrote(1, 4, 5, 1, 1, 0), 1)}, "seen before it was written"},
+		{"taken for other entries", Script{wrote(1, 0, 1, 1, 1, 0), Refused(again(wrote(1, 4, 5, 1, 1, 0), 1), "duplicate_entry")}, "refused for no reason"},
+		{"a gap in a read", Script{wrote(1, 0, 1, 1, 3, 0), OK(2, 2, 3, CallRead, "t1", readIn{}, appendOut{Rev: 3, IDs: []string{"1.0", "1.1"}})}, "gap in a read"},
+		{"a short tail", Script{wrote(1, 0, 1, 1, 3, 0), readTail(2, 2, 3, 2, 2, "1.2")}, "gap in a read"},
+		{"a tail from the wrong end", Script{wrote(1, 0, 1, 1, 3, 0), OK(2, 2, 3, CallRead, "t1", readIn{Tail: 2}, appendOut{Rev: 3, IDs: []string{"1.0", "1.1"}})}, "gap in a read"},
+		{"more than an older rev had", Script{wrote(1, 0, 1, 1, 2, 0), wrote(1, 2, 3, 2, 1, 2), readAt(2, 4, 5, 2, "1.0", "1.1", "2.0")}, "gap in a read"},
+		{"an older rev is gone", Script{wrote(1, 0, 1, 1, 2, 0), OK(2, 4, 5, CallRead, "t1", readIn{At: Uint64(2)}, appendOut{Refused: true, Rev: 2})}, "refused for no reason"},
+		{"an older rev is not there yet", Script{wrote(1, 0, 1, 1, 2, 0), OK(2, 2, 3, CallRead, "t1", readIn{At: Uint64(2)}, appendOut{Refused: true, Rev: 0}), meta(1, 4, 5, 2)}, "stale read"},
+		{"another incarnation", Script{wrote(1, 0, 1, 1, 2, 0), OK(2, 2, 3, CallMeta, "t1", struct{}{}, appendOut{Incarnation: 4, Rev: 2})}, "another incarnation"},
+		{"damaged", Script{wrote(1, 0, 1, 1, 2, 0), OK(2, 2, 3, CallRead, "t1", readIn{}, appendOut{Rev: 2, IDs: two, Wrong: "nobody wrote this"})}, "damaged answer"},
+		{"a seq without end", Script{OK(2, 2, 3, CallRead, "t1", readIn{Tail: 1}, appendOut{Rev: 1 << 60, From: 1<<60 - 1, IDs: []string{"1.0"}})}, "impossible seq"},
+		{"right heads", Script{OK(1, 0, 1, CallAppend, "t1", appendIn{By: 1, Entries: 2}, headed(listed(0, two...), two...)), OK(2, 2, 3, CallMeta, "t1", struct{}{}, headed(appendOut{Rev: 2}, two...))}, ""},
+		{"a wrong head", Script{wrote(1, 0, 1, 1, 2, 0), OK(2, 2, 3, CallMeta, "t1", struct{}{}, headed(appendOut{Rev: 2}, "1.1", "1.0"))}, "wrong head"},
+		{"an expected head that was not there", Script{wrote(1, 0, 1, 1, 2, 0), OK(1, 2, 3, CallAppend, "t1", appendIn{By: 2, Entries: 1, Head: "00"}, listed(2, "2.0"))}, "wrong head"},
+		{"log time", Script{OK(1, 0, 1, CallAppend, "t1", stampedIn, stamped(listed(0, two...), 7, 7)), OK(2, 2, 3, CallRead, "t1", readIn{}, stamped(listed(0, two...), 7, 7))}, ""},
+		{"log time runs back", Script{OK(1, 0, 1, CallAppend, "t1", stampedIn, stamped(listed(0, two...), 7, 6))}, "time runs back"},
+		{"log time changes", Script{OK(1, 0, 1, CallAppend, "t1", stampedIn, stamped(listed(0, two...), 7, 7)), OK(2, 2, 3, CallRead, "t1", readIn{}, stamped(listed(0, two...), 7, 8))}, "another time"},
+		{"a time that was given changes", Script{wrote(1, 0, 1, 1, 2, 0), OK(2, 2, 3, CallRead, "t1", readIn{}, stamped(listed(0, two...), 7))}, "another time"},
+		{"a failed read says nothing", Script{wrote(1, 0, 1, 1, 2, 0), Refused(missing(2, 2, 3), "unavailable"), Unknown(missing(2, 4, 5))}, ""},
 	} {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newAppend(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newAppend(), c.calls.History()), c.rule) })
 	}
 }
 
 func TestAppendCheckGivesUp(t *testing.T) {
-	givesUp(t, newAppend(), script{wrote(1, 0, 1, 1, 1, 0)}.history())
+	GivesUp(t, newAppend(), Script{wrote(1, 0, 1, 1, 1, 0)}.History())
 }
 
 // TestTheChainIsThatOfTheContract: ours is written from DESIGN §9.
@@ -172,15 +172,15 @@ func TestTheChainIsThatOfTheContract(t *testing.T) {
 }
 
 // madeUpAppends is what one thread answers, however the calls overlap.
-func madeUpAppends(d draw, n int, key string) script {
-	var s script
+func madeUpAppends(d Draw, n int, key string) Script {
+	var s Script
 	var all []string
 	tell := func(out appendOut) appendOut {
 		out.Incarnation = 3
 		return headed(out, all[:out.Rev]...)
 	}
 	var sent []appendIn
-	for i, m := range execution(d, n, 10) {
+	for i, m := range Execution(d, n, 10) {
 		switch d(0, 6) {
 		case 6:
 			if len(sent) == 0 {
@@ -188,20 +188,20 @@ func madeUpAppends(d draw, n int, key string) script {
 			}
 			in := sent[d(0, len(sent)-1)].again()
 			at := slices.Index(all, in.id(0))
-			if at < 0 && !m.lost {
+			if at < 0 && !m.Lost {
 				at = len(all)
 				all = append(all, in.ids()...)
 			}
 			out := listed(at, in.ids()...)
 			out.Rev = uint64(len(all))
-			s = append(s, m.op(callAppend, key, in, tell(out)))
+			s = append(s, m.Op(CallAppend, key, in, tell(out)))
 		case 0:
-			s = append(s, m.op(callRead, key, readIn{}, tell(listed(0, slices.Clone(all)...))))
+			s = append(s, m.Op(CallRead, key, readIn{}, tell(listed(0, slices.Clone(all)...))))
 		case 1:
 			tail := min(d(1, 4), len(all))
-			s = append(s, m.op(callRead, key, readIn{Tail: uint64(max(1, tail))}, tell(listed(len(all)-tail, slices.Clone(all[len(all)-tail:])...))))
+			s = append(s, m.Op(CallRead, key, readIn{Tail: uint64(max(1, tail))}, tell(listed(len(all)-tail, slices.Clone(all[len(all)-tail:])...))))
 		case 2:
-			s = append(s, m.op(callMeta, key, struct{}{}, tell(appendOut{Rev: uint64(len(all))})))
+			s = append(s, m.Op(CallMeta, key, struct{}{}, tell(appendOut{Rev: uint64(len(all))})))
 		default:
 			in := appendIn{By: int64(i + 1), Entries: d(1, appendEntriesMax)}
 			if rev := uint64(len(all)) - uint64(d(0, min(1, len(all)))); d(0, 1) == 0 {
@@ -210,45 +210,45 @@ func madeUpAppends(d draw, n int, key string) script {
 			sent = append(sent, in)
 			if in.Rev != nil && *in.Rev != uint64(len(all)) {
 				sent = sent[:len(sent)-1]
-				s = append(s, m.op(callAppend, key, in, tell(appendOut{Refused: true, Rev: uint64(len(all))})))
+				s = append(s, m.Op(CallAppend, key, in, tell(appendOut{Refused: true, Rev: uint64(len(all))})))
 				continue
 			}
-			if m.lost {
-				s = append(s, m.op(callAppend, key, in, nil))
+			if m.Lost {
+				s = append(s, m.Op(CallAppend, key, in, nil))
 				continue
 			}
 			at := len(all)
 			all = append(all, in.ids()...)
-			s = append(s, m.op(callAppend, key, in, tell(listed(at, in.ids()...))))
+			s = append(s, m.Op(CallAppend, key, in, tell(listed(at, in.ids()...))))
 		}
 	}
-	return append(s, ok(99, s.end(), s.end()+1, callRead, key, readIn{}, tell(listed(0, all...))))
+	return append(s, OK(99, s.End(), s.End()+1, CallRead, key, readIn{}, tell(listed(0, all...))))
 }
 
 // TestAppendExecutions: what one thread answered is sound, however the calls
 // overlap; with any one answer changed it is not.
 func TestAppendExecutions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		d := drawn(r)
+		d := Drawn(r)
 		sound := madeUpAppends(d, d(1, 60), "t1")
-		if got := check1(newAppend(), sound); got.Verdict != check.OK {
-			r.Fatalf("sound, judged %s: %v", got.Verdict, details(got))
+		if got := Check(newAppend(), sound); got.Verdict != check.OK {
+			r.Fatalf("sound, judged %s: %v", got.Verdict, Details(got))
 		}
-		wrong := sound.copied()
-		at := rapid.SampledFrom(answered(sound, func(history.Op) bool { return true })).Draw(r, "wrong")
+		wrong := sound.Copied()
+		at := rapid.SampledFrom(Answered(sound, func(history.Op) bool { return true })).Draw(r, "wrong")
 		out, err := history.Decode[appendOut](wrong[at].Out)
 		if err != nil {
 			r.Fatal(err)
 		}
-		wrong[at].Out = raw(spoiledThread(d, out))
-		if got := check1(newAppend(), wrong); got.Verdict != check.Violation {
+		wrong[at].Out = Raw(spoiledThread(d, out))
+		if got := Check(newAppend(), wrong); got.Verdict != check.Violation {
 			r.Fatalf("call %d was answered %s instead of %s, judged %s", at, wrong[at].Out, sound[at].Out, got.Verdict)
 		}
 	})
 }
 
 // spoiledThread is an answer that the thread cannot have given.
-func spoiledThread(d draw, out appendOut) appendOut {
+func spoiledThread(d Draw, out appendOut) appendOut {
 	switch n := len(out.IDs); {
 	case n > 1 && d(0, 2) == 0:
 		out.IDs[0], out.IDs[n-1] = out.IDs[n-1], out.IDs[0]
@@ -264,21 +264,21 @@ func spoiledThread(d draw, out appendOut) appendOut {
 
 // BenchmarkAppendCheck judges threads of 200 calls, as a run makes them.
 func BenchmarkAppendCheck(b *testing.B) {
-	d := thrown(rand.New(rand.NewPCG(1, 2)))
-	var all script
+	d := Thrown(rand.New(rand.NewPCG(1, 2)))
+	var all Script
 	for key := range 100 {
 		all = append(all, madeUpAppends(d, appendCalls, fmt.Sprint("t", key))...)
 	}
-	h := all.history()
+	h := all.History()
 	b.ReportAllocs()
 	for b.Loop() {
 		if r := newAppend().Check(b.Context(), h); r.Verdict != check.OK {
-			b.Fatalf("judged %s: %s %v", r.Verdict, r.Why, details(r))
+			b.Fatalf("judged %s: %s %v", r.Verdict, r.Why, Details(r))
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(h.Ops)), "ns/call")
 }
 
 func BenchmarkAppendAMillionCalls(b *testing.B) {
-	aMillionCalls(b, newAppend(), appendCalls, madeUpAppends)
+	AMillionCalls(b, newAppend(), appendCalls, madeUpAppends)
 }

@@ -17,9 +17,9 @@ func Attempted(ctx context.Context) {
 	}
 }
 
-// counting is ctx for one call of a client's, and how many attempts it has come
+// Counting is ctx for one call of a client's, and how many attempts it has come
 // to: 0 where nobody counts.
-func counting(ctx context.Context) (context.Context, *atomic.Int64) {
+func Counting(ctx context.Context) (context.Context, *atomic.Int64) {
 	n := new(atomic.Int64)
 	return context.WithValue(ctx, attemptsKey{}, n), n
 }

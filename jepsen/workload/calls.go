@@ -2,12 +2,12 @@ package workload
 
 // The names of the calls that several workloads make.
 const (
-	callAppend = "append"
-	callClaim  = "claim"
-	callCommit = "commit"
-	callGet    = "get"
-	callMeta   = "meta"
-	callPut    = "put"
-	callRead   = "read"
-	callSleep  = "sleep"
+	CallAppend = "append"
+	CallClaim  = "claim"
+	CallCommit = "commit"
+	CallGet    = "get"
+	CallMeta   = "meta"
+	CallPut    = "put"
+	CallRead   = "read"
+	CallSleep  = "sleep"
 )

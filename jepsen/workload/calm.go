@@ -7,16 +7,16 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// calm tells when a cluster had no reason to be slow.
-type calm struct {
+// Calm tells when a cluster had no reason to be slow.
+type Calm struct {
 	troubled []check.Window
 	final    time.Duration // from here on nothing is wrong
 }
 
-// calmOf counts as trouble every fault and the time to recover from it, and
+// CalmOf counts as trouble every fault and the time to recover from it, and
 // likewise every process that ended.
-func calmOf(h *history.History) calm {
-	c := calm{troubled: check.Windows(h), final: history.Never}
+func CalmOf(h *history.History) Calm {
+	c := Calm{troubled: check.Windows(h), final: history.Never}
 	for i, w := range c.troubled {
 		if w.To < history.Never-check.RecoveryMax {
 			c.troubled[i].To = w.To + check.RecoveryMax
@@ -33,8 +33,8 @@ func calmOf(h *history.History) calm {
 	return c
 }
 
-// between tells whether there was no trouble from one time to another.
-func (c calm) between(from, to time.Duration) bool {
+// Between tells whether there was no trouble from one time to another.
+func (c Calm) Between(from, to time.Duration) bool {
 	for _, w := range c.troubled {
 		if w.From <= min(to, c.final) && from <= min(w.To, c.final) && from < c.final {
 			return false

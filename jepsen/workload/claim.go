@@ -76,7 +76,7 @@ type fencedSeen struct {
 }
 
 func (w *claim) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch p.Rand.IntN(8) {
 		case 0:
@@ -93,7 +93,7 @@ func (w *claim) Run(ctx context.Context, p *Process) {
 
 // Final reads every claim, and all that was written under it.
 func (w *claim) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		if _, err := w.get(ctx, p, key); err != nil {
 			return err
 		}
@@ -103,10 +103,10 @@ func (w *claim) Final(ctx context.Context, p *Process) error {
 
 // hold takes a claim, if it can, and lives under it for a while.
 func (w *claim) hold(ctx context.Context, p *Process, key string) {
-	h := claimCall{Holder: holderName(p.ID), TTL: agent.ClaimTTLMin + time.Duration(p.Rand.IntN(2000))*time.Millisecond}
+	h := claimCall{Holder: HolderName(p.ID), TTL: agent.ClaimTTLMin + time.Duration(p.Rand.IntN(2000))*time.Millisecond}
 	taken, err := w.take(ctx, p, key, h)
 	if err != nil {
-		for p.Rand.IntN(3) > 0 && pace(ctx, p) { // while another holds it
+		for p.Rand.IntN(3) > 0 && Pace(ctx, p) { // while another holds it
 			w.write(ctx, p, key, w.anyEpoch(p, key))
 		}
 		return
@@ -116,7 +116,7 @@ func (w *claim) hold(ctx context.Context, p *Process, key string) {
 	for range 1 + p.Rand.IntN(4) {
 		switch draw := p.Rand.IntN(40); {
 		case draw == 0: // it forgets to renew
-			hang(ctx, h.TTL+time.Duration(p.Rand.IntN(700))*time.Millisecond)
+			Hang(ctx, h.TTL+time.Duration(p.Rand.IntN(700))*time.Millisecond)
 		case draw < 4:
 			w.write(ctx, p, key, w.anyEpoch(p, key))
 		case draw < 10:
@@ -129,7 +129,7 @@ func (w *claim) hold(ctx context.Context, p *Process, key string) {
 		default:
 			w.write(ctx, p, key, h.Epoch)
 		}
-		if !pace(ctx, p) {
+		if !Pace(ctx, p) {
 			return
 		}
 	}
@@ -138,7 +138,7 @@ func (w *claim) hold(ctx context.Context, p *Process, key string) {
 	}
 	h.TTL = 0
 	if p.Rand.IntN(6) == 0 {
-		h.To = holderName(p.Rand.IntN(p.ID + 2))
+		h.To = HolderName(p.Rand.IntN(p.ID + 2))
 	}
 	if next, err := w.release(ctx, p, key, h); err == nil && next.Epoch > 0 {
 		w.given(key, next.Epoch)

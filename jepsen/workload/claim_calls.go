@@ -21,7 +21,7 @@ func (w *claim) release(ctx context.Context, p *Process, key string, h claimCall
 // change makes an op on the claim itself.
 func (*claim) change(ctx context.Context, p *Process, call, key string, h claimCall, op agent.Op) (claimSeen, error) {
 	return Call(ctx, p, call, key, true, h, func(ctx context.Context) (claimSeen, error) {
-		r, index, err := commitOne[*agent.ClaimResult](ctx, p, op)
+		r, index, err := CommitOne[*agent.ClaimResult](ctx, p, op)
 		if err != nil {
 			return claimSeen{}, err
 		}
@@ -31,7 +31,7 @@ func (*claim) change(ctx context.Context, p *Process, call, key string, h claimC
 
 func (*claim) get(ctx context.Context, p *Process, key string) (claimSeen, error) {
 	return Call(ctx, p, "get", key, false, struct{}{}, func(ctx context.Context) (claimSeen, error) {
-		index, answers, err := findAll(ctx, p, &agent.GetClaim{Claim: key})
+		index, answers, err := FindAll(ctx, p, &agent.GetClaim{Claim: key})
 		if err != nil {
 			return claimSeen{}, err
 		}
@@ -47,13 +47,13 @@ func (*claim) get(ctx context.Context, p *Process, key string) (claimSeen, error
 }
 
 func (w *claim) write(ctx context.Context, p *Process, key string, epoch uint64) {
-	in := fencedWrite{Name: writeName(p, w.writes.Add(1)), Epoch: epoch, Value: p.Rand.IntN(3) == 0}
+	in := fencedWrite{Name: WriteName(p, w.writes.Add(1)), Epoch: epoch, Value: p.Rand.IntN(3) == 0}
 	_, _ = Call(ctx, p, "write", key, true, in, func(ctx context.Context) (fencedWrote, error) {
 		c := agent.Commit{Scope: p.Scope, Fence: &agent.Fence{Claim: key, Epoch: in.Epoch}, Ops: []agent.Op{
-			&agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: markOf(in.Name)}}},
+			&agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: MarkOf(in.Name)}}},
 		}}
 		if in.Value {
-			c.Ops = append(c.Ops, &agent.PutValue{Key: key, Bytes: markOf(in.Name)})
+			c.Ops = append(c.Ops, &agent.PutValue{Key: key, Bytes: MarkOf(in.Name)})
 		}
 		result, err := p.Client.Commit(ctx, c)
 		if err != nil {
@@ -76,7 +76,7 @@ func (w *claim) write(ctx context.Context, p *Process, key string, epoch uint64)
 // entries, all of them where tail is 0.
 func (*claim) load(ctx context.Context, p *Process, key string, tail uint64) error {
 	_, err := Call(ctx, p, "load", key, false, tail, func(ctx context.Context) (fencedSeen, error) {
-		index, answers, err := findAll(ctx, p,
+		index, answers, err := FindAll(ctx, p,
 			&agent.LoadEntries{Thread: key, Tail: tail, Limit: agent.EntriesLimitMax}, &agent.GetValue{Key: key})
 		if err != nil {
 			return fencedSeen{}, err
@@ -87,10 +87,10 @@ func (*claim) load(ctx context.Context, p *Process, key string, tail uint64) err
 			case *agent.Entries:
 				out.Rev = found.Thread.Rev
 				for _, e := range found.Items {
-					out.Entries = append(out.Entries, nameIn(e.Payload))
+					out.Entries = append(out.Entries, NameIn(e.Payload))
 				}
 			case *agent.Value:
-				out.Revision, out.Value = found.Revision, nameIn(found.Bytes)
+				out.Revision, out.Value = found.Revision, NameIn(found.Bytes)
 			}
 		}
 		return out, nil

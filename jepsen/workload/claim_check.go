@@ -22,29 +22,29 @@ const (
 // its epochs, by the log's indexes, by real time where that alone shows that a
 // holding stood or had ended, and by one order of all calls.
 func (*claim) Check(ctx context.Context, h *history.History) check.Result {
-	still, leaders := calmOf(h), leadersOf(h)
-	return byKey(ctx, "claim", h, func(key string, ops []history.Op, f *findings) error {
+	still, leaders := CalmOf(h), leadersOf(h)
+	return ByKey(ctx, "claim", h, func(key string, ops []history.Op, f *Findings) error {
 		c := newClaimed(key, ops, f, still, leaders)
 		if err := c.load(); err != nil {
 			return err
 		}
-		kept := len(f.kept)
+		kept := len(f.Kept)
 		c.place()
 		c.judgeEpochs()
 		c.judgeFence()
 		c.judgeTerms()
-		if !c.disordered {
+		if !c.Disordered {
 			c.judgeCalls()
 		}
-		c.draw(f.kept[kept:])
+		c.draw(f.Kept[kept:])
 		return nil
 	})
 }
 
 // claimed is the history of one claim. Calls go by their place in it.
 type claimed struct {
-	*ledger
-	calm    calm
+	*Ledger
+	calm    Calm
 	leaders []history.Event
 	changes map[int]*changed // takes, renewals, releases
 	gets    map[int]*claimSeen
@@ -53,9 +53,9 @@ type claimed struct {
 	began   map[uint64]int // :: epoch → the call that began its holding
 }
 
-func newClaimed(key string, ops []history.Op, f *findings, still calm, leaders []history.Event) *claimed {
+func newClaimed(key string, ops []history.Op, f *Findings, still Calm, leaders []history.Event) *claimed {
 	return &claimed{
-		ledger: newLedger(key, ops, f), calm: still, leaders: leaders, changes: map[int]*changed{}, gets: map[int]*claimSeen{},
+		Ledger: NewLedger(key, ops, f), calm: still, leaders: leaders, changes: map[int]*changed{}, gets: map[int]*claimSeen{},
 		writes: map[int]*fenced{}, loads: map[int]*fencedSeen{}, began: map[uint64]int{},
 	}
 }
@@ -79,7 +79,7 @@ type fenced struct {
 }
 
 func (c *claimed) load() (err error) {
-	for call, op := range c.ops {
+	for call, op := range c.Ops {
 		answered := op.Outcome == history.OK
 		switch {
 		case op.Call == doesTake || op.Call == doesRenew || op.Call == doesRelease:
@@ -96,9 +96,9 @@ func (c *claimed) load() (err error) {
 				*made.out, err = history.Decode[fencedWrote](op.Out)
 			}
 			c.writes[call] = made
-			c.authored(call, fencedLog, made.in.Name)
+			c.Authored(call, fencedLog, made.in.Name)
 			if made.in.Value {
-				c.authored(call, fencedValue, made.in.Name)
+				c.Authored(call, fencedValue, made.in.Name)
 			}
 		case op.Call == "get" && answered:
 			var out claimSeen
@@ -118,34 +118,34 @@ func (c *claimed) load() (err error) {
 
 // place finds out which write made what, and which call began which claimCall.
 func (c *claimed) place() {
-	for call, op := range c.ops {
+	for call, op := range c.Ops {
 		if w := c.writes[call]; w != nil && w.out != nil {
-			c.saw(w.in.Name, fencedLog, w.out.Seq+1, call)
+			c.Saw(w.in.Name, fencedLog, w.out.Seq+1, call)
 			if w.in.Value {
-				c.saw(w.in.Name, fencedValue, w.out.Revision, call)
+				c.Saw(w.in.Name, fencedValue, w.out.Revision, call)
 			}
 		}
 		if l := c.loads[call]; l != nil {
-			if tail, err := history.Decode[uint64](op.In); err != nil || uint64(len(l.Entries)) != tailOf(l.Rev, tail) {
-				c.findings.add("entries missing", c.key, c.of(call), "%s found a thread at rev %d with %d entries", nameOf(op), l.Rev, len(l.Entries))
+			if tail, err := history.Decode[uint64](op.In); err != nil || uint64(len(l.Entries)) != TailOf(l.Rev, tail) {
+				c.Findings.Add("entries missing", c.Key, c.Of(call), "%s found a thread at rev %d with %d entries", NameOf(op), l.Rev, len(l.Entries))
 			}
 			for i, name := range l.Entries {
-				c.saw(name, fencedLog, l.Rev-uint64(len(l.Entries))+uint64(i)+1, call)
+				c.Saw(name, fencedLog, l.Rev-uint64(len(l.Entries))+uint64(i)+1, call)
 			}
 			if l.Revision > 0 {
-				c.saw(l.Value, fencedValue, l.Revision, call)
+				c.Saw(l.Value, fencedValue, l.Revision, call)
 			}
 		}
 		c.judgeAnswer(call)
 		if begun := c.begun(call); begun > 0 {
 			if other, again := c.began[begun]; again {
-				c.disordered = true
-				c.findings.add("epoch used again", c.key, c.of(other, call), "%s and %s were both given epoch %d", nameOf(c.ops[other]), nameOf(op), begun)
+				c.Disordered = true
+				c.Findings.Add("epoch used again", c.Key, c.Of(other, call), "%s and %s were both given epoch %d", NameOf(c.Ops[other]), NameOf(op), begun)
 			}
 			c.began[begun] = call
 		}
 	}
-	c.settle()
+	c.Settle()
 }
 
 // judgeAnswer: a claim is left as the call asked for.
@@ -163,8 +163,8 @@ func (c *claimed) judgeAnswer(call int) {
 		right = made.out.Epoch > made.in.Epoch || holder == "" && made.out.Epoch == 0
 	}
 	if !right || made.out.Holder != holder {
-		c.findings.add("another holding", c.key, c.of(call), "%s of %q, with epoch %d, left the claim to %q at epoch %d",
-			nameOf(c.ops[call]), made.in.Holder, made.in.Epoch, made.out.Holder, made.out.Epoch)
+		c.Findings.Add("another holding", c.Key, c.Of(call), "%s of %q, with epoch %d, left the claim to %q at epoch %d",
+			NameOf(c.Ops[call]), made.in.Holder, made.in.Epoch, made.out.Holder, made.out.Epoch)
 	}
 }
 
@@ -181,7 +181,7 @@ func (c *claimed) begun(call int) uint64 {
 // is done under it.
 func (c *claimed) judgeCalls() {
 	transactions := map[int]*model.Transaction{}
-	for call := range c.ops {
+	for call := range c.Ops {
 		t := &model.Transaction{}
 		holds := func(epoch uint64) { t.Reads = append(t.Reads, model.Access{Object: theClaim, Version: 2 * epoch}) }
 		switch made, got, w, l := c.changes[call], c.gets[call], c.writes[call], c.loads[call]; {
@@ -207,14 +207,14 @@ func (c *claimed) judgeCalls() {
 			transactions[call] = t
 		}
 	}
-	c.judgeOrder(transactions)
+	c.JudgeOrder(transactions)
 }
 
 // wrote is what a write is known to have made; nothing where nobody knows that
 // it applied.
 func (c *claimed) wrote(w *fenced) (all []model.Access) {
 	for _, object := range []string{fencedLog, fencedValue} {
-		if version := c.object(object).version[w.in.Name]; version > 0 {
+		if version := c.Object(object).Version[w.in.Name]; version > 0 {
 			all = append(all, model.Access{Object: object, Version: version})
 		}
 	}

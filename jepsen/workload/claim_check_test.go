@@ -13,82 +13,82 @@ import (
 
 func TestClaimFindsEachWrong(t *testing.T) {
 	take := func(process, at int, epoch, index uint64) history.Op {
-		holder := holderName(process)
-		return ok(process, at, at+10, "take", "c", claimCall{Holder: holder, TTL: time.Second}, claimSeen{epoch, holder, index})
+		holder := HolderName(process)
+		return OK(process, at, at+10, "take", "c", claimCall{Holder: holder, TTL: time.Second}, claimSeen{epoch, holder, index})
 	}
 	renew := func(process, at int, epoch, index uint64) history.Op {
-		return ok(process, at, at+10, "renew", "c", claimCall{Holder: holderName(process), Epoch: epoch}, claimSeen{epoch, holderName(process), index})
+		return OK(process, at, at+10, "renew", "c", claimCall{Holder: HolderName(process), Epoch: epoch}, claimSeen{epoch, HolderName(process), index})
 	}
 	release := func(process, at int, epoch, index uint64) history.Op {
-		return ok(process, at, at+10, "release", "c", claimCall{Holder: holderName(process), Epoch: epoch}, claimSeen{Index: index})
+		return OK(process, at, at+10, "release", "c", claimCall{Holder: HolderName(process), Epoch: epoch}, claimSeen{Index: index})
 	}
 	hand := func(process, at int, epoch uint64, to int, next, index uint64) history.Op {
-		in := claimCall{Holder: holderName(process), Epoch: epoch, To: holderName(to)}
-		return ok(process, at, at+10, "release", "c", in, claimSeen{next, in.To, index})
+		in := claimCall{Holder: HolderName(process), Epoch: epoch, To: HolderName(to)}
+		return OK(process, at, at+10, "release", "c", in, claimSeen{next, in.To, index})
 	}
 	write := func(process, at int, name string, epoch, seq, index uint64) history.Op {
-		return ok(process, at, at+10, "write", "c", fencedWrite{Name: name, Epoch: epoch}, fencedWrote{Seq: seq, Index: index})
+		return OK(process, at, at+10, "write", "c", fencedWrite{Name: name, Epoch: epoch}, fencedWrote{Seq: seq, Index: index})
 	}
 	get := func(process, at int, epoch uint64, holder string, index uint64) history.Op {
-		return ok(process, at, at+10, "get", "c", struct{}{}, claimSeen{epoch, holder, index})
+		return OK(process, at, at+10, "get", "c", struct{}{}, claimSeen{epoch, holder, index})
 	}
 	load := func(process, at int, index uint64, names ...string) history.Op {
-		return ok(process, at, at+10, "load", "c", 0, fencedSeen{Rev: uint64(len(names)), Entries: names, Index: index})
+		return OK(process, at, at+10, "load", "c", 0, fencedSeen{Rev: uint64(len(names)), Entries: names, Index: index})
 	}
 	fault := []history.Event{{Kind: history.EventLeader, Term: 1}, {Kind: history.EventFault, Name: "pause", Step: 1, At: 100 * time.Millisecond}}
 	leads := []history.Event{{Kind: history.EventLeader, Term: 1, At: 0}}
 	elected := append(slices.Clone(leads), history.Event{Kind: history.EventLeader, Term: 2, At: 500 * time.Millisecond})
-	lapsed := script{take(1, 10, 16, 1), write(1, 2100, "a", 16, 0, 2)}
+	lapsed := Script{take(1, 10, 16, 1), write(1, 2100, "a", 16, 0, 2)}
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 		events     []history.Event
 	}{
-		{"one after the other", "", script{
-			take(1, 10, 16, 1), get(3, 30, 16, "p1", 1), write(1, 30, "a", 16, 0, 2), refused(take(2, 50, 0, 0), "already_claimed"), renew(1, 60, 16, 3),
-			release(1, 80, 16, 4), refused(write(1, 100, "b", 16, 0, 0), "fenced"), take(2, 120, 80, 5), write(2, 140, "c", 80, 1, 6), load(3, 160, 6, "a", "c"),
+		{"one after the other", "", Script{
+			take(1, 10, 16, 1), get(3, 30, 16, "p1", 1), write(1, 30, "a", 16, 0, 2), Refused(take(2, 50, 0, 0), "already_claimed"), renew(1, 60, 16, 3),
+			release(1, 80, 16, 4), Refused(write(1, 100, "b", 16, 0, 0), "fenced"), take(2, 120, 80, 5), write(2, 140, "c", 80, 1, 6), load(3, 160, 6, "a", "c"),
 		}, leads},
-		{"after it has lapsed", "", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), refused(write(1, 1300, "a", 16, 0, 0), "fenced"), write(2, 1300, "b", 80, 0, 6)}, leads},
-		{"handed over", "", script{take(1, 10, 16, 1), hand(1, 30, 16, 2, 32, 2), get(3, 50, 32, "p2", 2), write(2, 50, "a", 32, 0, 3)}, leads},
-		{"taken anew by its holder", "", script{take(1, 10, 16, 1), take(1, 30, 32, 2), refused(write(1, 50, "a", 16, 0, 0), "fenced")}, leads},
-		{"an unknown write under the newest epoch", "", script{take(1, 10, 16, 1), unknown(write(1, 30, "a", 16, 0, 0)), load(3, 50, 2, "a")}, leads},
-		{"an unknown release", "", script{take(1, 10, 16, 1), unknown(release(1, 30, 16, 0)), take(2, 50, 80, 5)}, leads},
+		{"after it has lapsed", "", Script{take(1, 10, 16, 1), take(2, 1200, 80, 5), Refused(write(1, 1300, "a", 16, 0, 0), "fenced"), write(2, 1300, "b", 80, 0, 6)}, leads},
+		{"handed over", "", Script{take(1, 10, 16, 1), hand(1, 30, 16, 2, 32, 2), get(3, 50, 32, "p2", 2), write(2, 50, "a", 32, 0, 3)}, leads},
+		{"taken anew by its holder", "", Script{take(1, 10, 16, 1), take(1, 30, 32, 2), Refused(write(1, 50, "a", 16, 0, 0), "fenced")}, leads},
+		{"an unknown write under the newest epoch", "", Script{take(1, 10, 16, 1), Unknown(write(1, 30, "a", 16, 0, 0)), load(3, 50, 2, "a")}, leads},
+		{"an unknown release", "", Script{take(1, 10, 16, 1), Unknown(release(1, 30, 16, 0)), take(2, 50, 80, 5)}, leads},
 		{"late, while a node is away", "", lapsed, fault},
 		{"late, under a new leader", "", lapsed, elected},
 		{"late, and nobody knows who leads", "", lapsed, nil},
-		{"an epoch that two were given", "epoch used again", script{take(1, 10, 16, 1), take(2, 1200, 16, 5)}, nil},
-		{"an epoch that is smaller", "epoch went back", script{take(1, 10, 32, 2), take(2, 1200, 16, 5)}, nil},
-		{"an epoch that is smaller in the log", "epoch went back", script{take(1, 10, 32, 2), take(2, 10, 16, 5)}, nil},
-		{"a stale holder's write", "stale holder wrote", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(2, 1220, "b", 80, 0, 6), write(1, 1230, "a", 16, 1, 7)}, nil},
-		{"a stale holder's write that nobody was told of", "stale holder wrote", script{
-			take(1, 10, 16, 1), take(2, 1200, 80, 5), write(2, 1220, "b", 80, 0, 6), unknown(write(1, 1230, "a", 16, 1, 0)), load(3, 1250, 7, "b", "a"),
+		{"an epoch that two were given", "epoch used again", Script{take(1, 10, 16, 1), take(2, 1200, 16, 5)}, nil},
+		{"an epoch that is smaller", "epoch went back", Script{take(1, 10, 32, 2), take(2, 1200, 16, 5)}, nil},
+		{"an epoch that is smaller in the log", "epoch went back", Script{take(1, 10, 32, 2), take(2, 10, 16, 5)}, nil},
+		{"a stale holder's write", "stale holder wrote", Script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(2, 1220, "b", 80, 0, 6), write(1, 1230, "a", 16, 1, 7)}, nil},
+		{"a stale holder's write that nobody was told of", "stale holder wrote", Script{
+			take(1, 10, 16, 1), take(2, 1200, 80, 5), write(2, 1220, "b", 80, 0, 6), Unknown(write(1, 1230, "a", 16, 1, 0)), load(3, 1250, 7, "b", "a"),
 		}, nil},
-		{"a write after the next holder's claim", "lost or stale", script{
-			take(1, 10, 16, 1), take(2, 1200, 80, 5), unknown(write(1, 1220, "a", 16, 0, 0)), load(3, 1240, 6, "a"),
+		{"a write after the next holder's claim", "lost or stale", Script{
+			take(1, 10, 16, 1), take(2, 1200, 80, 5), Unknown(write(1, 1220, "a", 16, 0, 0)), load(3, 1240, 6, "a"),
 		}, nil},
-		{"a write after the next holder's claim in the log", "outside its holding", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(1, 1205, "a", 16, 0, 6)}, nil},
-		{"a write before its holding", "outside its holding", script{take(1, 10, 16, 4), write(1, 15, "a", 16, 0, 3)}, nil},
-		{"a write after the release", "outside its holding", script{take(1, 10, 16, 1), release(1, 30, 16, 2), write(1, 50, "a", 16, 0, 3)}, nil},
-		{"a write under an epoch between", "outside its holding", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(1, 1220, "a", 17, 0, 6)}, nil},
-		{"renewed after the next holder's claim", "outside its holding", script{take(1, 10, 16, 1), take(2, 1200, 80, 5), renew(1, 1220, 16, 6)}, nil},
-		{"refused and there", "refused but applied", script{take(1, 10, 16, 1), refused(write(1, 30, "a", 16, 0, 0), "fenced"), load(3, 50, 2, "a")}, nil},
-		{"two holders", "two holders", script{take(1, 10, 16, 1), take(2, 500, 32, 2)}, nil},
-		{"two holders after a renewal", "two holders", script{take(1, 10, 16, 1), renew(1, 700, 16, 2), take(2, 1400, 48, 3)}, nil},
-		{"nobody seems to hold it", "holding unseen", script{take(1, 10, 16, 1), get(3, 500, 0, "", 1)}, nil},
-		{"another seems to hold it", "holding unseen", script{take(1, 10, 32, 2), get(3, 500, 16, "p7", 1)}, nil},
-		{"its write is turned away", "fenced for nothing", script{take(1, 10, 16, 1), refused(write(1, 500, "a", 16, 0, 0), "fenced")}, nil},
-		{"its renewal is turned away", "fenced for nothing", script{take(1, 10, 16, 1), refused(renew(1, 500, 16, 0), "fenced")}, nil},
-		{"it stands in its own way", "fenced for nothing", script{take(1, 10, 16, 1), refused(take(1, 500, 0, 0), "already_claimed")}, nil},
+		{"a write after the next holder's claim in the log", "outside its holding", Script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(1, 1205, "a", 16, 0, 6)}, nil},
+		{"a write before its holding", "outside its holding", Script{take(1, 10, 16, 4), write(1, 15, "a", 16, 0, 3)}, nil},
+		{"a write after the release", "outside its holding", Script{take(1, 10, 16, 1), release(1, 30, 16, 2), write(1, 50, "a", 16, 0, 3)}, nil},
+		{"a write under an epoch between", "outside its holding", Script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(1, 1220, "a", 17, 0, 6)}, nil},
+		{"renewed after the next holder's claim", "outside its holding", Script{take(1, 10, 16, 1), take(2, 1200, 80, 5), renew(1, 1220, 16, 6)}, nil},
+		{"refused and there", "refused but applied", Script{take(1, 10, 16, 1), Refused(write(1, 30, "a", 16, 0, 0), "fenced"), load(3, 50, 2, "a")}, nil},
+		{"two holders", "two holders", Script{take(1, 10, 16, 1), take(2, 500, 32, 2)}, nil},
+		{"two holders after a renewal", "two holders", Script{take(1, 10, 16, 1), renew(1, 700, 16, 2), take(2, 1400, 48, 3)}, nil},
+		{"nobody seems to hold it", "holding unseen", Script{take(1, 10, 16, 1), get(3, 500, 0, "", 1)}, nil},
+		{"another seems to hold it", "holding unseen", Script{take(1, 10, 32, 2), get(3, 500, 16, "p7", 1)}, nil},
+		{"its write is turned away", "fenced for nothing", Script{take(1, 10, 16, 1), Refused(write(1, 500, "a", 16, 0, 0), "fenced")}, nil},
+		{"its renewal is turned away", "fenced for nothing", Script{take(1, 10, 16, 1), Refused(renew(1, 500, 16, 0), "fenced")}, nil},
+		{"it stands in its own way", "fenced for nothing", Script{take(1, 10, 16, 1), Refused(take(1, 500, 0, 0), "already_claimed")}, nil},
 		{"under a lapsed holding", "under a lapsed holding", lapsed, leads},
-		{"a stale read of the claim", "lost or stale", script{take(1, 10, 16, 1), release(1, 30, 16, 2), get(3, 50, 16, "p1", 1)}, nil},
-		{"another's holding", "another holding", script{ok(1, 10, 20, "take", "c", claimCall{Holder: "p1", TTL: time.Second}, claimSeen{16, "p2", 1})}, nil},
-		{"renewed into another", "another holding", script{take(1, 10, 16, 1), ok(1, 30, 40, "renew", "c", claimCall{Holder: "p1", Epoch: 16}, claimSeen{32, "p1", 2})}, nil},
-		{"a list that is too short", "entries missing", script{take(1, 10, 16, 1), write(1, 30, "a", 16, 0, 2), ok(3, 50, 60, "load", "c", 0, fencedSeen{Rev: 1, Index: 2})}, nil},
+		{"a stale read of the claim", "lost or stale", Script{take(1, 10, 16, 1), release(1, 30, 16, 2), get(3, 50, 16, "p1", 1)}, nil},
+		{"another's holding", "another holding", Script{OK(1, 10, 20, "take", "c", claimCall{Holder: "p1", TTL: time.Second}, claimSeen{16, "p2", 1})}, nil},
+		{"renewed into another", "another holding", Script{take(1, 10, 16, 1), OK(1, 30, 40, "renew", "c", claimCall{Holder: "p1", Epoch: 16}, claimSeen{32, "p1", 2})}, nil},
+		{"a list that is too short", "entries missing", Script{take(1, 10, 16, 1), write(1, 30, "a", 16, 0, 2), OK(3, 50, 60, "load", "c", 0, fencedSeen{Rev: 1, Index: 2})}, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r := judged(t, newClaim(), c.calls.history(c.events...))
-			expect(t, r, c.rule)
+			r := Judged(t, newClaim(), c.calls.History(c.events...))
+			Expect(t, r, c.rule)
 			for _, f := range r.Findings {
 				if !bytes.Contains(f.Picture, []byte("<html")) {
 					t.Errorf("the picture of %q has %d bytes: %s", f.Rule, len(f.Picture), f.Detail)
@@ -96,7 +96,7 @@ func TestClaimFindsEachWrong(t *testing.T) {
 			}
 		})
 	}
-	givesUp(t, newClaim(), cases[0].calls.history())
+	GivesUp(t, newClaim(), cases[0].calls.History())
 }
 
 // claimStore is a sound store of one claim and what is written under it.
@@ -144,7 +144,7 @@ func (s *claimStore) do(call string, in any) any {
 		return out
 	case uint64:
 		rev := uint64(len(s.entries))
-		return fencedSeen{rev, slices.Clone(s.entries[rev-tailOf(rev, in):]), s.puts, s.value, s.index}
+		return fencedSeen{rev, slices.Clone(s.entries[rev-TailOf(rev, in):]), s.puts, s.value, s.index}
 	default:
 		return claimSeen{s.held.Epoch, s.held.Holder, s.index}
 	}
@@ -153,20 +153,20 @@ func (s *claimStore) do(call string, in any) any {
 func claimHistory(seed uint64, processes, calls int) *history.History {
 	s := &claimStore{r: rand.New(rand.NewPCG(seed, 11))}
 	n, epochs := 0, []uint64{1}
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(at int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(at int) (string, any) {
 		n++
 		epoch := epochs[max(0, len(epochs)-1-int(s.r.ExpFloat64()))]
-		c := claimCall{Holder: holderName(at), Epoch: epoch}
+		c := claimCall{Holder: HolderName(at), Epoch: epoch}
 		switch draw := s.r.IntN(100); {
 		case draw < 25:
-			return "take", claimCall{Holder: holderName(at), TTL: 1}
+			return "take", claimCall{Holder: HolderName(at), TTL: 1}
 		case draw < 32:
 			return "renew", c
 		case draw < 45:
 			return "release", c
 		case draw < 50:
-			c.To = holderName(s.r.IntN(processes))
+			c.To = HolderName(s.r.IntN(processes))
 			return "release", c
 		case draw < 60:
 			return "get", struct{}{}
@@ -176,17 +176,17 @@ func claimHistory(seed uint64, processes, calls int) *history.History {
 			return "write", fencedWrite{Name: fmt.Sprint(n), Epoch: epoch, Value: s.r.IntN(3) == 0}
 		}
 	}
-	run.heard = func(_ int, out any) {
+	run.Heard = func(_ int, out any) {
 		if seen, is := out.(claimSeen); is && seen.Epoch > 0 {
 			epochs = append(epochs, seen.Epoch)
 		}
 	}
-	return run.history("c")
+	return run.History("c")
 }
 
 func TestClaimPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return claimHistory(seed, 1+int(seed%9), 300) }
-	tellsApart(t, newClaim, run, 12, spoilWrite)
+	TellsApart(t, newClaim, run, 12, spoilWrite)
 }
 
 // spoilWrite puts a write that was applied under an older epoch, as if it were
@@ -209,7 +209,7 @@ func spoilWrite(r *rand.Rand, h *history.History) string {
 		}
 		if place := slices.Index(epochs, in.Epoch); place > 0 {
 			in.Epoch = epochs[place-1]
-			op.In = raw(in)
+			op.In = Raw(in)
 			return fmt.Sprintf("an older epoch in call %d", op.ID)
 		}
 	}
@@ -218,5 +218,5 @@ func spoilWrite(r *rand.Rand, h *history.History) string {
 
 func BenchmarkClaimCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return claimHistory(seed, 9, 1000) }
-	scales(b, newClaim(), ofKeys(10, named("c"), run))
+	Scales(b, newClaim(), OfKeys(10, Named("c"), run))
 }

@@ -10,8 +10,8 @@ import (
 
 // draw adds porcupine's pictures of the calls to findings of this claim.
 func (c *claimed) draw(findings []check.Finding) {
-	place := make(map[int64]int, len(c.ops))
-	for call, op := range c.ops {
+	place := make(map[int64]int, len(c.Ops))
+	for call, op := range c.Ops {
 		place[op.ID] = call
 	}
 	for i := range findings {
@@ -20,7 +20,7 @@ func (c *claimed) draw(findings []check.Finding) {
 		for _, op := range f.Ops {
 			part = append(part, c.drawn(place[op.ID]))
 		}
-		picture, err := model.Claims().Picture(part, false, shortestMax)
+		picture, err := model.Claims().Picture(part, false, ShortestMax)
 		if err != nil {
 			f.Detail += fmt.Sprintf(" (there is no picture: %v)", err)
 			continue
@@ -32,7 +32,7 @@ func (c *claimed) draw(findings []check.Finding) {
 // drawn is a call as the model of claims has it. One that was refused says
 // nothing of a holding.
 func (c *claimed) drawn(call int) model.Call {
-	op := c.ops[call]
+	op := c.Ops[call]
 	in := &model.ClaimCall{Name: fmt.Sprintf("%s %d", op.Call, op.ID)}
 	out := model.Call{Span: model.Span{Invoke: op.Invoke, Return: op.Return}, Process: op.Process, In: in, Tag: call}
 	if op.Outcome == history.Unknown {

@@ -36,10 +36,10 @@ type term struct {
 func (c *claimed) judgeTerms() {
 	for _, t := range c.terms() {
 		for _, arm := range t.arms {
-			stands := min(c.ops[arm].Invoke+t.ttl-clockSlack, t.ended)
-			first, _ := slices.BinarySearchFunc(c.ops, c.ops[arm].Return+1, func(op history.Op, when time.Duration) int { return cmp.Compare(op.Invoke, when) })
-			for call := first; call < len(c.ops) && c.ops[call].Invoke < stands; call++ {
-				if c.ops[call].Return < stands {
+			stands := min(c.Ops[arm].Invoke+t.ttl-clockSlack, t.ended)
+			first, _ := slices.BinarySearchFunc(c.Ops, c.Ops[arm].Return+1, func(op history.Op, when time.Duration) int { return cmp.Compare(op.Invoke, when) })
+			for call := first; call < len(c.Ops) && c.Ops[call].Invoke < stands; call++ {
+				if c.Ops[call].Return < stands {
 					c.judgeStanding(t, arm, call)
 				}
 			}
@@ -48,14 +48,14 @@ func (c *claimed) judgeTerms() {
 			continue
 		}
 		last := t.arms[len(t.arms)-1]
-		lapsed := c.ops[last].Return + t.ttl + lapseSlack
-		for call, op := range c.ops {
+		lapsed := c.Ops[last].Return + t.ttl + lapseSlack
+		for call, op := range c.Ops {
 			epoch, index := c.under(call)
-			if index == 0 || epoch != t.epoch || op.Invoke < lapsed || !c.undisturbed(c.ops[last].Invoke, op.Return) {
+			if index == 0 || epoch != t.epoch || op.Invoke < lapsed || !c.undisturbed(c.Ops[last].Invoke, op.Return) {
 				continue
 			}
-			c.findings.add("under a lapsed holding", c.key, c.of(last, call), "%s was under epoch %d, which %s had last given %v, %v before",
-				nameOf(op), epoch, nameOf(c.ops[last]), t.ttl, (op.Invoke - c.ops[last].Return).Round(time.Millisecond))
+			c.Findings.Add("under a lapsed holding", c.Key, c.Of(last, call), "%s was under epoch %d, which %s had last given %v, %v before",
+				NameOf(op), epoch, NameOf(c.Ops[last]), t.ttl, (op.Invoke - c.Ops[last].Return).Round(time.Millisecond))
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (c *claimed) terms() (all []*term) {
 		if t.ttl == 0 {
 			continue // a handover: the ttl is that of the holding before
 		}
-		for call, op := range c.ops {
+		for call, op := range c.Ops {
 			made := c.changes[call]
 			switch {
 			case made == nil || call == begin || op.Outcome == history.Refused:
@@ -76,11 +76,11 @@ func (c *claimed) terms() (all []*term) {
 				t.arms = append(t.arms, call)
 			case made.does == doesRenew && made.in.Epoch == epoch:
 				t.doubt = true
-			case made.does == doesRelease && made.in.Epoch == epoch, made.does == doesTake && made.in.Holder == t.holder && op.Return > c.ops[begin].Invoke:
+			case made.does == doesRelease && made.in.Epoch == epoch, made.does == doesTake && made.in.Holder == t.holder && op.Return > c.Ops[begin].Invoke:
 				t.ended = min(t.ended, op.Invoke) // it may take its own claim anew
 			}
 		}
-		slices.SortFunc(t.arms, func(a, b int) int { return cmp.Compare(c.ops[a].Return, c.ops[b].Return) })
+		slices.SortFunc(t.arms, func(a, b int) int { return cmp.Compare(c.Ops[a].Return, c.Ops[b].Return) })
 		all = append(all, t)
 	}
 	return all
@@ -88,31 +88,31 @@ func (c *claimed) terms() (all []*term) {
 
 // judgeStanding judges a call that was made while a holding surely stood.
 func (c *claimed) judgeStanding(t *term, arm, call int) {
-	op := c.ops[call]
+	op := c.Ops[call]
 	wrong := func(rule, format string, args ...any) {
-		c.findings.add(rule, c.key, c.of(arm, call), format, args...)
+		c.Findings.Add(rule, c.Key, c.Of(arm, call), format, args...)
 	}
 	made, got, w := c.changes[call], c.gets[call], c.writes[call]
 	switch begun := c.begun(call); {
 	case begun > 0 && begun != t.epoch:
-		wrong("two holders", "%s was given epoch %d, while epoch %d, which %s had given %v, stood", nameOf(op), begun, t.epoch, nameOf(c.ops[arm]), t.ttl)
+		wrong("two holders", "%s was given epoch %d, while epoch %d, which %s had given %v, stood", NameOf(op), begun, t.epoch, NameOf(c.Ops[arm]), t.ttl)
 	case got != nil && got.Epoch != t.epoch:
-		wrong("holding unseen", "%s found the claim at epoch %d, while epoch %d, which %s had given %v, stood", nameOf(op), got.Epoch, t.epoch, nameOf(c.ops[arm]), t.ttl)
+		wrong("holding unseen", "%s found the claim at epoch %d, while epoch %d, which %s had given %v, stood", NameOf(op), got.Epoch, t.epoch, NameOf(c.Ops[arm]), t.ttl)
 	case turnedAway(op) && (w != nil && w.in.Epoch == t.epoch || made != nil && made.in.Epoch == t.epoch && made.in.Holder == t.holder):
-		wrong("fenced for nothing", "%s was refused, while its epoch %d, which %s had given %v, stood", nameOf(op), t.epoch, nameOf(c.ops[arm]), t.ttl)
-	case refusedAs(op, agent.CodeAlreadyClaimed) && made != nil && made.in.Holder == t.holder:
-		wrong("fenced for nothing", "%s was refused by its own holding at epoch %d", nameOf(op), t.epoch)
+		wrong("fenced for nothing", "%s was refused, while its epoch %d, which %s had given %v, stood", NameOf(op), t.epoch, NameOf(c.Ops[arm]), t.ttl)
+	case RefusedAs(op, agent.CodeAlreadyClaimed) && made != nil && made.in.Holder == t.holder:
+		wrong("fenced for nothing", "%s was refused by its own holding at epoch %d", NameOf(op), t.epoch)
 	}
 }
 
 // undisturbed tells whether nothing was wrong and nobody else came to lead in
 // a stretch of time: a new leader gives all holdings their full ttl again.
 func (c *claimed) undisturbed(from, to time.Duration) bool {
-	return c.calm.between(from, to) && !slices.ContainsFunc(c.leaders, func(e history.Event) bool { return from <= e.At && e.At <= to+seenWithin })
+	return c.calm.Between(from, to) && !slices.ContainsFunc(c.leaders, func(e history.Event) bool { return from <= e.At && e.At <= to+seenWithin })
 }
 
 // turnedAway tells whether a call was refused for the want of its holding, by
 // the claim's name for that or by a session's.
 func turnedAway(op history.Op) bool {
-	return refusedAs(op, agent.CodeFenced) || refusedAs(op, agent.CodeStaleSessionLease) || refusedAs(op, agent.CodeSessionLeaseExpired)
+	return RefusedAs(op, agent.CodeFenced) || RefusedAs(op, agent.CodeStaleSessionLease) || RefusedAs(op, agent.CodeSessionLeaseExpired)
 }

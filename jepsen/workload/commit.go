@@ -6,8 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// commitOne commits one op, whose result is a T.
-func commitOne[T agent.OpResult](ctx context.Context, p *Process, op agent.Op) (one T, index uint64, err error) {
+// CommitOne commits one op, whose result is a T.
+func CommitOne[T agent.OpResult](ctx context.Context, p *Process, op agent.Op) (one T, index uint64, err error) {
 	result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
 	if err != nil {
 		return one, 0, err

@@ -20,7 +20,7 @@ func spanOf(op history.Op) model.Span {
 
 // contradiction notes a cycle among calls, in words; none for nil. ops are the
 // calls by the cycle's numbers.
-func (f *findings) contradiction(key string, cycle []model.Edge, ops []history.Op) {
+func (f *Findings) contradiction(key string, cycle []model.Edge, ops []history.Op) {
 	if len(cycle) == 0 {
 		return
 	}
@@ -30,12 +30,12 @@ func (f *findings) contradiction(key string, cycle []model.Edge, ops []history.O
 		shown[i] = ops[e.From]
 		words[i] = sentence(e, ops)
 	}
-	f.add(cycleRule(cycle), key, shown, "each of these calls must come before the next, and the last before the first: %s", strings.Join(words, "; "))
+	f.Add(cycleRule(cycle), key, shown, "each of these calls must come before the next, and the last before the first: %s", strings.Join(words, "; "))
 }
 
 // sentence says why one call comes before another.
 func sentence(e model.Edge, ops []history.Op) string {
-	from, to := nameOf(ops[e.From]), nameOf(ops[e.To])
+	from, to := NameOf(ops[e.From]), NameOf(ops[e.To])
 	switch e.Why {
 	case model.Overwrite:
 		return fmt.Sprintf("%s wrote %s before %s made version %d of it", from, e.Object, to, e.Version)
@@ -48,7 +48,7 @@ func sentence(e model.Edge, ops []history.Op) string {
 	}
 }
 
-func nameOf(op history.Op) string { return fmt.Sprintf("%s %d", op.Call, op.ID) }
+func NameOf(op history.Op) string { return fmt.Sprintf("%s %d", op.Call, op.ID) }
 
 // cycleRule names what a cycle shows.
 func cycleRule(cycle []model.Edge) string {

@@ -37,7 +37,7 @@ func (*dedupe) About() string {
 	return "commits sent again under their request ids, in parallel and late: each applies at most once, and gets one answer"
 }
 
-// The calls beside callRead.
+// The calls beside CallRead.
 const (
 	callMismatch = "mismatch" // another commit under a request id that has been answered
 )
@@ -73,7 +73,7 @@ type dedupeState struct {
 }
 
 func (w *dedupe) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		switch kind := p.Rand.IntN(20); {
 		case kind < 5:
 			key := w.keys.Pick(p)
@@ -84,7 +84,7 @@ func (w *dedupe) Run(ctx context.Context, p *Process) {
 			}
 		case kind < 17:
 			key := w.keys.Pick(p)
-			_, _ = w.commit(ctx, p, callCommit, key, w.draw(p, key))
+			_, _ = w.commit(ctx, p, CallCommit, key, w.draw(p, key))
 		case kind < 18:
 			if r := w.board.pick(p); r != nil && r.answered.Load() {
 				other := r.in
@@ -116,7 +116,7 @@ func (w *dedupe) attempt(ctx context.Context, p *Process, r *request) {
 		defer cancel()
 		ctx = hurry
 	}
-	out, err := w.commit(ctx, p, callCommit, r.key, r.in)
+	out, err := w.commit(ctx, p, CallCommit, r.key, r.in)
 	if err != nil {
 		return
 	}
@@ -167,15 +167,15 @@ func dedupeAnswer(result agent.Result) dedupeOut {
 
 // Final reads every thread and counter.
 func (w *dedupe) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		_, err := w.read(ctx, p, key)
 		return err
 	})
 }
 
 func (w *dedupe) read(ctx context.Context, p *Process, key string) (dedupeState, error) {
-	return Call(ctx, p, callRead, key, false, struct{}{}, func(ctx context.Context) (state dedupeState, err error) {
-		_, answers, err := findAll(ctx, p, &agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax}, &agent.GetValue{Key: key})
+	return Call(ctx, p, CallRead, key, false, struct{}{}, func(ctx context.Context) (state dedupeState, err error) {
+		_, answers, err := FindAll(ctx, p, &agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax}, &agent.GetValue{Key: key})
 		if err != nil {
 			return state, err
 		}

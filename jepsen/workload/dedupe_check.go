@@ -16,8 +16,8 @@ import (
 // against its thread.
 func (w *dedupe) Check(ctx context.Context, h *history.History) check.Result {
 	requests, repeated := 0, 0
-	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
-		d := &dedupeJudge{journal: newJournal(key, f), requests: map[requestID]*requestMade{}}
+	r := ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *Findings) error {
+		d := &dedupeJudge{Journal: NewJournal(key, f), requests: map[requestID]*requestMade{}}
 		if err := d.collect(ops); err != nil {
 			return err
 		}
@@ -25,13 +25,13 @@ func (w *dedupe) Check(ctx context.Context, h *history.History) check.Result {
 			d.judgeRequest(d.requests[id])
 		}
 		for _, op := range ops {
-			if op.Call == callRead && op.Outcome == history.OK {
+			if op.Call == CallRead && op.Outcome == history.OK {
 				if err := d.judgeState(op); err != nil {
 					return err
 				}
 			}
 		}
-		d.judge()
+		d.Judge()
 		requests += len(d.order)
 		repeated += d.repeated
 		return nil
@@ -55,7 +55,7 @@ type requestMade struct {
 }
 
 type dedupeJudge struct {
-	*journal
+	*Journal
 	requests map[requestID]*requestMade
 	order    []requestID // by first attempt
 	repeated int         // requests with more than one attempt
@@ -65,7 +65,7 @@ type dedupeJudge struct {
 // another's id.
 func (d *dedupeJudge) collect(ops []history.Op) error {
 	for _, op := range ops {
-		if op.Call == callRead {
+		if op.Call == CallRead {
 			continue
 		}
 		in, _, err := attemptOf(op)
@@ -73,9 +73,9 @@ func (d *dedupeJudge) collect(ops []history.Op) error {
 			return err
 		}
 		if op.Call == callMismatch {
-			d.write(&written{ops: []history.Op{op}, invoke: op.Invoke, outcome: history.Refused, entries: []string{tokenName(in)}})
+			d.Write(&Written{Ops: []history.Op{op}, Invoke: op.Invoke, Outcome: history.Refused, Entries: []string{tokenName(in)}})
 			if op.Outcome == history.OK {
-				d.findings.add("request id taken twice", d.key, []history.Op{op}, "call %d sent another commit under request %d of %s, which had been answered, and was not refused", op.ID, in.Seq, in.Client)
+				d.Findings.Add("request id taken twice", d.Key, []history.Op{op}, "call %d sent another commit under request %d of %s, which had been answered, and was not refused", op.ID, in.Seq, in.Client)
 			}
 			continue
 		}
@@ -93,7 +93,7 @@ func (d *dedupeJudge) collect(ops []history.Op) error {
 			d.repeated++
 		}
 		if op.Code == string(agent.CodeIdempotencyMismatch) {
-			d.findings.add("taken for another commit", d.key, append(slices.Clone(r.ops), op), "call %d was refused as another commit than the first under request %d of %s, which it was not", op.ID, in.Seq, in.Client)
+			d.Findings.Add("taken for another commit", d.Key, append(slices.Clone(r.ops), op), "call %d was refused as another commit than the first under request %d of %s, which it was not", op.ID, in.Seq, in.Client)
 		}
 		r.ops = append(r.ops, op)
 		if op.Outcome == history.OK {
@@ -101,7 +101,7 @@ func (d *dedupeJudge) collect(ops []history.Op) error {
 		}
 	}
 	for _, id := range d.order {
-		d.write(d.requests[id].written())
+		d.Write(d.requests[id].written())
 	}
 	return nil
 }
@@ -110,20 +110,20 @@ func tokenName(in dedupeIn) string { return strconv.FormatInt(in.Token, 10) }
 
 // written is the request as an append. It was refused if it got a refusal from
 // the log, or if no attempt at it can have got there.
-func (r *requestMade) written() *written {
-	w := &written{ops: r.ops, invoke: r.ops[0].Invoke, outcome: history.Refused, entries: []string{tokenName(r.in)}}
+func (r *requestMade) written() *Written {
+	w := &Written{Ops: r.ops, Invoke: r.ops[0].Invoke, Outcome: history.Refused, Entries: []string{tokenName(r.in)}}
 	for _, op := range r.ops {
-		w.invoke = min(w.invoke, op.Invoke)
+		w.Invoke = min(w.Invoke, op.Invoke)
 		if op.Outcome == history.Unknown {
-			w.outcome = history.Unknown
+			w.Outcome = history.Unknown
 		}
 	}
 	if len(r.answers) == 0 {
 		return w
 	}
-	w.outcome = history.OK
+	w.Outcome = history.OK
 	if _, out, err := attemptOf(r.answers[0]); err == nil && out.Refused {
-		w.outcome = history.Refused
+		w.Outcome = history.Refused
 	}
 	return w
 }
@@ -141,7 +141,7 @@ func (d *dedupeJudge) judgeRequest(r *requestMade) {
 	}
 	for _, op := range r.answers {
 		if !bytes.Equal(op.Out, r.answers[0].Out) {
-			d.findings.add("two answers to one request", d.key, []history.Op{r.answers[0], op}, "calls %d and %d are attempts at one request, and were answered %s and %s",
+			d.Findings.Add("two answers to one request", d.Key, []history.Op{r.answers[0], op}, "calls %d and %d are attempts at one request, and were answered %s and %s",
 				r.answers[0].ID, op.ID, r.answers[0].Out, op.Out)
 		}
 		if op.Return < first.Return {
@@ -156,16 +156,16 @@ func (d *dedupeJudge) judgeRequest(r *requestMade) {
 	decided.Invoke = begun
 	if out.Refused {
 		if r.in.Rev == nil || *r.in.Rev == out.Rev {
-			d.findings.add("refused for no reason", d.key, []history.Op{first}, "call %d was refused by a thread at rev %d, which is what it asked for", first.ID, out.Rev)
+			d.Findings.Add("refused for no reason", d.Key, []history.Op{first}, "call %d was refused by a thread at rev %d, which is what it asked for", first.ID, out.Rev)
 		}
-		d.stood(decided, out.Rev, out.Rev)
+		d.Stood(decided, out.Rev, out.Rev)
 		return
 	}
 	if out.Rev != out.Seq+1 || out.Revision != out.Rev || r.in.Rev != nil && *r.in.Rev != out.Seq {
-		d.findings.add("applied wrong", d.key, []history.Op{first}, "call %d put its entry at seq %d, at rev %d, with the counter at revision %d: each commit adds one to both", first.ID, out.Seq, out.Rev, out.Revision)
+		d.Findings.Add("applied wrong", d.Key, []history.Op{first}, "call %d put its entry at seq %d, at rev %d, with the counter at revision %d: each commit adds one to both", first.ID, out.Seq, out.Rev, out.Revision)
 	}
-	d.holds(first, out.Seq, []string{tokenName(r.in)})
-	d.stood(decided, out.Seq, out.Rev)
+	d.Holds(first, out.Seq, []string{tokenName(r.in)})
+	d.Stood(decided, out.Seq, out.Rev)
 }
 
 // judgeState: thread and counter were written by the same commits, as often.
@@ -174,14 +174,14 @@ func (d *dedupeJudge) judgeState(op history.Op) error {
 	if err != nil {
 		return err
 	}
-	d.holds(op, 0, state.Tokens)
-	d.stood(op, state.Rev, state.Rev)
+	d.Holds(op, 0, state.Tokens)
+	d.Stood(op, state.Rev, state.Rev)
 	last := ""
 	if n := len(state.Tokens); n > 0 {
 		last = state.Tokens[n-1]
 	}
 	if uint64(len(state.Tokens)) != state.Rev || state.Revision != state.Rev || state.Counter != last {
-		d.findings.add("thread and counter differ", d.key, append(slices.Clone(d.writersOf(last, state.Counter)), op),
+		d.Findings.Add("thread and counter differ", d.Key, append(slices.Clone(d.writersOf(last, state.Counter)), op),
 			"call %d saw rev %d with %d entries, the last %q, and the counter at revision %d with %q: each commit adds one to both",
 			op.ID, state.Rev, len(state.Tokens), last, state.Revision, state.Counter)
 	}
@@ -191,8 +191,8 @@ func (d *dedupeJudge) judgeState(op history.Op) error {
 // writersOf are the attempts at some entries.
 func (d *dedupeJudge) writersOf(tokens ...string) (ops []history.Op) {
 	for _, token := range tokens {
-		if w := d.writers[token]; w != nil {
-			ops = append(ops, w.ops...)
+		if w := d.Writers[token]; w != nil {
+			ops = append(ops, w.Ops...)
 		}
 	}
 	return ops

@@ -16,22 +16,22 @@ import (
 
 // tried is an attempt at request seq of client a, which was applied at place.
 func tried(p, from, to int, seq uint64, token int64, place uint64) history.Op {
-	return ok(p, from, to, callCommit, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1},
+	return OK(p, from, to, CallCommit, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1},
 		dedupeOut{Rev: place + 1, Seq: place, Revision: place + 1, Entry: fmt.Sprint("entry_", place)})
 }
 
 // own is a commit that the client numbers by itself.
 func own(p, from, to int, token int64, place uint64) history.Op {
-	return ok(p, from, to, callCommit, "d1", dedupeIn{Token: token}, dedupeOut{Rev: place + 1, Seq: place, Revision: place + 1})
+	return OK(p, from, to, CallCommit, "d1", dedupeIn{Token: token}, dedupeOut{Rev: place + 1, Seq: place, Revision: place + 1})
 }
 
 // triedAt expects a rev, and was refused by a thread at another.
 func triedAt(p, from, to int, seq uint64, token int64, expected, rev uint64) history.Op {
-	return ok(p, from, to, callCommit, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1, Rev: &expected}, dedupeOut{Refused: true, Rev: rev})
+	return OK(p, from, to, CallCommit, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1, Rev: &expected}, dedupeOut{Refused: true, Rev: rev})
 }
 
 func mismatched(p, from, to int, seq uint64, token int64) history.Op {
-	return refused(ok(p, from, to, callMismatch, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1}, dedupeOut{}), "idempotency_mismatch")
+	return Refused(OK(p, from, to, callMismatch, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1}, dedupeOut{}), "idempotency_mismatch")
 }
 
 // counted is a thread that holds the tokens, and the counter that belongs to it.
@@ -41,54 +41,54 @@ func counted(p, from, to int, tokens ...int64) history.Op {
 		state.Counter = strconv.FormatInt(token, 10)
 		state.Tokens = append(state.Tokens, state.Counter)
 	}
-	return ok(p, from, to, callRead, "d1", struct{}{}, state)
+	return OK(p, from, to, CallRead, "d1", struct{}{}, state)
 }
 
 func TestDedupeHistories(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		calls script
+		calls Script
 		rule  string
 	}{
-		{"attempts get one answer", script{tried(1, 0, 1, 1, 7, 0), tried(2, 0, 2, 1, 7, 0), own(3, 3, 4, 8, 1), tried(1, 5, 6, 1, 7, 0), counted(2, 7, 8, 7, 8)}, ""},
-		{"after an unknown one", script{unknown(tried(1, 0, 1, 1, 7, 0)), counted(2, 2, 3), tried(2, 4, 5, 1, 7, 0), counted(2, 7, 8, 7)}, ""},
-		{"none of them was heard of", script{unknown(tried(1, 0, 1, 1, 7, 0)), unknown(tried(2, 0, 1, 1, 7, 0)), counted(2, 7, 8, 7)}, ""},
-		{"none of them came", script{unknown(tried(1, 0, 1, 1, 7, 0)), refused(tried(2, 0, 1, 1, 7, 0), "unavailable"), counted(2, 7, 8)}, ""},
-		{"one was refused at the door, another was not", script{refused(tried(2, 0, 1, 1, 7, 0), "unavailable"), tried(1, 2, 3, 1, 7, 0), counted(2, 7, 8, 7)}, ""},
-		{"applied twice", script{unknown(tried(1, 0, 1, 1, 7, 0)), tried(2, 4, 5, 1, 7, 0), counted(2, 7, 8, 7, 7)}, "duplicate entry"},
-		{"applied twice, by the client", script{own(1, 0, 1, 7, 1), counted(2, 7, 8, 7, 7)}, "duplicate entry"},
-		{"two answers", script{tried(1, 0, 1, 1, 7, 0), tried(2, 2, 3, 1, 7, 1)}, "two answers to one request"},
-		{"applied, and then refused", script{tried(1, 0, 1, 1, 7, 0), triedAt(2, 2, 3, 1, 7, 0, 1)}, "two answers to one request"},
-		{"a refusal stays one", script{tried(1, 0, 1, 1, 7, 0), triedAt(2, 2, 3, 2, 8, 0, 1), triedAt(1, 4, 5, 2, 8, 0, 1), counted(2, 7, 8, 7)}, ""},
-		{"a refused one is there", script{tried(1, 0, 1, 1, 7, 0), triedAt(2, 2, 3, 2, 8, 2, 1), counted(2, 7, 8, 7, 8)}, "refused append applied"},
-		{"refused at its own rev", script{triedAt(2, 2, 3, 2, 8, 0, 0)}, "refused for no reason"},
-		{"all attempts refused at the door", script{refused(tried(1, 0, 1, 1, 7, 0), "unavailable"), counted(2, 7, 8, 7)}, "refused append applied"},
-		{"an acknowledged one is lost", script{tried(1, 0, 1, 1, 7, 0), counted(2, 2, 3)}, "lost append"},
-		{"a stale read", script{tried(1, 0, 1, 1, 7, 0), counted(2, 2, 3), counted(2, 4, 5, 7)}, "stale read"},
-		{"another in its place", script{tried(1, 0, 1, 1, 7, 0), own(2, 0, 1, 8, 0)}, "two appends at one seq"},
-		{"from nowhere", script{counted(2, 2, 3, 9)}, "entry from nowhere"},
-		{"another body is refused", script{tried(1, 0, 1, 1, 7, 0), mismatched(2, 2, 3, 1, 8), unknown(mismatched(2, 4, 5, 1, 9)), counted(2, 6, 7, 7)}, ""},
-		{"another body is answered", script{tried(1, 0, 1, 1, 7, 0), ok(2, 2, 3, callMismatch, "d1", dedupeIn{Token: 8, Client: "a", Seq: 1}, dedupeOut{Rev: 1, Revision: 1})}, "request id taken twice"},
-		{"another body applies", script{tried(1, 0, 1, 1, 7, 0), unknown(mismatched(2, 2, 3, 1, 8)), counted(2, 6, 7, 7, 8)}, "refused append applied"},
-		{"the counter was written once more", script{tried(1, 0, 1, 1, 7, 0), ok(1, 2, 3, callRead, "d1", struct{}{}, dedupeState{Rev: 1, Tokens: []string{"7"}, Revision: 2, Counter: "7"})}, "thread and counter differ"},
-		{"the counter holds another", script{tried(1, 0, 1, 1, 7, 0), own(1, 2, 3, 8, 1), ok(1, 4, 5, callRead, "d1", struct{}{}, dedupeState{Rev: 2, Tokens: []string{"7", "8"}, Revision: 2, Counter: "7"})}, "thread and counter differ"},
-		{"taken for another", script{tried(1, 0, 1, 1, 7, 0), refused(tried(2, 2, 3, 1, 7, 0), "idempotency_mismatch")}, "taken for another commit"},
-		{"half a commit", script{ok(1, 0, 1, callCommit, "d1", dedupeIn{Token: 7}, dedupeOut{Rev: 1, Seq: 0, Revision: 2})}, "applied wrong"},
-		{"decided long before it was told", script{unknown(tried(1, 0, 1, 1, 7, 0)), counted(2, 2, 3, 7), own(2, 4, 5, 8, 1), tried(2, 6, 7, 1, 7, 0)}, ""},
-		{"decided before it was asked", script{counted(2, 0, 1, 7), tried(1, 2, 3, 1, 7, 0)}, "stale answer"},
+		{"attempts get one answer", Script{tried(1, 0, 1, 1, 7, 0), tried(2, 0, 2, 1, 7, 0), own(3, 3, 4, 8, 1), tried(1, 5, 6, 1, 7, 0), counted(2, 7, 8, 7, 8)}, ""},
+		{"after an unknown one", Script{Unknown(tried(1, 0, 1, 1, 7, 0)), counted(2, 2, 3), tried(2, 4, 5, 1, 7, 0), counted(2, 7, 8, 7)}, ""},
+		{"none of them was heard of", Script{Unknown(tried(1, 0, 1, 1, 7, 0)), Unknown(tried(2, 0, 1, 1, 7, 0)), counted(2, 7, 8, 7)}, ""},
+		{"none of them came", Script{Unknown(tried(1, 0, 1, 1, 7, 0)), Refused(tried(2, 0, 1, 1, 7, 0), "unavailable"), counted(2, 7, 8)}, ""},
+		{"one was refused at the door, another was not", Script{Refused(tried(2, 0, 1, 1, 7, 0), "unavailable"), tried(1, 2, 3, 1, 7, 0), counted(2, 7, 8, 7)}, ""},
+		{"applied twice", Script{Unknown(tried(1, 0, 1, 1, 7, 0)), tried(2, 4, 5, 1, 7, 0), counted(2, 7, 8, 7, 7)}, "duplicate entry"},
+		{"applied twice, by the client", Script{own(1, 0, 1, 7, 1), counted(2, 7, 8, 7, 7)}, "duplicate entry"},
+		{"two answers", Script{tried(1, 0, 1, 1, 7, 0), tried(2, 2, 3, 1, 7, 1)}, "two answers to one request"},
+		{"applied, and then refused", Script{tried(1, 0, 1, 1, 7, 0), triedAt(2, 2, 3, 1, 7, 0, 1)}, "two answers to one request"},
+		{"a refusal stays one", Script{tried(1, 0, 1, 1, 7, 0), triedAt(2, 2, 3, 2, 8, 0, 1), triedAt(1, 4, 5, 2, 8, 0, 1), counted(2, 7, 8, 7)}, ""},
+		{"a refused one is there", Script{tried(1, 0, 1, 1, 7, 0), triedAt(2, 2, 3, 2, 8, 2, 1), counted(2, 7, 8, 7, 8)}, "refused append applied"},
+		{"refused at its own rev", Script{triedAt(2, 2, 3, 2, 8, 0, 0)}, "refused for no reason"},
+		{"all attempts refused at the door", Script{Refused(tried(1, 0, 1, 1, 7, 0), "unavailable"), counted(2, 7, 8, 7)}, "refused append applied"},
+		{"an acknowledged one is lost", Script{tried(1, 0, 1, 1, 7, 0), counted(2, 2, 3)}, "lost append"},
+		{"a stale read", Script{tried(1, 0, 1, 1, 7, 0), counted(2, 2, 3), counted(2, 4, 5, 7)}, "stale read"},
+		{"another in its place", Script{tried(1, 0, 1, 1, 7, 0), own(2, 0, 1, 8, 0)}, "two appends at one seq"},
+		{"from nowhere", Script{counted(2, 2, 3, 9)}, "entry from nowhere"},
+		{"another body is refused", Script{tried(1, 0, 1, 1, 7, 0), mismatched(2, 2, 3, 1, 8), Unknown(mismatched(2, 4, 5, 1, 9)), counted(2, 6, 7, 7)}, ""},
+		{"another body is answered", Script{tried(1, 0, 1, 1, 7, 0), OK(2, 2, 3, callMismatch, "d1", dedupeIn{Token: 8, Client: "a", Seq: 1}, dedupeOut{Rev: 1, Revision: 1})}, "request id taken twice"},
+		{"another body applies", Script{tried(1, 0, 1, 1, 7, 0), Unknown(mismatched(2, 2, 3, 1, 8)), counted(2, 6, 7, 7, 8)}, "refused append applied"},
+		{"the counter was written once more", Script{tried(1, 0, 1, 1, 7, 0), OK(1, 2, 3, CallRead, "d1", struct{}{}, dedupeState{Rev: 1, Tokens: []string{"7"}, Revision: 2, Counter: "7"})}, "thread and counter differ"},
+		{"the counter holds another", Script{tried(1, 0, 1, 1, 7, 0), own(1, 2, 3, 8, 1), OK(1, 4, 5, CallRead, "d1", struct{}{}, dedupeState{Rev: 2, Tokens: []string{"7", "8"}, Revision: 2, Counter: "7"})}, "thread and counter differ"},
+		{"taken for another", Script{tried(1, 0, 1, 1, 7, 0), Refused(tried(2, 2, 3, 1, 7, 0), "idempotency_mismatch")}, "taken for another commit"},
+		{"half a commit", Script{OK(1, 0, 1, CallCommit, "d1", dedupeIn{Token: 7}, dedupeOut{Rev: 1, Seq: 0, Revision: 2})}, "applied wrong"},
+		{"decided long before it was told", Script{Unknown(tried(1, 0, 1, 1, 7, 0)), counted(2, 2, 3, 7), own(2, 4, 5, 8, 1), tried(2, 6, 7, 1, 7, 0)}, ""},
+		{"decided before it was asked", Script{counted(2, 0, 1, 7), tried(1, 2, 3, 1, 7, 0)}, "stale answer"},
 	} {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newDedupe(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newDedupe(), c.calls.History()), c.rule) })
 	}
 }
 
 func TestDedupeCheckGivesUp(t *testing.T) {
-	givesUp(t, newDedupe(), script{tried(1, 0, 1, 1, 7, 0)}.history())
+	GivesUp(t, newDedupe(), Script{tried(1, 0, 1, 1, 7, 0)}.History())
 }
 
 // madeUpRequests is what one thread and its counter answer to requests that
 // are sent up to three times each, however the attempts overlap.
-func madeUpRequests(d draw, n int, key string) script {
-	var s script
+func madeUpRequests(d Draw, n int, key string) Script {
+	var s Script
 	var all []int64
 	type made struct {
 		in  dedupeIn
@@ -100,9 +100,9 @@ func madeUpRequests(d draw, n int, key string) script {
 		state, _ := history.Decode[dedupeState](op.Out)
 		return state
 	}
-	for i, m := range execution(d, n, 5) {
+	for i, m := range Execution(d, n, 5) {
 		if d(0, 4) == 0 {
-			s = append(s, m.op(callRead, key, struct{}{}, state()))
+			s = append(s, m.Op(CallRead, key, struct{}{}, state()))
 			continue
 		}
 		var r *made
@@ -111,12 +111,12 @@ func madeUpRequests(d draw, n int, key string) script {
 		} else {
 			r = &made{in: dedupeIn{Token: int64(i), Client: "a", Seq: uint64(i + 1)}}
 			if len(all) > 0 && d(0, 3) == 0 {
-				r.in.Rev = is(uint64(len(all) - d(0, 1)))
+				r.in.Rev = Uint64(uint64(len(all) - d(0, 1)))
 			}
 			requests = append(requests, r)
 		}
-		if m.lost {
-			s = append(s, m.op(callCommit, key, r.in, nil))
+		if m.Lost {
+			s = append(s, m.Op(CallCommit, key, r.in, nil))
 			continue
 		}
 		if r.out == nil {
@@ -128,9 +128,9 @@ func madeUpRequests(d draw, n int, key string) script {
 				r.out = &dedupeOut{Rev: rev + 1, Seq: rev, Revision: rev + 1}
 			}
 		}
-		s = append(s, m.op(callCommit, key, r.in, *r.out))
+		s = append(s, m.Op(CallCommit, key, r.in, *r.out))
 	}
-	return append(s, ok(99, s.end(), s.end()+1, callRead, key, struct{}{}, state()))
+	return append(s, OK(99, s.End(), s.End()+1, CallRead, key, struct{}{}, state()))
 }
 
 // TestDedupeExecutions: what one thread and its counter answered is sound,
@@ -138,13 +138,13 @@ func madeUpRequests(d draw, n int, key string) script {
 // it is not.
 func TestDedupeExecutions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		d := drawn(r)
+		d := Drawn(r)
 		sound := madeUpRequests(d, d(1, 60), "d1")
-		if got := check1(newDedupe(), sound); got.Verdict != check.OK {
-			r.Fatalf("sound, judged %s: %v", got.Verdict, details(got))
+		if got := Check(newDedupe(), sound); got.Verdict != check.OK {
+			r.Fatalf("sound, judged %s: %v", got.Verdict, Details(got))
 		}
-		wrong := sound.copied()
-		commits := answered(sound, func(op history.Op) bool { return op.Call == callCommit })
+		wrong := sound.Copied()
+		commits := Answered(sound, func(op history.Op) bool { return op.Call == CallCommit })
 		last := len(wrong) - 1
 		if len(commits) > 0 && d(0, 1) == 0 {
 			last = rapid.SampledFrom(commits).Draw(r, "wrong")
@@ -153,7 +153,7 @@ func TestDedupeExecutions(t *testing.T) {
 				r.Fatal(err)
 			}
 			out.Rev, out.Seq, out.Revision = out.Rev+1000, out.Seq+1000, out.Revision+1000
-			wrong[last].Out = raw(out)
+			wrong[last].Out = Raw(out)
 		} else {
 			state, err := history.Decode[dedupeState](wrong[last].Out)
 			if err != nil {
@@ -165,9 +165,9 @@ func TestDedupeExecutions(t *testing.T) {
 			}
 			state.Tokens = append(slices.Clone(state.Tokens), again)
 			state.Rev, state.Revision, state.Counter = state.Rev+1, state.Revision+1, again
-			wrong[last].Out = raw(state)
+			wrong[last].Out = Raw(state)
 		}
-		if got := check1(newDedupe(), wrong); got.Verdict != check.Violation {
+		if got := Check(newDedupe(), wrong); got.Verdict != check.Violation {
 			r.Fatalf("call %d was answered %s instead of %s, judged %s", last, wrong[last].Out, sound[last].Out, got.Verdict)
 		}
 	})
@@ -217,21 +217,21 @@ func TestTheBoardSharesRequests(t *testing.T) {
 
 // BenchmarkDedupeCheck judges threads of 300 attempts, as a run makes them.
 func BenchmarkDedupeCheck(b *testing.B) {
-	d := thrown(rand.New(rand.NewPCG(1, 2)))
-	var all script
+	d := Thrown(rand.New(rand.NewPCG(1, 2)))
+	var all Script
 	for key := range 50 {
 		all = append(all, madeUpRequests(d, dedupeCalls, fmt.Sprint("d", key))...)
 	}
-	h := all.history()
+	h := all.History()
 	b.ReportAllocs()
 	for b.Loop() {
 		if r := newDedupe().Check(b.Context(), h); r.Verdict != check.OK {
-			b.Fatalf("judged %s: %s %v", r.Verdict, r.Why, details(r))
+			b.Fatalf("judged %s: %s %v", r.Verdict, r.Why, Details(r))
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(h.Ops)), "ns/call")
 }
 
 func BenchmarkDedupeAMillionCalls(b *testing.B) {
-	aMillionCalls(b, newDedupe(), dedupeCalls, madeUpRequests)
+	AMillionCalls(b, newDedupe(), dedupeCalls, madeUpRequests)
 }

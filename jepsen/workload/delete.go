@@ -60,7 +60,7 @@ type deleteSeen struct {
 
 func (w *deletion) Run(ctx context.Context, p *Process) {
 	known := map[string][]uint64{} // :: key → incarnations that the process has heard of, in that order
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys[p.Rand.IntN(len(w.keys))].Pick(p)
 		seen, err := w.call(ctx, p, key, known[key])
 		if err == nil && seen.Incarnation > 0 {
@@ -75,7 +75,7 @@ func (w *deletion) Final(ctx context.Context, p *Process) error {
 	for _, keys := range w.keys {
 		all = append(all, keys.All()...)
 	}
-	return finalReads(ctx, all, func(key string) error {
+	return FinalReads(ctx, all, func(key string) error {
 		_, err := w.get(ctx, p, key)
 		return err
 	})
@@ -87,7 +87,7 @@ func (w *deletion) call(ctx context.Context, p *Process, key string, known []uin
 	if n := len(known); n > 0 {
 		newest, some = known[n-1], known[p.Rand.IntN(n)]
 	}
-	put := deletePut{Name: writeName(p, w.calls.Add(1))}
+	put := deletePut{Name: WriteName(p, w.calls.Add(1))}
 	switch draw := p.Rand.IntN(1000); {
 	case draw < 300:
 		return w.get(ctx, p, key)
@@ -129,7 +129,7 @@ func (*deletion) delete(ctx context.Context, p *Process, key string, in deleteCa
 
 func (*deletion) get(ctx context.Context, p *Process, key string) (deleteSeen, error) {
 	return Call(ctx, p, "get", key, false, struct{}{}, func(ctx context.Context) (deleteSeen, error) {
-		index, answers, err := findAll(ctx, p, mortalOf(key).get(key))
+		index, answers, err := FindAll(ctx, p, mortalOf(key).get(key))
 		out := deleteSeen{Index: index}
 		if err != nil || answers[0] == nil {
 			return out, err

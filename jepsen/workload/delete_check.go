@@ -16,8 +16,8 @@ import (
 // all calls: revisions follow one another in an incarnation, a delete ends it,
 // and a later one has a greater number.
 func (*deletion) Check(ctx context.Context, h *history.History) check.Result {
-	return byKey(ctx, "delete", h, func(key string, ops []history.Op, f *findings) error {
-		m := &mortality{ledger: newLedger(key, ops, f), puts: map[int]deletePut{}, deletes: map[int]deleteCall{}, seen: map[int]deleteSeen{}}
+	return ByKey(ctx, "delete", h, func(key string, ops []history.Op, f *Findings) error {
+		m := &mortality{Ledger: NewLedger(key, ops, f), puts: map[int]deletePut{}, deletes: map[int]deleteCall{}, seen: map[int]deleteSeen{}}
 		if err := m.load(); err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (*deletion) Check(ctx context.Context, h *history.History) check.Result {
 		m.judgeLives()
 		m.judgeSeals()
 		m.judgeLog()
-		if !m.disordered {
+		if !m.Disordered {
 			m.judgeVersions()
 		}
 		return nil
@@ -34,18 +34,18 @@ func (*deletion) Check(ctx context.Context, h *history.History) check.Result {
 
 // mortality is the history of one id. Calls go by their place in it.
 type mortality struct {
-	*ledger
+	*Ledger
 	puts    map[int]deletePut
 	deletes map[int]deleteCall
 	seen    map[int]deleteSeen // of calls that were answered
 }
 
 func (m *mortality) load() (err error) {
-	for call, op := range m.ops {
+	for call, op := range m.Ops {
 		switch op.Call {
 		case "put":
 			m.puts[call], err = history.Decode[deletePut](op.In)
-			m.authored(call, "", m.puts[call].Name)
+			m.Authored(call, "", m.puts[call].Name)
 		case "delete":
 			m.deletes[call], err = history.Decode[deleteCall](op.In)
 		}
@@ -64,7 +64,7 @@ func (m *mortality) load() (err error) {
 // place finds out which write made which revision, and holds each call to what
 // it asked for.
 func (m *mortality) place() {
-	for call, op := range m.ops {
+	for call, op := range m.Ops {
 		seen, answered := m.seen[call]
 		if !answered {
 			continue
@@ -74,18 +74,18 @@ func (m *mortality) place() {
 		meant := put.Incarnation + del.Incarnation
 		switch {
 		case meant > 0 && seen.Incarnation != meant:
-			m.findings.add("another incarnation", m.key, m.of(call), "%s meant incarnation %d, and came upon %d", nameOf(op), meant, seen.Incarnation)
+			m.Findings.Add("another incarnation", m.Key, m.Of(call), "%s meant incarnation %d, and came upon %d", NameOf(op), meant, seen.Incarnation)
 		case put.New && seen.Revision != 1:
-			m.findings.add("expectation ignored", m.key, m.of(call), "%s expected nothing there, and made revision %d", nameOf(op), seen.Revision)
+			m.Findings.Add("expectation ignored", m.Key, m.Of(call), "%s expected nothing there, and made revision %d", NameOf(op), seen.Revision)
 		}
 		switch {
 		case isPut:
-			m.saw(put.Name, incarnationName(seen.Incarnation), seen.Revision, call)
+			m.Saw(put.Name, IncarnationName(seen.Incarnation), seen.Revision, call)
 		case !isDelete && seen.Incarnation > 0:
-			m.saw(seen.Name, incarnationName(seen.Incarnation), seen.Revision, call)
+			m.Saw(seen.Name, IncarnationName(seen.Incarnation), seen.Revision, call)
 		}
 	}
-	m.settle()
+	m.Settle()
 }
 
 // instant is a version of the id: a revision of an incarnation, or its end.
@@ -101,11 +101,11 @@ func (a instant) before(b instant) bool {
 // or left something behind.
 func (m *mortality) instants() map[int]instant {
 	all := map[int]instant{}
-	for call := range m.ops {
+	for call := range m.Ops {
 		seen, answered := m.seen[call]
 		if put, isPut := m.puts[call]; isPut && !answered {
-			home := m.home[put.Name] // somebody saw it, whatever its caller was told
-			answered, seen.Incarnation, seen.Revision = home != "", incarnationOf(home), m.object(home).version[put.Name]
+			home := m.Home[put.Name] // somebody saw it, whatever its caller was told
+			answered, seen.Incarnation, seen.Revision = home != "", IncarnationOf(home), m.Object(home).Version[put.Name]
 		}
 		switch _, isDelete := m.deletes[call]; {
 		case !answered || seen.Incarnation == 0:
@@ -140,12 +140,12 @@ func (m *mortality) judgeVersions() {
 		version[one] = uint64(i) + 1
 	}
 	transactions, ends := map[int]*model.Transaction{}, map[instant]int{}
-	for call := range m.ops {
+	for call := range m.Ops {
 		one, known := at[call]
 		if !known {
 			continue
 		}
-		access := []model.Access{{Object: m.key, Version: version[one]}}
+		access := []model.Access{{Object: m.Key, Version: version[one]}}
 		_, isPut := m.puts[call]
 		_, isDelete := m.deletes[call]
 		if !isPut && !isDelete {
@@ -154,10 +154,10 @@ func (m *mortality) judgeVersions() {
 		}
 		transactions[call] = &model.Transaction{Writes: access}
 		if other, twice := ends[one]; twice && isDelete {
-			m.findings.add("deleted twice", m.key, m.of(other, call), "%s and %s deleted incarnation %d", nameOf(m.ops[other]), nameOf(m.ops[call]), one.incarnation)
+			m.Findings.Add("deleted twice", m.Key, m.Of(other, call), "%s and %s deleted incarnation %d", NameOf(m.Ops[other]), NameOf(m.Ops[call]), one.incarnation)
 			return // a version with two writers has no place in an order
 		}
 		ends[one] = call
 	}
-	m.judgeOrder(transactions)
+	m.JudgeOrder(transactions)
 }

@@ -12,64 +12,64 @@ import (
 func TestDeleteFindsEachWrong(t *testing.T) {
 	put := func(process, at int, in deletePut, incarnation, revision, index uint64) history.Op {
 		out := deleteSeen{Incarnation: incarnation, Revision: revision, Index: index, Time: int64(index) * 1000}
-		return ok(process, at, at+1, "put", "k", in, out)
+		return OK(process, at, at+1, "put", "k", in, out)
 	}
 	del := func(process, at int, in deleteCall, incarnation, index uint64) history.Op {
-		return ok(process, at, at+1, "delete", "k", in, deleteSeen{Incarnation: incarnation, Index: index, Time: int64(index) * 1000})
+		return OK(process, at, at+1, "delete", "k", in, deleteSeen{Incarnation: incarnation, Index: index, Time: int64(index) * 1000})
 	}
 	get := func(process, at int, incarnation, revision uint64, name string, index uint64) history.Op {
-		return ok(process, at, at+1, "get", "k", struct{}{}, deleteSeen{Incarnation: incarnation, Revision: revision, Name: name, Index: index})
+		return OK(process, at, at+1, "get", "k", struct{}{}, deleteSeen{Incarnation: incarnation, Revision: revision, Name: name, Index: index})
 	}
 	a, b := deletePut{Name: "a"}, deletePut{Name: "b"}
 	late, fresh := deletePut{Name: "b", Incarnation: 1}, deletePut{Name: "b", New: true}
-	gone := script{put(1, 0, a, 1, 1, 1), del(1, 2, deleteCall{}, 1, 2)}
-	after := func(more ...history.Op) script { return append(append(script{}, gone...), more...) }
-	sealed := script{put(1, 0, a, 1, 1, 1), del(1, 2, deleteCall{Seal: 5 * time.Second}, 1, 2)}
+	gone := Script{put(1, 0, a, 1, 1, 1), del(1, 2, deleteCall{}, 1, 2)}
+	after := func(more ...history.Op) Script { return append(append(Script{}, gone...), more...) }
+	sealed := Script{put(1, 0, a, 1, 1, 1), del(1, 2, deleteCall{Seal: 5 * time.Second}, 1, 2)}
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 	}{
 		{"deleted and made anew", "", after(get(2, 4, 0, 0, "", 2), put(2, 6, b, 3, 1, 3), get(2, 8, 3, 1, "b", 3))},
-		{"a late write is refused", "", after(refused(put(2, 4, late, 0, 0, 0), "deleted"))},
-		{"a write that names the one that is there", "", script{put(1, 0, a, 1, 1, 1), put(1, 2, late, 1, 2, 2), get(2, 4, 1, 2, "b", 2)}},
-		{"an unknown delete may have applied", "", script{put(1, 0, a, 1, 1, 1), unknown(del(1, 2, deleteCall{}, 0, 0)), get(2, 4, 0, 0, "", 2)}},
-		{"or apply later", "", script{put(1, 0, a, 1, 1, 1), unknown(del(1, 2, deleteCall{}, 0, 0)), get(2, 4, 1, 1, "a", 2), get(2, 6, 0, 0, "", 3)}},
-		{"an unknown write without a name may come late", "", script{
-			put(1, 0, a, 1, 1, 1), unknown(put(2, 1, b, 0, 0, 0)), del(1, 2, deleteCall{}, 1, 2), get(2, 4, 3, 1, "b", 3),
+		{"a late write is refused", "", after(Refused(put(2, 4, late, 0, 0, 0), "deleted"))},
+		{"a write that names the one that is there", "", Script{put(1, 0, a, 1, 1, 1), put(1, 2, late, 1, 2, 2), get(2, 4, 1, 2, "b", 2)}},
+		{"an unknown delete may have applied", "", Script{put(1, 0, a, 1, 1, 1), Unknown(del(1, 2, deleteCall{}, 0, 0)), get(2, 4, 0, 0, "", 2)}},
+		{"or apply later", "", Script{put(1, 0, a, 1, 1, 1), Unknown(del(1, 2, deleteCall{}, 0, 0)), get(2, 4, 1, 1, "a", 2), get(2, 6, 0, 0, "", 3)}},
+		{"an unknown write without a name may come late", "", Script{
+			put(1, 0, a, 1, 1, 1), Unknown(put(2, 1, b, 0, 0, 0)), del(1, 2, deleteCall{}, 1, 2), get(2, 4, 3, 1, "b", 3),
 		}},
 		{"nothing to delete", "", after(del(2, 4, deleteCall{}, 0, 3))},
 		{"a seal that is over", "", append(sealed, put(2, 4, b, 8, 1, 8))},
-		{"a seal that holds", "", append(sealed, refused(put(2, 4, b, 0, 0, 0), "deleted"))},
+		{"a seal that holds", "", append(sealed, Refused(put(2, 4, b, 0, 0, 0), "deleted"))},
 		{"a late write brings it back", "brought back", after(put(2, 4, late, 1, 2, 3))},
 		{"it is there again", "brought back", after(get(2, 4, 1, 1, "a", 3))},
-		{"it is there again after it was seen to be gone", "brought back", script{
-			put(1, 0, a, 1, 1, 1), unknown(del(1, 2, deleteCall{}, 0, 0)), get(2, 4, 0, 0, "", 2), get(2, 6, 1, 1, "a", 3),
+		{"it is there again after it was seen to be gone", "brought back", Script{
+			put(1, 0, a, 1, 1, 1), Unknown(del(1, 2, deleteCall{}, 0, 0)), get(2, 4, 0, 0, "", 2), get(2, 6, 1, 1, "a", 3),
 		}},
 		{"deleted again", "brought back", after(del(2, 4, deleteCall{}, 1, 3))},
 		{"numbers that fall", "brought back", after(put(2, 4, b, 3, 1, 3), del(2, 6, deleteCall{}, 3, 4), put(3, 8, deletePut{Name: "c"}, 2, 1, 5))},
-		{"deleted by two", "deleted twice", script{put(1, 0, a, 1, 1, 1), del(2, 2, deleteCall{}, 1, 2), del(3, 2, deleteCall{}, 1, 3)}},
-		{"gone by itself", "vanished", script{put(1, 0, a, 1, 1, 1), get(2, 4, 0, 0, "", 2)}},
-		{"gone by itself and made anew", "vanished", script{put(1, 0, a, 1, 1, 1), put(2, 4, b, 2, 1, 2)}},
-		{"gone by a delete of another", "vanished", script{put(1, 0, a, 4, 1, 1), unknown(del(1, 2, deleteCall{Incarnation: 1}, 0, 0)), get(2, 4, 0, 0, "", 2)}},
+		{"deleted by two", "deleted twice", Script{put(1, 0, a, 1, 1, 1), del(2, 2, deleteCall{}, 1, 2), del(3, 2, deleteCall{}, 1, 3)}},
+		{"gone by itself", "vanished", Script{put(1, 0, a, 1, 1, 1), get(2, 4, 0, 0, "", 2)}},
+		{"gone by itself and made anew", "vanished", Script{put(1, 0, a, 1, 1, 1), put(2, 4, b, 2, 1, 2)}},
+		{"gone by a delete of another", "vanished", Script{put(1, 0, a, 4, 1, 1), Unknown(del(1, 2, deleteCall{Incarnation: 1}, 0, 0)), get(2, 4, 0, 0, "", 2)}},
 		{"another one was written", "another incarnation", after(put(2, 4, late, 3, 1, 3))},
 		{"another one was deleted", "another incarnation", after(put(2, 4, b, 3, 1, 3), del(2, 6, deleteCall{Incarnation: 1}, 3, 4))},
-		{"over what was not to be there", "expectation ignored", script{put(1, 0, a, 1, 1, 1), put(2, 2, fresh, 1, 2, 2)}},
+		{"over what was not to be there", "expectation ignored", Script{put(1, 0, a, 1, 1, 1), put(2, 2, fresh, 1, 2, 2)}},
 		{"a seal that is broken", "broken seal", append(sealed, put(2, 4, b, 6, 1, 6))},
-		{"the longest seal", "broken seal", script{del(1, 2, deleteCall{Seal: sealForever}, 0, 2), put(2, 4, b, 1<<40, 1, 1<<40)}},
-		{"refused and nobody sealed it", "refused for nothing", after(refused(put(2, 4, b, 0, 0, 0), "deleted"))},
-		{"refused and it was there", "refused for nothing", script{put(1, 0, a, 1, 1, 1), refused(put(2, 4, late, 0, 0, 0), "deleted")}},
-		{"refused and there", "refused but applied", script{put(1, 0, a, 1, 1, 1), refused(put(2, 2, b, 0, 0, 0), "conflict"), get(2, 4, 1, 2, "b", 2)}},
-		{"in two incarnations", "applied twice", after(unknown(put(2, 4, b, 0, 0, 0)), get(2, 6, 3, 1, "b", 3), get(2, 8, 4, 1, "b", 4))},
-		{"a stale read", "lost or stale", script{put(1, 0, a, 1, 1, 1), put(1, 2, b, 1, 2, 2), get(2, 4, 1, 1, "a", 2)}},
-		{"an older index", "index went back", script{put(1, 0, a, 1, 1, 7), get(2, 4, 1, 1, "a", 6)}},
-		{"an older time", "time ran back", script{
-			put(1, 0, a, 1, 1, 1), ok(1, 2, 3, "put", "k", b, deleteSeen{Incarnation: 1, Revision: 2, Index: 2, Time: 999}),
+		{"the longest seal", "broken seal", Script{del(1, 2, deleteCall{Seal: sealForever}, 0, 2), put(2, 4, b, 1<<40, 1, 1<<40)}},
+		{"refused and nobody sealed it", "refused for nothing", after(Refused(put(2, 4, b, 0, 0, 0), "deleted"))},
+		{"refused and it was there", "refused for nothing", Script{put(1, 0, a, 1, 1, 1), Refused(put(2, 4, late, 0, 0, 0), "deleted")}},
+		{"refused and there", "refused but applied", Script{put(1, 0, a, 1, 1, 1), Refused(put(2, 2, b, 0, 0, 0), "conflict"), get(2, 4, 1, 2, "b", 2)}},
+		{"in two incarnations", "applied twice", after(Unknown(put(2, 4, b, 0, 0, 0)), get(2, 6, 3, 1, "b", 3), get(2, 8, 4, 1, "b", 4))},
+		{"a stale read", "lost or stale", Script{put(1, 0, a, 1, 1, 1), put(1, 2, b, 1, 2, 2), get(2, 4, 1, 1, "a", 2)}},
+		{"an older index", "index went back", Script{put(1, 0, a, 1, 1, 7), get(2, 4, 1, 1, "a", 6)}},
+		{"an older time", "time ran back", Script{
+			put(1, 0, a, 1, 1, 1), OK(1, 2, 3, "put", "k", b, deleteSeen{Incarnation: 1, Revision: 2, Index: 2, Time: 999}),
 		}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newDelete(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newDelete(), c.calls.History()), c.rule) })
 	}
-	givesUp(t, newDelete(), cases[0].calls.history())
+	GivesUp(t, newDelete(), cases[0].calls.History())
 }
 
 // deleteStore is a sound store of one id.
@@ -122,8 +122,8 @@ func (s *deleteStore) do(_ string, in any) any {
 func deleteHistory(seed uint64, processes, calls int) *history.History {
 	s := &deleteStore{r: rand.New(rand.NewPCG(seed, 9)), time: 1}
 	n, known := 0, []uint64{0}
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(int) (string, any) {
 		n++
 		meant := uint64(0)
 		if s.r.IntN(3) == 0 {
@@ -140,15 +140,15 @@ func deleteHistory(seed uint64, processes, calls int) *history.History {
 			return "delete", deleteCall{Seal: time.Duration(1+s.r.IntN(5)) * time.Second}
 		}
 	}
-	run.heard = func(_ int, out any) {
+	run.Heard = func(_ int, out any) {
 		if seen, is := out.(deleteSeen); is && seen.Incarnation > 0 {
 			known = append(known, seen.Incarnation)
 		}
 	}
-	h := run.history("value1")
+	h := run.History("value1")
 	for i, op := range h.Ops {
 		if string(op.Out) == "{}" {
-			h.Ops[i] = refused(op, "deleted")
+			h.Ops[i] = Refused(op, "deleted")
 		}
 	}
 	return h
@@ -156,7 +156,7 @@ func deleteHistory(seed uint64, processes, calls int) *history.History {
 
 func TestDeletePassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return deleteHistory(seed, 1+int(seed%9), 200) }
-	tellsApart(t, newDelete, run, 10, spoilDelete)
+	TellsApart(t, newDelete, run, 10, spoilDelete)
 }
 
 // spoilDelete makes one read see an incarnation that was deleted before it
@@ -176,7 +176,7 @@ func spoilDelete(r *rand.Rand, h *history.History) string {
 				panic(err)
 			}
 			if out.Incarnation > 0 && deletedBefore(h, out.Incarnation, op.Invoke) {
-				op.Out = raw(out)
+				op.Out = Raw(out)
 				return fmt.Sprintf("incarnation %d in call %d", out.Incarnation, op.ID)
 			}
 		}
@@ -198,5 +198,5 @@ func deletedBefore(h *history.History, incarnation uint64, when time.Duration) b
 
 func BenchmarkDeleteCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return deleteHistory(seed, 9, 150) }
-	scales(b, newDelete(), ofKeys(60, named("value"), run))
+	Scales(b, newDelete(), OfKeys(60, Named("value"), run))
 }

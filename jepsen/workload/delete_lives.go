@@ -45,14 +45,14 @@ func (s *standing) learn(call int, at instant, buried, index uint64) {
 func (m *mortality) judgeLives() {
 	var s standing
 	at, buried := m.instants(), map[int]uint64{}
-	returned := make([]int, len(m.ops))
-	for call := range m.ops {
+	returned := make([]int, len(m.Ops))
+	for call := range m.Ops {
 		returned[call] = call
 	}
-	slices.SortStableFunc(returned, func(a, b int) int { return cmp.Compare(m.ops[a].Return, m.ops[b].Return) })
-	for call, op := range m.ops { // by invocation
-		for ; m.ops[returned[0]].Return < op.Invoke; returned = returned[1:] {
-			if done := returned[0]; m.ops[done].Outcome == history.OK {
+	slices.SortStableFunc(returned, func(a, b int) int { return cmp.Compare(m.Ops[a].Return, m.Ops[b].Return) })
+	for call, op := range m.Ops { // by invocation
+		for ; m.Ops[returned[0]].Return < op.Invoke; returned = returned[1:] {
+			if done := returned[0]; m.Ops[done].Outcome == history.OK {
 				s.learn(done, at[done], buried[done], m.seen[done].Index)
 			}
 		}
@@ -70,19 +70,19 @@ func (m *mortality) judgeLives() {
 
 // judgeLife judges what a call came upon, given what was so before it began.
 func (m *mortality) judgeLife(call int, at instant, s standing) {
-	name := nameOf(m.ops[call])
+	name := NameOf(m.Ops[call])
 	alive := s.newest.incarnation > 0 && s.newest.revision != itsEnd
 	switch {
 	case at.incarnation > 0 && at.incarnation <= s.dead:
-		m.findings.add("brought back", m.key, m.of(s.killer, call), "%s came upon incarnation %d, which was gone, as %s shows",
-			name, at.incarnation, nameOf(m.ops[s.killer]))
+		m.Findings.Add("brought back", m.Key, m.Of(s.killer, call), "%s came upon incarnation %d, which was gone, as %s shows",
+			name, at.incarnation, NameOf(m.Ops[s.killer]))
 	case alive && (at.incarnation == 0 || at.incarnation > s.newest.incarnation) && !m.mayBeGone(s.newest.incarnation, call):
-		m.findings.add("vanished", m.key, m.of(s.by, call), "%s came upon %s where incarnation %d was, as %s shows, and nobody had deleted that",
-			name, incarnationName(at.incarnation), s.newest.incarnation, nameOf(m.ops[s.by]))
+		m.Findings.Add("vanished", m.Key, m.Of(s.by, call), "%s came upon %s where incarnation %d was, as %s shows, and nobody had deleted that",
+			name, IncarnationName(at.incarnation), s.newest.incarnation, NameOf(m.Ops[s.by]))
 	}
 	if index := m.seen[call].Index; index < s.index {
-		m.findings.add("index went back", m.key, m.of(s.reader, call), "%s is of index %d, and %s, which had returned, of index %d",
-			name, index, nameOf(m.ops[s.reader]), s.index)
+		m.Findings.Add("index went back", m.Key, m.Of(s.reader, call), "%s is of index %d, and %s, which had returned, of index %d",
+			name, index, NameOf(m.Ops[s.reader]), s.index)
 	}
 }
 
@@ -90,10 +90,10 @@ func (m *mortality) judgeLife(call int, at instant, s standing) {
 // call returned.
 func (m *mortality) mayBeGone(incarnation uint64, by int) bool {
 	for call, del := range m.deletes {
-		if m.ops[call].Invoke >= m.ops[by].Return || del.Incarnation != 0 && del.Incarnation != incarnation {
+		if m.Ops[call].Invoke >= m.Ops[by].Return || del.Incarnation != 0 && del.Incarnation != incarnation {
 			continue
 		}
-		if m.ops[call].Outcome == history.Unknown || m.seen[call].Incarnation == incarnation {
+		if m.Ops[call].Outcome == history.Unknown || m.seen[call].Incarnation == incarnation {
 			return true
 		}
 	}
@@ -107,16 +107,16 @@ func (m *mortality) judgeRefusal(call int, s standing) {
 	alive := s.newest == instant{meant, s.newest.revision} && s.newest.revision != itsEnd
 	switch {
 	case meant == 0 && !m.mayBeSealed(call):
-		m.findings.add("refused for nothing", m.key, m.of(call), "%s was refused as deleted, and nobody had sealed the id", nameOf(m.ops[call]))
+		m.Findings.Add("refused for nothing", m.Key, m.Of(call), "%s was refused as deleted, and nobody had sealed the id", NameOf(m.Ops[call]))
 	case meant > 0 && alive && !m.mayBeGone(meant, call):
-		m.findings.add("refused for nothing", m.key, m.of(s.by, call), "%s was refused as deleted, and incarnation %d was there, as %s shows",
-			nameOf(m.ops[call]), meant, nameOf(m.ops[s.by]))
+		m.Findings.Add("refused for nothing", m.Key, m.Of(s.by, call), "%s was refused as deleted, and incarnation %d was there, as %s shows",
+			NameOf(m.Ops[call]), meant, NameOf(m.Ops[s.by]))
 	}
 }
 
 func (m *mortality) mayBeSealed(by int) bool {
 	for call, del := range m.deletes {
-		if del.Seal > 0 && m.ops[call].Outcome != history.Refused && m.ops[call].Invoke < m.ops[by].Return {
+		if del.Seal > 0 && m.Ops[call].Outcome != history.Refused && m.Ops[call].Invoke < m.Ops[by].Return {
 			return true
 		}
 	}
@@ -137,10 +137,10 @@ func (m *mortality) judgeSeals() {
 			}
 			within := put.Index > seal.Index && put.Time < seal.Time+del.Seal.Milliseconds()
 			// No step of a clock ends the longest seal within a run.
-			ever := del.Seal == sealForever && m.ops[sealer].Return < m.ops[call].Invoke
+			ever := del.Seal == sealForever && m.Ops[sealer].Return < m.Ops[call].Invoke
 			if within || ever {
-				m.findings.add("broken seal", m.key, m.of(sealer, call), "%s sealed the id for %v at %s, and %s wrote to it at %s",
-					nameOf(m.ops[sealer]), del.Seal, logTime(seal.Time), nameOf(m.ops[call]), logTime(put.Time))
+				m.Findings.Add("broken seal", m.Key, m.Of(sealer, call), "%s sealed the id for %v at %s, and %s wrote to it at %s",
+					NameOf(m.Ops[sealer]), del.Seal, logTime(seal.Time), NameOf(m.Ops[call]), logTime(put.Time))
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (m *mortality) judgeLog() {
 	slices.SortFunc(writes, func(a, b int) int { return cmp.Compare(m.seen[a].Index, m.seen[b].Index) })
 	for i := 1; i < len(writes); i++ {
 		if before, after := m.seen[writes[i-1]], m.seen[writes[i]]; after.Time < before.Time {
-			m.findings.add("time ran back", m.key, m.of(writes[i-1], writes[i]), "the log's time was %s at index %d, and %s at index %d",
+			m.Findings.Add("time ran back", m.Key, m.Of(writes[i-1], writes[i]), "the log's time was %s at index %d, and %s at index %d",
 				logTime(before.Time), before.Index, logTime(after.Time), after.Index)
 		}
 	}

@@ -18,7 +18,7 @@ var mortals = []mortal{
 	{
 		prefix: "checkpoint",
 		put: func(key string, in deletePut) agent.Op {
-			return &agent.PutCheckpoint{Key: key, State: markOf(in.Name), IfIncarnation: in.Incarnation, IfRevision: in.absent()}
+			return &agent.PutCheckpoint{Key: key, State: MarkOf(in.Name), IfIncarnation: in.Incarnation, IfRevision: in.absent()}
 		},
 		delete: func(key string, in deleteCall) agent.Op {
 			return &agent.DeleteCheckpoint{Key: key, IfIncarnation: in.Incarnation, Seal: in.Seal}
@@ -29,7 +29,7 @@ var mortals = []mortal{
 		prefix: "thread",
 		put: func(key string, in deletePut) agent.Op {
 			return &agent.AppendThread{
-				Thread: key, Entries: []agent.Draft{{Payload: markOf(in.Name)}}, IfIncarnation: in.Incarnation, ExpectedRev: in.absent(),
+				Thread: key, Entries: []agent.Draft{{Payload: MarkOf(in.Name)}}, IfIncarnation: in.Incarnation, ExpectedRev: in.absent(),
 			}
 		},
 		delete: func(key string, in deleteCall) agent.Op {
@@ -40,7 +40,7 @@ var mortals = []mortal{
 	{
 		prefix: "value",
 		put: func(key string, in deletePut) agent.Op {
-			return &agent.PutValue{Key: key, Bytes: markOf(in.Name), IfIncarnation: in.Incarnation, IfRevision: in.absent()}
+			return &agent.PutValue{Key: key, Bytes: MarkOf(in.Name), IfIncarnation: in.Incarnation, IfRevision: in.absent()}
 		},
 		delete: func(key string, in deleteCall) agent.Op {
 			return &agent.DeleteValue{Key: key, IfIncarnation: in.Incarnation, Seal: in.Seal}
@@ -72,15 +72,15 @@ func (in deletePut) absent() *uint64 {
 func (out *deleteSeen) read(found agent.Found) error {
 	switch found := found.(type) {
 	case *agent.Checkpoint:
-		out.Incarnation, out.Revision, out.Name = found.Incarnation, found.Revision, nameIn(found.State)
+		out.Incarnation, out.Revision, out.Name = found.Incarnation, found.Revision, NameIn(found.State)
 	case *agent.Value:
-		out.Incarnation, out.Revision, out.Name = found.Incarnation, found.Revision, nameIn(found.Bytes)
+		out.Incarnation, out.Revision, out.Name = found.Incarnation, found.Revision, NameIn(found.Bytes)
 	case *agent.Entries:
 		out.Incarnation, out.Revision = found.Thread.Incarnation, found.Thread.Rev
 		if len(found.Items) != 1 {
 			return agent.Errorf(agent.CodeInternal, "a thread at rev %d has %d last entries", found.Thread.Rev, len(found.Items))
 		}
-		out.Name = nameIn(found.Items[0].Payload)
+		out.Name = NameIn(found.Items[0].Payload)
 	default:
 		return agent.Errorf(agent.CodeInternal, "the answer is a %T", found)
 	}

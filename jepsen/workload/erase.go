@@ -82,7 +82,7 @@ type eraseReceipt struct {
 }
 
 func (w *erase) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch draw := p.Rand.IntN(100); {
 		case draw < 42:
@@ -101,7 +101,7 @@ func (w *erase) Run(ctx context.Context, p *Process) {
 
 // Final reads every agent.
 func (w *erase) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		_, err := w.read(ctx, p, key)
 		return err
 	})
@@ -109,7 +109,7 @@ func (w *erase) Final(ctx context.Context, p *Process) error {
 
 // put makes a write.
 func (w *erase) put(ctx context.Context, p *Process, key string, draw int) {
-	in := eraseCall{Name: writeName(p, w.names.Add(1)), Journal: true, Memory: true, Sessions: 1}
+	in := eraseCall{Name: WriteName(p, w.names.Add(1)), Journal: true, Memory: true, Sessions: 1}
 	switch draw % 5 {
 	case 0:
 		in.Journal, in.Memory = false, p.Rand.IntN(2) == 0
@@ -122,7 +122,7 @@ func (w *erase) put(ctx context.Context, p *Process, key string, draw int) {
 			in.Sessions = eraseCrowd
 		}
 	}
-	_, _ = Call(ctx, p, callPut, key, true, in, func(ctx context.Context) (eraseSeen, error) {
+	_, _ = Call(ctx, p, CallPut, key, true, in, func(ctx context.Context) (eraseSeen, error) {
 		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: in.ops(key)})
 		if err != nil {
 			return eraseSeen{}, err
@@ -140,8 +140,8 @@ func (w *erase) put(ctx context.Context, p *Process, key string, draw int) {
 func (c eraseCall) ops(key string) []agent.Op {
 	var ops []agent.Op
 	if c.Journal {
-		ops = append(ops, &agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: markOf(c.Name)}}},
-			&agent.PutCheckpoint{Key: key, State: markOf(c.Name), Thread: &agent.Pointer{Thread: key, Rev: 1}})
+		ops = append(ops, &agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: MarkOf(c.Name)}}},
+			&agent.PutCheckpoint{Key: key, State: MarkOf(c.Name), Thread: &agent.Pointer{Thread: key, Rev: 1}})
 	}
 	if c.Memory {
 		ops = append(ops, &agent.WriteMemory{Agent: key, ID: c.Name, Content: "what an agent remembers"})
@@ -200,9 +200,9 @@ func receiptOf(e *agent.Erasure) *eraseReceipt {
 
 // read reads all there is of an agent, at one index.
 func (*erase) read(ctx context.Context, p *Process, key string) (eraseSeen, error) {
-	return Call(ctx, p, callRead, key, false, eraseCall{}, func(ctx context.Context) (eraseSeen, error) {
+	return Call(ctx, p, CallRead, key, false, eraseCall{}, func(ctx context.Context) (eraseSeen, error) {
 		page := agent.Page{Limit: agent.ListLimitMax}
-		index, all, err := findAll(ctx, p,
+		index, all, err := FindAll(ctx, p,
 			&agent.GetCheckpoint{Key: key}, &agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax}, &agent.GetErasure{Agent: key},
 			&agent.ListMemories{Agent: key, Page: page}, &agent.ListSessions{Agent: key, Page: page},
 			&agent.Recall{Agent: key, Mode: agent.ModeText, Query: "remembers", Limit: agent.RecallLimitMax})
@@ -221,12 +221,12 @@ func (*erase) read(ctx context.Context, p *Process, key string) (eraseSeen, erro
 func (s *eraseSeen) found(key string, found agent.Found) {
 	switch found := found.(type) {
 	case *agent.Checkpoint:
-		s.Checkpoint = nameIn(found.State)
+		s.Checkpoint = NameIn(found.State)
 	case *agent.Erasure:
 		s.Receipt = receiptOf(found)
 	case *agent.Entries:
 		for _, e := range found.Items {
-			s.Thread = append(s.Thread, nameIn(e.Payload))
+			s.Thread = append(s.Thread, NameIn(e.Payload))
 		}
 	case *agent.MemoryList:
 		for _, m := range found.Items {

@@ -15,7 +15,7 @@ import (
 // log they are of, so what a read must and must not find follows from what was
 // answered: all writes since the newest erasure, and nothing from before it.
 func (*erase) Check(ctx context.Context, h *history.History) check.Result {
-	return byKey(ctx, "erase", h, func(key string, ops []history.Op, f *findings) error {
+	return ByKey(ctx, "erase", h, func(key string, ops []history.Op, f *Findings) error {
 		e := &erasures{key: key, findings: f, writes: map[string]*eraseWrite{}}
 		if err := e.load(ops); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (*erase) Check(ctx context.Context, h *history.History) check.Result {
 // erasures is the history of one agent.
 type erasures struct {
 	key      string
-	findings *findings
+	findings *Findings
 
 	writes   map[string]*eraseWrite
 	names    []string           // of the writes, in order
@@ -94,7 +94,7 @@ func (e *erasures) load(ops []history.Op) error {
 func (e *erasures) add(one eraseOp) {
 	ok := one.Outcome == history.OK
 	switch {
-	case one.Call == callPut:
+	case one.Call == CallPut:
 		w := &eraseWrite{eraseOp: one, known: ok}
 		if ok {
 			w.seenBy, w.witness = one.out.Index, one.Op
@@ -107,7 +107,7 @@ func (e *erasures) add(one eraseOp) {
 		e.applied[one.out.Index] = one
 	case one.Call == callLate && ok:
 		e.late = append(e.late, one)
-	case one.Call == callRead && ok:
+	case one.Call == CallRead && ok:
 		e.reads = append(e.reads, one)
 	}
 	if r := one.out.Receipt; r != nil {
@@ -144,7 +144,7 @@ func (e *erasures) judgeReceipts() {
 			}
 		}
 		if asked < unclaimed {
-			e.findings.add("erased by nobody", e.key, append(slices.Clone(e.doubtful), shown.Op), "call %d shows that the agent was erased at index %d: of %d such erasures that no call was told of, %d calls may have made any",
+			e.findings.Add("erased by nobody", e.key, append(slices.Clone(e.doubtful), shown.Op), "call %d shows that the agent was erased at index %d: of %d such erasures that no call was told of, %d calls may have made any",
 				shown.ID, index, unclaimed, asked)
 		}
 	}
@@ -163,13 +163,13 @@ func (e *erasures) judgeOrder() {
 			}
 		}
 		if one.out.Index < newest.out.Index {
-			e.findings.add("index went back", e.key, []history.Op{newest.Op, one.Op}, "call %d is of index %d, and call %d, which had returned, of index %d",
+			e.findings.Add("index went back", e.key, []history.Op{newest.Op, one.Op}, "call %d is of index %d, and call %d, which had returned, of index %d",
 				one.ID, one.out.Index, newest.ID, newest.out.Index)
 		}
 	}
 	for _, r := range e.reads {
 		if at, erased := e.erasedBy(r.out.Index); erased && (r.out.Receipt == nil || r.out.Receipt.Index < at.out.Receipt.Index) {
-			e.findings.add("receipt went back", e.key, []history.Op{at.Op, r.Op}, "call %d was given the receipt of index %d, and call %d found %v, later in the log",
+			e.findings.Add("receipt went back", e.key, []history.Op{at.Op, r.Op}, "call %d was given the receipt of index %d, and call %d found %v, later in the log",
 				at.ID, at.out.Receipt.Index, r.ID, r.out.Receipt)
 		}
 	}
@@ -203,7 +203,7 @@ func (e *erasures) judgeLate() {
 	for _, one := range e.late {
 		// At its own index an erasure may come before or after it.
 		if erased, shown := e.newestErasure(one.out.Index - 1); erased > one.in.Since {
-			e.findings.add("brought back", e.key, []history.Op{shown, one.Op}, "call %d wrote to a session that was made at index %d; the agent was erased at index %d, as call %d shows",
+			e.findings.Add("brought back", e.key, []history.Op{shown, one.Op}, "call %d wrote to a session that was made at index %d; the agent was erased at index %d, as call %d shows",
 				one.ID, one.in.Since, erased, shown.ID)
 		}
 	}
@@ -215,7 +215,7 @@ func (e *erasures) judgeSeals() {
 		for _, name := range e.names {
 			w := e.writes[name]
 			if w.known && w.out.Index > sealer.out.Index && w.out.Time < sealer.out.Time+sealer.in.Seal.Milliseconds() {
-				e.findings.add("written while sealed", e.key, []history.Op{sealer.Op, w.Op}, "call %d sealed the agent for %v at index %d, and call %d wrote to it %v later",
+				e.findings.Add("written while sealed", e.key, []history.Op{sealer.Op, w.Op}, "call %d sealed the agent for %v at index %d, and call %d wrote to it %v later",
 					sealer.ID, sealer.in.Seal, sealer.out.Index, w.ID, time.Duration(w.out.Time-sealer.out.Time)*time.Millisecond)
 			}
 		}

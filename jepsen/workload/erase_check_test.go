@@ -18,7 +18,7 @@ func whole(name string) eraseCall {
 }
 
 func writesAgent(from, to int, name string, index uint64) history.Op {
-	return ok(1, from, to, callPut, anAgent, whole(name), eraseSeen{Index: index, Time: int64(index)})
+	return OK(1, from, to, CallPut, anAgent, whole(name), eraseSeen{Index: index, Time: int64(index)})
 }
 
 // erasesAgent erases at an index, with a receipt of its own.
@@ -27,11 +27,11 @@ func erasesAgent(from, to int, index uint64) history.Op {
 }
 
 func erasesWith(from, to int, index uint64, r *eraseReceipt) history.Op {
-	return ok(2, from, to, callErase, anAgent, eraseCall{}, eraseSeen{Index: index, Time: int64(index), Receipt: r})
+	return OK(2, from, to, callErase, anAgent, eraseCall{}, eraseSeen{Index: index, Time: int64(index), Receipt: r})
 }
 
 func lateAt(from, to int, name string, since, index uint64) history.Op {
-	return ok(3, from, to, callLate, anAgent, eraseCall{Name: name, Incarnation: since, Since: since}, eraseSeen{Index: index})
+	return OK(3, from, to, callLate, anAgent, eraseCall{Name: name, Incarnation: since, Since: since}, eraseSeen{Index: index})
 }
 
 // agentOf is an agent with these writes whole, erased last at an index.
@@ -47,7 +47,7 @@ func agentOf(index, erased uint64, names ...string) eraseSeen {
 }
 
 func readsAgent(at int, s eraseSeen) history.Op {
-	return ok(4, at, at+5, callRead, anAgent, eraseCall{}, s)
+	return OK(4, at, at+5, CallRead, anAgent, eraseCall{}, s)
 }
 
 func TestEraseFindsEachWrong(t *testing.T) {
@@ -56,71 +56,71 @@ func TestEraseFindsEachWrong(t *testing.T) {
 		return s
 	}
 	sealed := erasesAgent(20, 30, 20)
-	sealed.In = raw(eraseCall{Seal: 10 * time.Millisecond})
+	sealed.In = Raw(eraseCall{Seal: 10 * time.Millisecond})
 	going := &eraseReceipt{Index: 20} // an erasure that is not complete
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 	}{
-		{"written, erased and made anew", "", script{
+		{"written, erased and made anew", "", Script{
 			writesAgent(1, 5, "a", 10), readsAgent(6, agentOf(12, 0, "a")), erasesAgent(20, 30, 20), readsAgent(32, agentOf(22, 20)),
 			writesAgent(40, 45, "b", 30), readsAgent(50, agentOf(33, 20, "b")),
 		}},
-		{"an unknown erasure that took place", "", script{writesAgent(1, 5, "a", 10), unknown(erasesAgent(6, 9, 0)), readsAgent(32, agentOf(22, 15))}},
-		{"an unknown erasure that did not", "", script{writesAgent(1, 5, "a", 10), unknown(erasesAgent(6, 9, 0)), readsAgent(32, agentOf(22, 0, "a"))}},
-		{"an unknown write after the erasure", "", script{unknown(writesAgent(1, 5, "a", 0)), erasesAgent(6, 9, 10), readsAgent(32, agentOf(22, 10, "a"))}},
-		{"a write and an erasure in one entry", "", script{writesAgent(1, 5, "a", 10), erasesAgent(1, 5, 10), readsAgent(32, agentOf(22, 10, "a"))}},
-		{"an erasure of what is erased already", "", script{
+		{"an unknown erasure that took place", "", Script{writesAgent(1, 5, "a", 10), Unknown(erasesAgent(6, 9, 0)), readsAgent(32, agentOf(22, 15))}},
+		{"an unknown erasure that did not", "", Script{writesAgent(1, 5, "a", 10), Unknown(erasesAgent(6, 9, 0)), readsAgent(32, agentOf(22, 0, "a"))}},
+		{"an unknown write after the erasure", "", Script{Unknown(writesAgent(1, 5, "a", 0)), erasesAgent(6, 9, 10), readsAgent(32, agentOf(22, 10, "a"))}},
+		{"a write and an erasure in one entry", "", Script{writesAgent(1, 5, "a", 10), erasesAgent(1, 5, 10), readsAgent(32, agentOf(22, 10, "a"))}},
+		{"an erasure of what is erased already", "", Script{
 			writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), erasesWith(11, 13, 22, &eraseReceipt{Index: 20, Complete: 20}), readsAgent(32, agentOf(25, 20)),
 		}},
-		{"an unknown erasure that goes on with one", "", script{
-			erasesWith(1, 5, 20, going), writesAgent(6, 9, "a", 22), unknown(erasesAgent(10, 11, 0)), readsAgent(32, without(agentOf(30, 20), func(s *eraseSeen) { s.Receipt = going })),
+		{"an unknown erasure that goes on with one", "", Script{
+			erasesWith(1, 5, 20, going), writesAgent(6, 9, "a", 22), Unknown(erasesAgent(10, 11, 0)), readsAgent(32, without(agentOf(30, 20), func(s *eraseSeen) { s.Receipt = going })),
 		}},
-		{"a late call within a life", "", script{writesAgent(1, 5, "a", 10), lateAt(6, 9, "a", 10, 12), erasesAgent(10, 11, 13), readsAgent(32, agentOf(22, 13))}},
-		{"a write after the seal", "", script{sealed, writesAgent(40, 45, "a", 30), readsAgent(50, agentOf(33, 20, "a"))}},
+		{"a late call within a life", "", Script{writesAgent(1, 5, "a", 10), lateAt(6, 9, "a", 10, 12), erasesAgent(10, 11, 13), readsAgent(32, agentOf(22, 13))}},
+		{"a write after the seal", "", Script{sealed, writesAgent(40, 45, "a", 30), readsAgent(50, agentOf(33, 20, "a"))}},
 
-		{"what was erased is there", "erased and still there", script{writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), readsAgent(32, agentOf(22, 20, "a"))}},
-		{"what an unknown erasure erased is there", "erased and still there", script{
-			writesAgent(1, 5, "a", 10), unknown(erasesAgent(6, 9, 0)), readsAgent(32, agentOf(22, 15, "a")),
+		{"what was erased is there", "erased and still there", Script{writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), readsAgent(32, agentOf(22, 20, "a"))}},
+		{"what an unknown erasure erased is there", "erased and still there", Script{
+			writesAgent(1, 5, "a", 10), Unknown(erasesAgent(6, 9, 0)), readsAgent(32, agentOf(22, 15, "a")),
 		}},
-		{"an unknown write that was erased is back", "erased and still there", script{
-			unknown(writesAgent(1, 5, "a", 0)), readsAgent(6, agentOf(10, 0, "a")), erasesAgent(12, 15, 20), readsAgent(32, agentOf(22, 20, "a")),
+		{"an unknown write that was erased is back", "erased and still there", Script{
+			Unknown(writesAgent(1, 5, "a", 0)), readsAgent(6, agentOf(10, 0, "a")), erasesAgent(12, 15, 20), readsAgent(32, agentOf(22, 20, "a")),
 		}},
-		{"a memory of it is found", "erased and still there", script{
+		{"a memory of it is found", "erased and still there", Script{
 			writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), readsAgent(32, without(agentOf(22, 20), func(s *eraseSeen) { s.Recalled = []string{"a"} })),
 		}},
-		{"a session of it is listed", "erased and still there", script{
+		{"a session of it is listed", "erased and still there", Script{
 			writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), readsAgent(32, without(agentOf(22, 20), func(s *eraseSeen) { s.Sessions["a"] = 1 })),
 		}},
-		{"its memories went, and its sessions did not", "half of a write", script{
-			writesAgent(1, 5, "a", 10), unknown(erasesAgent(6, 9, 0)), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Memories, s.Recalled = nil, nil })),
+		{"its memories went, and its sessions did not", "half of a write", Script{
+			writesAgent(1, 5, "a", 10), Unknown(erasesAgent(6, 9, 0)), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Memories, s.Recalled = nil, nil })),
 		}},
-		{"some sessions of many", "half of a write", script{writesAgent(1, 5, "a", 10), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Sessions["a"] = 1 }))}},
-		{"a lost write", "lost write", script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 0))}},
-		{"a lost write after the erasure", "lost write", script{unknown(erasesAgent(1, 2, 0)), erasesAgent(1, 5, 10), writesAgent(6, 9, "a", 20), readsAgent(32, agentOf(22, 10))}},
-		{"an erasure that was refused", "lost write", script{writesAgent(1, 5, "a", 10), refused(erasesAgent(6, 9, 0), "unavailable"), readsAgent(32, agentOf(22, 0))}},
-		{"an erasure by nobody", "erased by nobody", script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 15))}},
-		{"an unknown erasure that comes twice", "erased by nobody", script{
-			unknown(erasesAgent(1, 2, 0)), readsAgent(5, agentOf(10, 5)), writesAgent(11, 15, "a", 12), readsAgent(32, agentOf(22, 15)),
+		{"some sessions of many", "half of a write", Script{writesAgent(1, 5, "a", 10), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Sessions["a"] = 1 }))}},
+		{"a lost write", "lost write", Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 0))}},
+		{"a lost write after the erasure", "lost write", Script{Unknown(erasesAgent(1, 2, 0)), erasesAgent(1, 5, 10), writesAgent(6, 9, "a", 20), readsAgent(32, agentOf(22, 10))}},
+		{"an erasure that was refused", "lost write", Script{writesAgent(1, 5, "a", 10), Refused(erasesAgent(6, 9, 0), "unavailable"), readsAgent(32, agentOf(22, 0))}},
+		{"an erasure by nobody", "erased by nobody", Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 15))}},
+		{"an unknown erasure that comes twice", "erased by nobody", Script{
+			Unknown(erasesAgent(1, 2, 0)), readsAgent(5, agentOf(10, 5)), writesAgent(11, 15, "a", 12), readsAgent(32, agentOf(22, 15)),
 		}},
-		{"an older receipt", "receipt went back", script{erasesAgent(1, 2, 10), erasesAgent(3, 4, 20), readsAgent(5, agentOf(22, 10))}},
-		{"no receipt", "receipt went back", script{erasesAgent(1, 2, 10), readsAgent(5, agentOf(22, 0))}},
-		{"a stale read", "index went back", script{writesAgent(1, 5, "a", 10), readsAgent(7, agentOf(9, 0))}},
-		{"a refused write", "refused but applied", script{refused(writesAgent(1, 5, "a", 0), "deleted"), readsAgent(7, agentOf(9, 0, "a"))}},
-		{"a write by nobody", "from nowhere", script{readsAgent(7, agentOf(9, 0, "a"))}},
-		{"an entry without its checkpoint", "checkpoint and thread apart", script{
+		{"an older receipt", "receipt went back", Script{erasesAgent(1, 2, 10), erasesAgent(3, 4, 20), readsAgent(5, agentOf(22, 10))}},
+		{"no receipt", "receipt went back", Script{erasesAgent(1, 2, 10), readsAgent(5, agentOf(22, 0))}},
+		{"a stale read", "index went back", Script{writesAgent(1, 5, "a", 10), readsAgent(7, agentOf(9, 0))}},
+		{"a refused write", "refused but applied", Script{Refused(writesAgent(1, 5, "a", 0), "deleted"), readsAgent(7, agentOf(9, 0, "a"))}},
+		{"a write by nobody", "from nowhere", Script{readsAgent(7, agentOf(9, 0, "a"))}},
+		{"an entry without its checkpoint", "checkpoint and thread apart", Script{
 			writesAgent(1, 5, "a", 10), readsAgent(7, without(agentOf(12, 0, "a"), func(s *eraseSeen) { s.Checkpoint = "" })),
 		}},
-		{"an entry that is there twice", "applied twice", script{
+		{"an entry that is there twice", "applied twice", Script{
 			writesAgent(1, 5, "a", 10), readsAgent(7, without(agentOf(12, 0, "a"), func(s *eraseSeen) { s.Thread = []string{"a", "a"} })),
 		}},
-		{"a late call that brings a session back", "brought back", script{writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), lateAt(11, 13, "a", 10, 25)}},
-		{"a write to a sealed agent", "written while sealed", script{sealed, writesAgent(40, 45, "a", 25)}},
+		{"a late call that brings a session back", "brought back", Script{writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), lateAt(11, 13, "a", 10, 25)}},
+		{"a write to a sealed agent", "written while sealed", Script{sealed, writesAgent(40, 45, "a", 25)}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newErase(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newErase(), c.calls.History()), c.rule) })
 	}
-	givesUp(t, newErase(), cases[0].calls.history())
+	GivesUp(t, newErase(), cases[0].calls.History())
 }
 
 // eraseStore is a sound store of one agent. What it erases takes some entries
@@ -138,7 +138,7 @@ func (s *eraseStore) do(call string, in any) any {
 	if s.whole || s.r.IntN(4) > 0 { // or it shares the entry before it
 		s.index++
 	}
-	s.whole = call == callRead
+	s.whole = call == CallRead
 	if s.receipt != nil && s.receipt.Complete == 0 && s.r.IntN(3) == 0 {
 		done := *s.receipt
 		done.Complete = int64(s.index)
@@ -147,7 +147,7 @@ func (s *eraseStore) do(call string, in any) any {
 	out := eraseSeen{Index: s.index, Time: int64(s.index)}
 	c := in.(eraseCall)
 	switch call {
-	case callPut:
+	case CallPut:
 		s.names, s.made[c.Name] = append(s.names, c.Name), s.index
 	case callLate:
 		if !slices.Contains(s.names, c.Name) {
@@ -168,26 +168,26 @@ func (s *eraseStore) do(call string, in any) any {
 func eraseHistory(seed uint64, processes, calls int) *history.History {
 	s := &eraseStore{r: rand.New(rand.NewPCG(seed, 29)), index: 1, made: map[string]uint64{}}
 	n := 0
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(int) (string, any) {
 		n++
 		switch draw := s.r.IntN(20); {
 		case draw < 8:
-			return callRead, eraseCall{}
+			return CallRead, eraseCall{}
 		case draw < 10:
 			return callErase, eraseCall{}
 		case draw < 12 && len(s.names) > 0:
 			name := s.names[s.r.IntN(len(s.names))]
 			return callLate, eraseCall{Name: name, Incarnation: s.made[name], Since: s.made[name]}
 		}
-		return callPut, whole(fmt.Sprint("w", n))
+		return CallPut, whole(fmt.Sprint("w", n))
 	}
-	return run.history(anAgent)
+	return run.History(anAgent)
 }
 
 func TestErasePassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return eraseHistory(seed, 1+int(seed%9), 300) }
-	tellsApart(t, newErase, run, 31, spoilErase)
+	TellsApart(t, newErase, run, 31, spoilErase)
 }
 
 // spoilErase takes a write out of the last read that has some, or brings one
@@ -196,7 +196,7 @@ func spoilErase(r *rand.Rand, h *history.History) string {
 	var before []string // of earlier reads
 	for at := range h.Ops {
 		op := &h.Ops[at]
-		if op.Outcome != history.OK || op.Call != callRead {
+		if op.Outcome != history.OK || op.Call != CallRead {
 			continue
 		}
 		seen, err := history.Decode[eraseSeen](op.Out)
@@ -205,12 +205,12 @@ func spoilErase(r *rand.Rand, h *history.History) string {
 		}
 		if back := len(before) > 0 && len(seen.Thread) == 0; back && r.IntN(2) == 0 {
 			seen.Memories = before[:1]
-			op.Out = raw(seen)
+			op.Out = Raw(seen)
 			return fmt.Sprintf("an erased memory in call %d", op.ID)
 		}
 		if len(seen.Thread) > 1 && r.IntN(4) == 0 {
 			delete(seen.Sessions, seen.Thread[0])
-			op.Out = raw(seen)
+			op.Out = Raw(seen)
 			return fmt.Sprintf("lost sessions in call %d", op.ID)
 		}
 		before = append(before, seen.Thread...)
@@ -220,5 +220,5 @@ func spoilErase(r *rand.Rand, h *history.History) string {
 
 func BenchmarkEraseCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return eraseHistory(seed, 9, 1000) }
-	scales(b, newErase(), ofKeys(10, named("agent"), run))
+	Scales(b, newErase(), OfKeys(10, Named("agent"), run))
 }

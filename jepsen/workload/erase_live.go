@@ -17,7 +17,7 @@ import (
 type eraseLive struct {
 	keys    *Keys
 	names   atomic.Int64 // marks so far; numbers them
-	managed [2]managed   // stored each turn, and when the instance hibernates
+	managed [2]Managed   // stored each turn, and when the instance hibernates
 }
 
 const (
@@ -29,9 +29,9 @@ const (
 func newEraseLive() Workload {
 	w := &eraseLive{keys: NewSharedKeys("live", eraseLiveWidth, eraseLiveCallsMax)}
 	for i, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
-		w.managed[i].manager = agent.Manager{
+		w.managed[i].Manager = agent.Manager{
 			Name: "erased-" + string(durability), Handler: agent.Handler{Kind: agent.HandlerDocument},
-			Durability: durability, IdleTimeout: counterIdle,
+			Durability: durability, IdleTimeout: CounterIdle,
 		}
 	}
 	return w
@@ -58,22 +58,22 @@ type eraseLiveSeen struct {
 }
 
 // managerOf is the manager of a key's instance.
-func (w *eraseLive) managerOf(key string) *managed { return &w.managed[key[len(key)-1]%2] }
+func (w *eraseLive) managerOf(key string) *Managed { return &w.managed[key[len(key)-1]%2] }
 
 func (w *eraseLive) ref(p *Process, key string) agent.InstanceRef {
-	return agent.InstanceRef{Scope: p.Scope, Manager: w.managerOf(key).manager.Name, Key: key}
+	return agent.InstanceRef{Scope: p.Scope, Manager: w.managerOf(key).Manager.Name, Key: key}
 }
 
 // Run implements Workload.
 func (w *eraseLive) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
-		if !w.managerOf(key).set(ctx, p) {
+		if !w.managerOf(key).Set(ctx, p) {
 			continue
 		}
 		soon, cancel := ctx, context.CancelFunc(func() {})
 		if p.Node != "" { // or it would wait out what its node is cut off from
-			soon, cancel = context.WithTimeout(ctx, readerMax)
+			soon, cancel = context.WithTimeout(ctx, ReaderMax)
 		}
 		switch draw := p.Rand.IntN(20); {
 		case draw < 9:
@@ -91,15 +91,15 @@ func (w *eraseLive) Run(ctx context.Context, p *Process) {
 
 // mark leaves a mark in the instance's state.
 func (w *eraseLive) mark(ctx context.Context, p *Process, key string) error {
-	in := eraseLiveCall{Name: writeName(p, w.names.Add(1))}
+	in := eraseLiveCall{Name: WriteName(p, w.names.Add(1))}
 	_, err := Call(ctx, p, callMark, key, true, in, func(ctx context.Context) (eraseLiveSeen, error) {
 		data, err := json.Marshal(map[string]any{"marks": map[string]int{in.Name: 1}})
 		if err != nil {
 			panic(err) // strings
 		}
-		ctx, attempts := counting(ctx)
+		ctx, attempts := Counting(ctx)
 		_, err = p.Client.Instances().Signal(ctx, w.ref(p, key), agent.Signal{
-			Type: "patch", Data: data, Request: agent.Request{Client: fmt.Sprintf("%s/%s/%s", p.Scope, key, in.Name), Seq: 1, TTL: signalTTL},
+			Type: "patch", Data: data, Request: agent.Request{Client: fmt.Sprintf("%s/%s/%s", p.Scope, key, in.Name), Seq: 1, TTL: SignalTTL},
 		})
 		return eraseLiveSeen{First: attempts.Load() == 1}, err
 	})
@@ -108,7 +108,7 @@ func (w *eraseLive) mark(ctx context.Context, p *Process, key string) error {
 
 // get asks the instance for its marks.
 func (w *eraseLive) get(ctx context.Context, p *Process, key string) error {
-	_, err := Call(ctx, p, callGet, key, false, eraseLiveCall{}, func(ctx context.Context) (eraseLiveSeen, error) {
+	_, err := Call(ctx, p, CallGet, key, false, eraseLiveCall{}, func(ctx context.Context) (eraseLiveSeen, error) {
 		reply, err := p.Client.Instances().Signal(ctx, w.ref(p, key), agent.Signal{Type: "get"})
 		if err != nil {
 			return eraseLiveSeen{}, err
@@ -133,7 +133,7 @@ func (w *eraseLive) get(ctx context.Context, p *Process, key string) error {
 
 // sleep lets the instance hibernate.
 func (w *eraseLive) sleep(ctx context.Context, p *Process, key string) error {
-	_, err := Call(ctx, p, callSleep, key, true, eraseLiveCall{}, func(ctx context.Context) (struct{}, error) {
+	_, err := Call(ctx, p, CallSleep, key, true, eraseLiveCall{}, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, p.Client.Instances().Hibernate(ctx, w.ref(p, key))
 	})
 	return err
@@ -152,7 +152,7 @@ func (w *eraseLive) erase(ctx context.Context, p *Process, key string) error {
 			return eraseLiveSeen{}, agent.Errorf(agent.CodeInternal, "the result is a %T", result.Results[0])
 		}
 		receipt, _ = agent.AwaitErasure(ctx, receipt, func(ctx context.Context) (*agent.Erasure, error) {
-			_, found, err := findAll(ctx, p, &agent.GetErasure{Agent: name})
+			_, found, err := FindAll(ctx, p, &agent.GetErasure{Agent: name})
 			if err != nil {
 				return nil, err
 			}
@@ -168,7 +168,7 @@ func (w *eraseLive) erase(ctx context.Context, p *Process, key string) error {
 
 // Final erases every agent, and asks its instance once more.
 func (w *eraseLive) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		if err := w.erase(ctx, p, key); err != nil {
 			return err
 		}

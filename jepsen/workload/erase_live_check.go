@@ -15,7 +15,7 @@ import (
 // Marks whose attempts may still be under way are not judged.
 func (*eraseLive) Check(ctx context.Context, h *history.History) check.Result {
 	judged := 0
-	r := byKey(ctx, "erase-live", h, func(key string, ops []history.Op, f *findings) error {
+	r := ByKey(ctx, "erase-live", h, func(key string, ops []history.Op, f *Findings) error {
 		e := &liveErasures{key: key, findings: f, marks: map[string]history.Op{}}
 		for _, op := range ops {
 			if err := e.load(op); err != nil {
@@ -32,7 +32,7 @@ func (*eraseLive) Check(ctx context.Context, h *history.History) check.Result {
 // liveErasures is the history of one instance.
 type liveErasures struct {
 	key      string
-	findings *findings
+	findings *Findings
 
 	marks  map[string]history.Op // that were sent
 	sure   map[string]bool       // :: name of a mark, of which no attempt is under way once it has returned
@@ -68,7 +68,7 @@ func (e *liveErasures) load(op history.Op) error {
 		}
 	case op.Call == callErase && out.Complete:
 		e.erased = append(e.erased, op)
-	case op.Call == callGet && op.Outcome == history.OK:
+	case op.Call == CallGet && op.Outcome == history.OK:
 		e.gets = append(e.gets, liveGet{op, out.Names})
 	}
 	return nil
@@ -92,9 +92,9 @@ func (e *liveErasures) judge() (judged int) {
 			mark, sent := e.marks[name]
 			switch {
 			case !sent:
-				e.findings.add("from nowhere", e.key, []history.Op{g.Op}, "call %d saw mark %q, which nobody left", g.ID, name)
+				e.findings.Add("from nowhere", e.key, []history.Op{g.Op}, "call %d saw mark %q, which nobody left", g.ID, name)
 			case at > 0 && e.sure[name] && mark.Return < latest[at-1].Invoke:
-				e.findings.add("lived on", e.key, []history.Op{mark, latest[at-1], g.Op},
+				e.findings.Add("lived on", e.key, []history.Op{mark, latest[at-1], g.Op},
 					"call %d saw the mark of call %d, though erasure %d began after that, and was complete before the get began", g.ID, mark.ID, latest[at-1].ID)
 			}
 		}

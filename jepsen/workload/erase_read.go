@@ -15,11 +15,11 @@ func (e *erasures) judgeRead(r eraseOp) {
 		w := e.writes[name]
 		switch {
 		case w == nil || w.Invoke > r.Return:
-			e.findings.add("from nowhere", e.key, []history.Op{r.Op}, "call %d found something of %s, which nobody wrote", r.ID, name)
+			e.findings.Add("from nowhere", e.key, []history.Op{r.Op}, "call %d found something of %s, which nobody wrote", r.ID, name)
 		case w.Outcome == history.Refused:
-			e.findings.add("refused but applied", e.key, []history.Op{w.Op, r.Op}, "call %d was refused, and call %d found something of it", w.ID, r.ID)
+			e.findings.Add("refused but applied", e.key, []history.Op{w.Op, r.Op}, "call %d was refused, and call %d found something of it", w.ID, r.ID)
 		case w.seenBy < erased:
-			e.findings.add("erased and still there", e.key, []history.Op{w.witness, shown, r.Op}, "call %d found something of write %s, which was there at index %d; the agent was erased at index %d, as call %d shows",
+			e.findings.Add("erased and still there", e.key, []history.Op{w.witness, shown, r.Op}, "call %d found something of write %s, which was there at index %d; the agent was erased at index %d, as call %d shows",
 				r.ID, name, w.seenBy, erased, shown.ID)
 		}
 	}
@@ -57,11 +57,11 @@ func (s *eraseSeen) sets() eraseFound {
 func (e *erasures) judgeWhole(r eraseOp, w *eraseWrite, found eraseFound, erased uint64) {
 	there, missing := found.parts(w.in)
 	if there > 0 && missing != "" {
-		e.findings.add("half of a write", e.key, []history.Op{w.Op, r.Op}, "call %d found something of write %s, and not its %s", r.ID, w.in.Name, missing)
+		e.findings.Add("half of a write", e.key, []history.Op{w.Op, r.Op}, "call %d found something of write %s, and not its %s", r.ID, w.in.Name, missing)
 		return
 	}
 	if missing != "" && w.known && w.out.Index <= r.out.Index && erased < w.out.Index && !e.mayBeErased(w, r) {
-		e.findings.add("lost write", e.key, []history.Op{w.Op, r.Op}, "call %d was answered at index %d, and call %d, at index %d, found nothing of it; no erasure may have been in between",
+		e.findings.Add("lost write", e.key, []history.Op{w.Op, r.Op}, "call %d was answered at index %d, and call %d, at index %d, found nothing of it; no erasure may have been in between",
 			w.ID, w.out.Index, r.ID, r.out.Index)
 	}
 }
@@ -109,10 +109,10 @@ func (e *erasures) judgeHead(r eraseOp) {
 		last = r.out.Thread[n-1]
 	}
 	if r.out.Checkpoint != last {
-		e.findings.add("checkpoint and thread apart", e.key, []history.Op{r.Op}, "call %d found the checkpoint of write %q, and a thread that ends with that of %q", r.ID, r.out.Checkpoint, last)
+		e.findings.Add("checkpoint and thread apart", e.key, []history.Op{r.Op}, "call %d found the checkpoint of write %q, and a thread that ends with that of %q", r.ID, r.out.Checkpoint, last)
 	}
 	entries := slices.Sorted(slices.Values(r.out.Thread))
 	if len(slices.Compact(entries)) < len(r.out.Thread) {
-		e.findings.add("applied twice", e.key, []history.Op{r.Op}, "call %d found an entry twice", r.ID)
+		e.findings.Add("applied twice", e.key, []history.Op{r.Op}, "call %d found an entry twice", r.ID)
 	}
 }

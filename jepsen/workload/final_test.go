@@ -13,7 +13,7 @@ func TestFinalReadsAreTriedAgain(t *testing.T) {
 		away := errors.New("away")
 		var read []string
 		failures := 3
-		err := finalReads(t.Context(), []string{"a", "b"}, func(key string) error {
+		err := FinalReads(t.Context(), []string{"a", "b"}, func(key string) error {
 			if failures--; failures >= 0 {
 				return away
 			}
@@ -25,13 +25,13 @@ func TestFinalReadsAreTriedAgain(t *testing.T) {
 		}
 		tries := 0
 		never := func(string) error { tries++; return away }
-		if err := finalReads(t.Context(), []string{"a"}, never); !errors.Is(err, away) || tries != finalTries {
+		if err := FinalReads(t.Context(), []string{"a"}, never); !errors.Is(err, away) || tries != FinalTries {
 			t.Errorf("%d tries, %v", tries, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		tries = 0
-		if err := finalReads(ctx, []string{"a"}, never); !errors.Is(err, away) || tries != 1 {
+		if err := FinalReads(ctx, []string{"a"}, never); !errors.Is(err, away) || tries != 1 {
 			t.Errorf("%d tries after the end, %v", tries, err)
 		}
 	})

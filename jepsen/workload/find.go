@@ -6,9 +6,9 @@ import (
 	"dormouse/agent"
 )
 
-// findAll reads things at one index: each in its place, nil where it is not
+// FindAll reads things at one index: each in its place, nil where it is not
 // there.
-func findAll(ctx context.Context, p *Process, reads ...agent.Read) (index uint64, found []agent.Found, err error) {
+func FindAll(ctx context.Context, p *Process, reads ...agent.Read) (index uint64, found []agent.Found, err error) {
 	answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: reads})
 	if err != nil {
 		return 0, nil, err
@@ -36,9 +36,9 @@ func foundIn(answers agent.Answers, reads int) ([]agent.Found, error) {
 	return found, nil
 }
 
-// tailOf is how many entries a thread at a rev has among its last tail ones,
+// TailOf is how many entries a thread at a rev has among its last tail ones,
 // where 0 asks for all.
-func tailOf(rev, tail uint64) uint64 {
+func TailOf(rev, tail uint64) uint64 {
 	if tail == 0 {
 		return rev
 	}

@@ -85,7 +85,7 @@ const forkMark = "/"
 func isFork(id string) bool { return strings.Contains(id, forkMark) }
 
 func (w *fork) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch draw := p.Rand.IntN(100); {
 		case draw < 30:
@@ -111,7 +111,7 @@ func (w *fork) Run(ctx context.Context, p *Process) {
 
 // Final reads the first thread and session of each family, and the newest forks.
 func (w *fork) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		w.mu.Lock()
 		f := *w.family(key)
 		w.mu.Unlock()
@@ -155,7 +155,7 @@ func (w *fork) some(p *Process, key string, session bool) string {
 }
 
 func (w *fork) append(ctx context.Context, p *Process, key string) {
-	seen, err := w.call(ctx, p, callAppend, key, forkCall{ID: key, Name: writeName(p, w.names.Add(1))})
+	seen, err := w.call(ctx, p, CallAppend, key, forkCall{ID: key, Name: WriteName(p, w.names.Add(1))})
 	if err == nil {
 		w.mu.Lock()
 		w.family(key).rev = seen.Version
@@ -168,7 +168,7 @@ func (w *fork) appendToFork(ctx context.Context, p *Process, key string) {
 	id := w.some(p, key, false)
 	seen, err := w.read(ctx, p, key, forkCall{ID: id})
 	if err == nil && seen.Incarnation > 0 {
-		_, _ = w.call(ctx, p, callAppend, key, forkCall{ID: id, Name: writeName(p, w.names.Add(1)), Incarnation: seen.Incarnation})
+		_, _ = w.call(ctx, p, CallAppend, key, forkCall{ID: id, Name: WriteName(p, w.names.Add(1)), Incarnation: seen.Incarnation})
 	}
 }
 
@@ -176,12 +176,12 @@ func (w *fork) appendToFork(ctx context.Context, p *Process, key string) {
 func (w *fork) put(ctx context.Context, p *Process, key string) {
 	seen, err := w.read(ctx, p, key, forkCall{ID: key, Session: true})
 	if err == nil {
-		_, _ = w.call(ctx, p, callPut, key, forkCall{ID: key, Session: true, Name: writeName(p, w.names.Add(1)), Revision: seen.Version})
+		_, _ = w.call(ctx, p, CallPut, key, forkCall{ID: key, Session: true, Name: WriteName(p, w.names.Add(1)), Revision: seen.Version})
 	}
 }
 
 func (w *fork) fork(ctx context.Context, p *Process, key string, session bool) {
-	in := forkCall{Session: session, ID: key, New: key + forkMark + writeName(p, w.names.Add(1))}
+	in := forkCall{Session: session, ID: key, New: key + forkMark + WriteName(p, w.names.Add(1))}
 	if p.Rand.IntN(3) == 0 {
 		in.ID = w.some(p, key, session)
 	}
@@ -248,12 +248,12 @@ func (*fork) call(ctx context.Context, p *Process, call, key string, in forkCall
 
 func (c forkCall) op(call string) agent.Op {
 	switch {
-	case call == callAppend:
-		return &agent.AppendThread{Thread: c.ID, Entries: []agent.Draft{{Payload: markOf(c.Name)}}, IfIncarnation: c.Incarnation}
+	case call == CallAppend:
+		return &agent.AppendThread{Thread: c.ID, Entries: []agent.Draft{{Payload: MarkOf(c.Name)}}, IfIncarnation: c.Incarnation}
 	case call == callCompact:
 		return &agent.CompactThread{Thread: c.ID, BeforeSeq: c.Before}
-	case call == callPut:
-		return &agent.PutSession{Session: c.ID, Agent: c.ID, Conversation: &agent.Conversation{AgentState: markOf(c.Name)}, IfRevision: &c.Revision}
+	case call == CallPut:
+		return &agent.PutSession{Session: c.ID, Agent: c.ID, Conversation: &agent.Conversation{AgentState: MarkOf(c.Name)}, IfRevision: &c.Revision}
 	case call == callFork && c.Session:
 		return &agent.ForkSession{Session: c.ID, NewSession: c.New}
 	case call == callFork:
@@ -276,12 +276,12 @@ func (s *forkSeen) thread(t agent.Thread) {
 
 // read reads a thread whole, or a session.
 func (*fork) read(ctx context.Context, p *Process, key string, in forkCall) (forkSeen, error) {
-	return Call(ctx, p, callRead, key, false, in, func(ctx context.Context) (forkSeen, error) {
+	return Call(ctx, p, CallRead, key, false, in, func(ctx context.Context) (forkSeen, error) {
 		var read agent.Read = &agent.LoadEntries{Thread: in.ID, Limit: agent.EntriesLimitMax}
 		if in.Session {
 			read = &agent.GetSession{Session: in.ID}
 		}
-		index, answers, err := findAll(ctx, p, read)
+		index, answers, err := FindAll(ctx, p, read)
 		if err != nil {
 			return forkSeen{}, err
 		}
@@ -290,11 +290,11 @@ func (*fork) read(ctx context.Context, p *Process, key string, in forkCall) (for
 		case *agent.Entries:
 			out.thread(found.Thread)
 			for _, e := range found.Items {
-				out.Names = append(out.Names, nameIn(e.Payload))
+				out.Names = append(out.Names, NameIn(e.Payload))
 			}
 		case *agent.Session:
 			out.Incarnation, out.Version = found.Incarnation, found.Revision
-			out.Names = []string{nameIn(found.Conversation.AgentState)}
+			out.Names = []string{NameIn(found.Conversation.AgentState)}
 			if l := found.Lineage; l != nil {
 				out.From = &forkOrigin{l.Session, l.Incarnation, l.Revision}
 			}

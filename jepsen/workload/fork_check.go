@@ -13,9 +13,9 @@ import (
 // from is held to the same ledger as that itself, so the two can never differ;
 // the rest is that forks stay, and one order of all calls.
 func (*fork) Check(ctx context.Context, h *history.History) check.Result {
-	return byKey(ctx, "fork", h, func(key string, ops []history.Op, f *findings) error {
+	return ByKey(ctx, "fork", h, func(key string, ops []history.Op, f *Findings) error {
 		j := &forked{
-			ledger: newLedger(key, ops, f), in: map[int]forkCall{}, out: map[int]*forkSeen{},
+			Ledger: NewLedger(key, ops, f), in: map[int]forkCall{}, out: map[int]*forkSeen{},
 			origin: map[string]originOfFork{}, floor: map[string]int{}, made: map[string]int{}, deletes: map[string][]int{},
 		}
 		if err := j.load(); err != nil {
@@ -26,9 +26,9 @@ func (*fork) Check(ctx context.Context, h *history.History) check.Result {
 				j.place(call, seen)
 			}
 		}
-		j.settle()
+		j.Settle()
 		j.judgeLost()
-		if !j.disordered {
+		if !j.Disordered {
 			j.judgeCalls()
 		}
 		return nil
@@ -38,7 +38,7 @@ func (*fork) Check(ctx context.Context, h *history.History) check.Result {
 // forked is the history of one family. Calls go by their place in it; threads
 // and sessions by their kind, id and incarnation.
 type forked struct {
-	*ledger
+	*Ledger
 	in      map[int]forkCall
 	out     map[int]*forkSeen // of what was answered
 	origin  map[string]originOfFork
@@ -65,7 +65,7 @@ func lifeOf(session bool, id string, incarnation uint64) string {
 }
 
 func (j *forked) load() error {
-	for call, op := range j.ops {
+	for call, op := range j.Ops {
 		in, err := history.Decode[forkCall](op.In)
 		if err != nil {
 			return err
@@ -84,8 +84,8 @@ func (j *forked) load() error {
 		case op.Call == callDelete && op.Outcome != history.Refused:
 			id := kindAndID(in.Session, in.ID)
 			j.deletes[id] = append(j.deletes[id], call)
-		case op.Call == callAppend || op.Call == callPut:
-			j.authored(call, "", in.Name) // nobody knows in which incarnation it ends up
+		case op.Call == CallAppend || op.Call == CallPut:
+			j.Authored(call, "", in.Name) // nobody knows in which incarnation it ends up
 		}
 		if seen := j.out[call]; seen != nil && seen.From != nil {
 			j.loadOrigin(call, seen)
@@ -103,22 +103,22 @@ func (j *forked) loadOrigin(call int, seen *forkSeen) {
 		before = j.origin[life]
 	}
 	if before.of != *seen.From {
-		j.findings.add("another origin", j.key, j.of(before.call, call), "%s found %s to be forked from %+v, and %s from %+v",
-			nameOf(j.ops[before.call]), life, before.of, nameOf(j.ops[call]), *seen.From)
+		j.Findings.Add("another origin", j.Key, j.Of(before.call, call), "%s found %s to be forked from %+v, and %s from %+v",
+			NameOf(j.Ops[before.call]), life, before.of, NameOf(j.Ops[call]), *seen.From)
 	}
 	made, known := j.made[kindAndID(j.in[call].Session, j.subject(call))]
 	if !known {
 		return
 	}
 	if in := j.in[made]; in.ID != seen.From.ID || in.At != nil && *in.At != seen.From.Version {
-		j.findings.add("another origin", j.key, j.of(made, call), "%s was to fork %s, and %s found it to be forked from %+v",
-			nameOf(j.ops[made]), in.ID, nameOf(j.ops[call]), *seen.From)
+		j.Findings.Add("another origin", j.Key, j.Of(made, call), "%s was to fork %s, and %s found it to be forked from %+v",
+			NameOf(j.Ops[made]), in.ID, NameOf(j.Ops[call]), *seen.From)
 	}
 }
 
 // subject is the id of what a call's answer shows.
 func (j *forked) subject(call int) string {
-	if in := j.in[call]; j.ops[call].Call == callFork {
+	if in := j.in[call]; j.Ops[call].Call == callFork {
 		return in.New
 	}
 	return j.in[call].ID
@@ -130,24 +130,24 @@ func (j *forked) life(call int) string {
 
 // place finds out which write made which version of what.
 func (j *forked) place(call int, seen *forkSeen) {
-	in, name := j.in[call], nameOf(j.ops[call])
+	in, name := j.in[call], NameOf(j.Ops[call])
 	id := j.subject(call)
 	if isFork(id) {
 		j.judgeMade(call, id)
 	}
 	switch {
-	case j.ops[call].Call == callAppend || j.ops[call].Call == callPut:
-		j.saw(in.Name, j.life(call), seen.Version, call)
+	case j.Ops[call].Call == CallAppend || j.Ops[call].Call == CallPut:
+		j.Saw(in.Name, j.life(call), seen.Version, call)
 		return
 	case in.Session:
 		j.placeSession(call, seen)
 		return
-	case j.ops[call].Call == callRead && uint64(len(seen.Names)) != seen.Version-min(seen.Version, seen.Floor):
-		j.findings.add("entries missing", j.key, j.of(call), "%s found a thread from seq %d to rev %d with %d entries", name, seen.Floor, seen.Version, len(seen.Names))
+	case j.Ops[call].Call == CallRead && uint64(len(seen.Names)) != seen.Version-min(seen.Version, seen.Floor):
+		j.Findings.Add("entries missing", j.Key, j.Of(call), "%s found a thread from seq %d to rev %d with %d entries", name, seen.Floor, seen.Version, len(seen.Names))
 	}
 	if isFork(id) {
 		if seen.From == nil {
-			j.findings.add("another origin", j.key, j.of(call), "%s found %s, which does not say what it was forked from", name, j.life(call))
+			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", name, j.life(call))
 		}
 		first, known := j.floor[j.life(call)]
 		if !known {
@@ -155,14 +155,14 @@ func (j *forked) place(call int, seen *forkSeen) {
 			first = call
 		}
 		if j.out[first].Floor != seen.Floor {
-			j.findings.add("fork lost its prefix", j.key, j.of(first, call), "%s found %s from seq %d on, and %s from %d",
-				nameOf(j.ops[first]), j.life(call), j.out[first].Floor, name, seen.Floor)
+			j.Findings.Add("fork lost its prefix", j.Key, j.Of(first, call), "%s found %s from seq %d on, and %s from %d",
+				NameOf(j.Ops[first]), j.life(call), j.out[first].Floor, name, seen.Floor)
 		}
 	}
 	for i, entry := range seen.Names {
 		seq := seen.Floor + uint64(i)
 		if home, known := j.homeOf(id, seen.Incarnation, seq); known {
-			j.saw(entry, home, seq+1, call)
+			j.Saw(entry, home, seq+1, call)
 		}
 	}
 }
@@ -172,10 +172,10 @@ func (j *forked) judgeMade(call int, id string) {
 	made, known := j.made[kindAndID(j.in[call].Session, id)]
 	switch {
 	case !known:
-		j.findings.add("fork from nowhere", j.key, j.of(call), "%s found %s, which nobody was to fork", nameOf(j.ops[call]), j.life(call))
-	case j.ops[made].Outcome == history.Refused:
-		j.findings.add("fork from nowhere", j.key, j.of(made, call), "%s was refused (%s), and %s found %s",
-			nameOf(j.ops[made]), j.ops[made].Code, nameOf(j.ops[call]), j.life(call))
+		j.Findings.Add("fork from nowhere", j.Key, j.Of(call), "%s found %s, which nobody was to fork", NameOf(j.Ops[call]), j.life(call))
+	case j.Ops[made].Outcome == history.Refused:
+		j.Findings.Add("fork from nowhere", j.Key, j.Of(made, call), "%s was refused (%s), and %s found %s",
+			NameOf(j.Ops[made]), j.Ops[made].Code, NameOf(j.Ops[call]), j.life(call))
 	}
 }
 
@@ -189,7 +189,7 @@ func (j *forked) placeSession(call int, seen *forkSeen) {
 	for isFork(j.subject(call)) {
 		from, known := j.origin[life]
 		if !known {
-			j.findings.add("another origin", j.key, j.of(call), "%s found %s, which does not say what it was forked from", nameOf(j.ops[call]), life)
+			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", NameOf(j.Ops[call]), life)
 			return
 		}
 		life, version = lifeOf(true, from.of.ID, from.of.Incarnation), from.of.Version
@@ -200,7 +200,7 @@ func (j *forked) placeSession(call int, seen *forkSeen) {
 			return // a fork of a fork that nobody has seen
 		}
 	}
-	j.saw(seen.Names[0], life, version, call)
+	j.Saw(seen.Names[0], life, version, call)
 }
 
 // homeOf is the thread that an entry was appended to which a thread shows at a
@@ -225,28 +225,28 @@ func (j *forked) homeOf(id string, incarnation, seq uint64) (life string, known 
 // judgeLost: a fork that was there, and that nobody was to delete, is there.
 func (j *forked) judgeLost() {
 	seen := map[string]int{} // :: kind and id → the first call, by return, that shows it
-	for call, op := range j.ops {
+	for call, op := range j.Ops {
 		id := kindAndID(j.in[call].Session, j.subject(call))
 		if out := j.out[call]; out == nil || out.Incarnation == 0 || op.Call == callDelete || !isFork(id) {
 			continue
 		}
-		if first, known := seen[id]; !known || op.Return < j.ops[first].Return {
+		if first, known := seen[id]; !known || op.Return < j.Ops[first].Return {
 			seen[id] = call
 		}
 	}
-	for call, op := range j.ops {
+	for call, op := range j.Ops {
 		id := kindAndID(j.in[call].Session, j.in[call].ID)
 		first, known := seen[id]
-		if out := j.out[call]; op.Call != callRead || out == nil || out.Incarnation > 0 || !known || j.ops[first].Return > op.Invoke {
+		if out := j.out[call]; op.Call != CallRead || out == nil || out.Incarnation > 0 || !known || j.Ops[first].Return > op.Invoke {
 			continue
 		}
 		gone := false
 		for _, del := range j.deletes[id] {
-			gone = gone || j.ops[del].Invoke < op.Return
+			gone = gone || j.Ops[del].Invoke < op.Return
 		}
 		if !gone {
-			j.findings.add("fork lost", j.key, j.of(first, call), "%s found no %s, which %s had found or made, and nobody has deleted",
-				nameOf(op), id, nameOf(j.ops[first]))
+			j.Findings.Add("fork lost", j.Key, j.Of(first, call), "%s found no %s, which %s had found or made, and nobody has deleted",
+				NameOf(op), id, NameOf(j.Ops[first]))
 		}
 	}
 }
@@ -255,14 +255,14 @@ func (j *forked) judgeLost() {
 // that it made or found.
 func (j *forked) judgeCalls() {
 	transactions := map[int]*model.Transaction{}
-	for call, op := range j.ops {
+	for call, op := range j.Ops {
 		t, in, seen := &model.Transaction{}, j.in[call], j.out[call]
 		switch op.Call {
-		case callAppend, callPut:
-			if home := j.home[in.Name]; home != "" {
-				t.Writes = append(t.Writes, model.Access{Object: home, Version: j.object(home).version[in.Name]})
+		case CallAppend, CallPut:
+			if home := j.Home[in.Name]; home != "" {
+				t.Writes = append(t.Writes, model.Access{Object: home, Version: j.Object(home).Version[in.Name]})
 			}
-		case callRead:
+		case CallRead:
 			if seen != nil && seen.Incarnation > 0 && (!in.Session || !isFork(in.ID)) {
 				t.Reads = append(t.Reads, model.Access{Object: j.life(call), Version: seen.Version})
 			}
@@ -275,7 +275,7 @@ func (j *forked) judgeCalls() {
 			transactions[call] = t
 		}
 	}
-	j.judgeOrder(transactions)
+	j.JudgeOrder(transactions)
 }
 
 // addFork is what a fork that was answered read and made.

@@ -12,44 +12,44 @@ import (
 func TestForkFindsEachWrong(t *testing.T) {
 	const key, one, two = "fork1", "fork1/1", "fork1/2"
 	add := func(at int, id, name string, incarnation, rev uint64) history.Op {
-		return ok(1, at, at+10, callAppend, key, forkCall{ID: id, Name: name}, forkSeen{Incarnation: incarnation, Version: rev})
+		return OK(1, at, at+10, CallAppend, key, forkCall{ID: id, Name: name}, forkSeen{Incarnation: incarnation, Version: rev})
 	}
 	put := func(at int, name string, incarnation, revision uint64) history.Op {
-		return ok(1, at, at+10, callPut, key, forkCall{Session: true, ID: key, Name: name, Revision: revision - 1}, forkSeen{Incarnation: incarnation, Version: revision})
+		return OK(1, at, at+10, CallPut, key, forkCall{Session: true, ID: key, Name: name, Revision: revision - 1}, forkSeen{Incarnation: incarnation, Version: revision})
 	}
 	from := func(id string, incarnation, version uint64) *forkOrigin { return &forkOrigin{id, incarnation, version} }
 	forks := func(at int, id string, incarnation uint64, of *forkOrigin) history.Op {
-		return ok(2, at, at+10, callFork, key, forkCall{ID: of.ID, New: id}, forkSeen{Incarnation: incarnation, Version: of.Version, From: of})
+		return OK(2, at, at+10, callFork, key, forkCall{ID: of.ID, New: id}, forkSeen{Incarnation: incarnation, Version: of.Version, From: of})
 	}
 	forksSession := func(at int, of, id string, incarnation uint64) history.Op {
-		return ok(2, at, at+10, callFork, key, forkCall{Session: true, ID: of, New: id}, forkSeen{Incarnation: incarnation, Version: 1})
+		return OK(2, at, at+10, callFork, key, forkCall{Session: true, ID: of, New: id}, forkSeen{Incarnation: incarnation, Version: 1})
 	}
 	read := func(at int, id string, incarnation uint64, of *forkOrigin, names ...string) history.Op {
-		return ok(3, at, at+10, callRead, key, forkCall{ID: id}, forkSeen{Incarnation: incarnation, Version: uint64(len(names)), From: of, Names: names})
+		return OK(3, at, at+10, CallRead, key, forkCall{ID: id}, forkSeen{Incarnation: incarnation, Version: uint64(len(names)), From: of, Names: names})
 	}
 	readSession := func(at int, id string, incarnation, revision uint64, of *forkOrigin, name string) history.Op {
-		return ok(3, at, at+10, callRead, key, forkCall{Session: true, ID: id}, forkSeen{Incarnation: incarnation, Version: revision, From: of, Names: []string{name}})
+		return OK(3, at, at+10, CallRead, key, forkCall{Session: true, ID: id}, forkSeen{Incarnation: incarnation, Version: revision, From: of, Names: []string{name}})
 	}
 	gone := func(at int, id string) history.Op {
-		return ok(3, at, at+10, callRead, key, forkCall{ID: id}, forkSeen{})
+		return OK(3, at, at+10, CallRead, key, forkCall{ID: id}, forkSeen{})
 	}
 	deleted := func(at int, id string, session bool) history.Op {
-		return ok(4, at, at+10, callDelete, key, forkCall{ID: id, Session: session}, forkSeen{Incarnation: 1})
+		return OK(4, at, at+10, callDelete, key, forkCall{ID: id, Session: session}, forkSeen{Incarnation: 1})
 	}
-	base := script{add(10, key, "a", 5, 1), add(30, key, "b", 5, 2), forks(50, one, 7, from(key, 5, 2))}
-	after := func(calls ...history.Op) script { return append(base.copied(), calls...) }
-	sessions := script{put(10, "a", 5, 1), forksSession(30, key, one, 7), put(50, "b", 5, 2)}
-	afterSessions := func(calls ...history.Op) script { return append(sessions.copied(), calls...) }
+	base := Script{add(10, key, "a", 5, 1), add(30, key, "b", 5, 2), forks(50, one, 7, from(key, 5, 2))}
+	after := func(calls ...history.Op) Script { return append(base.Copied(), calls...) }
+	sessions := Script{put(10, "a", 5, 1), forksSession(30, key, one, 7), put(50, "b", 5, 2)}
+	afterSessions := func(calls ...history.Op) Script { return append(sessions.Copied(), calls...) }
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 	}{
 		{"both go on", "", after(add(70, key, "c", 5, 3), add(70, one, "d", 7, 3), read(90, one, 7, from(key, 5, 2), "a", "b", "d"), read(90, key, 5, nil, "a", "b", "c"))},
 		{"the first one is deleted and made anew", "", after(deleted(70, key, false), add(90, key, "c", 9, 1), read(110, one, 7, from(key, 5, 2), "a", "b"), read(110, key, 9, nil, "c"))},
 		{"a fork of a fork", "", after(add(70, one, "c", 7, 3), forks(90, two, 8, from(one, 7, 3)), read(110, two, 8, from(one, 7, 3), "a", "b", "c"))},
-		{"an unknown fork", "", append(base[:2:2], unknown(base[2]), read(70, one, 7, from(key, 5, 2), "a", "b"))},
+		{"an unknown fork", "", append(base[:2:2], Unknown(base[2]), read(70, one, 7, from(key, 5, 2), "a", "b"))},
 		{"a fork that is deleted", "", after(deleted(70, one, false), gone(90, one))},
-		{"an unknown append in a fork", "", script{base[0], unknown(add(30, key, "b", 0, 0)), forks(50, one, 7, from(key, 5, 2)), read(70, one, 7, from(key, 5, 2), "a", "b")}},
+		{"an unknown append in a fork", "", Script{base[0], Unknown(add(30, key, "b", 0, 0)), forks(50, one, 7, from(key, 5, 2)), read(70, one, 7, from(key, 5, 2), "a", "b")}},
 		{"sessions", "", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "a"), readSession(70, key, 5, 2, nil, "b"))},
 		{"a session's fork of a fork", "", afterSessions(forksSession(70, one, two, 8), deleted(90, key, true), readSession(110, one, 7, 1, from(key, 5, 1), "a"), readSession(110, two, 8, 1, from(one, 7, 1), "a"))},
 		{"a fork that follows", "applied twice", after(deleted(70, key, false), add(90, key, "c", 9, 1), read(110, one, 7, from(key, 5, 2), "c", "b"))},
@@ -57,28 +57,28 @@ func TestForkFindsEachWrong(t *testing.T) {
 		{"another order", "two histories", after(read(70, one, 7, from(key, 5, 2), "b", "a"))},
 		{"an entry in both", "applied twice", after(add(70, key, "c", 5, 3), read(90, one, 7, from(key, 5, 2), "a", "b", "c"))},
 		{"an entry from nowhere", "written by nobody", after(read(70, one, 7, from(key, 5, 2), "a", "x"))},
-		{"a fork's entry that was refused", "refused but applied", script{base[0], refused(add(30, key, "b", 0, 0), "conflict"), forks(50, one, 7, from(key, 5, 2)), read(70, one, 7, from(key, 5, 2), "a", "b")}},
-		{"a fork that lost its beginning", "fork lost its prefix", after(ok(3, 70, 80, callRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 2, Floor: 1, From: from(key, 5, 2), Names: []string{"b"}}))},
-		{"a fork without its entries", "entries missing", after(ok(3, 70, 80, callRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 2, From: from(key, 5, 2), Names: []string{"a"}}))},
+		{"a fork's entry that was refused", "refused but applied", Script{base[0], Refused(add(30, key, "b", 0, 0), "conflict"), forks(50, one, 7, from(key, 5, 2)), read(70, one, 7, from(key, 5, 2), "a", "b")}},
+		{"a fork that lost its beginning", "fork lost its prefix", after(OK(3, 70, 80, CallRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 2, Floor: 1, From: from(key, 5, 2), Names: []string{"b"}}))},
+		{"a fork without its entries", "entries missing", after(OK(3, 70, 80, CallRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 2, From: from(key, 5, 2), Names: []string{"a"}}))},
 		{"a fork that is gone", "fork lost", after(deleted(70, key, false), gone(90, one))},
-		{"a fork of something else", "another origin", after(ok(3, 70, 80, callRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 1, From: from(key, 9, 1), Names: []string{"a"}}))},
-		{"a fork at another rev", "another origin", script{base[0], base[1], ok(2, 50, 60, callFork, key, forkCall{ID: key, New: one, At: new(uint64)}, forkSeen{Incarnation: 7, Version: 2, From: from(key, 5, 2)})}},
-		{"a stale fork", "lost or stale", script{base[0], base[1], forks(50, one, 7, from(key, 5, 1))}},
-		{"a fork of what comes later", "read from the future", script{base[0], forks(30, one, 7, from(key, 5, 2)), add(50, key, "b", 5, 2)}},
+		{"a fork of something else", "another origin", after(OK(3, 70, 80, CallRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 1, From: from(key, 9, 1), Names: []string{"a"}}))},
+		{"a fork at another rev", "another origin", Script{base[0], base[1], OK(2, 50, 60, callFork, key, forkCall{ID: key, New: one, At: new(uint64)}, forkSeen{Incarnation: 7, Version: 2, From: from(key, 5, 2)})}},
+		{"a stale fork", "lost or stale", Script{base[0], base[1], forks(50, one, 7, from(key, 5, 1))}},
+		{"a fork of what comes later", "read from the future", Script{base[0], forks(30, one, 7, from(key, 5, 2)), add(50, key, "b", 5, 2)}},
 		{"a stale read of a fork", "lost or stale", after(add(70, one, "c", 7, 3), read(90, one, 7, from(key, 5, 2), "a", "b"))},
 		{"a session that follows", "two histories", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "b"), readSession(90, key, 5, 2, nil, "b"))},
 		{"a session from nowhere", "written by nobody", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "{}"))},
-		{"a fork that tells no origin", "another origin", append(base[:2:2], unknown(base[2]), read(70, one, 7, nil, "a", "b"))},
-		{"a fork that was refused", "fork from nowhere", append(base[:2:2], refused(base[2], "compacted"), read(70, one, 7, from(key, 5, 2), "a", "b"))},
+		{"a fork that tells no origin", "another origin", append(base[:2:2], Unknown(base[2]), read(70, one, 7, nil, "a", "b"))},
+		{"a fork that was refused", "fork from nowhere", append(base[:2:2], Refused(base[2], "compacted"), read(70, one, 7, from(key, 5, 2), "a", "b"))},
 		{"a fork that nobody was to make", "fork from nowhere", after(read(70, two, 7, from(key, 5, 2), "a", "b"))},
-		{"a session's fork that was refused", "fork from nowhere", append(sessions[:1:1], refused(sessions[1], "conflict"), readSession(70, one, 7, 1, from(key, 5, 1), "a"))},
+		{"a session's fork that was refused", "fork from nowhere", append(sessions[:1:1], Refused(sessions[1], "conflict"), readSession(70, one, 7, 1, from(key, 5, 1), "a"))},
 		{"a session without an origin", "another origin", afterSessions(readSession(70, one, 7, 1, nil, "a"))},
-		{"a session that is gone", "fork lost", afterSessions(deleted(70, key, true), ok(3, 90, 100, callRead, key, forkCall{ID: one, Session: true}, forkSeen{}))},
+		{"a session that is gone", "fork lost", afterSessions(deleted(70, key, true), OK(3, 90, 100, CallRead, key, forkCall{ID: one, Session: true}, forkSeen{}))},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newFork(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newFork(), c.calls.History()), c.rule) })
 	}
-	givesUp(t, newFork(), cases[0].calls.history())
+	GivesUp(t, newFork(), cases[0].calls.History())
 }
 
 // forkStore is a sound store of one family.
@@ -97,7 +97,7 @@ func (s *forkStore) do(call string, in any) any {
 	s.index++
 	id := kindAndID(c.Session, c.ID)
 	life := s.lives[id]
-	if call == callRead {
+	if call == CallRead {
 		if life == nil {
 			return forkSeen{Index: s.index}
 		}
@@ -106,7 +106,7 @@ func (s *forkStore) do(call string, in any) any {
 		out.Names = slices.Clone(life.seen.Names[life.floor:])
 		return out
 	}
-	if life == nil && (call == callAppend && c.Incarnation == 0 || call == callPut && c.Revision == 0) {
+	if life == nil && (call == CallAppend && c.Incarnation == 0 || call == CallPut && c.Revision == 0) {
 		life = &forkLife{seen: forkSeen{Incarnation: s.index}}
 		s.lives[id] = life
 	}
@@ -115,10 +115,10 @@ func (s *forkStore) do(call string, in any) any {
 	}
 	n := &life.seen
 	switch call {
-	case callAppend:
+	case CallAppend:
 		n.Version++
 		n.Names = append(slices.Clone(n.Names), c.Name)
-	case callPut:
+	case CallPut:
 		if n.Version != c.Revision {
 			return nil
 		}
@@ -167,32 +167,32 @@ func forkHistory(seed uint64, processes, calls int) *history.History {
 	r := rand.New(rand.NewPCG(seed, 17))
 	n := 0
 	made := map[bool][]string{}
-	run := soundRun{r: r, processes: processes, calls: calls, apply: s.do}
+	run := SoundRun{R: r, Processes: processes, Calls: calls, Apply: s.do}
 	some := func(session bool) string {
 		if all := made[session]; len(all) > 0 && r.IntN(3) > 0 {
 			return all[len(all)-1-r.IntN(min(len(all), forksOpen))]
 		}
 		return key
 	}
-	run.begin = func(int) (string, any) {
+	run.Begin = func(int) (string, any) {
 		n++
 		name := fmt.Sprint(n)
 		switch draw := r.IntN(100); {
 		case draw < 30:
-			return callAppend, forkCall{ID: key, Name: name}
+			return CallAppend, forkCall{ID: key, Name: name}
 		case draw < 40:
 			in := forkCall{ID: some(false), Name: name}
 			if life := s.lives[kindAndID(false, in.ID)]; life != nil {
 				in.Incarnation = life.seen.Incarnation
-				return callAppend, in
+				return CallAppend, in
 			}
-			return callRead, in
+			return CallRead, in
 		case draw < 48:
 			in := forkCall{ID: key, Session: true, Name: name}
 			if life := s.lives[kindAndID(true, key)]; life != nil {
 				in.Revision = life.seen.Version
 			}
-			return callPut, in
+			return CallPut, in
 		case draw < 65:
 			in := forkCall{ID: some(draw < 55), Session: draw < 55, New: key + forkMark + name}
 			if at := uint64(r.IntN(10)); !in.Session && r.IntN(2) == 0 {
@@ -205,15 +205,15 @@ func forkHistory(seed uint64, processes, calls int) *history.History {
 		case draw < 74:
 			return callDelete, forkCall{ID: some(draw < 72), Session: draw < 72}
 		default:
-			return callRead, forkCall{ID: some(draw < 82), Session: draw < 82}
+			return CallRead, forkCall{ID: some(draw < 82), Session: draw < 82}
 		}
 	}
-	return run.history(key)
+	return run.History(key)
 }
 
 func TestForkPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return forkHistory(seed, 1+int(seed%9), 300) }
-	tellsApart(t, newFork, run, 18, spoilFork)
+	TellsApart(t, newFork, run, 18, spoilFork)
 }
 
 // spoilFork gives a read of a fork the entry that another has there, as if it
@@ -225,7 +225,7 @@ func spoilFork(r *rand.Rand, h *history.History) string {
 		if err != nil {
 			panic(err)
 		}
-		if op.Call != callRead || op.Outcome != history.OK || !isFork(in.ID) {
+		if op.Call != CallRead || op.Outcome != history.OK || !isFork(in.ID) {
 			continue
 		}
 		seen, err := history.Decode[forkSeen](op.Out)
@@ -234,7 +234,7 @@ func spoilFork(r *rand.Rand, h *history.History) string {
 		}
 		if n := len(seen.Names); n > 1 && !in.Session {
 			seen.Names[0] = seen.Names[1]
-			op.Out = raw(seen)
+			op.Out = Raw(seen)
 			return fmt.Sprintf("an entry of another seq in call %d", op.ID)
 		}
 	}
@@ -243,5 +243,5 @@ func spoilFork(r *rand.Rand, h *history.History) string {
 
 func BenchmarkForkCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return forkHistory(seed, 9, 1000) }
-	scales(b, newFork(), ofKeys(10, named("f"), run))
+	Scales(b, newFork(), OfKeys(10, Named("f"), run))
 }

@@ -91,7 +91,7 @@ type life struct {
 type lived struct{ name, id string } // id is "" where it was generated and not read yet
 
 func (w *hibernate) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch p.Rand.IntN(10) {
 		case 0:
@@ -108,7 +108,7 @@ func (w *hibernate) Run(ctx context.Context, p *Process) {
 
 // Final thaws every agent whole, and lists its history.
 func (w *hibernate) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		_, _, err := w.thaw(ctx, p, key, thawing{})
 		if err == nil {
 			w.history(ctx, p, key)
@@ -137,7 +137,7 @@ func (w *hibernate) live(ctx context.Context, p *Process, key string) {
 			}
 			h.New = 0 // they are there
 		}
-		if !w.hibernate(ctx, p, l, h) || !pace(ctx, p) {
+		if !w.hibernate(ctx, p, l, h) || !Pace(ctx, p) {
 			return
 		}
 	}
@@ -145,7 +145,7 @@ func (w *hibernate) live(ctx context.Context, p *Process, key string) {
 
 // draw makes up how an agent that is awake goes to sleep.
 func (w *hibernate) draw(p *Process, l *life) hibernation {
-	h := hibernation{By: writeName(p, w.calls.Add(1)), IDs: p.Rand.IntN(4) == 0}
+	h := hibernation{By: WriteName(p, w.calls.Add(1)), IDs: p.Rand.IntN(4) == 0}
 	if p.Rand.IntN(4) > 0 {
 		revision := l.revision
 		h.Revision = &revision
@@ -167,7 +167,7 @@ func (h hibernation) drafts(l *life) []agent.Draft {
 	old := len(h.Entries) - h.New
 	drafts := make([]agent.Draft, len(h.Entries))
 	for i, name := range h.Entries {
-		drafts[i] = agent.Draft{Kind: agent.KindMessage, Payload: markOf(name)}
+		drafts[i] = agent.Draft{Kind: agent.KindMessage, Payload: MarkOf(name)}
 		switch {
 		case i < old:
 			drafts[i].ID = l.entries[len(l.entries)-old+i].id

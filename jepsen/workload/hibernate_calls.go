@@ -8,7 +8,7 @@ import (
 
 func (w *hibernate) hibernate(ctx context.Context, p *Process, l *life, h hibernation) bool {
 	out, err := Call(ctx, p, "hibernate", l.key, true, h, func(ctx context.Context) (hibernated, error) {
-		put := agent.PutCheckpoint{Key: l.key, State: markOf(h.By), IfRevision: h.Revision, Lifecycle: "idle"}
+		put := agent.PutCheckpoint{Key: l.key, State: MarkOf(h.By), IfRevision: h.Revision, Lifecycle: "idle"}
 		r, err := p.Client.In(p.Scope).Hibernate(ctx, put, &agent.HibernateThread{
 			Thread: l.key, Rev: h.rev(), FromSeq: h.From, Entries: h.drafts(l),
 		})
@@ -62,7 +62,7 @@ func (w *hibernate) catchUp(ctx context.Context, p *Process, l *life) bool {
 		}
 		found, at.Rev, at.Floor = r.Items, r.Thread.Rev, r.Thread.Floor
 		for _, e := range r.Items {
-			at.Entries = append(at.Entries, nameIn(e.Payload))
+			at.Entries = append(at.Entries, NameIn(e.Payload))
 		}
 		return at, nil
 	})
@@ -85,7 +85,7 @@ func (*hibernate) thaw(ctx context.Context, p *Process, key string, t thawing) (
 		if err != nil {
 			return thawed{}, err
 		}
-		out := thawed{Revision: found.Checkpoint.Revision, By: nameIn(found.Checkpoint.State), Ahead: found.Ahead}
+		out := thawed{Revision: found.Checkpoint.Revision, By: NameIn(found.Checkpoint.State), Ahead: found.Ahead}
 		if found.Checkpoint.Thread != nil {
 			out.Rev = found.Checkpoint.Thread.Rev
 		}
@@ -93,8 +93,8 @@ func (*hibernate) thaw(ctx context.Context, p *Process, key string, t thawing) (
 			out.Floor = found.Thread.Floor
 		}
 		for _, e := range found.Entries {
-			out.Entries = append(out.Entries, nameIn(e.Payload))
-			entries = append(entries, lived{nameIn(e.Payload), e.ID})
+			out.Entries = append(out.Entries, NameIn(e.Payload))
+			entries = append(entries, lived{NameIn(e.Payload), e.ID})
 		}
 		return out, nil
 	})

@@ -18,16 +18,16 @@ const (
 // Check judges each agent by itself: what one call shows alone, who made which
 // revision and which entry, and whether one order explains all calls.
 func (*hibernate) Check(ctx context.Context, h *history.History) check.Result {
-	return byKey(ctx, "hibernate", h, func(key string, ops []history.Op, f *findings) error {
+	return ByKey(ctx, "hibernate", h, func(key string, ops []history.Op, f *Findings) error {
 		a := &sleeper{
-			ledger: newLedger(key, ops, f), sleeps: map[int]*asleep{}, thaws: map[int]*thaw{},
+			Ledger: NewLedger(key, ops, f), sleeps: map[int]*asleep{}, thaws: map[int]*thaw{},
 			loads: map[int]*caughtUp{}, histories: map[int][]keptRevision{},
 		}
 		if err := a.load(); err != nil {
 			return err
 		}
 		a.place()
-		if !a.disordered {
+		if !a.Disordered {
 			a.judge()
 		}
 		return nil
@@ -37,7 +37,7 @@ func (*hibernate) Check(ctx context.Context, h *history.History) check.Result {
 // sleeper is the history of one agent. Calls go by their place in it; reads
 // are those that were answered.
 type sleeper struct {
-	*ledger
+	*Ledger
 	sleeps    map[int]*asleep
 	thaws     map[int]*thaw
 	loads     map[int]*caughtUp
@@ -57,7 +57,7 @@ type thaw struct {
 }
 
 func (a *sleeper) load() (err error) {
-	for call, op := range a.ops {
+	for call, op := range a.Ops {
 		answered := op.Outcome == history.OK
 		switch {
 		case op.Call == "hibernate" || op.Call == "append":
@@ -101,7 +101,7 @@ func (a *sleeper) judgeFailure(call int, op history.Op) error {
 	default:
 		return nil
 	}
-	a.findings.add("cannot thaw", a.key, a.of(call), "%s failed with %s: %s", nameOf(op), op.Code, op.Detail)
+	a.Findings.Add("cannot thaw", a.Key, a.Of(call), "%s failed with %s: %s", NameOf(op), op.Code, op.Detail)
 	return nil
 }
 
@@ -120,22 +120,22 @@ func (a *sleeper) loadSleep(call int, op history.Op) (err error) {
 	}
 	a.sleeps[call] = s
 	if s.whole {
-		a.authored(call, itsCheckpoint, s.in.By)
+		a.Authored(call, itsCheckpoint, s.in.By)
 	}
 	for _, name := range s.in.Entries[len(s.in.Entries)-s.in.New:] {
-		a.authored(call, itsThread, name)
+		a.Authored(call, itsThread, name)
 	}
 	return err
 }
 
 // place finds out who made which revision and which entry.
 func (a *sleeper) place() {
-	for call, op := range a.ops {
+	for call, op := range a.Ops {
 		switch s, t, page := a.sleeps[call], a.thaws[call], a.loads[call]; {
 		case s != nil && s.out != nil:
 			a.placeSleep(call, s)
 		case t != nil && t.out.Revision > 0:
-			a.saw(t.out.By, itsCheckpoint, t.out.Revision, call)
+			a.Saw(t.out.By, itsCheckpoint, t.out.Revision, call)
 			a.sawEntries(t.out.Entries, t.out.Rev-uint64(len(t.out.Entries)), call)
 		case page != nil:
 			from, err := history.Decode[uint64](op.In)
@@ -143,37 +143,37 @@ func (a *sleeper) place() {
 				from = page.Floor
 			}
 			if err != nil || page.Rev >= from && page.Rev-from != uint64(len(page.Entries)) {
-				a.findings.add("entries missing", a.key, a.of(call), "%s asked for the entries from seq %d on of a thread at rev %d, and got %d",
-					nameOf(op), from, page.Rev, len(page.Entries))
+				a.Findings.Add("entries missing", a.Key, a.Of(call), "%s asked for the entries from seq %d on of a thread at rev %d, and got %d",
+					NameOf(op), from, page.Rev, len(page.Entries))
 			}
 			a.sawEntries(page.Entries, from, call)
 		}
 	}
 	for call, s := range a.sleeps {
-		if s.out == nil && s.whole && a.object(itsCheckpoint).version[s.in.By] > 0 {
+		if s.out == nil && s.whole && a.Object(itsCheckpoint).Version[s.in.By] > 0 {
 			a.sawEntries(s.in.Entries, s.in.From, call) // it applied, so they are where it said
 		}
 	}
-	a.settle()
+	a.Settle()
 }
 
 func (a *sleeper) sawEntries(names []string, from uint64, call int) {
 	for i, name := range names {
-		a.saw(name, itsThread, from+uint64(i)+1, call)
+		a.Saw(name, itsThread, from+uint64(i)+1, call)
 	}
 }
 
 func (a *sleeper) placeSleep(call int, s *asleep) {
-	name := nameOf(a.ops[call])
+	name := NameOf(a.Ops[call])
 	if s.out.Rev != s.in.rev() {
-		a.findings.add("another pointer", a.key, a.of(call), "%s was of an agent at rev %d, and came to rev %d", name, s.in.rev(), s.out.Rev)
+		a.Findings.Add("another pointer", a.Key, a.Of(call), "%s was of an agent at rev %d, and came to rev %d", name, s.in.rev(), s.out.Rev)
 	}
 	a.sawEntries(s.in.Entries, s.in.From, call)
 	if !s.whole {
 		return
 	}
 	if s.in.Revision != nil && s.out.Revision != *s.in.Revision+1 {
-		a.findings.add("expectation ignored", a.key, a.of(call), "%s expected revision %d and made revision %d", name, *s.in.Revision, s.out.Revision)
+		a.Findings.Add("expectation ignored", a.Key, a.Of(call), "%s expected revision %d and made revision %d", name, *s.in.Revision, s.out.Revision)
 	}
-	a.saw(s.in.By, itsCheckpoint, s.out.Revision, call)
+	a.Saw(s.in.By, itsCheckpoint, s.out.Revision, call)
 }

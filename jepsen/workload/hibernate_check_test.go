@@ -11,16 +11,16 @@ import (
 
 func TestHibernateFindsEachWrong(t *testing.T) {
 	sleep := func(process, invoke, ret int, in hibernation, revision uint64) history.Op {
-		return ok(process, invoke, ret, "hibernate", "a", in, hibernated{revision, in.rev()})
+		return OK(process, invoke, ret, "hibernate", "a", in, hibernated{revision, in.rev()})
 	}
 	thaw := func(process, invoke, ret int, out thawed) history.Op {
-		return ok(process, invoke, ret, "thaw", "a", thawing{}, out)
+		return OK(process, invoke, ret, "thaw", "a", thawing{}, out)
 	}
 	rows := func(process, invoke, ret int, rows ...keptRevision) history.Op {
-		return ok(process, invoke, ret, "history", "a", struct{}{}, rows)
+		return OK(process, invoke, ret, "history", "a", struct{}{}, rows)
 	}
 	load := func(process, invoke, ret, from int, out caughtUp) history.Op {
-		return ok(process, invoke, ret, "load", "a", from, out)
+		return OK(process, invoke, ret, "load", "a", from, out)
 	}
 	one := uint64(1)
 	a := hibernation{By: "a", Entries: []string{"a.0"}, New: 1}
@@ -32,57 +32,57 @@ func TestHibernateFindsEachWrong(t *testing.T) {
 	seenB := thawed{Revision: 2, By: "b", Rev: 2, Entries: []string{"a.0", "b.0"}}
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 	}{
-		{"in order", "", script{
+		{"in order", "", Script{
 			thaw(1, 0, 1, thawed{}), sleep(1, 2, 3, a, 1), thaw(2, 4, 5, seen), sleep(2, 6, 7, if1, 2), thaw(3, 8, 9, seenB),
 			rows(3, 10, 11, keptRevision{2, 2}, keptRevision{1, 1}),
 		}},
-		{"one that changed nothing of the thread", "", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2)}},
-		{"a journal that is ahead", "", script{
-			sleep(1, 0, 1, a, 1), ok(2, 2, 3, "append", "a", b, 2), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}), load(3, 6, 7, 1, caughtUp{Rev: 2, Entries: []string{"b.0"}}),
+		{"one that changed nothing of the thread", "", Script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2)}},
+		{"a journal that is ahead", "", Script{
+			sleep(1, 0, 1, a, 1), OK(2, 2, 3, "append", "a", b, 2), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}), load(3, 6, 7, 1, caughtUp{Rev: 2, Entries: []string{"b.0"}}),
 		}},
-		{"an unknown one may have applied", "", script{sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, seenB)}},
-		{"or not", "", script{sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, seen)}},
-		{"an older checkpoint than the acknowledged one", "lost or stale", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), thaw(3, 4, 5, seen)}},
-		{"an agent that has vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), thaw(3, 4, 5, thawed{})}},
-		{"a history that has vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), rows(3, 4, 5)}},
-		{"entries that have vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), ok(2, 2, 3, "append", "a", b, 2), thaw(3, 4, 5, seen)}},
-		{"a thread that has vanished", "lost or stale", script{sleep(1, 0, 1, a, 1), load(3, 4, 5, 1, caughtUp{})}},
-		{"no thread to thaw", "cannot thaw", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "missing_thread")}},
-		{"a thread that is another", "cannot thaw", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "thread_mismatch")}},
-		{"from the floor on", "", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), load(3, 4, 5, 0, caughtUp{Rev: 2, Floor: 1, Entries: []string{"b.0"}})}},
-		{"entries that were compacted away", "cannot thaw", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "compacted")}},
-		{"entries of an older revision that were", "", script{sleep(1, 0, 1, a, 1), refused(ok(3, 4, 5, "thaw", "a", thawing{Revision: 1}, seen), "compacted")}},
-		{"compacted up to the pointer", "", script{sleep(1, 0, 1, a, 1), ok(3, 4, 5, "compact", "a", 1, caughtUp{Rev: 1}), thaw(3, 6, 7, thawed{Revision: 1, By: "a", Rev: 1, Floor: 1})}},
-		{"unavailable is no crime", "", script{sleep(1, 0, 1, a, 1), refused(thaw(3, 4, 5, seen), "unavailable")}},
-		{"fewer entries than the pointer says", "entries missing", script{sleep(1, 0, 1, a, 1), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1})}},
-		{"another rev than was hibernated", "another pointer", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), thaw(3, 4, 5, thawed{Revision: 2, By: "b", Ahead: 1})}},
-		{"a pointer of its own", "another pointer", script{ok(1, 0, 1, "hibernate", "a", a, hibernated{1, 7})}},
-		{"another entry than was hibernated", "two histories", script{
+		{"an unknown one may have applied", "", Script{sleep(1, 0, 1, a, 1), Unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, seenB)}},
+		{"or not", "", Script{sleep(1, 0, 1, a, 1), Unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, seen)}},
+		{"an older checkpoint than the acknowledged one", "lost or stale", Script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), thaw(3, 4, 5, seen)}},
+		{"an agent that has vanished", "lost or stale", Script{sleep(1, 0, 1, a, 1), thaw(3, 4, 5, thawed{})}},
+		{"a history that has vanished", "lost or stale", Script{sleep(1, 0, 1, a, 1), rows(3, 4, 5)}},
+		{"entries that have vanished", "lost or stale", Script{sleep(1, 0, 1, a, 1), OK(2, 2, 3, "append", "a", b, 2), thaw(3, 4, 5, seen)}},
+		{"a thread that has vanished", "lost or stale", Script{sleep(1, 0, 1, a, 1), load(3, 4, 5, 1, caughtUp{})}},
+		{"no thread to thaw", "cannot thaw", Script{sleep(1, 0, 1, a, 1), Refused(thaw(3, 4, 5, seen), "missing_thread")}},
+		{"a thread that is another", "cannot thaw", Script{sleep(1, 0, 1, a, 1), Refused(thaw(3, 4, 5, seen), "thread_mismatch")}},
+		{"from the floor on", "", Script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), load(3, 4, 5, 0, caughtUp{Rev: 2, Floor: 1, Entries: []string{"b.0"}})}},
+		{"entries that were compacted away", "cannot thaw", Script{sleep(1, 0, 1, a, 1), Refused(thaw(3, 4, 5, seen), "compacted")}},
+		{"entries of an older revision that were", "", Script{sleep(1, 0, 1, a, 1), Refused(OK(3, 4, 5, "thaw", "a", thawing{Revision: 1}, seen), "compacted")}},
+		{"compacted up to the pointer", "", Script{sleep(1, 0, 1, a, 1), OK(3, 4, 5, "compact", "a", 1, caughtUp{Rev: 1}), thaw(3, 6, 7, thawed{Revision: 1, By: "a", Rev: 1, Floor: 1})}},
+		{"unavailable is no crime", "", Script{sleep(1, 0, 1, a, 1), Refused(thaw(3, 4, 5, seen), "unavailable")}},
+		{"fewer entries than the pointer says", "entries missing", Script{sleep(1, 0, 1, a, 1), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1})}},
+		{"another rev than was hibernated", "another pointer", Script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), thaw(3, 4, 5, thawed{Revision: 2, By: "b", Ahead: 1})}},
+		{"a pointer of its own", "another pointer", Script{OK(1, 0, 1, "hibernate", "a", a, hibernated{1, 7})}},
+		{"another entry than was hibernated", "two histories", Script{
 			sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), thaw(3, 4, 5, thawed{Revision: 2, By: "b", Rev: 2, Entries: []string{"b.0", "a.0"}}),
 		}},
-		{"two that made one revision", "two histories", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 1)}},
-		{"refused and there", "refused but applied", script{sleep(1, 0, 1, a, 1), refused(sleep(2, 2, 3, b, 0), "conflict"), thaw(3, 4, 5, seenB)}},
-		{"entries without their checkpoint", "half a commit", script{
-			sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}), load(3, 6, 7, 1, caughtUp{Rev: 2, Entries: []string{"b.0"}}),
+		{"two that made one revision", "two histories", Script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 1)}},
+		{"refused and there", "refused but applied", Script{sleep(1, 0, 1, a, 1), Refused(sleep(2, 2, 3, b, 0), "conflict"), thaw(3, 4, 5, seenB)}},
+		{"entries without their checkpoint", "half a commit", Script{
+			sleep(1, 0, 1, a, 1), Unknown(sleep(2, 2, 3, b, 0)), thaw(3, 4, 5, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}), load(3, 6, 7, 1, caughtUp{Rev: 2, Entries: []string{"b.0"}}),
 		}},
-		{"a checkpoint without its entries", "no order explains it", script{
-			sleep(1, 0, 1, a, 1), unknown(sleep(2, 2, 9, b, 0)), thaw(3, 4, 5, seenB), thaw(4, 4, 9, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}),
+		{"a checkpoint without its entries", "no order explains it", Script{
+			sleep(1, 0, 1, a, 1), Unknown(sleep(2, 2, 9, b, 0)), thaw(3, 4, 5, seenB), thaw(4, 4, 9, thawed{Revision: 1, By: "a", Rev: 1, Entries: []string{"a.0"}, Ahead: 1}),
 		}},
-		{"an expectation that was not held", "expectation ignored", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), sleep(2, 4, 5, hibernation{By: "c", From: 1, Revision: &one}, 3)}},
-		{"a short history", "history of another length", script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), rows(3, 4, 5, keptRevision{2, 2})}},
-		{"a history with a gap", "gap in the history", script{sleep(1, 0, 1, a, 1), rows(3, 4, 5, keptRevision{3, 2}, keptRevision{1, 1}, keptRevision{0, 0})}},
-		{"pointers that went back", "pointer went back", script{rows(3, 4, 5, keptRevision{2, 1}, keptRevision{1, 2})}},
-		{"a history with another pointer", "another pointer", script{sleep(1, 0, 1, a, 1), rows(3, 4, 5, keptRevision{1, 2})}},
-		{"another revision than was asked for", "another revision", script{
-			sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), ok(3, 4, 5, "thaw", "a", thawing{Revision: 1}, seenB),
+		{"an expectation that was not held", "expectation ignored", Script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, idle, 2), sleep(2, 4, 5, hibernation{By: "c", From: 1, Revision: &one}, 3)}},
+		{"a short history", "history of another length", Script{sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), rows(3, 4, 5, keptRevision{2, 2})}},
+		{"a history with a gap", "gap in the history", Script{sleep(1, 0, 1, a, 1), rows(3, 4, 5, keptRevision{3, 2}, keptRevision{1, 1}, keptRevision{0, 0})}},
+		{"pointers that went back", "pointer went back", Script{rows(3, 4, 5, keptRevision{2, 1}, keptRevision{1, 2})}},
+		{"a history with another pointer", "another pointer", Script{sleep(1, 0, 1, a, 1), rows(3, 4, 5, keptRevision{1, 2})}},
+		{"another revision than was asked for", "another revision", Script{
+			sleep(1, 0, 1, a, 1), sleep(1, 2, 3, b, 2), OK(3, 4, 5, "thaw", "a", thawing{Revision: 1}, seenB),
 		}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newHibernate(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newHibernate(), c.calls.History()), c.rule) })
 	}
-	givesUp(t, newHibernate(), cases[0].calls.history())
+	GivesUp(t, newHibernate(), cases[0].calls.History())
 }
 
 // sleepStore is a sound store of one agent.
@@ -134,8 +134,8 @@ func (s *sleepStore) do(call string, in any) any {
 func sleepHistory(seed uint64, processes, calls int) *history.History {
 	s := &sleepStore{r: rand.New(rand.NewPCG(seed, 5))}
 	w := &hibernate{}
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(at int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(at int) (string, any) {
 		switch s.r.IntN(6) {
 		case 0:
 			return "thaw", thawing{Tail: s.r.Uint64N(4)}
@@ -154,12 +154,12 @@ func sleepHistory(seed uint64, processes, calls int) *history.History {
 		}
 		return "hibernate", h
 	}
-	return run.history("a")
+	return run.History("a")
 }
 
 func TestHibernatePassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return sleepHistory(seed, 1+int(seed%9), 200) }
-	tellsApart(t, newHibernate, run, 6, spoilThaw)
+	TellsApart(t, newHibernate, run, 6, spoilThaw)
 }
 
 // spoilThaw makes one answer wrong and says how.
@@ -190,7 +190,7 @@ func spoilThaw(r *rand.Rand, h *history.History) string {
 				continue // it may just as well be right
 			}
 		}
-		op.Out = raw(out)
+		op.Out = Raw(out)
 		return fmt.Sprintf("%s in call %d", what, op.ID)
 	}
 	return ""
@@ -205,5 +205,5 @@ func concurrent(h *history.History, op history.Op) bool {
 
 func BenchmarkHibernateCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return sleepHistory(seed, 9, 800) }
-	scales(b, newHibernate(), ofKeys(10, named("a"), run))
+	Scales(b, newHibernate(), OfKeys(10, Named("a"), run))
 }

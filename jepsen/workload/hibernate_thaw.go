@@ -9,7 +9,7 @@ import (
 // writer.
 func (a *sleeper) judge() {
 	transactions := map[int]*model.Transaction{}
-	for call := range a.ops {
+	for call := range a.Ops {
 		t := &model.Transaction{}
 		rows, listed := a.histories[call]
 		switch s, woken, page := a.sleeps[call], a.thaws[call], a.loads[call]; {
@@ -35,20 +35,20 @@ func (a *sleeper) judge() {
 			transactions[call] = t
 		}
 	}
-	a.judgeOrder(transactions)
+	a.JudgeOrder(transactions)
 }
 
 // sleepTransaction is what a hibernation or append did, as far as it is known:
 // nothing where nobody saw that it applied.
 func (a *sleeper) sleepTransaction(s *asleep) *model.Transaction {
 	t := &model.Transaction{}
-	revision := a.object(itsCheckpoint).version[s.in.By]
+	revision := a.Object(itsCheckpoint).Version[s.in.By]
 	if revision > 0 && s.whole {
 		t.Writes = append(t.Writes, model.Access{Object: itsCheckpoint, Version: revision})
 	}
 	rev := uint64(0)
 	for _, name := range s.in.Entries[len(s.in.Entries)-s.in.New:] {
-		rev = max(rev, a.object(itsThread).version[name])
+		rev = max(rev, a.Object(itsThread).Version[name])
 	}
 	switch {
 	case rev > 0:
@@ -61,23 +61,23 @@ func (a *sleeper) sleepTransaction(s *asleep) *model.Transaction {
 
 // judgeThaw judges what one thaw shows by itself.
 func (a *sleeper) judgeThaw(call int, t *thaw) {
-	name := nameOf(a.ops[call])
+	name := NameOf(a.Ops[call])
 	if t.out.Revision == 0 {
 		return
 	}
 	if t.in.Revision > 0 && t.out.Revision != t.in.Revision {
-		a.findings.add("another revision", a.key, a.of(call), "%s asked for revision %d and got %d", name, t.in.Revision, t.out.Revision)
+		a.Findings.Add("another revision", a.Key, a.Of(call), "%s asked for revision %d and got %d", name, t.in.Revision, t.out.Revision)
 	}
 	// Of a revision that is older the floor may have passed the pointer.
-	want := tailOf(t.out.Rev-min(t.out.Rev, t.out.Floor), t.in.Tail)
+	want := TailOf(t.out.Rev-min(t.out.Rev, t.out.Floor), t.in.Tail)
 	if uint64(len(t.out.Entries)) != want {
-		a.findings.add("entries missing", a.key, a.of(call), "%s found a pointer to rev %d of a thread from seq %d on, with %d entries instead of %d",
+		a.Findings.Add("entries missing", a.Key, a.Of(call), "%s found a pointer to rev %d of a thread from seq %d on, with %d entries instead of %d",
 			name, t.out.Rev, t.out.Floor, len(t.out.Entries), want)
 	}
-	sleeper := a.author[write{itsCheckpoint, t.out.By}]
+	sleeper := a.Author[Write{itsCheckpoint, t.out.By}]
 	if rev := a.sleeps[sleeper].in.rev(); rev != t.out.Rev {
-		a.findings.add("another pointer", a.key, a.of(sleeper, call), "%s thawed at rev %d what %s had hibernated at rev %d",
-			name, t.out.Rev, nameOf(a.ops[sleeper]), rev)
+		a.Findings.Add("another pointer", a.Key, a.Of(sleeper, call), "%s thawed at rev %d what %s had hibernated at rev %d",
+			name, t.out.Rev, NameOf(a.Ops[sleeper]), rev)
 	}
 	a.judgeWhole(call, t)
 }
@@ -86,17 +86,17 @@ func (a *sleeper) judgeThaw(call int, t *thaw) {
 // Where the checkpoint's revision is known, the order of all calls tells; this
 // is for one that is nowhere.
 func (a *sleeper) judgeWhole(call int, t *thaw) {
-	checkpoints := a.object(itsCheckpoint)
-	if t.in.Revision > 0 || !checkpoints.knownUpTo(t.out.Revision) {
+	checkpoints := a.Object(itsCheckpoint)
+	if t.in.Revision > 0 || !checkpoints.KnownUpTo(t.out.Revision) {
 		return
 	}
 	for asleep, s := range a.sleeps {
-		if s.out != nil || !s.whole || s.in.New == 0 || checkpoints.version[s.in.By] > 0 {
+		if s.out != nil || !s.whole || s.in.New == 0 || checkpoints.Version[s.in.By] > 0 {
 			continue
 		}
-		if at := a.object(itsThread).version[s.in.Entries[len(s.in.Entries)-1]]; at > 0 && at <= t.out.Rev+t.out.Ahead {
-			a.findings.add("half a commit", a.key, a.of(asleep, call), "%s saw the entries of %s, and not its checkpoint",
-				nameOf(a.ops[call]), nameOf(a.ops[asleep]))
+		if at := a.Object(itsThread).Version[s.in.Entries[len(s.in.Entries)-1]]; at > 0 && at <= t.out.Rev+t.out.Ahead {
+			a.Findings.Add("half a commit", a.Key, a.Of(asleep, call), "%s saw the entries of %s, and not its checkpoint",
+				NameOf(a.Ops[call]), NameOf(a.Ops[asleep]))
 		}
 	}
 }
@@ -107,28 +107,28 @@ func (a *sleeper) judgeHistory(call int, rows []keptRevision) (newest uint64) {
 	if len(rows) == 0 {
 		return 0
 	}
-	name := nameOf(a.ops[call])
+	name := NameOf(a.Ops[call])
 	newest = rows[0].Revision
 	if want := min(newest, agent.HistoryDefault); uint64(len(rows)) != want {
-		a.findings.add("history of another length", a.key, a.of(call), "%s lists %d revisions up to %d instead of %d", name, len(rows), newest, want)
+		a.Findings.Add("history of another length", a.Key, a.Of(call), "%s lists %d revisions up to %d instead of %d", name, len(rows), newest, want)
 	}
 	for i, row := range rows {
 		if row.Revision != newest-uint64(i) {
-			a.findings.add("gap in the history", a.key, a.of(call), "%s lists revision %d where %d belongs", name, row.Revision, newest-uint64(i))
+			a.Findings.Add("gap in the history", a.Key, a.Of(call), "%s lists revision %d where %d belongs", name, row.Revision, newest-uint64(i))
 			break
 		}
 		if i > 0 && row.Rev > rows[i-1].Rev {
-			a.findings.add("pointer went back", a.key, a.of(call), "%s shows revision %d at rev %d and the one after it at rev %d",
+			a.Findings.Add("pointer went back", a.Key, a.Of(call), "%s shows revision %d at rev %d and the one after it at rev %d",
 				name, row.Revision, row.Rev, rows[i-1].Rev)
 		}
-		by, known := a.object(itsCheckpoint).names[row.Revision]
+		by, known := a.Object(itsCheckpoint).Names[row.Revision]
 		if !known {
 			continue
 		}
-		sleeper := a.author[write{itsCheckpoint, by}]
+		sleeper := a.Author[Write{itsCheckpoint, by}]
 		if rev := a.sleeps[sleeper].in.rev(); rev != row.Rev {
-			a.findings.add("another pointer", a.key, a.of(sleeper, call), "%s lists revision %d at rev %d, and %s had hibernated at rev %d",
-				name, row.Revision, row.Rev, nameOf(a.ops[sleeper]), rev)
+			a.Findings.Add("another pointer", a.Key, a.Of(sleeper, call), "%s lists revision %d at rev %d, and %s had hibernated at rev %d",
+				name, row.Revision, row.Rev, NameOf(a.Ops[sleeper]), rev)
 		}
 	}
 	return newest

@@ -17,7 +17,7 @@ type instance struct {
 	about   string
 	keys    *Keys
 	names   atomic.Int64 // increments so far; numbers them
-	managed managed
+	managed Managed
 }
 
 const (
@@ -39,7 +39,7 @@ func newCounters(name, about string, handler agent.Handler) *instance {
 	return &instance{
 		name: name, about: about,
 		keys:    NewSharedKeys(counterPrefix, counterWidth, counterCallsMax),
-		managed: managed{manager: agent.Manager{Name: counterManager, Handler: handler, IdleTimeout: counterIdle, Untracked: true}},
+		managed: Managed{Manager: agent.Manager{Name: counterManager, Handler: handler, IdleTimeout: CounterIdle, Untracked: true}},
 	}
 }
 
@@ -47,7 +47,7 @@ func (w *instance) Name() string { return w.name }
 
 func (w *instance) About() string { return w.about }
 
-// The calls, beside get, which is a signal that changes nothing. A callRead reads
+// The calls, beside get, which is a signal that changes nothing. A CallRead reads
 // what is stored, not the live instance.
 const (
 	callIncrement = "increment"
@@ -80,16 +80,16 @@ type counterState struct {
 }
 
 func (w *instance) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
-		if !w.managed.set(ctx, p) {
+		if !w.managed.Set(ctx, p) {
 			continue
 		}
 		if p.Node == "" {
 			w.call(ctx, p, key)
 			continue
 		}
-		soon, cancel := context.WithTimeout(ctx, readerMax) // or it would wait out what its node is cut off from
+		soon, cancel := context.WithTimeout(ctx, ReaderMax) // or it would wait out what its node is cut off from
 		w.call(soon, p, key)
 		cancel()
 	}
@@ -103,12 +103,12 @@ func (w *instance) call(ctx context.Context, p *Process, key string) {
 	case draw < 10:
 		_, _ = w.signal(ctx, p, callCast, key, counterCall{Name: w.fresh(p)})
 	case draw == 17:
-		_, _ = act(ctx, p, callSleep, key, func(ctx context.Context, at agent.Instances, ref agent.InstanceRef) error {
+		_, _ = act(ctx, p, CallSleep, key, func(ctx context.Context, at agent.Instances, ref agent.InstanceRef) error {
 			return at.Hibernate(ctx, ref)
 		})
 	case draw > 17:
 		_, _ = act(ctx, p, callAttach, key, func(ctx context.Context, at agent.Instances, ref agent.InstanceRef) error {
-			_, err := at.Attach(ctx, ref, agent.Attach{Attachment: holderName(p.ID), TTL: agent.AttachmentTTLMin + time.Duration(p.Rand.IntN(8))*time.Second})
+			_, err := at.Attach(ctx, ref, agent.Attach{Attachment: HolderName(p.ID), TTL: agent.AttachmentTTLMin + time.Duration(p.Rand.IntN(8))*time.Second})
 			return err
 		})
 	default:
@@ -117,7 +117,7 @@ func (w *instance) call(ctx context.Context, p *Process, key string) {
 }
 
 // fresh names an increment.
-func (w *instance) fresh(p *Process) string { return writeName(p, w.names.Add(1)) }
+func (w *instance) fresh(p *Process) string { return WriteName(p, w.names.Add(1)) }
 
 // look asks how a counter is.
 func (w *instance) look(ctx context.Context, p *Process, key string) {
@@ -125,7 +125,7 @@ func (w *instance) look(ctx context.Context, p *Process, key string) {
 		_, _ = w.lookup(ctx, p, key)
 		return
 	}
-	_, _ = w.signal(ctx, p, callGet, key, counterCall{})
+	_, _ = w.signal(ctx, p, CallGet, key, counterCall{})
 }
 
 const againTries = 3
@@ -136,15 +136,15 @@ func (w *instance) increment(ctx context.Context, p *Process, key string) {
 	in := counterCall{Name: w.fresh(p)}
 	_, err := w.signal(ctx, p, callIncrement, key, in)
 	in.Again = true
-	for try := 0; try < againTries && (agent.OutcomeOf(err) == agent.Undecided || p.Rand.IntN(10) == 0) && pace(ctx, p); try++ {
+	for try := 0; try < againTries && (agent.OutcomeOf(err) == agent.Undecided || p.Rand.IntN(10) == 0) && Pace(ctx, p); try++ {
 		_, err = w.signal(ctx, p, callIncrement, key, in)
 	}
 }
 
 // Final reads every counter, as its instance has it and as it is stored.
 func (w *instance) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
-		if _, err := w.signal(ctx, p, callGet, key, counterCall{}); err != nil {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
+		if _, err := w.signal(ctx, p, CallGet, key, counterCall{}); err != nil {
 			return err
 		}
 		_, err := w.read(ctx, p, key)

@@ -14,11 +14,11 @@ func counterRef(p *Process, key string) agent.InstanceRef {
 
 // signalOf is the signal that makes a call; one that is sent again is the same.
 func signalOf(p *Process, call, key string, in counterCall) agent.Signal {
-	if call == callGet {
+	if call == CallGet {
 		return agent.Signal{Type: "get"}
 	}
 	data, err := json.Marshal(map[string]any{
-		"entries": map[string]any{"payload": mark{in.Name}},
+		"entries": map[string]any{"payload": Mark{in.Name}},
 		"patch":   map[string]any{"by": in.Name, "marks": map[string]any{in.Name: 1}},
 	})
 	if err != nil {
@@ -26,20 +26,20 @@ func signalOf(p *Process, call, key string, in counterCall) agent.Signal {
 	}
 	return agent.Signal{
 		Type: "turn", Data: data, Cast: call == callCast,
-		Request: agent.Request{Client: fmt.Sprintf("%s/%s/%s", p.Scope, key, in.Name), Seq: 1, TTL: signalTTL},
+		Request: agent.Request{Client: fmt.Sprintf("%s/%s/%s", p.Scope, key, in.Name), Seq: 1, TTL: SignalTTL},
 	}
 }
 
 // signal sends a signal. Its answer is the instance's own, but for a cast.
 func (*instance) signal(ctx context.Context, p *Process, call, key string, in counterCall) (counterSeen, error) {
-	return Call(ctx, p, call, key, call != callGet, in, func(ctx context.Context) (counterSeen, error) {
-		ctx, attempts := counting(ctx)
+	return Call(ctx, p, call, key, call != CallGet, in, func(ctx context.Context) (counterSeen, error) {
+		ctx, attempts := Counting(ctx)
 		reply, err := p.Client.Instances().Signal(ctx, counterRef(p, key), signalOf(p, call, key, in))
 		if err != nil {
 			return counterSeen{}, err
 		}
 		out := counterSeen{Node: reply.Node, Epoch: reply.Epoch, Rev: reply.Rev, First: attempts.Load() == 1 && !in.Again}
-		if call == callGet {
+		if call == CallGet {
 			out.State, err = countedIn(reply.Data, "state")
 		}
 		return out, err
@@ -85,7 +85,7 @@ func act(ctx context.Context, p *Process, call, key string, do func(context.Cont
 
 // read reads what is stored of a counter, at one index.
 func (*instance) read(ctx context.Context, p *Process, key string) (counterSeen, error) {
-	return Call(ctx, p, callRead, key, false, counterCall{}, func(ctx context.Context) (counterSeen, error) {
+	return Call(ctx, p, CallRead, key, false, counterCall{}, func(ctx context.Context) (counterSeen, error) {
 		return storedCounter(ctx, p, counterRef(p, key))
 	})
 }
@@ -93,7 +93,7 @@ func (*instance) read(ctx context.Context, p *Process, key string) (counterSeen,
 // storedCounter is what is stored of a counter.
 func storedCounter(ctx context.Context, p *Process, ref agent.InstanceRef) (counterSeen, error) {
 	id := ref.Checkpoint()
-	_, found, err := findAll(ctx, p, &agent.GetCheckpoint{Key: id}, &agent.LoadEntries{Thread: id, Limit: agent.EntriesLimitMax})
+	_, found, err := FindAll(ctx, p, &agent.GetCheckpoint{Key: id}, &agent.LoadEntries{Thread: id, Limit: agent.EntriesLimitMax})
 	if err != nil {
 		return counterSeen{}, err
 	}
@@ -107,7 +107,7 @@ func storedCounter(ctx context.Context, p *Process, ref agent.InstanceRef) (coun
 		case *agent.Entries:
 			out.Rev = found.Thread.Rev
 			for _, e := range found.Items {
-				out.Names = append(out.Names, nameIn(e.Payload))
+				out.Names = append(out.Names, NameIn(e.Payload))
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // the state against it, and puts the turns in the order of their owners.
 func (w *instance) Check(ctx context.Context, h *history.History) check.Result {
 	owned := 0
-	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
+	r := ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *Findings) error {
 		if key == "" {
 			return nil
 		}
@@ -27,8 +27,8 @@ func (w *instance) Check(ctx context.Context, h *history.History) check.Result {
 
 // counter is the judgement of one counter.
 type counter struct {
-	*journal
-	owners *owners
+	*Journal
+	owners *Owners
 	turns  []tenure // that tell where the thread stood
 	states []stateSeen
 }
@@ -51,8 +51,8 @@ type stateSeen struct {
 
 // judgeCounter judges the calls on one counter. It returns how many turns it put
 // in the order of epochs.
-func judgeCounter(key string, ops []history.Op, f *findings) (turns int, err error) {
-	c := &counter{journal: newJournal(key, f), owners: newOwners(key, f)}
+func judgeCounter(key string, ops []history.Op, f *Findings) (turns int, err error) {
+	c := &counter{Journal: NewJournal(key, f), owners: NewOwners(key, f)}
 	err = c.judgeAll(ops)
 	return len(c.turns), err
 }
@@ -67,7 +67,7 @@ func (c *counter) judgeAll(ops []history.Op) error {
 		switch op.Call {
 		case callIncrement, callCast:
 			c.collect(op, ins[i])
-		case callGet, callLookup, callRead:
+		case CallGet, callLookup, CallRead:
 		default:
 			continue
 		}
@@ -85,9 +85,9 @@ func (c *counter) judgeAll(ops []history.Op) error {
 			c.judgeAnswer(op, ins[i], outs[i])
 		}
 	}
-	c.judge()
+	c.Judge()
 	c.judgeStates()
-	c.owners.judge()
+	c.owners.Judge()
 	c.judgeOwners()
 	return nil
 }
@@ -99,21 +99,21 @@ func (c *counter) collect(op history.Op, in counterCall) {
 	if op.Call == callCast && outcome == history.OK {
 		outcome = history.Unknown
 	}
-	w := c.writers[in.Name]
+	w := c.Writers[in.Name]
 	if w == nil {
-		c.write(&written{ops: []history.Op{op}, invoke: op.Invoke, outcome: outcome, entries: []string{in.Name}})
+		c.Write(&Written{Ops: []history.Op{op}, Invoke: op.Invoke, Outcome: outcome, Entries: []string{in.Name}})
 		return
 	}
-	w.ops = append(w.ops, op)
-	if w.outcome == history.Refused || outcome == history.OK {
-		w.outcome = outcome
+	w.Ops = append(w.Ops, op)
+	if w.Outcome == history.Refused || outcome == history.OK {
+		w.Outcome = outcome
 	}
 }
 
 // judgeAnswer notes what one call says of the counter and of its owner.
 func (c *counter) judgeAnswer(op history.Op, in counterCall, out *counterSeen) {
 	if out.Epoch > 0 {
-		c.owners.answer(op, out.Node, out.Epoch)
+		c.owners.Answer(op, out.Node, out.Epoch)
 	}
 	t := tenure{op: op, epoch: out.Epoch, before: out.Rev, after: out.Rev, exact: true}
 	switch op.Call {
@@ -121,20 +121,20 @@ func (c *counter) judgeAnswer(op history.Op, in counterCall, out *counterSeen) {
 		return
 	case callIncrement:
 		if out.Rev == 0 {
-			c.findings.add("increment that left nothing", c.key, []history.Op{op}, "call %d was answered at rev 0", op.ID)
+			c.Findings.Add("increment that left nothing", c.Key, []history.Op{op}, "call %d was answered at rev 0", op.ID)
 			return
 		}
 		t.before, t.exact = out.Rev-1, out.First
-		c.holds(op, t.before, []string{in.Name})
+		c.Holds(op, t.before, []string{in.Name})
 		if in.Again { // its turn may have been long before
-			c.stood(op, unbounded, t.after)
+			c.Stood(op, Unbounded, t.after)
 			c.turns = append(c.turns, t)
 			return
 		}
-	case callRead:
-		c.holds(op, 0, out.Names)
+	case CallRead:
+		c.Holds(op, 0, out.Names)
 	}
-	c.stood(op, t.before, t.after)
+	c.Stood(op, t.before, t.after)
 	if out.State != nil {
 		c.states = append(c.states, stateSeen{op, out.Rev, *out.State})
 	}
@@ -147,11 +147,11 @@ func (c *counter) judgeAnswer(op history.Op, in counterCall, out *counterSeen) {
 func (c *counter) judgeStates() {
 	for _, s := range c.states {
 		want := ""
-		if s.rev > 0 && s.rev <= uint64(len(c.slots)) {
-			want = c.slots[s.rev-1].entry
+		if s.rev > 0 && s.rev <= uint64(len(c.Slots)) {
+			want = c.Slots[s.rev-1].Entry
 		}
 		if s.state.Count != s.rev || want != "" && s.state.By != want {
-			c.findings.add("state and thread apart", c.key, []history.Op{s.op}, "call %d found %d increments in the state, the last by %q, and a thread at rev %d, whose last is %q",
+			c.Findings.Add("state and thread apart", c.Key, []history.Op{s.op}, "call %d found %d increments in the state, the last by %q, and a thread at rev %d, whose last is %q",
 				s.op.ID, s.state.Count, s.state.By, s.rev, want)
 		}
 	}
@@ -167,7 +167,7 @@ func (c *counter) judgeOwners() {
 			most = under
 		}
 		if t.exact && t.before < most.after {
-			c.findings.add("effect of a stale owner", c.key, []history.Op{t.op, most.op}, "call %d found the counter at %d under epoch %d, and call %d left it at %d under epoch %d, which had ended by then",
+			c.Findings.Add("effect of a stale owner", c.Key, []history.Op{t.op, most.op}, "call %d found the counter at %d under epoch %d, and call %d left it at %d under epoch %d, which had ended by then",
 				t.op.ID, t.before, t.epoch, most.op.ID, most.after, most.epoch)
 		}
 		if t.epoch > under.epoch || t.after > under.after {

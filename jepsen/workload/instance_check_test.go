@@ -17,29 +17,29 @@ func seenAt(epoch, rev uint64) counterSeen {
 }
 
 func increments(at int, name string, epoch, rev uint64) history.Op {
-	return ok(1, at, at+10, callIncrement, aCounter, counterCall{Name: name}, seenAt(epoch, rev))
+	return OK(1, at, at+10, callIncrement, aCounter, counterCall{Name: name}, seenAt(epoch, rev))
 }
 
 func repeats(at int, name string, epoch, rev uint64) history.Op {
 	seen := seenAt(epoch, rev)
 	seen.First = false
-	return ok(1, at, at+10, callIncrement, aCounter, counterCall{Name: name, Again: true}, seen)
+	return OK(1, at, at+10, callIncrement, aCounter, counterCall{Name: name, Again: true}, seen)
 }
 
 func gets(from, to int, epoch, rev uint64, by string) history.Op {
 	seen := seenAt(epoch, rev)
 	seen.State = &counterState{Count: rev, By: by}
-	return ok(2, from, to, callGet, aCounter, counterCall{}, seen)
+	return OK(2, from, to, CallGet, aCounter, counterCall{}, seen)
 }
 
 func looksUp(from, to int, epoch, rev uint64, awake bool) history.Op {
 	seen := seenAt(epoch, rev)
 	seen.Awake = awake
-	return ok(3, from, to, callLookup, aCounter, counterCall{}, seen)
+	return OK(3, from, to, callLookup, aCounter, counterCall{}, seen)
 }
 
 func casts(at int, name string) history.Op {
-	return ok(4, at, at+10, callCast, aCounter, counterCall{Name: name}, seenAt(1, 0))
+	return OK(4, at, at+10, callCast, aCounter, counterCall{Name: name}, seenAt(1, 0))
 }
 
 func storedAt(at int, names ...string) history.Op {
@@ -47,57 +47,57 @@ func storedAt(at int, names ...string) history.Op {
 	if len(names) > 0 {
 		seen.State.By = names[len(names)-1]
 	}
-	return ok(9, at, at+10, callRead, aCounter, counterCall{}, seen)
+	return OK(9, at, at+10, CallRead, aCounter, counterCall{}, seen)
 }
 
 func TestInstanceFindsEachWrong(t *testing.T) {
 	torn := storedAt(90, "a", "b")
-	torn.Out = raw(counterSeen{Rev: 2, Names: []string{"a", "b"}, State: &counterState{Count: 1, By: "a"}})
+	torn.Out = Raw(counterSeen{Rev: 2, Names: []string{"a", "b"}, State: &counterState{Count: 1, By: "a"}})
 	other := gets(30, 40, 1, 1, "a")
-	other.Out = raw(counterSeen{Node: "n9", Epoch: 1, Rev: 1, State: &counterState{Count: 1, By: "a"}})
+	other.Out = Raw(counterSeen{Node: "n9", Epoch: 1, Rev: 1, State: &counterState{Count: 1, By: "a"}})
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 	}{
-		{"increments", "", script{increments(10, "a", 1, 1), gets(30, 40, 1, 1, "a"), increments(50, "b", 2, 2), storedAt(90, "a", "b")}},
-		{"an owner after another", "", script{increments(10, "a", 1, 1), looksUp(30, 40, 2, 1, true), increments(50, "b", 2, 2), storedAt(90, "a", "b")}},
-		{"an increment that is sent again to a later owner", "", script{
-			unknown(increments(10, "a", 0, 0)), increments(30, "b", 2, 2), repeats(50, "a", 3, 1), storedAt(90, "a", "b"),
+		{"increments", "", Script{increments(10, "a", 1, 1), gets(30, 40, 1, 1, "a"), increments(50, "b", 2, 2), storedAt(90, "a", "b")}},
+		{"an owner after another", "", Script{increments(10, "a", 1, 1), looksUp(30, 40, 2, 1, true), increments(50, "b", 2, 2), storedAt(90, "a", "b")}},
+		{"an increment that is sent again to a later owner", "", Script{
+			Unknown(increments(10, "a", 0, 0)), increments(30, "b", 2, 2), repeats(50, "a", 3, 1), storedAt(90, "a", "b"),
 		}},
-		{"an unknown one that is there", "", script{unknown(increments(10, "a", 0, 0)), storedAt(90, "a")}},
-		{"an unknown one that is not there", "", script{unknown(increments(10, "a", 0, 0)), storedAt(90)}},
-		{"a refused one that is sent again", "", script{refused(increments(10, "a", 0, 0), "unavailable"), repeats(30, "a", 1, 1), storedAt(90, "a")}},
-		{"casts that are lost and that are not", "", script{casts(10, "a"), casts(10, "b"), increments(30, "c", 1, 2), storedAt(90, "b", "c")}},
-		{"a lookup of one that sleeps, while it moves", "", script{
+		{"an unknown one that is there", "", Script{Unknown(increments(10, "a", 0, 0)), storedAt(90, "a")}},
+		{"an unknown one that is not there", "", Script{Unknown(increments(10, "a", 0, 0)), storedAt(90)}},
+		{"a refused one that is sent again", "", Script{Refused(increments(10, "a", 0, 0), "unavailable"), repeats(30, "a", 1, 1), storedAt(90, "a")}},
+		{"casts that are lost and that are not", "", Script{casts(10, "a"), casts(10, "b"), increments(30, "c", 1, 2), storedAt(90, "b", "c")}},
+		{"a lookup of one that sleeps, while it moves", "", Script{
 			increments(10, "a", 1, 1), looksUp(30, 70, 3, 1, false), increments(50, "b", 2, 2), storedAt(90, "a", "b"),
 		}},
-		{"a lost increment", "lost append", script{increments(10, "a", 1, 1), increments(30, "b", 1, 2), storedAt(90, "a")}},
-		{"one that counts twice", "duplicate entry", script{increments(10, "a", 1, 1), storedAt(90, "a", "a")}},
-		{"one that counts twice for its sender", "duplicate entry", script{increments(10, "a", 1, 1), repeats(30, "a", 1, 2), storedAt(90, "a")}},
-		{"a refused one that counts", "refused append applied", script{refused(increments(10, "a", 0, 0), "unavailable"), storedAt(90, "a")}},
-		{"a refused cast that counts", "refused append applied", script{refused(casts(10, "a"), "overloaded"), storedAt(90, "a")}},
-		{"a cast that counts twice", "duplicate entry", script{casts(10, "a"), storedAt(90, "a", "a")}},
-		{"one from nowhere", "entry from nowhere", script{increments(10, "a", 1, 1), storedAt(90, "a", "x")}},
-		{"one before its time", "seen before it was written", script{gets(10, 20, 1, 1, "a"), storedAt(22, "a"), unknown(increments(30, "a", 0, 0))}},
-		{"two at one place", "two appends at one seq", script{increments(10, "a", 1, 1), increments(30, "b", 1, 1)}},
-		{"nothing for an increment", "increment that left nothing", script{increments(10, "a", 1, 0)}},
-		{"a state without its entry", "state and thread apart", script{increments(10, "a", 1, 1), increments(30, "b", 1, 2), torn}},
-		{"another state", "state and thread apart", script{increments(10, "a", 1, 1), gets(30, 40, 1, 1, "b")}},
-		{"a stale lookup", "stale answer", script{increments(10, "a", 2, 1), increments(30, "b", 2, 2), looksUp(50, 60, 2, 1, true), storedAt(90, "a", "b")}},
-		{"an answer of an owner that was", "epoch ran backwards", script{increments(10, "a", 2, 1), looksUp(30, 40, 1, 1, true)}},
-		{"an answer of an owner that was, to a cast", "epoch ran backwards", script{increments(10, "a", 2, 1), casts(30, "b")}},
-		{"two owners", "two owners of one epoch", script{increments(10, "a", 1, 1), other}},
-		{"an effect after the next owner had it", "effect of a stale owner", script{
-			gets(30, 40, 2, 0, ""), ok(1, 10, 60, callIncrement, aCounter, counterCall{Name: "a"}, seenAt(1, 1)), storedAt(90, "a"),
+		{"a lost increment", "lost append", Script{increments(10, "a", 1, 1), increments(30, "b", 1, 2), storedAt(90, "a")}},
+		{"one that counts twice", "duplicate entry", Script{increments(10, "a", 1, 1), storedAt(90, "a", "a")}},
+		{"one that counts twice for its sender", "duplicate entry", Script{increments(10, "a", 1, 1), repeats(30, "a", 1, 2), storedAt(90, "a")}},
+		{"a refused one that counts", "refused append applied", Script{Refused(increments(10, "a", 0, 0), "unavailable"), storedAt(90, "a")}},
+		{"a refused cast that counts", "refused append applied", Script{Refused(casts(10, "a"), "overloaded"), storedAt(90, "a")}},
+		{"a cast that counts twice", "duplicate entry", Script{casts(10, "a"), storedAt(90, "a", "a")}},
+		{"one from nowhere", "entry from nowhere", Script{increments(10, "a", 1, 1), storedAt(90, "a", "x")}},
+		{"one before its time", "seen before it was written", Script{gets(10, 20, 1, 1, "a"), storedAt(22, "a"), Unknown(increments(30, "a", 0, 0))}},
+		{"two at one place", "two appends at one seq", Script{increments(10, "a", 1, 1), increments(30, "b", 1, 1)}},
+		{"nothing for an increment", "increment that left nothing", Script{increments(10, "a", 1, 0)}},
+		{"a state without its entry", "state and thread apart", Script{increments(10, "a", 1, 1), increments(30, "b", 1, 2), torn}},
+		{"another state", "state and thread apart", Script{increments(10, "a", 1, 1), gets(30, 40, 1, 1, "b")}},
+		{"a stale lookup", "stale answer", Script{increments(10, "a", 2, 1), increments(30, "b", 2, 2), looksUp(50, 60, 2, 1, true), storedAt(90, "a", "b")}},
+		{"an answer of an owner that was", "epoch ran backwards", Script{increments(10, "a", 2, 1), looksUp(30, 40, 1, 1, true)}},
+		{"an answer of an owner that was, to a cast", "epoch ran backwards", Script{increments(10, "a", 2, 1), casts(30, "b")}},
+		{"two owners", "two owners of one epoch", Script{increments(10, "a", 1, 1), other}},
+		{"an effect after the next owner had it", "effect of a stale owner", Script{
+			gets(30, 40, 2, 0, ""), OK(1, 10, 60, callIncrement, aCounter, counterCall{Name: "a"}, seenAt(1, 1)), storedAt(90, "a"),
 		}},
-		{"an effect between those of the next owner", "effect of a stale owner", script{
-			ok(1, 10, 60, callIncrement, aCounter, counterCall{Name: "b"}, seenAt(1, 2)), increments(30, "a", 2, 1), storedAt(90, "a", "b"),
+		{"an effect between those of the next owner", "effect of a stale owner", Script{
+			OK(1, 10, 60, callIncrement, aCounter, counterCall{Name: "b"}, seenAt(1, 2)), increments(30, "a", 2, 1), storedAt(90, "a", "b"),
 		}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newInstance(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newInstance(), c.calls.History()), c.rule) })
 	}
-	givesUp(t, newInstance(), cases[0].calls.history())
+	GivesUp(t, newInstance(), cases[0].calls.History())
 }
 
 // instanceStore is a sound counter, which moves from one owner to the next.
@@ -111,7 +111,7 @@ func (s *instanceStore) do(call string, in any) any {
 	if s.r.IntN(30) == 0 {
 		s.epoch++
 	}
-	if call == callRead {
+	if call == CallRead {
 		return counterSeen{Rev: uint64(len(s.names)), Names: slices.Clone(s.names), State: s.state()}
 	}
 	if s.r.IntN(20) == 0 {
@@ -146,16 +146,16 @@ func instanceHistory(seed uint64, processes, calls int) *history.History {
 	s := &instanceStore{r: rand.New(rand.NewPCG(seed, 17)), epoch: 1}
 	n := 0
 	unheard := make([]string, processes) // increments that nobody knows of
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(at int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(at int) (string, any) {
 		n++
 		switch draw := s.r.IntN(20); {
 		case draw < 3:
-			return callRead, counterCall{}
+			return CallRead, counterCall{}
 		case draw < 6:
 			return callLookup, counterCall{}
 		case draw < 9:
-			return callGet, counterCall{}
+			return CallGet, counterCall{}
 		case draw < 11:
 			return callCast, counterCall{Name: fmt.Sprint("c", n)}
 		case draw < 15 && unheard[at] != "":
@@ -164,12 +164,12 @@ func instanceHistory(seed uint64, processes, calls int) *history.History {
 		unheard[at] = fmt.Sprint("i", n)
 		return callIncrement, counterCall{Name: unheard[at]}
 	}
-	return run.history(aCounter)
+	return run.History(aCounter)
 }
 
 func TestInstancePassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return instanceHistory(seed, 1+int(seed%9), 300) }
-	tellsApart(t, newInstance, run, 18, spoilInstance)
+	TellsApart(t, newInstance, run, 18, spoilInstance)
 }
 
 // spoilInstance takes an acknowledged increment out of the final state, or turns
@@ -177,24 +177,24 @@ func TestInstancePassesSoundRuns(t *testing.T) {
 func spoilInstance(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]
-		if op.Outcome != history.OK || op.Call != callRead && op.Call != callGet {
+		if op.Outcome != history.OK || op.Call != CallRead && op.Call != CallGet {
 			continue
 		}
 		seen, err := history.Decode[counterSeen](op.Out)
 		if err != nil {
 			panic(err)
 		}
-		if op.Call == callRead && len(seen.Names) > 1 {
+		if op.Call == CallRead && len(seen.Names) > 1 {
 			i := r.IntN(len(seen.Names) - 1)
 			seen.Names = slices.Delete(seen.Names, i, i+1)
 			seen.Rev--
 			seen.State.Count--
-			op.Out = raw(seen)
+			op.Out = Raw(seen)
 			return fmt.Sprintf("a lost increment in call %d", op.ID)
 		}
-		if op.Call == callGet && seen.Epoch > 5 {
+		if op.Call == CallGet && seen.Epoch > 5 {
 			seen.Epoch, seen.Node = 1, "n1"
-			op.Out = raw(seen)
+			op.Out = Raw(seen)
 			return fmt.Sprintf("an epoch that is over in call %d", op.ID)
 		}
 	}
@@ -203,5 +203,5 @@ func spoilInstance(r *rand.Rand, h *history.History) string {
 
 func BenchmarkInstanceCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return instanceHistory(seed, 9, 1000) }
-	scales(b, newInstance(), ofKeys(10, named(counterPrefix), run))
+	Scales(b, newInstance(), OfKeys(10, Named(counterPrefix), run))
 }

@@ -13,7 +13,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Every workload's reads go through finalReads: with nobody there, the first
+// Every workload's reads go through FinalReads: with nobody there, the first
 // key is asked for as often as it may be, and the error says which it was.
 func TestNoWorkloadGivesItsFinalReadsUpAtTheFirstError(t *testing.T) {
 	for _, name := range Names() {
@@ -34,12 +34,12 @@ func TestNoWorkloadGivesItsFinalReadsUpAtTheFirstError(t *testing.T) {
 				}
 				defer c.Close() //nolint:errcheck // as above
 				p := &Process{Client: c, Rand: rand.New(rand.NewPCG(1, 1)), Scope: "s", Workload: name, Record: record}
-				ctx, cancel := context.WithTimeout(t.Context(), 2*callMax)
+				ctx, cancel := context.WithTimeout(t.Context(), 2*CallMax)
 				defer cancel()
 				w.Run(ctx, p) // hands out keys
 				var tries atomic.Int64
 				record.Watch(func(history.Op) { tries.Add(1) })
-				if err := w.Final(t.Context(), p); agent.CodeOf(err) != agent.CodeUnavailable || tries.Load() != finalTries {
+				if err := w.Final(t.Context(), p); agent.CodeOf(err) != agent.CodeUnavailable || tries.Load() != FinalTries {
 					t.Errorf("%d tries, %v", tries.Load(), err)
 				}
 			})

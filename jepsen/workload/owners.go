@@ -5,11 +5,11 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// owners judges who answers for one instance: an epoch is one node's, and who
+// Owners judges who answers for one instance: an epoch is one node's, and who
 // answers later answers under no lower epoch.
-type owners struct {
+type Owners struct {
 	key      string
-	findings *findings
+	findings *Findings
 
 	epochs []model.Placed       // Tag is the place in asked
 	asked  []history.Op         // calls that an owner answered
@@ -22,12 +22,12 @@ type ownerSeen struct {
 	node string
 }
 
-func newOwners(key string, f *findings) *owners {
-	return &owners{key: key, findings: f, first: map[uint64]ownerSeen{}}
+func NewOwners(key string, f *Findings) *Owners {
+	return &Owners{key: key, findings: f, first: map[uint64]ownerSeen{}}
 }
 
-// answer notes who answered a call, under which epoch.
-func (o *owners) answer(op history.Op, node string, epoch uint64) {
+// Answer notes who answered a call, under which epoch.
+func (o *Owners) Answer(op history.Op, node string, epoch uint64) {
 	at := model.Position{Version: epoch}
 	o.epochs = append(o.epochs, model.Placed{Span: model.Span{Invoke: op.Invoke, Return: op.Return}, Before: at, After: at, Tag: len(o.asked)})
 	o.asked = append(o.asked, op)
@@ -37,16 +37,16 @@ func (o *owners) answer(op history.Op, node string, epoch uint64) {
 		return
 	}
 	if first.node != node {
-		o.findings.add("two owners of one epoch", o.key, []history.Op{first.op, op}, "call %d was answered by %s and call %d by %s, both under epoch %d",
+		o.findings.Add("two owners of one epoch", o.key, []history.Op{first.op, op}, "call %d was answered by %s and call %d by %s, both under epoch %d",
 			first.op.ID, first.node, op.ID, node, epoch)
 	}
 }
 
-// judge ends the judgement, once all answers were added.
-func (o *owners) judge() {
+// Judge ends the judgement, once all answers were added.
+func (o *Owners) Judge() {
 	for _, b := range model.GoneBack(o.epochs) {
 		earlier, later := o.asked[b.Earlier.Tag], o.asked[b.Later.Tag]
-		o.findings.add("epoch ran backwards", o.key, []history.Op{earlier, later}, "call %d had returned under epoch %d, and call %d, invoked later, was answered under epoch %d",
+		o.findings.Add("epoch ran backwards", o.key, []history.Op{earlier, later}, "call %d had returned under epoch %d, and call %d, invoked later, was answered under epoch %d",
 			earlier.ID, b.Earlier.After.Version, later.ID, b.Later.Before.Version)
 	}
 }

@@ -9,8 +9,8 @@ import (
 // processes come to a thousand calls a second, which two cores bear.
 const PaceDefault = 10 * time.Millisecond
 
-// pace waits between two calls of a process; false when ctx has ended.
-func pace(ctx context.Context, p *Process) bool {
+// Pace waits between two calls of a process; false when ctx has ended.
+func Pace(ctx context.Context, p *Process) bool {
 	mean := p.Pace
 	if mean == 0 {
 		mean = PaceDefault
@@ -23,8 +23,8 @@ func pace(ctx context.Context, p *Process) bool {
 	}
 }
 
-// hang waits so long, or until ctx ends.
-func hang(ctx context.Context, d time.Duration) {
+// Hang waits so long, or until ctx ends.
+func Hang(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():

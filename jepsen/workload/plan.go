@@ -22,8 +22,8 @@ import (
 type plan struct {
 	keys    *Keys
 	names   atomic.Int64 // plans so far; numbers them
-	hasty   readers      // one of each node, who gives up soon
-	managed managed
+	hasty   Readers      // one of each node, who gives up soon
+	managed Managed
 	owners  sync.Map // :: key → node that answered last
 }
 
@@ -40,7 +40,7 @@ const (
 func newPlan() Workload {
 	return &plan{
 		keys: NewSharedKeys(planPrefix, planWidth, planCallsMax),
-		managed: managed{manager: agent.Manager{
+		managed: Managed{Manager: agent.Manager{
 			Name: planManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: planIdle,
 		}},
 	}
@@ -52,7 +52,7 @@ func (*plan) About() string {
 	return "turns that only set a timer, which the fence of their partition alone guards: in the order of the log they are in the order of their owners"
 }
 
-// callPlan makes a plan; a callRead reads which there are.
+// callPlan makes a plan; a CallRead reads which there are.
 const callPlan = "plan"
 
 // planCall is a plan by its name, which no other has.
@@ -72,17 +72,17 @@ type planSeen struct {
 // that there are plans at new owners before a fault ends; the others that are
 // bound wait for their node.
 func (w *plan) Run(ctx context.Context, p *Process) {
-	most, waits := callMax, p.Node != ""
+	most, waits := CallMax, p.Node != ""
 	switch {
-	case w.hasty.include(p):
-		most, waits = readerMax, false
+	case w.hasty.Include(p):
+		most, waits = ReaderMax, false
 	case waits:
 		most = planMax
 	}
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.pick(p, waits)
 		switch {
-		case !w.managed.set(ctx, p):
+		case !w.managed.Set(ctx, p):
 		case !waits && p.Rand.IntN(20) == 0:
 			_, _ = w.read(ctx, p, key)
 		default:
@@ -106,9 +106,9 @@ func (w *plan) pick(p *Process, owned bool) string {
 
 // make makes a plan, within so long.
 func (w *plan) make(ctx context.Context, p *Process, most time.Duration, key string) {
-	in := planCall{Name: writeName(p, w.names.Add(1))}
-	out, err := callFor(ctx, most, p, callPlan, key, true, in, func(ctx context.Context) (planSeen, error) {
-		ctx, attempts := counting(ctx)
+	in := planCall{Name: WriteName(p, w.names.Add(1))}
+	out, err := CallFor(ctx, most, p, callPlan, key, true, in, func(ctx context.Context) (planSeen, error) {
+		ctx, attempts := Counting(ctx)
 		reply, err := p.Client.Instances().Signal(ctx, planRef(p, key), planOf(p, key, in.Name))
 		if err != nil {
 			return planSeen{}, err
@@ -134,14 +134,14 @@ func planOf(p *Process, key, name string) agent.Signal {
 	}
 	return agent.Signal{
 		Type: "turn", Data: data,
-		Request: agent.Request{Client: fmt.Sprintf("%s/%s/%s", p.Scope, key, name), Seq: 1, TTL: signalTTL},
+		Request: agent.Request{Client: fmt.Sprintf("%s/%s/%s", p.Scope, key, name), Seq: 1, TTL: SignalTTL},
 	}
 }
 
 // read reads the plans of a key. A timer's generation is of the log's order.
 func (*plan) read(ctx context.Context, p *Process, key string) (planSeen, error) {
-	return Call(ctx, p, callRead, key, false, planCall{}, func(ctx context.Context) (planSeen, error) {
-		_, found, err := findAll(ctx, p, &agent.ListTimers{Manager: planManager, Key: key, Page: agent.Page{Limit: agent.ListLimitMax}})
+	return Call(ctx, p, CallRead, key, false, planCall{}, func(ctx context.Context) (planSeen, error) {
+		_, found, err := FindAll(ctx, p, &agent.ListTimers{Manager: planManager, Key: key, Page: agent.Page{Limit: agent.ListLimitMax}})
 		if err != nil {
 			return planSeen{}, err
 		}
@@ -160,7 +160,7 @@ func (*plan) read(ctx context.Context, p *Process, key string) (planSeen, error)
 
 // Final reads the plans of every key.
 func (w *plan) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		_, err := w.read(ctx, p, key)
 		return err
 	})

@@ -13,11 +13,11 @@ import (
 // of the log, and puts them in the order of their owners.
 func (w *plan) Check(ctx context.Context, h *history.History) check.Result {
 	placed := 0
-	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
+	r := ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *Findings) error {
 		if key == "" {
 			return nil
 		}
-		l := &plans{journal: newJournal(key, f), owners: newOwners(key, f)}
+		l := &plans{Journal: NewJournal(key, f), owners: NewOwners(key, f)}
 		if err := l.collect(ops); err != nil {
 			return err
 		}
@@ -31,8 +31,8 @@ func (w *plan) Check(ctx context.Context, h *history.History) check.Result {
 
 // plans is the judgement of one instance's plans.
 type plans struct {
-	*journal
-	owners *owners
+	*Journal
+	owners *Owners
 	made   []planMade
 	reads  []plansRead
 }
@@ -58,7 +58,7 @@ func (l *plans) collect(ops []history.Op) error {
 			return err
 		}
 		if op.Call == callPlan {
-			l.write(&written{ops: []history.Op{op}, invoke: op.Invoke, outcome: op.Outcome, entries: []string{in.Name}})
+			l.Write(&Written{Ops: []history.Op{op}, Invoke: op.Invoke, Outcome: op.Outcome, Entries: []string{in.Name}})
 		}
 		if op.Outcome != history.OK {
 			continue
@@ -70,7 +70,7 @@ func (l *plans) collect(ops []history.Op) error {
 		switch op.Call {
 		case callPlan:
 			l.made = append(l.made, planMade{op: op, name: in.Name, seen: out})
-		case callRead:
+		case CallRead:
 			l.reads = append(l.reads, plansRead{op, out.Plans})
 		}
 	}
@@ -79,30 +79,30 @@ func (l *plans) collect(ops []history.Op) error {
 
 func (l *plans) judge() {
 	for _, r := range l.reads {
-		l.holds(r.op, 0, r.names)
-		l.stood(r.op, uint64(len(r.names)), uint64(len(r.names)))
+		l.Holds(r.op, 0, r.names)
+		l.Stood(r.op, uint64(len(r.names)), uint64(len(r.names)))
 	}
 	for i := range l.made {
 		l.judgeMade(&l.made[i])
 	}
-	l.journal.judge()
-	l.owners.judge()
+	l.Journal.Judge()
+	l.owners.Judge()
 	l.judgeOwners()
 }
 
 // judgeMade: what was answered is there, after all that had been answered when it
 // was asked for.
 func (l *plans) judgeMade(m *planMade) {
-	l.owners.answer(m.op, m.seen.Node, m.seen.Epoch)
-	at, there := l.where[m.name]
+	l.owners.Answer(m.op, m.seen.Node, m.seen.Epoch)
+	at, there := l.Where[m.name]
 	if there {
 		m.at = at
-		l.stood(m.op, at, at+1)
+		l.Stood(m.op, at, at+1)
 		return
 	}
 	for _, r := range l.reads {
 		if m.op.Return < r.op.Invoke {
-			l.findings.add("lost plan", l.key, []history.Op{m.op, r.op}, "call %d made plan %s, and call %d did not find it", m.op.ID, m.name, r.op.ID)
+			l.Findings.Add("lost plan", l.Key, []history.Op{m.op, r.op}, "call %d made plan %s, and call %d did not find it", m.op.ID, m.name, r.op.ID)
 			return
 		}
 	}
@@ -111,7 +111,7 @@ func (l *plans) judgeMade(m *planMade) {
 // placed are the plans of which the place is known, in the order of the log.
 func (l *plans) placed() []planMade {
 	placed := slices.DeleteFunc(slices.Clone(l.made), func(m planMade) bool {
-		_, there := l.where[m.name]
+		_, there := l.Where[m.name]
 		return !there
 	})
 	slices.SortFunc(placed, func(a, b planMade) int { return cmp.Compare(a.at, b.at) })
@@ -124,7 +124,7 @@ func (l *plans) judgeOwners() {
 	var newest planMade // of those whose epoch is known
 	for _, m := range l.placed() {
 		if m.seen.Epoch < newest.seen.Epoch {
-			l.findings.add("effect of a stale owner", l.key, []history.Op{newest.op, m.op}, "plan %s was made under epoch %d (call %d), and comes after plan %s, which was made under epoch %d (call %d)",
+			l.Findings.Add("effect of a stale owner", l.Key, []history.Op{newest.op, m.op}, "plan %s was made under epoch %d (call %d), and comes after plan %s, which was made under epoch %d (call %d)",
 				m.name, m.seen.Epoch, m.op.ID, newest.name, newest.seen.Epoch, newest.op.ID)
 		}
 		if m.seen.First && m.seen.Epoch > newest.seen.Epoch {

@@ -13,54 +13,54 @@ const aPlanner = planPrefix + "3"
 
 // plansOne makes a plan under an epoch of node n<epoch>.
 func plansOne(from, to int, name string, epoch uint64) history.Op {
-	return ok(5, from, to, callPlan, aPlanner, planCall{Name: name}, planSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch, First: true})
+	return OK(5, from, to, callPlan, aPlanner, planCall{Name: name}, planSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch, First: true})
 }
 
 // plansAgain is a plan of which a later attempt was answered.
 func plansAgain(from, to int, name string, epoch uint64) history.Op {
-	return ok(5, from, to, callPlan, aPlanner, planCall{Name: name}, planSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch})
+	return OK(5, from, to, callPlan, aPlanner, planCall{Name: name}, planSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch})
 }
 
 func plannedAt(at int, plans ...string) history.Op {
-	return ok(9, at, at+5, callRead, aPlanner, planCall{}, planSeen{Plans: plans})
+	return OK(9, at, at+5, CallRead, aPlanner, planCall{}, planSeen{Plans: plans})
 }
 
 func TestPlanFindsEachWrong(t *testing.T) {
 	other := plansOne(30, 40, "b", 1)
-	other.Out = raw(planSeen{Node: "n9", Epoch: 1, First: true})
+	other.Out = Raw(planSeen{Node: "n9", Epoch: 1, First: true})
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 	}{
-		{"plans of two owners", "", script{plansOne(10, 20, "a", 1), plansOne(15, 40, "b", 2), plannedAt(90, "a", "b")}},
-		{"an unknown plan that is there", "", script{plansOne(10, 20, "a", 1), plansOne(15, 40, "b", 2), unknown(plansOne(20, 30, "c", 0)), plannedAt(90, "a", "c", "b")}},
-		{"an unknown plan that is not there", "", script{plansOne(10, 20, "a", 1), unknown(plansOne(20, 30, "c", 0)), plannedAt(90, "a")}},
-		{"a refused plan", "", script{plansOne(10, 20, "a", 1), refused(plansOne(20, 30, "b", 0), "fenced"), plannedAt(90, "a")}},
-		{"reads between", "", script{plannedAt(5), plansOne(10, 20, "a", 1), plannedAt(30, "a"), plansOne(40, 50, "b", 1), plannedAt(90, "a", "b")}},
-		{"a plan whose epoch is not known", "", script{plansAgain(10, 40, "a", 3), plansOne(15, 40, "b", 2), plannedAt(90, "a", "b")}},
-		{"a plan that no read could find", "", script{plannedAt(5), plansOne(10, 20, "a", 1)}},
-		{"a plan that an owner made after the next one had", "effect of a stale owner", script{plansOne(10, 40, "a", 1), plansOne(15, 40, "b", 2), plannedAt(90, "b", "a")}},
-		{"one between those of the next owner", "effect of a stale owner", script{
+		{"plans of two owners", "", Script{plansOne(10, 20, "a", 1), plansOne(15, 40, "b", 2), plannedAt(90, "a", "b")}},
+		{"an unknown plan that is there", "", Script{plansOne(10, 20, "a", 1), plansOne(15, 40, "b", 2), Unknown(plansOne(20, 30, "c", 0)), plannedAt(90, "a", "c", "b")}},
+		{"an unknown plan that is not there", "", Script{plansOne(10, 20, "a", 1), Unknown(plansOne(20, 30, "c", 0)), plannedAt(90, "a")}},
+		{"a refused plan", "", Script{plansOne(10, 20, "a", 1), Refused(plansOne(20, 30, "b", 0), "fenced"), plannedAt(90, "a")}},
+		{"reads between", "", Script{plannedAt(5), plansOne(10, 20, "a", 1), plannedAt(30, "a"), plansOne(40, 50, "b", 1), plannedAt(90, "a", "b")}},
+		{"a plan whose epoch is not known", "", Script{plansAgain(10, 40, "a", 3), plansOne(15, 40, "b", 2), plannedAt(90, "a", "b")}},
+		{"a plan that no read could find", "", Script{plannedAt(5), plansOne(10, 20, "a", 1)}},
+		{"a plan that an owner made after the next one had", "effect of a stale owner", Script{plansOne(10, 40, "a", 1), plansOne(15, 40, "b", 2), plannedAt(90, "b", "a")}},
+		{"one between those of the next owner", "effect of a stale owner", Script{
 			plansOne(10, 60, "a", 1), plansOne(15, 40, "b", 2), plansOne(50, 60, "c", 2), plannedAt(90, "b", "a", "c"),
 		}},
-		{"one under an epoch that is over, whichever it was", "effect of a stale owner", script{plansAgain(10, 40, "a", 1), plansOne(15, 40, "b", 2), plannedAt(90, "b", "a")}},
-		{"a plan that nobody finds", "lost plan", script{plansOne(10, 20, "a", 1), plannedAt(90)}},
-		{"a plan that is gone", "lost append", script{plansOne(10, 20, "a", 1), plannedAt(80, "a"), plannedAt(90)}},
-		{"an unknown plan that is gone", "lost append", script{unknown(plansOne(10, 20, "a", 1)), plannedAt(80, "a"), plannedAt(90)}},
-		{"a read from before", "stale read", script{plansOne(10, 20, "a", 1), plannedAt(30), plannedAt(90, "a")}},
-		{"a plan before an earlier one", "stale answer", script{plansOne(10, 20, "a", 1), plansOne(30, 40, "b", 1), plannedAt(90, "b", "a")}},
-		{"a plan before its time", "seen before it was written", script{plannedAt(10, "a"), unknown(plansOne(30, 40, "a", 0))}},
-		{"another order", "reads disagree", script{unknown(plansOne(10, 20, "a", 1)), unknown(plansOne(10, 20, "b", 1)), plannedAt(80, "a", "b"), plannedAt(90, "b", "a")}},
-		{"a plan that is there twice", "duplicate entry", script{plansOne(10, 20, "a", 1), plannedAt(90, "a", "a")}},
-		{"a refused plan that is there", "refused append applied", script{refused(plansOne(10, 20, "a", 1), "unavailable"), plannedAt(90, "a")}},
-		{"a plan from nowhere", "entry from nowhere", script{plannedAt(90, "a")}},
-		{"an answer of an owner that was", "epoch ran backwards", script{plansOne(10, 20, "a", 2), plansAgain(30, 40, "b", 1), plannedAt(90, "a", "b")}},
-		{"two owners", "two owners of one epoch", script{plansOne(10, 20, "a", 1), other, plannedAt(90, "a", "b")}},
+		{"one under an epoch that is over, whichever it was", "effect of a stale owner", Script{plansAgain(10, 40, "a", 1), plansOne(15, 40, "b", 2), plannedAt(90, "b", "a")}},
+		{"a plan that nobody finds", "lost plan", Script{plansOne(10, 20, "a", 1), plannedAt(90)}},
+		{"a plan that is gone", "lost append", Script{plansOne(10, 20, "a", 1), plannedAt(80, "a"), plannedAt(90)}},
+		{"an unknown plan that is gone", "lost append", Script{Unknown(plansOne(10, 20, "a", 1)), plannedAt(80, "a"), plannedAt(90)}},
+		{"a read from before", "stale read", Script{plansOne(10, 20, "a", 1), plannedAt(30), plannedAt(90, "a")}},
+		{"a plan before an earlier one", "stale answer", Script{plansOne(10, 20, "a", 1), plansOne(30, 40, "b", 1), plannedAt(90, "b", "a")}},
+		{"a plan before its time", "seen before it was written", Script{plannedAt(10, "a"), Unknown(plansOne(30, 40, "a", 0))}},
+		{"another order", "reads disagree", Script{Unknown(plansOne(10, 20, "a", 1)), Unknown(plansOne(10, 20, "b", 1)), plannedAt(80, "a", "b"), plannedAt(90, "b", "a")}},
+		{"a plan that is there twice", "duplicate entry", Script{plansOne(10, 20, "a", 1), plannedAt(90, "a", "a")}},
+		{"a refused plan that is there", "refused append applied", Script{Refused(plansOne(10, 20, "a", 1), "unavailable"), plannedAt(90, "a")}},
+		{"a plan from nowhere", "entry from nowhere", Script{plannedAt(90, "a")}},
+		{"an answer of an owner that was", "epoch ran backwards", Script{plansOne(10, 20, "a", 2), plansAgain(30, 40, "b", 1), plannedAt(90, "a", "b")}},
+		{"two owners", "two owners of one epoch", Script{plansOne(10, 20, "a", 1), other, plannedAt(90, "a", "b")}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newPlan(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newPlan(), c.calls.History()), c.rule) })
 	}
-	givesUp(t, newPlan(), cases[0].calls.history())
+	GivesUp(t, newPlan(), cases[0].calls.History())
 }
 
 // planStore is a sound instance, which moves from one owner to the next.
@@ -74,7 +74,7 @@ func (s *planStore) do(call string, in any) any {
 	if s.r.IntN(20) == 0 {
 		s.epoch++
 	}
-	if call == callRead {
+	if call == CallRead {
 		return planSeen{Plans: slices.Clone(s.plans)}
 	}
 	if s.r.IntN(20) == 0 {
@@ -92,20 +92,20 @@ func (s *planStore) do(call string, in any) any {
 func planHistory(seed uint64, processes, calls int) *history.History {
 	s := &planStore{r: rand.New(rand.NewPCG(seed, 19)), epoch: 1}
 	n := 0
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(int) (string, any) {
 		n++
 		if s.r.IntN(10) == 0 {
-			return callRead, planCall{}
+			return CallRead, planCall{}
 		}
 		return callPlan, planCall{Name: fmt.Sprint("p", n)}
 	}
-	return run.history(aPlanner)
+	return run.History(aPlanner)
 }
 
 func TestPlanPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return planHistory(seed, 1+int(seed%9), 200) }
-	tellsApart(t, newPlan, run, 20, spoilPlan)
+	TellsApart(t, newPlan, run, 20, spoilPlan)
 }
 
 // spoilPlan takes a plan out of a read, turns two of its plans round, or turns
@@ -131,7 +131,7 @@ func spoilPlan(r *rand.Rand, h *history.History) string {
 		default:
 			continue
 		}
-		op.Out = raw(seen)
+		op.Out = Raw(seen)
 		return fmt.Sprintf("%s in call %d", what, op.ID)
 	}
 	return ""
@@ -139,5 +139,5 @@ func spoilPlan(r *rand.Rand, h *history.History) string {
 
 func BenchmarkPlanCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return planHistory(seed, 9, planCallsMax) }
-	scales(b, newPlan(), ofKeys(40, named(planPrefix), run))
+	Scales(b, newPlan(), OfKeys(40, Named(planPrefix), run))
 }

@@ -16,8 +16,8 @@ import (
 type squad struct {
 	keys    *Keys
 	names   atomic.Int64 // nodes and increments so far; numbers them
-	pods    managed
-	members managed
+	pods    Managed
+	members Managed
 	made    sync.Map // :: key → true, once the pod is there
 
 	mu    sync.Mutex
@@ -39,10 +39,10 @@ const (
 func newSquad() Workload {
 	return &squad{
 		keys: NewSharedKeys(squadPrefix, squadWidth, squadCallsMax),
-		pods: managed{manager: agent.Manager{
+		pods: Managed{Manager: agent.Manager{
 			Name: squadManager, Handler: agent.Handler{Kind: agent.HandlerGo, Name: "pod"}, IdleTimeout: squadIdle,
 		}},
-		members: managed{manager: agent.Manager{
+		members: Managed{Manager: agent.Manager{
 			Name: memberManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: squadIdle,
 		}},
 		added: map[string][]string{},
@@ -56,7 +56,7 @@ func (*squad) About() string {
 }
 
 // callGrow adds a node, callMake makes the pod. A node is counted up by
-// callIncrement and read by callRead, under the key {pod}/{node}.
+// callIncrement and read by CallRead, under the key {pod}/{node}.
 const (
 	callGrow = "grow"
 	callMake = "make"
@@ -78,10 +78,10 @@ type squadSeen struct {
 }
 
 func (w *squad) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch {
-		case !w.pods.set(ctx, p) || !w.members.set(ctx, p) || !w.make(ctx, p, key):
+		case !w.pods.Set(ctx, p) || !w.members.Set(ctx, p) || !w.make(ctx, p, key):
 		case p.Rand.IntN(4) == 0:
 			w.grow(ctx, p, key)
 		case p.Rand.IntN(6) == 0:
@@ -94,7 +94,7 @@ func (w *squad) Run(ctx context.Context, p *Process) {
 
 // grow adds a node. Half of the callers hang up soon, and half of these for good.
 func (w *squad) grow(ctx context.Context, p *Process, key string) {
-	in, most := squadCall{Name: "n" + writeName(p, w.names.Add(1))}, callMax
+	in, most := squadCall{Name: "n" + WriteName(p, w.names.Add(1))}, CallMax
 	hasty := p.Rand.IntN(2) == 0
 	if hasty {
 		most = time.Duration(1+p.Rand.IntN(runnerMax)) * time.Millisecond
@@ -103,8 +103,8 @@ func (w *squad) grow(ctx context.Context, p *Process, key string) {
 	if hasty && p.Rand.IntN(2) == 0 {
 		return
 	}
-	for try := 0; try < againTries && agent.OutcomeOf(err) == agent.Undecided && pace(ctx, p); try++ {
-		_, err = w.add(ctx, p, callMax, key, in)
+	for try := 0; try < againTries && agent.OutcomeOf(err) == agent.Undecided && Pace(ctx, p); try++ {
+		_, err = w.add(ctx, p, CallMax, key, in)
 	}
 	if err == nil {
 		w.mu.Lock()
@@ -119,10 +119,10 @@ func (w *squad) count(ctx context.Context, p *Process, key string) {
 	if len(nodes) == 0 {
 		return
 	}
-	node, in := nodes[p.Rand.IntN(len(nodes))], counterCall{Name: writeName(p, w.names.Add(1))}
+	node, in := nodes[p.Rand.IntN(len(nodes))], counterCall{Name: WriteName(p, w.names.Add(1))}
 	_, err := w.increment(ctx, p, key, node, in)
 	in.Again = true
-	for try := 0; try < againTries && agent.OutcomeOf(err) == agent.Undecided && pace(ctx, p); try++ {
+	for try := 0; try < againTries && agent.OutcomeOf(err) == agent.Undecided && Pace(ctx, p); try++ {
 		_, err = w.increment(ctx, p, key, node, in)
 	}
 }
@@ -139,7 +139,7 @@ func (w *squad) counted(key string) []string {
 // the counters of its nodes.
 func (w *squad) Final(ctx context.Context, p *Process) error {
 	until := time.Now().Add(squadRest)
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		for {
 			seen, err := w.read(ctx, p, key, squadCall{})
 			if err != nil {
@@ -148,7 +148,7 @@ func (w *squad) Final(ctx context.Context, p *Process) error {
 			if !seen.Running || !time.Now().Before(until) {
 				break
 			}
-			hang(ctx, finalRest)
+			Hang(ctx, FinalRest)
 		}
 		if _, err := w.read(ctx, p, key, squadCall{Final: true}); err != nil {
 			return err

@@ -41,14 +41,14 @@ func (w *squad) make(ctx context.Context, p *Process, key string) bool {
 // add adds a node, within so long. A node that did not start is in the topology
 // all the same.
 func (*squad) add(ctx context.Context, p *Process, most time.Duration, key string, in squadCall) (squadSeen, error) {
-	return callFor(ctx, most, p, callGrow, key, true, in, func(ctx context.Context) (squadSeen, error) {
+	return CallFor(ctx, most, p, callGrow, key, true, in, func(ctx context.Context) (squadSeen, error) {
 		ops, err := json.Marshal([]any{map[string]any{"add_node": map[string]any{
 			"name": in.Name, "node": map[string]any{"manager": memberManager, "activation": "eager", "initial_state": map[string]any{"of": key}},
 		}}})
 		if err != nil {
 			panic(err) // strings
 		}
-		request := agent.Request{Client: p.Scope + "/" + key + "/" + in.Name, Seq: 1, TTL: signalTTL}
+		request := agent.Request{Client: p.Scope + "/" + key + "/" + in.Name, Seq: 1, TTL: SignalTTL}
 		report, err := p.Client.Pods().Mutate(ctx, squadRef(p, key), ops, request)
 		if agent.CodeOf(err) == agent.CodeMutationFailed {
 			return squadSeen{Version: report.TopologyVersion, Failed: true}, nil
@@ -59,7 +59,7 @@ func (*squad) add(ctx context.Context, p *Process, most time.Duration, key strin
 
 // look reads what is stored of a pod.
 func (*squad) look(ctx context.Context, p *Process, key string) (squadSeen, error) {
-	_, found, err := findAll(ctx, p, &agent.GetCheckpoint{Key: squadRef(p, key).Checkpoint()})
+	_, found, err := FindAll(ctx, p, &agent.GetCheckpoint{Key: squadRef(p, key).Checkpoint()})
 	if err != nil {
 		return squadSeen{}, err
 	}
@@ -78,7 +78,7 @@ func (*squad) look(ctx context.Context, p *Process, key string) (squadSeen, erro
 
 // read is look as a call, which at the end tells which nodes are stored.
 func (w *squad) read(ctx context.Context, p *Process, key string, in squadCall) (squadSeen, error) {
-	return Call(ctx, p, callRead, key, false, in, func(ctx context.Context) (squadSeen, error) {
+	return Call(ctx, p, CallRead, key, false, in, func(ctx context.Context) (squadSeen, error) {
 		seen, err := w.look(ctx, p, key)
 		if err != nil || !in.Final || len(seen.Nodes) == 0 {
 			return seen, err
@@ -87,7 +87,7 @@ func (w *squad) read(ctx context.Context, p *Process, key string, in squadCall) 
 		for _, node := range seen.Nodes {
 			reads = append(reads, &agent.GetCheckpoint{Key: memberRef(p, key, node).Checkpoint()})
 		}
-		_, found, err := findAll(ctx, p, reads...)
+		_, found, err := FindAll(ctx, p, reads...)
 		for n, f := range found {
 			if f != nil {
 				seen.Stored = append(seen.Stored, seen.Nodes[n])
@@ -101,7 +101,7 @@ func (w *squad) read(ctx context.Context, p *Process, key string, in squadCall) 
 func (*squad) increment(ctx context.Context, p *Process, key, node string, in counterCall) (counterSeen, error) {
 	at := memberKey(key, node)
 	return Call(ctx, p, callIncrement, at, true, in, func(ctx context.Context) (counterSeen, error) {
-		ctx, attempts := counting(ctx)
+		ctx, attempts := Counting(ctx)
 		reply, err := p.Client.Instances().Signal(ctx, memberRef(p, key, node), signalOf(p, callIncrement, at, in))
 		if err != nil {
 			return counterSeen{}, err
@@ -112,7 +112,7 @@ func (*squad) increment(ctx context.Context, p *Process, key, node string, in co
 
 // counter reads what is stored of a node.
 func (*squad) counter(ctx context.Context, p *Process, key, node string) (counterSeen, error) {
-	return Call(ctx, p, callRead, memberKey(key, node), false, counterCall{}, func(ctx context.Context) (counterSeen, error) {
+	return Call(ctx, p, CallRead, memberKey(key, node), false, counterCall{}, func(ctx context.Context) (counterSeen, error) {
 		return storedCounter(ctx, p, memberRef(p, key, node))
 	})
 }

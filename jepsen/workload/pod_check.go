@@ -18,7 +18,7 @@ import (
 func (w *squad) Check(ctx context.Context, h *history.History) check.Result {
 	judged := 0
 	jumped := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.EventFault && e.Name == "clock" })
-	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
+	r := ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *Findings) error {
 		switch {
 		case key == "":
 			return nil
@@ -41,7 +41,7 @@ func (w *squad) Check(ctx context.Context, h *history.History) check.Result {
 // grown is the judgement of one pod.
 type grown struct {
 	key      string
-	findings *findings
+	findings *Findings
 	jumped   bool               // clocks did: a pod goes on with what runs by the wall clock that its owner had
 	tried    map[string]*growth // :: node → the mutation that adds it
 	reads    []squadRead
@@ -67,7 +67,7 @@ type squadRead struct {
 // collect notes what was called and what came of it.
 func (s *grown) collect(ops []history.Op) error {
 	for _, op := range ops {
-		if op.Call != callGrow && (op.Call != callRead || op.Outcome != history.OK) {
+		if op.Call != callGrow && (op.Call != CallRead || op.Outcome != history.OK) {
 			continue
 		}
 		in, err := history.Decode[squadCall](op.In)
@@ -81,7 +81,7 @@ func (s *grown) collect(ops []history.Op) error {
 			}
 			s.tell(op, seen.Version)
 		}
-		if op.Call == callRead {
+		if op.Call == CallRead {
 			s.reads = append(s.reads, squadRead{op, seen, in.Final})
 			continue
 		}
@@ -94,7 +94,7 @@ func (s *grown) collect(ops []history.Op) error {
 		g.may = g.may || op.Outcome != history.Refused
 		if op.Outcome == history.OK {
 			if g.version != 0 && g.version != seen.Version {
-				s.findings.add("mutation that counts twice", s.key, []history.Op{g.op, op}, "calls %d and %d asked for one mutation, and were answered that the topology is at %d and at %d",
+				s.findings.Add("mutation that counts twice", s.key, []history.Op{g.op, op}, "calls %d and %d asked for one mutation, and were answered that the topology is at %d and at %d",
 					g.op.ID, op.ID, g.version, seen.Version)
 			}
 			g.op, g.version, g.failed = op, seen.Version, seen.Failed
@@ -108,7 +108,7 @@ func (s *grown) collect(ops []history.Op) error {
 func (s *grown) tell(op history.Op, version uint64) {
 	before, after := version, version
 	if op.Call == callGrow {
-		before = unbounded
+		before = Unbounded
 	}
 	s.seen = append(s.seen, model.Placed{
 		Span: model.Span{Invoke: op.Invoke, Return: op.Return}, Before: model.Position{Version: before}, After: model.Position{Version: after}, Tag: len(s.told),
@@ -119,7 +119,7 @@ func (s *grown) tell(op history.Op, version uint64) {
 func (s *grown) judge() {
 	for _, b := range model.GoneBack(s.seen) {
 		earlier, later := s.told[b.Earlier.Tag], s.told[b.Later.Tag]
-		s.findings.add("stale read", s.key, []history.Op{earlier, later}, "call %d had returned with the topology at %d, and call %d, invoked later, found it at %d",
+		s.findings.Add("stale read", s.key, []history.Op{earlier, later}, "call %d had returned with the topology at %d, and call %d, invoked later, found it at %d",
 			earlier.ID, b.Earlier.After.Version, later.ID, b.Later.Before.Version)
 	}
 	s.judgeVersions()
@@ -141,7 +141,7 @@ func (s *grown) judgeVersions() {
 			continue
 		}
 		if other := by[g.version]; other != nil {
-			s.findings.add("two mutations of one version", s.key, []history.Op{other.op, g.op}, "calls %d and %d were both answered that they had made version %d of the topology",
+			s.findings.Add("two mutations of one version", s.key, []history.Op{other.op, g.op}, "calls %d and %d were both answered that they had made version %d of the topology",
 				other.op.ID, g.op.ID, g.version)
 		}
 		by[g.version] = g
@@ -152,31 +152,31 @@ func (s *grown) judgeVersions() {
 func (s *grown) judgeRead(r squadRead) {
 	one := []history.Op{r.op}
 	if want := uint64(len(r.seen.Nodes)) + 1; r.seen.Version != want && r.seen.Version > 0 {
-		s.findings.add("mutations and nodes apart", s.key, one, "call %d found %d nodes in version %d of the topology, which grows by one with each", r.op.ID, want-1, r.seen.Version)
+		s.findings.Add("mutations and nodes apart", s.key, one, "call %d found %d nodes in version %d of the topology, which grows by one with each", r.op.ID, want-1, r.seen.Version)
 	}
 	for _, node := range r.seen.Nodes {
 		switch g := s.tried[node]; {
 		case g == nil:
-			s.findings.add("node from nowhere", s.key, one, "call %d found node %s, which nobody added", r.op.ID, node)
+			s.findings.Add("node from nowhere", s.key, one, "call %d found node %s, which nobody added", r.op.ID, node)
 		case !g.may:
-			s.findings.add("refused mutation applied", s.key, []history.Op{g.op, r.op}, "call %d found node %s, and call %d, which adds it, was refused", r.op.ID, node, g.op.ID)
+			s.findings.Add("refused mutation applied", s.key, []history.Op{g.op, r.op}, "call %d found node %s, and call %d, which adds it, was refused", r.op.ID, node, g.op.ID)
 		case g.begun > r.op.Return:
-			s.findings.add("seen before it was added", s.key, []history.Op{g.op, r.op}, "call %d found node %s, which call %d added later", r.op.ID, node, g.op.ID)
+			s.findings.Add("seen before it was added", s.key, []history.Op{g.op, r.op}, "call %d found node %s, which call %d added later", r.op.ID, node, g.op.ID)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.tried)) {
 		g := s.tried[name]
 		if there := slices.Contains(r.seen.Nodes, name); g.version > 0 && there != (g.version <= r.seen.Version) {
-			s.findings.add("lost mutation", s.key, []history.Op{g.op, r.op}, "call %d added node %s in version %d of the topology, and in version %d call %d found it: %t",
+			s.findings.Add("lost mutation", s.key, []history.Op{g.op, r.op}, "call %d added node %s in version %d of the topology, and in version %d call %d found it: %t",
 				g.op.ID, name, g.version, r.seen.Version, r.op.ID, there)
 		}
 		if r.final && g.version > 0 && !g.failed && slices.Contains(r.seen.Nodes, name) && !slices.Contains(r.seen.Stored, name) {
-			s.findings.add("node that never started", s.key, []history.Op{g.op, r.op}, "call %d added node %s, which is to start with its pod, and in the end call %d found nothing of it",
+			s.findings.Add("node that never started", s.key, []history.Op{g.op, r.op}, "call %d added node %s, which is to start with its pod, and in the end call %d found nothing of it",
 				g.op.ID, name, r.op.ID)
 		}
 	}
 	if r.final && r.seen.Running && !s.jumped {
-		s.findings.add("mutation that nobody ends", s.key, one, "call %d found a mutation still running, %v after all was healed", r.op.ID, squadRest)
+		s.findings.Add("mutation that nobody ends", s.key, one, "call %d found a mutation still running, %v after all was healed", r.op.ID, squadRest)
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *grown) judgeRead(r squadRead) {
 func (s *grown) judgeGrowth(earlier, later squadRead) {
 	for _, node := range earlier.seen.Nodes {
 		if !slices.Contains(later.seen.Nodes, node) {
-			s.findings.add("lost node", s.key, []history.Op{earlier.op, later.op}, "call %d found node %s in version %d, and call %d did not in version %d",
+			s.findings.Add("lost node", s.key, []history.Op{earlier.op, later.op}, "call %d found node %s in version %d, and call %d did not in version %d",
 				earlier.op.ID, node, earlier.seen.Version, later.op.ID, later.seen.Version)
 		}
 	}

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// readers has one process of each node only read, and give up soon. One that
+// Readers has one process of each node only read, and give up soon. One that
 // writes too is soon kept by a write wherever nothing can be written, so that
 // nobody asks the node which should know that it may not answer: a leader that
 // was deposed and has not heard of it. The zero value is ready for use.
-type readers struct {
+type Readers struct {
 	mu sync.Mutex
 	of map[string]*Process // guarded by mu; :: node → its reader
 }
 
-// include tells whether p is a reader: the first of its node to ask is.
-func (r *readers) include(p *Process) bool {
+// Include tells whether p is a reader: the first of its node to ask is.
+func (r *Readers) Include(p *Process) bool {
 	if p.Node == "" {
 		return false
 	}
@@ -31,14 +31,14 @@ func (r *readers) include(p *Process) bool {
 	return r.of[p.Node] == p
 }
 
-// readerMax bounds a reader's read: an answer that comes late is none, and the
+// ReaderMax bounds a reader's read: an answer that comes late is none, and the
 // next read begins after whatever was written meanwhile.
-const readerMax = 500 * time.Millisecond
+const ReaderMax = 500 * time.Millisecond
 
-// run reads again and again until ctx ends.
-func (*readers) run(ctx context.Context, p *Process, read func(ctx context.Context)) {
-	for pace(ctx, p) {
-		soon, cancel := context.WithTimeout(ctx, readerMax)
+// Run reads again and again until ctx ends.
+func (*Readers) Run(ctx context.Context, p *Process, read func(ctx context.Context)) {
+	for Pace(ctx, p) {
+		soon, cancel := context.WithTimeout(ctx, ReaderMax)
 		read(soon)
 		cancel()
 	}

@@ -46,7 +46,7 @@ type recallIn struct {
 
 // Run adds, recalls, and churns.
 func (w *recall) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.agents.Pick(p)
 		switch n := p.Rand.IntN(8); {
 		case n < 2:
@@ -89,7 +89,7 @@ func churn(ctx context.Context, p *Process, key string) error {
 
 // Final recalls what every agent remembers, in every mode.
 func (w *recall) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.agents.All(), func(key string) error {
+	return FinalReads(ctx, w.agents.All(), func(key string) error {
 		for _, mode := range agent.RecallModes {
 			if _, err := w.read(ctx, p, key, mode); err != nil {
 				return err
@@ -101,7 +101,7 @@ func (w *recall) Final(ctx context.Context, p *Process) error {
 
 // read recalls all that an agent remembers: fewer than a recall gives at most.
 func (w *recall) read(ctx context.Context, p *Process, key, mode string) (setOut, error) {
-	return Call(ctx, p, callRead, key, false, recallIn{Mode: mode}, func(ctx context.Context) (out setOut, err error) {
+	return Call(ctx, p, CallRead, key, false, recallIn{Mode: mode}, func(ctx context.Context) (out setOut, err error) {
 		q := agent.Recall{Agent: key, Mode: mode, Limit: agent.RecallLimitMax}
 		if mode != agent.ModeQuery && mode != agent.ModeVector {
 			q.Query = "member"

@@ -4,14 +4,14 @@ import "testing"
 
 // The rules are set's and tried there; here, that recall's calls meet them.
 func TestRecallHistories(t *testing.T) {
-	remembered := func(p, from, to int, member int64) script {
-		return script{ok(p, from, to, callAdd, "a1", setIn{Member: member}, struct{}{})}
+	remembered := func(p, from, to int, member int64) Script {
+		return Script{OK(p, from, to, callAdd, "a1", setIn{Member: member}, struct{}{})}
 	}
-	found := func(p, from, to int, mode string, all ...int64) script {
-		return script{ok(p, from, to, callRead, "a1", recallIn{Mode: mode}, setOut{Members: all})}
+	found := func(p, from, to int, mode string, all ...int64) Script {
+		return Script{OK(p, from, to, CallRead, "a1", recallIn{Mode: mode}, setOut{Members: all})}
 	}
-	churned := script{unknown(ok(3, 0, 1, callChurn, "a1", struct{}{}, struct{}{}))}
-	join := func(parts ...script) (all script) {
+	churned := Script{Unknown(OK(3, 0, 1, callChurn, "a1", struct{}{}, struct{}{}))}
+	join := func(parts ...Script) (all Script) {
 		for _, part := range parts {
 			all = append(all, part...)
 		}
@@ -19,7 +19,7 @@ func TestRecallHistories(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		calls script
+		calls Script
 		rule  string
 	}{
 		{"written and recalled", join(churned, remembered(1, 0, 1, 1), remembered(2, 0, 3, 2), found(1, 2, 3, "text", 1), found(1, 4, 5, "vector", 2, 1)), ""},
@@ -27,6 +27,6 @@ func TestRecallHistories(t *testing.T) {
 		{"one mode sees what the other does not", join(remembered(1, 0, 1, 1), found(1, 2, 3, "recent", 1), found(1, 4, 5, "hybrid")), "lost member"},
 		{"one that was never written", join(found(1, 0, 1, "query", 7)), "member from nowhere"},
 	} {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newRecall(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newRecall(), c.calls.History()), c.rule) })
 	}
 }

@@ -37,7 +37,7 @@ func (*register) About() string {
 
 func (w *register) Run(ctx context.Context, p *Process) {
 	known := map[string]model.RegisterOut{} // what the process last heard of a key
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.checkpoints.Pick(p)
 		if p.Rand.IntN(3) == 0 {
 			key = w.values.Pick(p)
@@ -51,7 +51,7 @@ func (w *register) Run(ctx context.Context, p *Process) {
 
 // Final reads every key.
 func (w *register) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, slices.Concat(w.checkpoints.All(), w.values.All()), func(key string) error {
+	return FinalReads(ctx, slices.Concat(w.checkpoints.All(), w.values.All()), func(key string) error {
 		_, err := w.call(ctx, p, model.RegisterGet, key, model.RegisterIn{})
 		return err
 	})

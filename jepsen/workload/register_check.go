@@ -17,7 +17,7 @@ const searchMax = 20 * time.Second // for an order of one key's calls
 // key that contradicts itself outright is not searched for one.
 func (w *register) Check(ctx context.Context, h *history.History) check.Result {
 	var open []string // keys for which there was no time
-	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
+	r := ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *Findings) error {
 		calls, err := registerCallsOf(ops)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ type registerKey struct {
 	key      string
 	ops      []history.Op
 	calls    []model.Call
-	findings *findings
+	findings *Findings
 	broken   bool                          // a rule is
 	writers  map[model.Position]model.Call // answered calls, by what they wrote
 }
@@ -95,11 +95,11 @@ type registerKey struct {
 // that shows it.
 func (k *registerKey) contradicted() {
 	const rule = "not linearizable"
-	if k.findings.broken[rule] >= findingsKept {
-		k.findings.add(rule, k.key, nil, "") // it counts, and need not be shown
+	if k.findings.Broken[rule] >= FindingsKept {
+		k.findings.Add(rule, k.key, nil, "") // it counts, and need not be shown
 		return
 	}
-	part, whole := k.linear.Shortest(k.calls, within(k.ctx, shortestMax))
+	part, whole := k.linear.Shortest(k.calls, within(k.ctx, ShortestMax))
 	slices.SortFunc(part, func(a, b model.Call) int { return a.Tag - b.Tag })
 	shown := make([]history.Op, len(part))
 	last := part[0]
@@ -114,7 +114,7 @@ func (k *registerKey) contradicted() {
 		begin = "whatever was before"
 	}
 	culprit := k.ops[last.Tag]
-	more := k.findings.add(rule, k.key, shown, "call %d of process %d, %s, has no place in any order of these %d calls, %s",
+	more := k.findings.Add(rule, k.key, shown, "call %d of process %d, %s, has no place in any order of these %d calls, %s",
 		culprit.ID, culprit.Process, k.linear.Describe(last.In, last.Out), len(part), begin)
 	k.draw(more, part, whole)
 }
@@ -130,7 +130,7 @@ func (k *registerKey) add(rule string, tags []int, format string, args ...any) {
 			shown, part = append(shown, k.ops[c.Tag]), append(part, c)
 		}
 	}
-	k.draw(k.findings.add(rule, k.key, shown, format, args...), part, false)
+	k.draw(k.findings.Add(rule, k.key, shown, format, args...), part, false)
 }
 
 // draw adds porcupine's picture of a finding's calls; f is nil where enough
@@ -139,7 +139,7 @@ func (k *registerKey) draw(f *check.Finding, part []model.Call, whole bool) {
 	if f == nil {
 		return
 	}
-	picture, err := k.linear.Picture(part, whole, shortestMax)
+	picture, err := k.linear.Picture(part, whole, ShortestMax)
 	if err != nil {
 		f.Detail += fmt.Sprintf(" (there is no picture: %v)", err)
 		return

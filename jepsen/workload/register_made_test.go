@@ -59,10 +59,10 @@ func (w *world) call(name string, in regIn) regOut {
 	return regOut{Incarnation: w.inc, Revision: w.rev}
 }
 
-func madeUpRegister(d draw, n int) script {
+func madeUpRegister(d Draw, n int) Script {
 	w := world{next: 4}
-	var s script
-	for i, m := range execution(d, n, 8) {
+	var s Script
+	for i, m := range Execution(d, n, 8) {
 		name := []string{"get", "get", "get", "put", "put", "put", "patch", "delete"}[d(0, 7)]
 		in := regIn{}
 		if name == "put" || name == "patch" {
@@ -78,15 +78,15 @@ func madeUpRegister(d draw, n int) script {
 		switch condition := d(0, 3); {
 		case name == "get":
 		case condition == 0 && (name != "delete" || w.there):
-			in.IfRevision = is(max(w.rev, 1) - uint64(d(0, 1)))
+			in.IfRevision = Uint64(max(w.rev, 1) - uint64(d(0, 1)))
 		case condition == 1 && w.there:
 			in.IfIncarnation = w.inc - 3*uint64(d(0, 1))
 		}
 		var out regOut
-		if !m.lost {
+		if !m.Lost {
 			out = w.call(name, in)
 		}
-		s = append(s, m.op(name, "c1", in, out))
+		s = append(s, m.Op(name, "c1", in, out))
 	}
 	return s
 }
@@ -95,34 +95,34 @@ func madeUpRegister(d draw, n int) script {
 // calls overlap; with any one answer changed it is not.
 func TestRegisterExecutions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		sound := madeUpRegister(drawn(r), rapid.IntRange(1, 40).Draw(r, "calls"))
-		if got := check1(newRegister(), sound); got.Verdict != check.OK {
-			r.Fatalf("sound, judged %s: %v", got.Verdict, details(got))
+		sound := madeUpRegister(Drawn(r), rapid.IntRange(1, 40).Draw(r, "calls"))
+		if got := Check(newRegister(), sound); got.Verdict != check.OK {
+			r.Fatalf("sound, judged %s: %v", got.Verdict, Details(got))
 		}
-		places := answered(sound, func(op history.Op) bool { return op.Call != "delete" })
+		places := Answered(sound, func(op history.Op) bool { return op.Call != "delete" })
 		if len(places) == 0 {
 			return
 		}
-		wrong := sound.copied()
+		wrong := sound.Copied()
 		at := rapid.SampledFrom(places).Draw(r, "wrong")
 		out, err := history.Decode[regOut](wrong[at].Out)
 		if err != nil {
 			r.Fatal(err)
 		}
-		wrong[at].Out = raw(spoiled(drawn(r), wrong[at].Call, out))
-		got := check1(newRegister(), wrong)
+		wrong[at].Out = Raw(spoiled(Drawn(r), wrong[at].Call, out))
+		got := Check(newRegister(), wrong)
 		if got.Verdict != check.Violation {
 			r.Fatalf("call %d was answered %s instead of %s, judged %s", at, wrong[at].Out, sound[at].Out, got.Verdict)
 		}
 		shortest := got.Findings[0]
-		if whole := strings.HasSuffix(shortest.Detail, "first call on"); whole && check1(newRegister(), shortest.Ops).Verdict != check.Violation {
+		if whole := strings.HasSuffix(shortest.Detail, "first call on"); whole && Check(newRegister(), shortest.Ops).Verdict != check.Violation {
 			r.Fatalf("the shortest history shows nothing: %+v", shortest)
 		}
 	})
 }
 
 // spoiled is an answer that no register can give.
-func spoiled(d draw, call string, out regOut) regOut {
+func spoiled(d Draw, call string, out regOut) regOut {
 	switch {
 	case out.Refused == "revision_mismatch":
 		out.Revision += 1000
@@ -140,27 +140,27 @@ func spoiled(d draw, call string, out regOut) regOut {
 func BenchmarkRegisterCheck(b *testing.B) {
 	for _, wrong := range []bool{false, true} {
 		b.Run(fmt.Sprintf("wrong=%v", wrong), func(b *testing.B) {
-			d := thrown(rand.New(rand.NewPCG(1, 2)))
+			d := Thrown(rand.New(rand.NewPCG(1, 2)))
 			var keys []*history.History
 			for range 20 {
 				s := madeUpRegister(d, registerCalls)
 				if wrong {
-					places := answered(s, func(op history.Op) bool { return op.Call != "delete" })
+					places := Answered(s, func(op history.Op) bool { return op.Call != "delete" })
 					at := places[d(0, len(places)-1)]
 					out, err := history.Decode[regOut](s[at].Out)
 					if err != nil {
 						b.Fatal(err)
 					}
-					s[at].Out = raw(spoiled(d, s[at].Call, out))
+					s[at].Out = Raw(spoiled(d, s[at].Call, out))
 				}
-				keys = append(keys, s.history())
+				keys = append(keys, s.History())
 			}
 			worst := time.Duration(0)
 			for b.Loop() {
 				for _, h := range keys {
 					r := newRegister().Check(b.Context(), h)
 					if (r.Verdict == check.Violation) != wrong {
-						b.Fatalf("judged %s: %s %v", r.Verdict, r.Why, details(r))
+						b.Fatalf("judged %s: %s %v", r.Verdict, r.Why, Details(r))
 					}
 					worst = max(worst, r.Took)
 				}
@@ -172,5 +172,5 @@ func BenchmarkRegisterCheck(b *testing.B) {
 }
 
 func BenchmarkRegisterAMillionCalls(b *testing.B) {
-	aMillionCalls(b, newRegister(), registerCalls, func(d draw, n int, key string) script { return madeUpRegister(d, n).of("c" + key) })
+	AMillionCalls(b, newRegister(), registerCalls, func(d Draw, n int, key string) Script { return madeUpRegister(d, n).Of("c" + key) })
 }

@@ -37,7 +37,7 @@ func (*review) About() string {
 	return "reviews that several people answer at once and when they expire: exactly one answer ever, in time, for good, and recorded once in the thread"
 }
 
-// The calls, beside those of session. A callRead reads all of a session.
+// The calls, beside those of session. A CallRead reads all of a session.
 const (
 	callAsk      = "ask"
 	callDecide   = "decide"
@@ -84,7 +84,7 @@ type reviewSeen struct {
 }
 
 func (w *review) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch draw := p.Rand.IntN(20); {
 		case draw < 2:
@@ -99,7 +99,7 @@ func (w *review) Run(ctx context.Context, p *Process) {
 
 // Final reads every session.
 func (w *review) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		_, err := w.read(ctx, p, key)
 		return err
 	})
@@ -108,18 +108,18 @@ func (w *review) Final(ctx context.Context, p *Process) error {
 // turn takes the session from whoever has it, and asks for reviews, or goes on
 // without those that are pending.
 func (w *review) turn(ctx context.Context, p *Process, key string) {
-	t := reviewTurn{Owner: holderName(p.ID), Request: "r" + writeName(p, w.names.Add(1))}
+	t := reviewTurn{Owner: HolderName(p.ID), Request: "r" + WriteName(p, w.names.Add(1))}
 	seen, err := w.claim(ctx, p, key, t)
 	if err != nil {
 		return
 	}
-	t.Epoch, t.Name = seen.Epoch, writeName(p, w.names.Add(1))
+	t.Epoch, t.Name = seen.Epoch, WriteName(p, w.names.Add(1))
 	if p.Rand.IntN(4) == 0 {
 		_, _ = w.withdraw(ctx, p, key, t)
 		return
 	}
 	for range 1 + p.Rand.IntN(reviewsAtOnce) {
-		ask := reviewAsk{ID: fmt.Sprintf("%s/%s", key, writeName(p, w.names.Add(1)))}
+		ask := reviewAsk{ID: fmt.Sprintf("%s/%s", key, WriteName(p, w.names.Add(1)))}
 		if p.Rand.IntN(2) == 0 {
 			ask.TTL = time.Duration(20+p.Rand.IntN(400)) * time.Millisecond
 		}
@@ -153,5 +153,5 @@ func (w *review) look(ctx context.Context, p *Process, key string) {
 		return
 	}
 	kinds := []agent.ReviewDecision{agent.DecideApprove, agent.DecideDeny, agent.DecideEdit}
-	_, _ = w.decide(ctx, p, key, reviewAnswer{Review: id, Decision: kinds[p.Rand.IntN(len(kinds))], By: writeName(p, w.names.Add(1))})
+	_, _ = w.decide(ctx, p, key, reviewAnswer{Review: id, Decision: kinds[p.Rand.IntN(len(kinds))], By: WriteName(p, w.names.Add(1))})
 }

@@ -9,15 +9,15 @@ import (
 
 // claim begins a turn, whatever runs. Where there is no session it starts one.
 func (*review) claim(ctx context.Context, p *Process, key string, t reviewTurn) (reviewsSeen, error) {
-	return Call(ctx, p, callClaim, key, true, t, func(ctx context.Context) (reviewsSeen, error) {
+	return Call(ctx, p, CallClaim, key, true, t, func(ctx context.Context) (reviewsSeen, error) {
 		claim := &agent.ClaimSession{Session: key, Owner: t.Owner, Request: &agent.SessionRequest{ID: t.Request}}
-		seen, index, err := commitOne[*agent.SessionResult](ctx, p, claim)
+		seen, index, err := CommitOne[*agent.SessionResult](ctx, p, claim)
 		if agent.CodeOf(err) == agent.CodeNotFound {
 			start := &agent.PutSession{Session: key, Agent: key, Thread: key, Busy: agent.BusyInterrupt}
-			if _, _, err := commitOne[*agent.SessionResult](ctx, p, start); err != nil && agent.CodeOf(err) != agent.CodeAlreadyExists {
+			if _, _, err := CommitOne[*agent.SessionResult](ctx, p, start); err != nil && agent.CodeOf(err) != agent.CodeAlreadyExists {
 				return reviewsSeen{}, err
 			}
-			seen, index, err = commitOne[*agent.SessionResult](ctx, p, claim)
+			seen, index, err = CommitOne[*agent.SessionResult](ctx, p, claim)
 		}
 		if err != nil {
 			return reviewsSeen{}, err
@@ -56,7 +56,7 @@ func (*review) withdraw(ctx context.Context, p *Process, key string, t reviewTur
 
 func underTurn(ctx context.Context, p *Process, call, key string, t reviewTurn, op agent.Op) (reviewsSeen, error) {
 	return Call(ctx, p, call, key, true, t, func(ctx context.Context) (reviewsSeen, error) {
-		_, index, err := commitOne[*agent.SessionResult](ctx, p, op)
+		_, index, err := CommitOne[*agent.SessionResult](ctx, p, op)
 		return reviewsSeen{Index: index}, err
 	})
 }
@@ -65,9 +65,9 @@ func (*review) decide(ctx context.Context, p *Process, key string, a reviewAnswe
 	return Call(ctx, p, callDecide, key, true, a, func(ctx context.Context) (reviewsSeen, error) {
 		op := &agent.DecideReview{Review: a.Review, Decision: a.Decision, By: a.By}
 		if a.Decision == agent.DecideEdit {
-			op.Arguments = markOf(a.By)
+			op.Arguments = MarkOf(a.By)
 		}
-		seen, index, err := commitOne[*agent.ReviewResult](ctx, p, op)
+		seen, index, err := CommitOne[*agent.ReviewResult](ctx, p, op)
 		if err != nil {
 			return reviewsSeen{}, err
 		}
@@ -78,15 +78,15 @@ func (*review) decide(ctx context.Context, p *Process, key string, a reviewAnswe
 // reviewOf shows an edit by the arguments that it left: who made them made it.
 func reviewOf(r *agent.Review) reviewSeen {
 	seen := reviewSeen{ID: r.ID, Status: r.Status, By: r.DecidedBy, At: r.DecidedAt}
-	if r.Status == agent.ReviewEdited && nameIn(r.Decided) != r.DecidedBy {
+	if r.Status == agent.ReviewEdited && NameIn(r.Decided) != r.DecidedBy {
 		seen.By = string(r.Decided)
 	}
 	return seen
 }
 
 func (*review) get(ctx context.Context, p *Process, key, id string) (reviewsSeen, error) {
-	return Call(ctx, p, callGet, key, false, id, func(ctx context.Context) (reviewsSeen, error) {
-		index, answers, err := findAll(ctx, p, &agent.GetReview{Review: id})
+	return Call(ctx, p, CallGet, key, false, id, func(ctx context.Context) (reviewsSeen, error) {
+		index, answers, err := FindAll(ctx, p, &agent.GetReview{Review: id})
 		if err != nil {
 			return reviewsSeen{}, err
 		}
@@ -104,8 +104,8 @@ func (*review) get(ctx context.Context, p *Process, key, id string) (reviewsSeen
 
 // read reads a session's status, its reviews and its thread at one index.
 func (*review) read(ctx context.Context, p *Process, key string) (reviewsSeen, error) {
-	return Call(ctx, p, callRead, key, false, struct{}{}, func(ctx context.Context) (reviewsSeen, error) {
-		index, answers, err := findAll(ctx, p,
+	return Call(ctx, p, CallRead, key, false, struct{}{}, func(ctx context.Context) (reviewsSeen, error) {
+		index, answers, err := FindAll(ctx, p,
 			&agent.GetSession{Session: key},
 			&agent.ListReviews{Session: key, Page: agent.Page{Limit: agent.SessionReviewsKept}},
 			&agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax})

@@ -26,7 +26,7 @@ func (*review) Check(ctx context.Context, h *history.History) check.Result {
 	shifted := slices.ContainsFunc(h.Events, func(e history.Event) bool {
 		return e.Kind == history.EventFault && strings.HasPrefix(e.Name, "clock")
 	})
-	return byKey(ctx, "review", h, func(key string, ops []history.Op, f *findings) error {
+	return ByKey(ctx, "review", h, func(key string, ops []history.Op, f *Findings) error {
 		r := &reviewed{key: key, ops: ops, findings: f, shifted: shifted, all: map[string]*oneReview{}, answers: map[string]int{}, index: map[int]uint64{}}
 		if err := r.load(); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (*review) Check(ctx context.Context, h *history.History) check.Result {
 type reviewed struct {
 	key      string
 	ops      []history.Op
-	findings *findings
+	findings *Findings
 	shifted  bool // a fault shifted clocks, so deadlines say nothing
 	all      map[string]*oneReview
 	answers  map[string]int // :: by → the call that was to answer so
@@ -103,7 +103,7 @@ func (r *reviewed) load() error {
 			}
 			r.answers[in.By] = call
 			r.loadAnswer(call, in, seen[call])
-		case callRead:
+		case CallRead:
 			reads = append(reads, call)
 		}
 		for _, row := range seen[call].Reviews {
@@ -125,13 +125,13 @@ func (r *reviewed) loadAnswer(call int, in reviewAnswer, out reviewsSeen) {
 	case op.Outcome == history.OK:
 		one.took = append(one.took, call)
 		if len(out.Reviews) != 1 || out.Reviews[0].ID != in.Review || out.Reviews[0].By != in.By {
-			r.findings.add("another's answer", r.key, callsOf(r.ops, call), "%s answered review %s as %q, and was shown %+v", nameOf(op), in.Review, in.By, out.Reviews)
+			r.findings.Add("another's answer", r.key, CallsOf(r.ops, call), "%s answered review %s as %q, and was shown %+v", NameOf(op), in.Review, in.By, out.Reviews)
 		}
-	case refusedAs(op, agent.CodeReviewDecided):
+	case RefusedAs(op, agent.CodeReviewDecided):
 		one.sights = append(one.sights, sightOfReview{call: call, closed: true})
-	case refusedAs(op, agent.CodeApprovalExpired):
+	case RefusedAs(op, agent.CodeApprovalExpired):
 		one.sights = append(one.sights, sightOfReview{call: call, seen: reviewSeen{ID: in.Review, Status: agent.ReviewExpired}, closed: true})
-	case refusedAs(op, agent.CodeNotFound):
+	case RefusedAs(op, agent.CodeNotFound):
 		one.sights = append(one.sights, sightOfReview{call: call, seen: reviewSeen{ID: in.Review}})
 	}
 }
@@ -145,13 +145,13 @@ func (r *reviewed) saw(call int, row reviewSeen) {
 // judgeRead: the session waits exactly while reviews are pending, and the
 // thread records each answer once.
 func (r *reviewed) judgeRead(call int, out reviewsSeen) {
-	name, pending := nameOf(r.ops[call]), 0
+	name, pending := NameOf(r.ops[call]), 0
 	recorded := map[string][]reviewSeen{}
 	for _, e := range out.Entries {
 		recorded[e.ID] = append(recorded[e.ID], e)
 	}
 	wrong := func(rule, format string, args ...any) {
-		r.findings.add(rule, r.key, callsOf(r.ops, call), "%s "+format, append([]any{name}, args...)...)
+		r.findings.Add(rule, r.key, CallsOf(r.ops, call), "%s "+format, append([]any{name}, args...)...)
 	}
 	for _, row := range out.Reviews {
 		entries := recorded[row.ID]

@@ -14,20 +14,20 @@ import (
 func TestReviewFindsEachWrong(t *testing.T) {
 	const key = "review1"
 	ask := func(at int, index uint64, asks ...reviewAsk) history.Op {
-		return ok(1, at, at+10, callAsk, key, reviewTurn{Owner: "p1", Asks: asks}, reviewsSeen{Index: index})
+		return OK(1, at, at+10, callAsk, key, reviewTurn{Owner: "p1", Asks: asks}, reviewsSeen{Index: index})
 	}
 	row := func(status agent.ReviewStatus, by string) reviewSeen {
 		return reviewSeen{ID: "v", Status: status, By: by, At: 5}
 	}
 	decide := func(process, at int, by string, index uint64) history.Op {
-		return ok(process, at, at+10, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: by},
+		return OK(process, at, at+10, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: by},
 			reviewsSeen{Index: index, Reviews: []reviewSeen{row(agent.ReviewApproved, by)}})
 	}
 	get := func(at int, index uint64, row reviewSeen) history.Op {
-		return ok(4, at, at+10, callGet, key, "v", reviewsSeen{Index: index, Reviews: []reviewSeen{row}})
+		return OK(4, at, at+10, CallGet, key, "v", reviewsSeen{Index: index, Reviews: []reviewSeen{row}})
 	}
 	read := func(at int, index uint64, status agent.SessionStatus, rows, entries []reviewSeen) history.Op {
-		return ok(4, at, at+10, callRead, key, struct{}{}, reviewsSeen{Index: index, Status: status, Reviews: rows, Entries: entries})
+		return OK(4, at, at+10, CallRead, key, struct{}{}, reviewsSeen{Index: index, Status: status, Reviews: rows, Entries: entries})
 	}
 	rows := func(all ...reviewSeen) []reviewSeen { return all }
 	said := reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a"}
@@ -39,56 +39,56 @@ func TestReviewFindsEachWrong(t *testing.T) {
 	shifted := []history.Event{{Kind: history.EventFault, Name: "clock", Step: 1, At: 0}}
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 		events     []history.Event
 	}{
-		{"one answer", "", script{
+		{"one answer", "", Script{
 			asked, get(30, 1, pending), read(30, 1, agent.SessionWaiting, rows(pending), nil), decide(2, 50, "a", 2),
-			refused(decide(3, 55, "b", 0), "review_already_decided"), read(70, 3, agent.SessionHibernated, rows(approved), rows(said)),
+			Refused(decide(3, 55, "b", 0), "review_already_decided"), read(70, 3, agent.SessionHibernated, rows(approved), rows(said)),
 		}, nil},
-		{"one that expires", "", script{brief, get(300, 2, expired), refused(decide(2, 320, "a", 0), "approval_expired")}, nil},
-		{"one that is withdrawn", "", script{asked, read(30, 2, agent.SessionFinished, rows(row(agent.ReviewWithdrawn, "")), nil), refused(decide(2, 50, "a", 0), "review_already_decided")}, nil},
-		{"unknown answers", "", script{asked, unknown(decide(2, 30, "a", 0)), unknown(decide(3, 30, "b", 0)), get(50, 3, approved)}, nil},
-		{"an unknown ask", "", script{unknown(asked), refused(decide(2, 30, "a", 0), "not_found"), get(50, 2, pending)}, nil},
-		{"answered late while clocks are shifted", "", script{brief, decide(2, 2000, "a", 2)}, shifted},
-		{"two answers are taken", "decided twice", script{asked, decide(2, 30, "a", 2), decide(3, 30, "b", 3)}, nil},
-		{"another's answer is taken for one's own", "another's answer", script{
-			asked, unknown(decide(2, 30, "a", 0)),
-			ok(3, 50, 60, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "b"}, reviewsSeen{Index: 3, Reviews: rows(approved)}),
+		{"one that expires", "", Script{brief, get(300, 2, expired), Refused(decide(2, 320, "a", 0), "approval_expired")}, nil},
+		{"one that is withdrawn", "", Script{asked, read(30, 2, agent.SessionFinished, rows(row(agent.ReviewWithdrawn, "")), nil), Refused(decide(2, 50, "a", 0), "review_already_decided")}, nil},
+		{"unknown answers", "", Script{asked, Unknown(decide(2, 30, "a", 0)), Unknown(decide(3, 30, "b", 0)), get(50, 3, approved)}, nil},
+		{"an unknown ask", "", Script{Unknown(asked), Refused(decide(2, 30, "a", 0), "not_found"), get(50, 2, pending)}, nil},
+		{"answered late while clocks are shifted", "", Script{brief, decide(2, 2000, "a", 2)}, shifted},
+		{"two answers are taken", "decided twice", Script{asked, decide(2, 30, "a", 2), decide(3, 30, "b", 3)}, nil},
+		{"another's answer is taken for one's own", "another's answer", Script{
+			asked, Unknown(decide(2, 30, "a", 0)),
+			OK(3, 50, 60, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "b"}, reviewsSeen{Index: 3, Reviews: rows(approved)}),
 		}, nil},
-		{"an answer that shows nothing", "another's answer", script{
-			asked, ok(3, 50, 60, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "b"}, reviewsSeen{Index: 3}),
+		{"an answer that shows nothing", "another's answer", Script{
+			asked, OK(3, 50, 60, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "b"}, reviewsSeen{Index: 3}),
 		}, nil},
-		{"two people see two answers", "two answers", script{asked, unknown(decide(2, 30, "a", 0)), unknown(decide(3, 30, "b", 0)), get(50, 3, approved), get(70, 4, row(agent.ReviewApproved, "b"))}, nil},
-		{"an answer at another time", "two answers", script{asked, decide(2, 30, "a", 2), get(50, 3, reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a", At: 6})}, nil},
-		{"expired after it was approved", "two answers", script{asked, decide(2, 30, "a", 2), get(50, 3, expired)}, nil},
-		{"an answer that nobody gave", "answered by nobody", script{asked, get(30, 2, row(agent.ReviewDenied, "x"))}, nil},
-		{"another answer than was given", "answered by nobody", script{asked, unknown(decide(2, 30, "a", 0)), get(50, 2, row(agent.ReviewDenied, "a"))}, nil},
-		{"a withdrawal by somebody", "answered by nobody", script{asked, get(30, 2, row(agent.ReviewWithdrawn, "x"))}, nil},
-		{"a refused answer", "refused but applied", script{asked, refused(decide(2, 30, "a", 0), "approval_interrupt_mismatch"), get(50, 2, approved)}, nil},
-		{"an answer that is given later", "answered ahead of time", script{asked, get(30, 2, approved), unknown(decide(2, 50, "a", 0))}, nil},
-		{"a review that nobody asked for", "review from nowhere", script{get(30, 2, pending)}, nil},
-		{"a review whose asking was refused", "review from nowhere", script{refused(asked, "fenced"), get(30, 2, pending)}, nil},
-		{"pending again", "answer taken back", script{asked, decide(2, 30, "a", 2), get(50, 3, pending)}, nil},
-		{"pending again in the log", "answer taken back", script{asked, decide(2, 30, "a", 2), get(35, 3, pending)}, nil},
-		{"refused as decided and pending", "answer taken back", script{asked, refused(decide(2, 30, "a", 0), "review_already_decided"), get(50, 3, pending)}, nil},
-		{"gone", "review lost", script{asked, get(30, 2, reviewSeen{ID: "v"})}, nil},
-		{"gone for one who would answer", "review lost", script{asked, refused(decide(2, 30, "a", 0), "not_found")}, nil},
-		{"answered after its deadline", "answered after its deadline", script{brief, decide(2, 2000, "a", 2)}, nil},
-		{"expired early", "expired early", script{lasting, get(300, 2, expired)}, nil},
-		{"refused as expired early", "expired early", script{lasting, refused(decide(2, 300, "a", 0), "approval_expired")}, nil},
-		{"recorded and pending", "recorded and not answered", script{asked, read(30, 2, agent.SessionWaiting, rows(pending), rows(said))}, nil},
-		{"not recorded", "answer not recorded", script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), nil)}, nil},
-		{"recorded twice", "answer recorded twice", script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), rows(said, said))}, nil},
-		{"another recorded", "another answer recorded", script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), rows(reviewSeen{ID: "v", Status: agent.ReviewDenied, By: "a"}))}, nil},
-		{"recorded from nowhere", "answer from nowhere", script{asked, read(30, 2, agent.SessionWaiting, rows(pending), rows(reviewSeen{ID: "w", Status: agent.ReviewDenied, By: "a"}))}, nil},
-		{"waits for nothing", "waits for nothing", script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionWaiting, rows(approved), rows(said))}, nil},
-		{"does not wait", "does not wait", script{asked, read(50, 3, agent.SessionHibernated, rows(pending), nil)}, nil},
+		{"two people see two answers", "two answers", Script{asked, Unknown(decide(2, 30, "a", 0)), Unknown(decide(3, 30, "b", 0)), get(50, 3, approved), get(70, 4, row(agent.ReviewApproved, "b"))}, nil},
+		{"an answer at another time", "two answers", Script{asked, decide(2, 30, "a", 2), get(50, 3, reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a", At: 6})}, nil},
+		{"expired after it was approved", "two answers", Script{asked, decide(2, 30, "a", 2), get(50, 3, expired)}, nil},
+		{"an answer that nobody gave", "answered by nobody", Script{asked, get(30, 2, row(agent.ReviewDenied, "x"))}, nil},
+		{"another answer than was given", "answered by nobody", Script{asked, Unknown(decide(2, 30, "a", 0)), get(50, 2, row(agent.ReviewDenied, "a"))}, nil},
+		{"a withdrawal by somebody", "answered by nobody", Script{asked, get(30, 2, row(agent.ReviewWithdrawn, "x"))}, nil},
+		{"a refused answer", "refused but applied", Script{asked, Refused(decide(2, 30, "a", 0), "approval_interrupt_mismatch"), get(50, 2, approved)}, nil},
+		{"an answer that is given later", "answered ahead of time", Script{asked, get(30, 2, approved), Unknown(decide(2, 50, "a", 0))}, nil},
+		{"a review that nobody asked for", "review from nowhere", Script{get(30, 2, pending)}, nil},
+		{"a review whose asking was refused", "review from nowhere", Script{Refused(asked, "fenced"), get(30, 2, pending)}, nil},
+		{"pending again", "answer taken back", Script{asked, decide(2, 30, "a", 2), get(50, 3, pending)}, nil},
+		{"pending again in the log", "answer taken back", Script{asked, decide(2, 30, "a", 2), get(35, 3, pending)}, nil},
+		{"refused as decided and pending", "answer taken back", Script{asked, Refused(decide(2, 30, "a", 0), "review_already_decided"), get(50, 3, pending)}, nil},
+		{"gone", "review lost", Script{asked, get(30, 2, reviewSeen{ID: "v"})}, nil},
+		{"gone for one who would answer", "review lost", Script{asked, Refused(decide(2, 30, "a", 0), "not_found")}, nil},
+		{"answered after its deadline", "answered after its deadline", Script{brief, decide(2, 2000, "a", 2)}, nil},
+		{"expired early", "expired early", Script{lasting, get(300, 2, expired)}, nil},
+		{"refused as expired early", "expired early", Script{lasting, Refused(decide(2, 300, "a", 0), "approval_expired")}, nil},
+		{"recorded and pending", "recorded and not answered", Script{asked, read(30, 2, agent.SessionWaiting, rows(pending), rows(said))}, nil},
+		{"not recorded", "answer not recorded", Script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), nil)}, nil},
+		{"recorded twice", "answer recorded twice", Script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), rows(said, said))}, nil},
+		{"another recorded", "another answer recorded", Script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionHibernated, rows(approved), rows(reviewSeen{ID: "v", Status: agent.ReviewDenied, By: "a"}))}, nil},
+		{"recorded from nowhere", "answer from nowhere", Script{asked, read(30, 2, agent.SessionWaiting, rows(pending), rows(reviewSeen{ID: "w", Status: agent.ReviewDenied, By: "a"}))}, nil},
+		{"waits for nothing", "waits for nothing", Script{asked, decide(2, 30, "a", 2), read(50, 3, agent.SessionWaiting, rows(approved), rows(said))}, nil},
+		{"does not wait", "does not wait", Script{asked, read(50, 3, agent.SessionHibernated, rows(pending), nil)}, nil},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newReview(), c.calls.history(c.events...)), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newReview(), c.calls.History(c.events...)), c.rule) })
 	}
-	givesUp(t, newReview(), cases[0].calls.history())
+	GivesUp(t, newReview(), cases[0].calls.History())
 }
 
 // Both calls of a finding are shown: the one that came too late, and the one
@@ -96,17 +96,17 @@ func TestReviewFindsEachWrong(t *testing.T) {
 func TestReviewShowsTheCallsThatContradictEachOther(t *testing.T) {
 	const key = "review1"
 	get := func(invoke, ret int, index uint64, row reviewSeen) history.Op {
-		return ok(1, invoke, ret, callGet, key, "v", reviewsSeen{Index: index, Reviews: []reviewSeen{row}})
+		return OK(1, invoke, ret, CallGet, key, "v", reviewsSeen{Index: index, Reviews: []reviewSeen{row}})
 	}
 	approved := reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a", At: 5}
 	for rule, wrong := range map[string]reviewSeen{"answer taken back": {ID: "v", Status: agent.ReviewPending}, "review lost": {ID: "v"}} {
-		h := script{
-			unknown(ok(1, 0, 5, callAsk, key, reviewTurn{Asks: []reviewAsk{{ID: "v"}}}, nil)),
-			unknown(ok(2, 10, 20, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "a"}, nil)),
+		h := Script{
+			Unknown(OK(1, 0, 5, callAsk, key, reviewTurn{Asks: []reviewAsk{{ID: "v"}}}, nil)),
+			Unknown(OK(2, 10, 20, callDecide, key, reviewAnswer{Review: "v", Decision: agent.DecideApprove, By: "a"}, nil)),
 			get(30, 40, 9, approved), get(35, 90, 2, approved), get(36, 50, 3, wrong),
-		}.history()
-		r := judged(t, newReview(), h)
-		expect(t, r, rule)
+		}.History()
+		r := Judged(t, newReview(), h)
+		Expect(t, r, rule)
 		if len(r.Findings) != 1 || len(r.Findings[0].Ops) != 2 || r.Findings[0].Ops[0].ID != h.Ops[3].ID || r.Findings[0].Ops[1].ID != h.Ops[4].ID {
 			t.Errorf("%s shows %+v", rule, r.Findings)
 		}
@@ -130,7 +130,7 @@ func (s *reviewStore) do(call string, in any) any {
 	out := reviewsSeen{Index: s.index}
 	switch in := in.(type) {
 	case reviewTurn:
-		s.running = call == callClaim || in.GoesOn
+		s.running = call == CallClaim || in.GoesOn
 		for _, a := range in.Asks {
 			s.rows = append(s.rows, reviewSeen{ID: a.ID, Status: agent.ReviewPending})
 		}
@@ -181,14 +181,14 @@ func reviewHistory(seed uint64, processes, calls int) *history.History {
 	s := &reviewStore{r: rand.New(rand.NewPCG(seed, 15))}
 	n := 0
 	var asked []string
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(at int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(at int) (string, any) {
 		n++
-		t := reviewTurn{Owner: holderName(at), Request: fmt.Sprint(n)}
+		t := reviewTurn{Owner: HolderName(at), Request: fmt.Sprint(n)}
 		draw := s.r.IntN(100)
 		switch {
 		case draw < 10:
-			return callClaim, t
+			return CallClaim, t
 		case draw < 25 || len(asked) == 0:
 			for i := range 1 + s.r.IntN(reviewsAtOnce) {
 				id := fmt.Sprintf("v%d.%d", n, i)
@@ -199,22 +199,22 @@ func reviewHistory(seed uint64, processes, calls int) *history.History {
 		case draw < 30:
 			return callWithdraw, t
 		case draw < 40:
-			return callRead, struct{}{}
+			return CallRead, struct{}{}
 		}
 		id := asked[len(asked)-1-s.r.IntN(min(len(asked), reviewsOpen))]
 		if draw < 60 {
-			return callGet, id
+			return CallGet, id
 		}
 		kinds := []agent.ReviewDecision{agent.DecideApprove, agent.DecideDeny, agent.DecideEdit}
 		return callDecide, reviewAnswer{Review: id, Decision: kinds[s.r.IntN(len(kinds))], By: fmt.Sprint(n)}
 	}
-	h := run.history("review1")
+	h := run.History("review1")
 	return h
 }
 
 func TestReviewPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return reviewHistory(seed, 1+int(seed%9), 300) }
-	tellsApart(t, newReview, run, 16, spoilReview)
+	TellsApart(t, newReview, run, 16, spoilReview)
 }
 
 // spoilReview has an answer that was refused taken as well, as a store would
@@ -236,17 +236,17 @@ func spoilReview(r *rand.Rand, h *history.History) string {
 			}
 			if taken[in.Review] {
 				op.Outcome, op.Code = history.OK, ""
-				op.Out = raw(reviewsSeen{Index: 1, Reviews: []reviewSeen{{ID: in.Review, Status: statusOf[in.Decision], By: in.By, At: 1}}})
+				op.Out = Raw(reviewsSeen{Index: 1, Reviews: []reviewSeen{{ID: in.Review, Status: statusOf[in.Decision], By: in.By, At: 1}}})
 				return fmt.Sprintf("a second answer in call %d", op.ID)
 			}
-		case op.Call == callRead && op.Outcome == history.OK:
+		case op.Call == CallRead && op.Outcome == history.OK:
 			seen, err := history.Decode[reviewsSeen](op.Out)
 			if err != nil {
 				panic(err)
 			}
 			if n := len(seen.Entries); n > 0 {
 				seen.Entries = seen.Entries[:n-1]
-				op.Out = raw(seen)
+				op.Out = Raw(seen)
 				return fmt.Sprintf("an entry less in call %d", op.ID)
 			}
 		}
@@ -256,5 +256,5 @@ func spoilReview(r *rand.Rand, h *history.History) string {
 
 func BenchmarkReviewCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return reviewHistory(seed, 9, 1000) }
-	scales(b, newReview(), ofKeys(10, named("review"), run))
+	Scales(b, newReview(), OfKeys(10, Named("review"), run))
 }

@@ -18,7 +18,7 @@ var statusOf = map[agent.ReviewDecision]agent.ReviewStatus{
 // judge judges one review: it is asked for, pending, and closed once, for good.
 func (r *reviewed) judge(id string, one *oneReview) {
 	if len(one.took) > 1 {
-		r.findings.add("decided twice", r.key, callsOf(r.ops, one.took...), "%d answers to review %s were taken", len(one.took), id)
+		r.findings.Add("decided twice", r.key, CallsOf(r.ops, one.took...), "%d answers to review %s were taken", len(one.took), id)
 	}
 	r.judgeAnswer(id, one)
 	r.judgeOrder(id, one)
@@ -37,15 +37,15 @@ func (r *reviewed) judgeAnswer(id string, one *oneReview) {
 			continue
 		}
 		if one.ask < 0 || r.ops[one.ask].Outcome == history.Refused {
-			r.findings.add("review from nowhere", r.key, callsOf(r.ops, s.call), "%s found review %s, which nobody has asked for", nameOf(r.ops[s.call]), id)
+			r.findings.Add("review from nowhere", r.key, CallsOf(r.ops, s.call), "%s found review %s, which nobody has asked for", NameOf(r.ops[s.call]), id)
 			return
 		}
 		if !s.closed {
 			continue
 		}
 		if first != nil && !sameAnswer(first.seen, s.seen) {
-			r.findings.add("two answers", r.key, callsOf(r.ops, first.call, s.call), "%s found review %s %s by %q, and %s %s by %q",
-				nameOf(r.ops[first.call]), id, first.seen.Status, first.seen.By, nameOf(r.ops[s.call]), s.seen.Status, s.seen.By)
+			r.findings.Add("two answers", r.key, CallsOf(r.ops, first.call, s.call), "%s found review %s %s by %q, and %s %s by %q",
+				NameOf(r.ops[first.call]), id, first.seen.Status, first.seen.By, NameOf(r.ops[s.call]), s.seen.Status, s.seen.By)
 		}
 		if first == nil || first.seen.At == 0 {
 			first = s
@@ -63,7 +63,7 @@ func sameAnswer(a, b reviewSeen) bool {
 func (r *reviewed) judgeAuthor(id string, s *sightOfReview) {
 	if s.seen.Status == agent.ReviewExpired || s.seen.Status == agent.ReviewWithdrawn {
 		if s.seen.By != "" {
-			r.findings.add("answered by nobody", r.key, callsOf(r.ops, s.call), "%s found review %s %s, by %q", nameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
+			r.findings.Add("answered by nobody", r.key, CallsOf(r.ops, s.call), "%s found review %s %s, by %q", NameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
 		}
 		return
 	}
@@ -74,14 +74,14 @@ func (r *reviewed) judgeAuthor(id string, s *sightOfReview) {
 	}
 	switch {
 	case !known || in.Review != id || statusOf[in.Decision] != s.seen.Status:
-		r.findings.add("answered by nobody", r.key, callsOf(r.ops, s.call), "%s found review %s %s by %q, who was not to answer so",
-			nameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
+		r.findings.Add("answered by nobody", r.key, CallsOf(r.ops, s.call), "%s found review %s %s by %q, who was not to answer so",
+			NameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
 	case r.ops[call].Outcome == history.Refused:
-		r.findings.add("refused but applied", r.key, callsOf(r.ops, call, s.call), "%s was refused (%s), and %s found its answer to review %s",
-			nameOf(r.ops[call]), r.ops[call].Code, nameOf(r.ops[s.call]), id)
+		r.findings.Add("refused but applied", r.key, CallsOf(r.ops, call, s.call), "%s was refused (%s), and %s found its answer to review %s",
+			NameOf(r.ops[call]), r.ops[call].Code, NameOf(r.ops[s.call]), id)
 	case r.ops[s.call].Return < r.ops[call].Invoke:
-		r.findings.add("answered ahead of time", r.key, callsOf(r.ops, call, s.call), "%s found the answer to review %s that %s gave later",
-			nameOf(r.ops[s.call]), id, nameOf(r.ops[call]))
+		r.findings.Add("answered ahead of time", r.key, CallsOf(r.ops, call, s.call), "%s found the answer to review %s that %s gave later",
+			NameOf(r.ops[s.call]), id, NameOf(r.ops[call]))
 	}
 }
 
@@ -105,13 +105,13 @@ func (r *reviewed) judgeOrder(id string, one *oneReview) {
 		case s.closed:
 		case s.seen.Status == agent.ReviewPending:
 			if first, is := closed.before(r, s.call); is {
-				r.findings.add("answer taken back", r.key, callsOf(r.ops, first, s.call), "%s found review %s pending, and %s had found it closed",
-					nameOf(r.ops[s.call]), id, nameOf(r.ops[first]))
+				r.findings.Add("answer taken back", r.key, CallsOf(r.ops, first, s.call), "%s found review %s pending, and %s had found it closed",
+					NameOf(r.ops[s.call]), id, NameOf(r.ops[first]))
 			}
 		case s.seen.Status == "":
 			if first, is := there.before(r, s.call); is {
-				r.findings.add("review lost", r.key, callsOf(r.ops, first, s.call), "%s found no review %s, and %s had found or made it",
-					nameOf(r.ops[s.call]), id, nameOf(r.ops[first]))
+				r.findings.Add("review lost", r.key, CallsOf(r.ops, first, s.call), "%s found no review %s, and %s had found or made it",
+					NameOf(r.ops[s.call]), id, NameOf(r.ops[first]))
 			}
 		}
 	}
@@ -149,15 +149,15 @@ func (r *reviewed) judgeDeadline(id string, one *oneReview) {
 	if ask.Return != history.Never {
 		for _, call := range one.took {
 			if late := r.ops[call].Invoke - ask.Return - one.ttl; late > longAfter {
-				r.findings.add("answered after its deadline", r.key, callsOf(r.ops, one.ask, call), "%s answered review %s %v after it had expired",
-					nameOf(r.ops[call]), id, late.Round(time.Millisecond))
+				r.findings.Add("answered after its deadline", r.key, CallsOf(r.ops, one.ask, call), "%s answered review %s %v after it had expired",
+					NameOf(r.ops[call]), id, late.Round(time.Millisecond))
 			}
 		}
 	}
 	for _, s := range one.sights {
 		if early := ask.Invoke + one.ttl - r.ops[s.call].Return; s.seen.Status == agent.ReviewExpired && early > deadlineSlack {
-			r.findings.add("expired early", r.key, callsOf(r.ops, one.ask, s.call), "%s found review %s expired, %v before it was to",
-				nameOf(r.ops[s.call]), id, early.Round(time.Millisecond))
+			r.findings.Add("expired early", r.key, CallsOf(r.ops, one.ask, s.call), "%s found review %s expired, %v before it was to",
+				NameOf(r.ops[s.call]), id, early.Round(time.Millisecond))
 		}
 	}
 }

@@ -14,28 +14,29 @@ import (
 )
 
 // A script is a history written by hand.
-type script []history.Op
+type Script []history.Op
 
-// ok is a call that was answered, with times in milliseconds.
-func ok(process, invoke, ret int, call, key string, in, out any) history.Op {
+// OK is a call that was answered, with times in milliseconds.
+func OK(process, invoke, ret int, call, key string, in, out any) history.Op {
 	return history.Op{
-		Process: process, Call: call, Key: key, In: raw(in), Out: raw(out), Outcome: history.OK,
+		Process: process, Call: call, Key: key, In: Raw(in), Out: Raw(out), Outcome: history.OK,
 		Invoke: time.Duration(invoke) * time.Millisecond, Return: time.Duration(ret) * time.Millisecond,
 	}
 }
 
-// refused and unknown are the same call with another end.
-func refused(op history.Op, code string) history.Op {
+// Refused is the same call, which was refused with a code.
+func Refused(op history.Op, code string) history.Op {
 	op.Out, op.Outcome, op.Code = nil, history.Refused, code
 	return op
 }
 
-func unknown(op history.Op) history.Op {
+// Unknown is the same call, of which nobody knows what became.
+func Unknown(op history.Op) history.Op {
 	op.Out, op.Outcome, op.Code, op.Return = nil, history.Unknown, "unknown", history.Never
 	return op
 }
 
-func raw(v any) json.RawMessage {
+func Raw(v any) json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -43,8 +44,8 @@ func raw(v any) json.RawMessage {
 	return text
 }
 
-// history puts the calls in order and numbers them.
-func (s script) history(events ...history.Event) *history.History {
+// History puts the calls in order and numbers them.
+func (s Script) History(events ...history.Event) *history.History {
 	ops := slices.Clone(s)
 	slices.SortStableFunc(ops, func(a, b history.Op) int { return int(a.Invoke - b.Invoke) })
 	for i := range ops {
@@ -53,8 +54,8 @@ func (s script) history(events ...history.Event) *history.History {
 	return &history.History{Ops: ops, Events: events}
 }
 
-// judged is what w's check says of a history.
-func judged(t *testing.T, w Workload, h *history.History) check.Result {
+// Judged is what w's check says of a history.
+func Judged(t *testing.T, w Workload, h *history.History) check.Result {
 	t.Helper()
 	for i := range h.Ops {
 		h.Ops[i].Workload = w.Name()
@@ -66,13 +67,13 @@ func judged(t *testing.T, w Workload, h *history.History) check.Result {
 	return r
 }
 
-// expect holds a check to a verdict: the rule that must be found broken, or ""
+// Expect holds a check to a verdict: the rule that must be found broken, or ""
 // for a sound history.
-func expect(t *testing.T, r check.Result, rule string) {
+func Expect(t *testing.T, r check.Result, rule string) {
 	t.Helper()
 	if rule == "" {
 		if r.Verdict != check.OK {
-			t.Errorf("a sound history is judged %s (%s): %v", r.Verdict, r.Why, details(r))
+			t.Errorf("a sound history is judged %s (%s): %v", r.Verdict, r.Why, Details(r))
 		}
 		return
 	}
@@ -80,19 +81,19 @@ func expect(t *testing.T, r check.Result, rule string) {
 		t.Fatalf("the verdict is %s (%s), without %q", r.Verdict, r.Why, rule)
 	}
 	if !slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Rule == rule && len(f.Ops) > 0 && f.Detail != "" }) {
-		t.Errorf("%q is not among the findings: %v", rule, details(r))
+		t.Errorf("%q is not among the findings: %v", rule, Details(r))
 	}
 }
 
-func details(r check.Result) (all []string) {
+func Details(r check.Result) (all []string) {
 	for _, f := range r.Findings {
 		all = append(all, f.Rule+": "+f.Detail)
 	}
 	return all
 }
 
-// givesUp: a check whose time is up says unknown, and so does one of nothing.
-func givesUp(t *testing.T, w Workload, h *history.History) {
+// GivesUp: a check whose time is up says unknown, and so does one of nothing.
+func GivesUp(t *testing.T, w Workload, h *history.History) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -104,18 +105,18 @@ func givesUp(t *testing.T, w Workload, h *history.History) {
 	}
 }
 
-// tellsApart: runs of a sound store pass, and those of them that spoil makes
+// TellsApart: runs of a sound store pass, and those of them that spoil makes
 // one that no sound store has do not. It says what it did; "" where it could
 // not.
-func tellsApart(t *testing.T, fresh func() Workload, run func(seed uint64) *history.History, stream uint64, spoil func(*rand.Rand, *history.History) string) {
+func TellsApart(t *testing.T, fresh func() Workload, run func(seed uint64) *history.History, stream uint64, spoil func(*rand.Rand, *history.History) string) {
 	t.Helper()
 	caught := 0
 	for seed := range uint64(60) {
 		h := run(seed)
-		expect(t, judged(t, fresh(), h), "")
+		Expect(t, Judged(t, fresh(), h), "")
 		if what := spoil(rand.New(rand.NewPCG(seed, stream)), h); what != "" {
 			caught++
-			if r := judged(t, fresh(), h); r.Verdict != check.Violation {
+			if r := Judged(t, fresh(), h); r.Verdict != check.Violation {
 				t.Errorf("seed %d: %s goes unnoticed", seed, what)
 			}
 		}
@@ -125,8 +126,8 @@ func tellsApart(t *testing.T, fresh func() Workload, run func(seed uint64) *hist
 	}
 }
 
-// ofKeys is the history of so many keys, each a run of its own.
-func ofKeys(keys int, name func(key int) string, run func(seed uint64) *history.History) *history.History {
+// OfKeys is the history of so many keys, each a run of its own.
+func OfKeys(keys int, name func(key int) string, run func(seed uint64) *history.History) *history.History {
 	all := &history.History{}
 	for key := range keys {
 		for _, op := range run(uint64(key)).Ops {
@@ -137,14 +138,14 @@ func ofKeys(keys int, name func(key int) string, run func(seed uint64) *history.
 	return all
 }
 
-// named names keys by a prefix and their number.
-func named(prefix string) func(key int) string {
+// Named names keys by a prefix and their number.
+func Named(prefix string) func(key int) string {
 	return func(key int) string { return fmt.Sprint(prefix, key) }
 }
 
-// scales measures the judging of a sound history; 60 µs a call are a million
+// Scales measures the judging of a sound history; 60 µs a call are a million
 // calls a minute.
-func scales(b *testing.B, w Workload, h *history.History) {
+func Scales(b *testing.B, w Workload, h *history.History) {
 	b.Helper()
 	for b.Loop() {
 		if r := w.Check(b.Context(), h); r.Verdict != check.OK {
@@ -154,16 +155,16 @@ func scales(b *testing.B, w Workload, h *history.History) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(h.Ops)), "ns/call")
 }
 
-// check1 judges a script.
-func check1(w Workload, s script) check.Result {
-	return w.Check(context.Background(), s.history())
+// Check judges a script.
+func Check(w Workload, s Script) check.Result {
+	return w.Check(context.Background(), s.History())
 }
 
-// is points to n.
-func is(n uint64) *uint64 { return &n }
+// Uint64 points to n.
+func Uint64(n uint64) *uint64 { return &n }
 
-// of is the same calls on another key.
-func (s script) of(key string) script {
+// Of is the same calls on another key.
+func (s Script) Of(key string) Script {
 	for i := range s {
 		s[i].Key = key
 	}

@@ -41,7 +41,7 @@ func (*session) About() string {
 	return "turns that several runners compete for, over pauses longer than their leases: effects never interleave, no stale commit applies, every turn ends once"
 }
 
-// The calls. A callCommit ends the turn.
+// The calls. A CallCommit ends the turn.
 const (
 	callStart   = "start"
 	callRecover = "recover"
@@ -99,11 +99,11 @@ func policyOf(key string) agent.BusyPolicy {
 }
 
 func (w *session) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch p.Rand.IntN(8) {
 		case 0:
-			_, _ = w.read(ctx, p, callRead, key, sessionTail)
+			_, _ = w.read(ctx, p, CallRead, key, sessionTail)
 		case 1:
 			w.actAsAnother(ctx, p, key)
 		default:
@@ -116,26 +116,26 @@ func (w *session) Run(ctx context.Context, p *Process) {
 func (w *session) turn(ctx context.Context, p *Process, key string) {
 	lease, given := w.begin(ctx, p, key)
 	if !given {
-		for p.Rand.IntN(3) > 0 && pace(ctx, p) { // while another has it
+		for p.Rand.IntN(3) > 0 && Pace(ctx, p) { // while another has it
 			w.actAsAnother(ctx, p, key)
 		}
-		hang(ctx, time.Duration(p.Rand.ExpFloat64()*float64(refusedRest)))
+		Hang(ctx, time.Duration(p.Rand.ExpFloat64()*float64(refusedRest)))
 		return
 	}
-	seen, err := w.read(ctx, p, callRead, key, sessionTail)
+	seen, err := w.read(ctx, p, CallRead, key, sessionTail)
 	if err != nil {
 		return // it dies
 	}
 	for range 1 + p.Rand.IntN(4) {
 		switch draw := p.Rand.IntN(40); {
 		case draw == 0:
-			hang(ctx, pastLease(p, lease))
+			Hang(ctx, pastLease(p, lease))
 		case draw < 8:
 			_, _ = w.renew(ctx, p, key, lease)
 		default:
 			_, _ = w.effect(ctx, p, key, w.under(p, lease, sessionCall{Save: p.Rand.IntN(2) == 0}))
 		}
-		if !pace(ctx, p) {
+		if !Pace(ctx, p) {
 			return
 		}
 	}
@@ -143,7 +143,7 @@ func (w *session) turn(ctx context.Context, p *Process, key string) {
 	case draw < 2:
 		return // it dies
 	case draw < 4:
-		hang(ctx, pastLease(p, lease))
+		Hang(ctx, pastLease(p, lease))
 	}
 	end := sessionCall{Status: agent.SessionFinished, Turn: seen.Turns + 1, Bare: p.Rand.IntN(2) == 0}
 	switch draw := p.Rand.IntN(8); {
@@ -158,15 +158,15 @@ func (w *session) turn(ctx context.Context, p *Process, key string) {
 // begin asks for a lease as a runner would: for a request of its own, or to
 // take up a turn that rests or whose runner seems gone.
 func (w *session) begin(ctx context.Context, p *Process, key string) (sessionCall, bool) {
-	in := sessionCall{Owner: holderName(p.ID), TTL: agent.ClaimTTLMin + time.Duration(p.Rand.IntN(1500))*time.Millisecond}
+	in := sessionCall{Owner: HolderName(p.ID), TTL: agent.ClaimTTLMin + time.Duration(p.Rand.IntN(1500))*time.Millisecond}
 	if p.Rand.IntN(3) == 0 {
 		if lease, given := w.lease(ctx, p, callResume, key, in); given {
 			return lease, true
 		}
 	}
 	ask := in
-	ask.Request = "r" + writeName(p, w.writes.Add(1))
-	lease, given := w.lease(ctx, p, callClaim, key, ask)
+	ask.Request = "r" + WriteName(p, w.writes.Add(1))
+	lease, given := w.lease(ctx, p, CallClaim, key, ask)
 	if !given && p.Rand.IntN(2) == 0 {
 		return w.lease(ctx, p, callRecover, key, in)
 	}
@@ -176,7 +176,7 @@ func (w *session) begin(ctx context.Context, p *Process, key string) (sessionCal
 // under is a write of a runner's under its lease.
 func (w *session) under(p *Process, lease, write sessionCall) sessionCall {
 	write.Owner, write.Epoch, write.Request = lease.Owner, lease.Epoch, lease.Request
-	write.Name = writeName(p, w.writes.Add(1))
+	write.Name = WriteName(p, w.writes.Add(1))
 	return write
 }
 
@@ -209,15 +209,15 @@ func (w *session) actAsAnother(ctx context.Context, p *Process, key string) {
 }
 
 const (
-	settleTries = 60 // that come to nothing, each after finalRest: longer than any lease, given anew by another leader too
+	settleTries = 60 // that come to nothing, each after FinalRest: longer than any lease, given anew by another leader too
 	settleTTL   = 10 * time.Second
 )
 
 // Final ends every turn, and reads every session.
 func (w *session) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		for tries := settleTries; ; {
-			seen, err := w.read(ctx, p, callRead, key, 0)
+			seen, err := w.read(ctx, p, CallRead, key, 0)
 			if err != nil || seen.settled() {
 				return err
 			}
@@ -227,7 +227,7 @@ func (w *session) Final(ctx context.Context, p *Process) error {
 			}
 			if !w.endOne(ctx, p, key, seen) {
 				tries--
-				hang(ctx, finalRest)
+				Hang(ctx, FinalRest)
 			}
 			if ctx.Err() != nil {
 				return fmt.Errorf("end the turns of %s: %w", key, context.Cause(ctx))
@@ -243,7 +243,7 @@ func (s sessionSeen) settled() bool {
 
 // endOne takes up the turn that is next and ends it, if it can.
 func (w *session) endOne(ctx context.Context, p *Process, key string, seen sessionSeen) bool {
-	call := callClaim
+	call := CallClaim
 	switch seen.Status {
 	case agent.SessionRunning:
 		call = callRecover
@@ -251,7 +251,7 @@ func (w *session) endOne(ctx context.Context, p *Process, key string, seen sessi
 		call = callResume
 	default:
 	}
-	lease, given := w.lease(ctx, p, call, key, sessionCall{Owner: holderName(p.ID), TTL: settleTTL})
+	lease, given := w.lease(ctx, p, call, key, sessionCall{Owner: HolderName(p.ID), TTL: settleTTL})
 	if !given {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 // epoch and for which request. Where there is no session it starts one.
 func (w *session) lease(ctx context.Context, p *Process, call, key string, in sessionCall) (sessionCall, bool) {
 	out, err := w.write(ctx, p, call, key, in, agent.Commit{Ops: []agent.Op{in.leaseOp(call, key)}})
-	if agent.CodeOf(err) == agent.CodeNotFound && call == callClaim {
+	if agent.CodeOf(err) == agent.CodeNotFound && call == CallClaim {
 		_, _ = w.write(ctx, p, callStart, key, sessionCall{}, agent.Commit{Ops: []agent.Op{
 			&agent.PutSession{Session: key, Agent: key, Thread: key, Busy: policyOf(key)},
 		}})
@@ -71,14 +71,14 @@ func (w *session) commit(ctx context.Context, p *Process, key string, in session
 	}
 	if in.Turn > 0 {
 		end.Conversation = &agent.Conversation{
-			AgentState: markOf(in.Name), ContinuationRevision: in.Turn, TurnCount: in.Turn, LastCompletedRequestID: in.Request,
+			AgentState: MarkOf(in.Name), ContinuationRevision: in.Turn, TurnCount: in.Turn, LastCompletedRequestID: in.Request,
 		}
 	}
 	c := agent.Commit{Fence: in.fence(key), Ops: []agent.Op{in.entry(key), end}}
 	if in.Bare {
 		c.Fence = nil
 	}
-	return w.write(ctx, p, callCommit, key, in, c)
+	return w.write(ctx, p, CallCommit, key, in, c)
 }
 
 func (c sessionCall) fence(key string) *agent.Fence {
@@ -86,13 +86,13 @@ func (c sessionCall) fence(key string) *agent.Fence {
 }
 
 func (c sessionCall) entry(key string) agent.Op {
-	return &agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: markOf(c.Name)}}}
+	return &agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: MarkOf(c.Name)}}}
 }
 
 // snapshot is the lease's: the next one takes its place.
 func (c sessionCall) snapshot() agent.SessionSnapshot {
 	return agent.SessionSnapshot{
-		ID: agent.LeaseID(c.Epoch), Cursor: agent.Cursor{Phase: agent.PhaseWait}, TurnState: markOf(c.Name),
+		ID: agent.LeaseID(c.Epoch), Cursor: agent.Cursor{Phase: agent.PhaseWait}, TurnState: MarkOf(c.Name),
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *sessionSeen) row(row agent.SessionRow) {
 // thread; all of them where tail is 0.
 func (*session) read(ctx context.Context, p *Process, call, key string, tail uint64) (sessionSeen, error) {
 	return Call(ctx, p, call, key, false, tail, func(ctx context.Context) (sessionSeen, error) {
-		index, answers, err := findAll(ctx, p,
+		index, answers, err := FindAll(ctx, p,
 			&agent.GetSession{Session: key}, &agent.LoadEntries{Thread: key, Tail: tail, Limit: agent.EntriesLimitMax})
 		if err != nil {
 			return sessionSeen{}, err
@@ -147,7 +147,7 @@ func (*session) read(ctx context.Context, p *Process, call, key string, tail uin
 			case *agent.Entries:
 				out.Rev = found.Thread.Rev
 				for _, e := range found.Items {
-					out.Entries = append(out.Entries, nameIn(e.Payload))
+					out.Entries = append(out.Entries, NameIn(e.Payload))
 				}
 			}
 		}
@@ -158,10 +158,10 @@ func (*session) read(ctx context.Context, p *Process, call, key string, tail uin
 func (s *sessionSeen) whole(found *agent.Session) {
 	s.row(found.SessionRow)
 	if s.Turns = found.Conversation.TurnCount; s.Turns > 0 {
-		s.By = nameIn(found.Conversation.AgentState)
+		s.By = NameIn(found.Conversation.AgentState)
 	}
 	if n := len(found.Snapshots); n > 0 {
-		s.Snapshot = nameIn(found.Snapshots[n-1].TurnState)
+		s.Snapshot = NameIn(found.Snapshots[n-1].TurnState)
 	}
 	for _, r := range found.Requests {
 		s.Requests = append(s.Requests, sessionRequest{ID: r.ID, Outcome: r.Outcome})

@@ -16,8 +16,8 @@ const theSession = "the session"
 // under it is fenced, so the rules of claims are the first; then come those of
 // turns, and one order of all calls.
 func (*session) Check(ctx context.Context, h *history.History) check.Result {
-	still, leaders := calmOf(h), leadersOf(h)
-	return byKey(ctx, "session", h, func(key string, ops []history.Op, f *findings) error {
+	still, leaders := CalmOf(h), leadersOf(h)
+	return ByKey(ctx, "session", h, func(key string, ops []history.Op, f *Findings) error {
 		s := &turns{
 			claimed: newClaimed(key, ops, f, still, leaders), policy: policyOf(key),
 			in: map[int]sessionCall{}, out: map[int]*sessionSeen{},
@@ -25,7 +25,7 @@ func (*session) Check(ctx context.Context, h *history.History) check.Result {
 		if err := s.load(); err != nil {
 			return err
 		}
-		kept := len(f.kept)
+		kept := len(f.Kept)
 		s.place()
 		s.judgeEpochs()
 		s.judgeFence()
@@ -34,10 +34,10 @@ func (*session) Check(ctx context.Context, h *history.History) check.Result {
 		}
 		s.judgeTurns()
 		s.judgeQueue()
-		if !s.disordered {
+		if !s.Disordered {
 			s.judgeCalls()
 		}
-		s.draw(f.kept[kept:])
+		s.draw(f.Kept[kept:])
 		return nil
 	})
 }
@@ -53,7 +53,7 @@ type turns struct {
 // load reads the calls, and tells the rules of claims what each was to the
 // lease and to the thread.
 func (s *turns) load() error {
-	for call, op := range s.ops {
+	for call, op := range s.Ops {
 		if op.Outcome == history.OK {
 			seen, err := history.Decode[sessionSeen](op.Out)
 			if err != nil {
@@ -61,7 +61,7 @@ func (s *turns) load() error {
 			}
 			s.out[call] = &seen
 		}
-		if op.Call == callRead || op.Call == callOverdue {
+		if op.Call == CallRead || op.Call == callOverdue {
 			if seen := s.out[call]; seen != nil {
 				s.gets[call] = &claimSeen{Epoch: seen.Epoch, Holder: seen.Owner, Index: seen.Index}
 				s.loads[call] = &fencedSeen{Rev: seen.Rev, Entries: seen.Entries, Index: seen.Index}
@@ -79,8 +79,8 @@ func (s *turns) load() error {
 }
 
 func (s *turns) loadWrite(call int, in sessionCall, out *sessionSeen) {
-	switch s.ops[call].Call {
-	case callClaim, callRecover, callResume:
+	switch s.Ops[call].Call {
+	case CallClaim, callRecover, callResume:
 		if out == nil || out.gives(in) || out.Queued == 0 {
 			s.changes[call] = changedBy(doesTake, in, out)
 		}
@@ -91,7 +91,7 @@ func (s *turns) loadWrite(call int, in sessionCall, out *sessionSeen) {
 		if in.Save { // which renews as well
 			s.changes[call] = changedBy(doesRenew, in, out)
 		}
-	case callCommit:
+	case CallCommit:
 		s.entered(call, in, out)
 		s.changes[call] = changedBy(doesRelease, in, out)
 	}
@@ -111,7 +111,7 @@ func (s *turns) entered(call int, in sessionCall, out *sessionSeen) {
 	if out != nil {
 		s.writes[call].out = &fencedWrote{Seq: out.Rev - 1, Index: out.Index}
 	}
-	s.authored(call, fencedLog, in.Name)
+	s.Authored(call, fencedLog, in.Name)
 }
 
 // judgeCalls looks for one order of all calls: each is held to the lease, to
@@ -119,22 +119,22 @@ func (s *turns) entered(call int, in sessionCall, out *sessionSeen) {
 // found.
 func (s *turns) judgeCalls() {
 	transactions, made := map[int]*model.Transaction{}, map[model.Access]int{}
-	for call := range s.ops {
+	for call := range s.Ops {
 		t := s.transaction(call)
 		if len(t.Reads)+len(t.Writes) == 0 {
 			continue
 		}
 		for _, w := range t.Writes {
 			if other, again := made[w]; again {
-				s.findings.add("made twice", s.key, s.of(other, call), "%s and %s both made version %d of %s",
-					nameOf(s.ops[other]), nameOf(s.ops[call]), w.Version, w.Object)
+				s.Findings.Add("made twice", s.Key, s.Of(other, call), "%s and %s both made version %d of %s",
+					NameOf(s.Ops[other]), NameOf(s.Ops[call]), w.Version, w.Object)
 				return // there is no order to look for
 			}
 			made[w] = call
 		}
 		transactions[call] = t
 	}
-	s.judgeOrder(transactions)
+	s.JudgeOrder(transactions)
 }
 
 func (s *turns) transaction(call int) *model.Transaction {
@@ -147,9 +147,9 @@ func (s *turns) transaction(call int) *model.Transaction {
 			t.Writes = append(t.Writes, model.Access{Object: object, Version: version})
 		}
 	}
-	rev := s.object(fencedLog).version[in.Name]
-	switch s.ops[call].Call {
-	case callRead, callOverdue:
+	rev := s.Object(fencedLog).Version[in.Name]
+	switch s.Ops[call].Call {
+	case CallRead, callOverdue:
 		if out == nil {
 			return t
 		}
@@ -164,7 +164,7 @@ func (s *turns) transaction(call int) *model.Transaction {
 			writes(fencedLog, rev)
 			reads(theClaim, 2*in.Epoch)
 		}
-	case callCommit:
+	case CallCommit:
 		if rev > 0 {
 			writes(fencedLog, rev)
 			writes(theClaim, 2*in.Epoch+1)

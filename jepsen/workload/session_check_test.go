@@ -17,44 +17,44 @@ const callNext = "next"
 type sessionHand struct{ key string }
 
 func (h sessionHand) give(process, at int, call, request string, epoch, revision, index uint64) history.Op {
-	owner := holderName(process)
+	owner := HolderName(process)
 	in := sessionCall{Owner: owner, TTL: time.Second}
-	if call == callClaim {
+	if call == CallClaim {
 		in.Request = request
 	}
 	if call == callNext { // a claim of no request takes the queue's head
-		call = callClaim
+		call = CallClaim
 	}
-	return ok(process, at, at+10, call, h.key, in, sessionSeen{
+	return OK(process, at, at+10, call, h.key, in, sessionSeen{
 		Index: index, Revision: revision, Status: agent.SessionRunning, Epoch: epoch, Owner: owner, Request: request,
 	})
 }
 
 func (h sessionHand) queue(process, at int, request string, revision, index uint64) history.Op {
-	in := sessionCall{Owner: holderName(process), TTL: time.Second, Request: request}
-	return ok(process, at, at+10, callClaim, h.key, in, sessionSeen{Index: index, Revision: revision, Status: agent.SessionRunning, Queued: 1})
+	in := sessionCall{Owner: HolderName(process), TTL: time.Second, Request: request}
+	return OK(process, at, at+10, CallClaim, h.key, in, sessionSeen{Index: index, Revision: revision, Status: agent.SessionRunning, Queued: 1})
 }
 
 func (h sessionHand) renew(process, at int, epoch, revision, index uint64) history.Op {
-	owner := holderName(process)
-	return ok(process, at, at+10, callRenew, h.key, sessionCall{Owner: owner, Epoch: epoch}, sessionSeen{
+	owner := HolderName(process)
+	return OK(process, at, at+10, callRenew, h.key, sessionCall{Owner: owner, Epoch: epoch}, sessionSeen{
 		Index: index, Revision: revision, Status: agent.SessionRunning, Epoch: epoch, Owner: owner,
 	})
 }
 
 func (h sessionHand) effect(process, at int, name string, epoch, rev, index uint64) history.Op {
-	in := sessionCall{Owner: holderName(process), Epoch: epoch, Name: name}
-	return ok(process, at, at+10, callEffect, h.key, in, sessionSeen{Index: index, Rev: rev})
+	in := sessionCall{Owner: HolderName(process), Epoch: epoch, Name: name}
+	return OK(process, at, at+10, callEffect, h.key, in, sessionSeen{Index: index, Rev: rev})
 }
 
 func (h sessionHand) end(process, at int, name, request string, epoch, turn, rev, revision, index uint64) history.Op {
-	in := sessionCall{Owner: holderName(process), Epoch: epoch, Name: name, Request: request, Status: agent.SessionFinished, Turn: turn}
-	return ok(process, at, at+10, callCommit, h.key, in, sessionSeen{Index: index, Revision: revision, Status: agent.SessionFinished, Request: request, Rev: rev})
+	in := sessionCall{Owner: HolderName(process), Epoch: epoch, Name: name, Request: request, Status: agent.SessionFinished, Turn: turn}
+	return OK(process, at, at+10, CallCommit, h.key, in, sessionSeen{Index: index, Revision: revision, Status: agent.SessionFinished, Request: request, Rev: rev})
 }
 
 func (h sessionHand) read(process, at int, seen sessionSeen) history.Op {
 	seen.Rev = uint64(len(seen.Entries))
-	return ok(process, at, at+10, callRead, h.key, 0, seen)
+	return OK(process, at, at+10, CallRead, h.key, 0, seen)
 }
 
 func TestSessionFindsEachWrong(t *testing.T) {
@@ -67,50 +67,50 @@ func TestSessionFindsEachWrong(t *testing.T) {
 		return all
 	}
 	leads := []history.Event{{Kind: history.EventLeader, Term: 1, At: 0}}
-	one := script{s.give(1, 10, callClaim, "r1", 16, 2, 1), s.effect(1, 30, "a", 16, 1, 2), s.end(1, 50, "b", "r1", 16, 1, 2, 3, 3)}
-	after := func(calls ...history.Op) script { return append(one.copied(), calls...) }
+	one := Script{s.give(1, 10, CallClaim, "r1", 16, 2, 1), s.effect(1, 30, "a", 16, 1, 2), s.end(1, 50, "b", "r1", 16, 1, 2, 3, 3)}
+	after := func(calls ...history.Op) Script { return append(one.Copied(), calls...) }
 	finished := sessionSeen{Index: 3, Revision: 3, Status: agent.SessionFinished, Request: "r1", Turns: 1, By: "b", Requests: done("r1"), Entries: []string{"a", "b"}}
 	seen := func(change func(*sessionSeen)) history.Op {
 		other := finished
 		change(&other)
 		return s.read(3, 70, other)
 	}
-	taken := script{s.give(1, 10, callClaim, "r1", 16, 2, 1), s.give(2, 1200, callRecover, "r1", 80, 3, 5)}
-	over := func(calls ...history.Op) script { return append(taken.copied(), calls...) }
-	overdue := ok(3, 90, 100, callOverdue, s.key, 0, sessionSeen{Index: 4, Revision: 2, Status: agent.SessionRunning, Epoch: 16, Owner: "p1", Request: "r1"})
+	taken := Script{s.give(1, 10, CallClaim, "r1", 16, 2, 1), s.give(2, 1200, callRecover, "r1", 80, 3, 5)}
+	over := func(calls ...history.Op) Script { return append(taken.Copied(), calls...) }
+	overdue := OK(3, 90, 100, callOverdue, s.key, 0, sessionSeen{Index: 4, Revision: 2, Status: agent.SessionRunning, Epoch: 16, Owner: "p1", Request: "r1"})
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 		events     []history.Event
 	}{
 		{"a turn", "", after(s.read(3, 70, finished)), leads},
-		{"a turn that is recovered", "", over(s.effect(2, 1220, "a", 80, 1, 6), refused(s.effect(1, 1240, "x", 16, 0, 0), "fenced"), s.end(2, 1260, "b", "r1", 80, 1, 2, 4, 7)), leads},
-		{"an unknown commit that applied", "", append(one[:2:2], unknown(one[2]), s.read(3, 70, finished)), leads},
-		{"an unknown commit that did not", "", append(one[:2:2], unknown(one[2]), s.give(2, 1200, callRecover, "r1", 80, 3, 5)), leads},
-		{"an interrupted one", "", script{interrupts.give(1, 10, callClaim, "r1", 16, 2, 1), interrupts.give(2, 30, callClaim, "r2", 32, 3, 2), refused(interrupts.effect(1, 50, "a", 16, 0, 0), "fenced")}, leads},
-		{"one that waited", "", script{
-			enqueues.give(1, 10, callClaim, "r1", 16, 2, 1), enqueues.queue(2, 20, "r2", 3, 2), enqueues.end(1, 50, "b", "r1", 16, 1, 1, 4, 3),
+		{"a turn that is recovered", "", over(s.effect(2, 1220, "a", 80, 1, 6), Refused(s.effect(1, 1240, "x", 16, 0, 0), "fenced"), s.end(2, 1260, "b", "r1", 80, 1, 2, 4, 7)), leads},
+		{"an unknown commit that applied", "", append(one[:2:2], Unknown(one[2]), s.read(3, 70, finished)), leads},
+		{"an unknown commit that did not", "", append(one[:2:2], Unknown(one[2]), s.give(2, 1200, callRecover, "r1", 80, 3, 5)), leads},
+		{"an interrupted one", "", Script{interrupts.give(1, 10, CallClaim, "r1", 16, 2, 1), interrupts.give(2, 30, CallClaim, "r2", 32, 3, 2), Refused(interrupts.effect(1, 50, "a", 16, 0, 0), "fenced")}, leads},
+		{"one that waited", "", Script{
+			enqueues.give(1, 10, CallClaim, "r1", 16, 2, 1), enqueues.queue(2, 20, "r2", 3, 2), enqueues.end(1, 50, "b", "r1", 16, 1, 1, 4, 3),
 			enqueues.give(3, 70, callNext, "r2", 80, 5, 4),
 		}, leads},
 		{"an effect in the middle of another's", "stale holder wrote", over(s.effect(2, 1220, "a", 80, 1, 6), s.effect(1, 1240, "x", 16, 2, 7)), nil},
 		{"an effect in the middle of another's, unheard", "stale holder wrote", over(
-			s.effect(2, 1220, "a", 80, 1, 6), unknown(s.effect(1, 1240, "x", 16, 2, 7)),
+			s.effect(2, 1220, "a", 80, 1, 6), Unknown(s.effect(1, 1240, "x", 16, 2, 7)),
 			s.read(3, 1260, sessionSeen{Index: 8, Revision: 3, Status: agent.SessionRunning, Epoch: 80, Owner: "p2", Request: "r1", Requests: []sessionRequest{{ID: "r1"}}, Entries: []string{"a", "x"}}),
 		), nil},
 		{"a stale commit", "outside its holding", over(s.end(1, 1240, "x", "r1", 16, 1, 1, 4, 7)), nil},
 		{"a stale commit after the turn's end", "turn ended twice", over(s.end(2, 1220, "b", "r1", 80, 1, 1, 4, 6), s.end(1, 1240, "x", "r1", 16, 2, 2, 5, 7)), nil},
 		{"an effect after its turn's end", "after its end", after(s.effect(1, 70, "c", 16, 3, 4)), nil},
-		{"an epoch again", "epoch used again", script{taken[0], s.give(2, 1200, callRecover, "r1", 16, 3, 5)}, nil},
-		{"an epoch that is smaller", "epoch went back", script{s.give(1, 10, callClaim, "r1", 32, 2, 1), s.give(2, 1200, callRecover, "r1", 16, 3, 5)}, nil},
-		{"two runners", "two holders", script{taken[0], s.give(2, 500, callRecover, "r1", 80, 3, 2)}, nil},
-		{"two runners after a renewal", "two holders", script{taken[0], s.renew(1, 700, 16, 3, 2), s.give(2, 1400, callRecover, "r1", 80, 4, 3)}, nil},
-		{"turned away while it stands", "fenced for nothing", script{taken[0], refused(s.renew(1, 500, 16, 0, 0), "stale_session_lease")}, nil},
-		{"a commit after the lease has lapsed", "under a lapsed holding", script{taken[0], s.end(1, 2100, "b", "r1", 16, 1, 1, 3, 2)}, leads},
-		{"a lease that a read does not show", "holding unseen", script{taken[0], s.read(3, 500, sessionSeen{Index: 2, Revision: 2, Status: agent.SessionNew})}, nil},
+		{"an epoch again", "epoch used again", Script{taken[0], s.give(2, 1200, callRecover, "r1", 16, 3, 5)}, nil},
+		{"an epoch that is smaller", "epoch went back", Script{s.give(1, 10, CallClaim, "r1", 32, 2, 1), s.give(2, 1200, callRecover, "r1", 16, 3, 5)}, nil},
+		{"two runners", "two holders", Script{taken[0], s.give(2, 500, callRecover, "r1", 80, 3, 2)}, nil},
+		{"two runners after a renewal", "two holders", Script{taken[0], s.renew(1, 700, 16, 3, 2), s.give(2, 1400, callRecover, "r1", 80, 4, 3)}, nil},
+		{"turned away while it stands", "fenced for nothing", Script{taken[0], Refused(s.renew(1, 500, 16, 0, 0), "stale_session_lease")}, nil},
+		{"a commit after the lease has lapsed", "under a lapsed holding", Script{taken[0], s.end(1, 2100, "b", "r1", 16, 1, 1, 3, 2)}, leads},
+		{"a lease that a read does not show", "holding unseen", Script{taken[0], s.read(3, 500, sessionSeen{Index: 2, Revision: 2, Status: agent.SessionNew})}, nil},
 		{"a stale read", "lost or stale", after(s.read(3, 70, sessionSeen{Index: 2, Revision: 2, Status: agent.SessionRunning, Epoch: 16, Owner: "p1", Request: "r1", Requests: []sessionRequest{{ID: "r1"}}, Entries: []string{"a"}})), nil},
-		{"a commit that is refused and there", "refused but applied", append(one[:2:2], refused(one[2], "stale_session_lease"), s.read(3, 70, finished)), nil},
-		{"a revision again", "made twice", script{taken[0], s.renew(1, 30, 16, 2, 2)}, nil},
-		{"another's lease", "another holding", script{ok(1, 10, 20, callClaim, s.key, sessionCall{Owner: "p1", TTL: time.Second, Request: "r1"}, sessionSeen{Index: 1, Revision: 2, Epoch: 16, Owner: "p2"})}, nil},
+		{"a commit that is refused and there", "refused but applied", append(one[:2:2], Refused(one[2], "stale_session_lease"), s.read(3, 70, finished)), nil},
+		{"a revision again", "made twice", Script{taken[0], s.renew(1, 30, 16, 2, 2)}, nil},
+		{"another's lease", "another holding", Script{OK(1, 10, 20, CallClaim, s.key, sessionCall{Owner: "p1", TTL: time.Second, Request: "r1"}, sessionSeen{Index: 1, Revision: 2, Epoch: 16, Owner: "p2"})}, nil},
 		{"the wrong number of turns", "session and thread apart", after(seen(func(s *sessionSeen) { s.Turns, s.By = 0, "" })), nil},
 		{"the wrong snapshot", "session and thread apart", after(seen(func(s *sessionSeen) { s.Snapshot = "a" })), nil},
 		{"an outcome that is lost", "session and thread apart", after(seen(func(s *sessionSeen) { s.Requests = []sessionRequest{{ID: "r1"}} })), nil},
@@ -118,19 +118,19 @@ func TestSessionFindsEachWrong(t *testing.T) {
 		{"runs on after its end", "session and thread apart", after(seen(func(s *sessionSeen) { s.Status, s.Epoch, s.Owner = agent.SessionRunning, 16, "p1" })), nil},
 		{"a request twice", "request begun twice", after(seen(func(s *sessionSeen) { s.Requests = done("r1", "r1") })), nil},
 		{"a turn that skips one", "turn out of order", append(one[:2:2], s.end(1, 50, "b", "r1", 16, 2, 2, 3, 3)), nil},
-		{"another's request", "another request", script{ok(1, 10, 20, callClaim, s.key, sessionCall{Owner: "p1", TTL: time.Second, Request: "r1"}, sessionSeen{Index: 1, Revision: 2, Epoch: 16, Owner: "p1", Request: "r7"})}, nil},
-		{"one that was passed over", "out of turn", script{
-			enqueues.give(1, 10, callClaim, "r1", 16, 2, 1), enqueues.queue(2, 30, "r2", 3, 2), enqueues.queue(3, 50, "r3", 4, 3),
+		{"another's request", "another request", Script{OK(1, 10, 20, CallClaim, s.key, sessionCall{Owner: "p1", TTL: time.Second, Request: "r1"}, sessionSeen{Index: 1, Revision: 2, Epoch: 16, Owner: "p1", Request: "r7"})}, nil},
+		{"one that was passed over", "out of turn", Script{
+			enqueues.give(1, 10, CallClaim, "r1", 16, 2, 1), enqueues.queue(2, 30, "r2", 3, 2), enqueues.queue(3, 50, "r3", 4, 3),
 			enqueues.end(1, 70, "b", "r1", 16, 1, 1, 5, 4), enqueues.give(4, 90, callNext, "r3", 80, 6, 5),
 			enqueues.end(4, 110, "c", "r3", 80, 2, 2, 7, 6), enqueues.give(5, 130, callNext, "r2", 112, 8, 7),
 		}, nil},
-		{"a turn without an end", "turn without an end", script{taken[0], overdue}, nil},
-		{"entries that are missing", "entries missing", after(ok(3, 70, 80, callRead, s.key, 0, sessionSeen{Index: 3, Revision: 3, Status: agent.SessionFinished, Turns: 1, By: "b", Requests: done("r1"), Rev: 2})), nil},
+		{"a turn without an end", "turn without an end", Script{taken[0], overdue}, nil},
+		{"entries that are missing", "entries missing", after(OK(3, 70, 80, CallRead, s.key, 0, sessionSeen{Index: 3, Revision: 3, Status: agent.SessionFinished, Turns: 1, By: "b", Requests: done("r1"), Rev: 2})), nil},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newSession(), c.calls.history(c.events...)), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newSession(), c.calls.History(c.events...)), c.rule) })
 	}
-	givesUp(t, newSession(), cases[0].calls.history())
+	GivesUp(t, newSession(), cases[0].calls.History())
 }
 
 // sessionStore is a sound store of one session and its thread.
@@ -150,12 +150,12 @@ func (s *sessionStore) do(call string, in any) any {
 	if !write {
 		out := s.now
 		out.Rev, out.Requests, out.Waiting = uint64(len(s.entries)), slices.Clone(s.now.Requests), slices.Clone(s.now.Waiting)
-		out.Entries = slices.Clone(s.entries[out.Rev-tailOf(out.Rev, in.(uint64)):])
+		out.Entries = slices.Clone(s.entries[out.Rev-TailOf(out.Rev, in.(uint64)):])
 		return out
 	}
 	running := s.now.Status == agent.SessionRunning
 	switch call {
-	case callClaim:
+	case CallClaim:
 		return s.claim(c, running)
 	case callRecover:
 		if running && s.lapsed {
@@ -221,7 +221,7 @@ func (s *sessionStore) under(call string, c sessionCall) any {
 	if call == callRenew {
 		return s.row()
 	}
-	if call == callCommit && (c.Request != s.now.Request || c.Turn > 0 && c.Turn != s.now.Turns+1) {
+	if call == CallCommit && (c.Request != s.now.Request || c.Turn > 0 && c.Turn != s.now.Turns+1) {
 		return nil
 	}
 	s.entries = append(s.entries, c.Name)
@@ -229,14 +229,14 @@ func (s *sessionStore) under(call string, c sessionCall) any {
 	if c.Save {
 		s.now.Snapshot = c.Name
 	}
-	if call == callCommit {
+	if call == CallCommit {
 		if c.Turn > 0 {
 			s.now.Turns, s.now.By = c.Turn, c.Name
 		}
 		s.close(outcomeOf(c.Status))
 		s.now.Status, s.now.Epoch, s.now.Owner = c.Status, 0, ""
 	}
-	if call == callCommit || c.Save {
+	if call == CallCommit || c.Save {
 		out = s.row()
 	}
 	out.Rev = uint64(len(s.entries))
@@ -248,17 +248,17 @@ func sessionHistory(seed uint64, processes, calls int) *history.History {
 	s := &sessionStore{r: rand.New(rand.NewPCG(seed, 13)), policy: policyOf(key)}
 	n := 0
 	asked, leases := make([]sessionCall, processes), []sessionCall{{Owner: "p0", Epoch: 1}}
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(at int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(at int) (string, any) {
 		n++
 		name := fmt.Sprint(n)
-		in := sessionCall{Owner: holderName(at), TTL: 1}
+		in := sessionCall{Owner: HolderName(at), TTL: 1}
 		draw := s.r.IntN(100)
 		switch {
 		case draw < 15:
 			in.Request = "r" + name
 			asked[at] = in
-			return callClaim, in
+			return CallClaim, in
 		case draw < 25:
 			asked[at] = in
 			return callRecover, in
@@ -266,7 +266,7 @@ func sessionHistory(seed uint64, processes, calls int) *history.History {
 			asked[at] = in
 			return callResume, in
 		case draw < 40:
-			return callRead, uint64(sessionTail)
+			return CallRead, uint64(sessionTail)
 		}
 		lease := leases[max(0, len(leases)-1-int(s.r.ExpFloat64()))]
 		in = sessionCall{Owner: lease.Owner, Epoch: lease.Epoch, Request: lease.Request, Name: name}
@@ -283,24 +283,24 @@ func sessionHistory(seed uint64, processes, calls int) *history.History {
 		default:
 			in.Status, in.Save = agent.SessionHibernated, true
 		}
-		return callCommit, in
+		return CallCommit, in
 	}
-	run.heard = func(at int, out any) {
+	run.Heard = func(at int, out any) {
 		if seen, is := out.(sessionSeen); is && asked[at].Owner != "" && seen.gives(asked[at]) && seen.Rev == 0 {
 			leases = append(leases, sessionCall{Owner: seen.Owner, Epoch: seen.Epoch, Request: seen.Request})
 		}
 	}
-	h := run.history(key)
-	end := script(h.Ops).end()
-	last := s.do(callRead, uint64(0))
-	h.Ops = append(h.Ops, ok(processes, end, end+1, callRead, key, 0, last))
+	h := run.History(key)
+	end := Script(h.Ops).End()
+	last := s.do(CallRead, uint64(0))
+	h.Ops = append(h.Ops, OK(processes, end, end+1, CallRead, key, 0, last))
 	h.Ops[len(h.Ops)-1].ID = int64(len(h.Ops))
 	return h
 }
 
 func TestSessionPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return sessionHistory(seed, 1+int(seed%9), 300) }
-	tellsApart(t, newSession, run, 14, spoilSession)
+	TellsApart(t, newSession, run, 14, spoilSession)
 }
 
 // spoilSession changes one answered call into one that a store which lets a
@@ -308,7 +308,7 @@ func TestSessionPassesSoundRuns(t *testing.T) {
 func spoilSession(r *rand.Rand, h *history.History) string {
 	var epochs []uint64
 	for _, op := range h.Ops {
-		if out, err := history.Decode[sessionSeen](op.Out); op.Call == callClaim && err == nil && out.Epoch > 0 {
+		if out, err := history.Decode[sessionSeen](op.Out); op.Call == CallClaim && err == nil && out.Epoch > 0 {
 			epochs = append(epochs, out.Epoch)
 		}
 	}
@@ -319,24 +319,24 @@ func spoilSession(r *rand.Rand, h *history.History) string {
 			continue
 		}
 		switch op.Call {
-		case callEffect, callCommit:
+		case callEffect, CallCommit:
 			in, err := history.Decode[sessionCall](op.In)
 			if err != nil {
 				panic(err)
 			}
 			if place := slices.Index(epochs, in.Epoch); place > 0 {
 				in.Epoch = epochs[place-1]
-				op.In = raw(in)
+				op.In = Raw(in)
 				return fmt.Sprintf("an older epoch in call %d", op.ID)
 			}
-		case callRead:
+		case CallRead:
 			seen, err := history.Decode[sessionSeen](op.Out)
 			if err != nil {
 				panic(err)
 			}
 			if seen.Turns > 0 {
 				seen.Turns--
-				op.Out = raw(seen)
+				op.Out = Raw(seen)
 				return fmt.Sprintf("a turn less in call %d", op.ID)
 			}
 		}
@@ -346,5 +346,5 @@ func spoilSession(r *rand.Rand, h *history.History) string {
 
 func BenchmarkSessionCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return sessionHistory(seed, 9, 1000) }
-	scales(b, newSession(), ofKeys(10, func(key int) string { return fmt.Sprintf("session%d", 30*key+1+key%3) }, run))
+	Scales(b, newSession(), OfKeys(10, func(key int) string { return fmt.Sprintf("session%d", 30*key+1+key%3) }, run))
 }

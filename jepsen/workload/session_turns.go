@@ -26,23 +26,23 @@ type ending struct {
 // entry, so at each rev it is known which turns have ended, and what each read
 // of the session must show.
 func (s *turns) judgeTurns() {
-	thread := s.object(fencedLog)
+	thread := s.Object(fencedLog)
 	reads := slices.SortedFunc(maps.Keys(s.loads), func(a, b int) int { return cmp.Compare(s.out[a].Rev, s.out[b].Rev) })
 	told := &story{over: map[uint64]int{}, ended: map[string]ending{}}
-	for _, version := range thread.versions {
+	for _, version := range thread.Versions {
 		for len(reads) > 0 && s.out[reads[0]].Rev < version {
 			s.judgeRead(reads[0], told)
 			reads = reads[1:]
 		}
-		s.tell(told, s.mustAuthor(fencedLog, thread.names[version]))
+		s.tell(told, s.MustAuthor(fencedLog, thread.Names[version]))
 	}
 	for _, call := range reads {
 		s.judgeRead(call, told)
 	}
-	for call, op := range s.ops {
+	for call, op := range s.Ops {
 		if seen := s.out[call]; op.Call == callOverdue && seen != nil && !seen.settled() {
-			s.findings.add("turn without an end", s.key, s.of(call), "%s still found the session %s, for request %q, with %d requests waiting",
-				nameOf(op), seen.Status, seen.Request, len(seen.Waiting))
+			s.Findings.Add("turn without an end", s.Key, s.Of(call), "%s still found the session %s, for request %q, with %d requests waiting",
+				NameOf(op), seen.Status, seen.Request, len(seen.Waiting))
 		}
 	}
 }
@@ -51,20 +51,20 @@ func (s *turns) judgeTurns() {
 func (s *turns) tell(told *story, call int) {
 	in := s.in[call]
 	if end, over := told.over[in.Epoch]; over {
-		s.findings.add("after its end", s.key, s.of(end, call), "%s wrote under epoch %d, whose turn %s had ended",
-			nameOf(s.ops[call]), in.Epoch, nameOf(s.ops[end]))
+		s.Findings.Add("after its end", s.Key, s.Of(end, call), "%s wrote under epoch %d, whose turn %s had ended",
+			NameOf(s.Ops[call]), in.Epoch, NameOf(s.Ops[end]))
 	}
 	if in.Save {
 		told.snapshot = in.Name
 	}
-	if s.ops[call].Call != callCommit {
+	if s.Ops[call].Call != CallCommit {
 		return
 	}
 	told.over[in.Epoch] = call
 	if in.Turn > 0 {
 		if in.Turn != told.turns+1 {
-			s.findings.add("turn out of order", s.key, s.of(call), "%s carried the conversation on as turn %d, after %d turns",
-				nameOf(s.ops[call]), in.Turn, told.turns)
+			s.Findings.Add("turn out of order", s.Key, s.Of(call), "%s carried the conversation on as turn %d, after %d turns",
+				NameOf(s.Ops[call]), in.Turn, told.turns)
 		}
 		told.turns, told.by = told.turns+1, in.Name
 	}
@@ -73,8 +73,8 @@ func (s *turns) tell(told *story, call int) {
 		return
 	}
 	if first, twice := told.ended[in.Request]; twice {
-		s.findings.add("turn ended twice", s.key, s.of(first.call, call), "%s ended the turn of request %q, which %s had ended",
-			nameOf(s.ops[call]), in.Request, nameOf(s.ops[first.call]))
+		s.Findings.Add("turn ended twice", s.Key, s.Of(first.call, call), "%s ended the turn of request %q, which %s had ended",
+			NameOf(s.Ops[call]), in.Request, NameOf(s.Ops[first.call]))
 	}
 	told.ended[in.Request] = ending{outcome, call}
 }
@@ -93,11 +93,11 @@ func outcomeOf(status agent.SessionStatus) agent.RequestOutcome {
 // judgeRead: a session is what its thread says.
 func (s *turns) judgeRead(call int, told *story) {
 	seen := s.out[call]
-	if !s.object(fencedLog).knownUpTo(seen.Rev) {
+	if !s.Object(fencedLog).KnownUpTo(seen.Rev) {
 		return // the story has gaps
 	}
 	wrong := func(with []int, format string, args ...any) {
-		s.findings.add("session and thread apart", s.key, s.of(append(with, call)...), "%s "+format, append([]any{nameOf(s.ops[call])}, args...)...)
+		s.Findings.Add("session and thread apart", s.Key, s.Of(append(with, call)...), "%s "+format, append([]any{NameOf(s.Ops[call])}, args...)...)
 	}
 	if seen.Turns != told.turns || seen.By != told.by {
 		wrong(nil, "found %d turns, the last by %q, and a thread that tells of %d, the last by %q", seen.Turns, seen.By, told.turns, told.by)
@@ -106,18 +106,18 @@ func (s *turns) judgeRead(call int, told *story) {
 		wrong(nil, "found the snapshot of %q, and a thread whose newest is of %q", seen.Snapshot, told.snapshot)
 	}
 	if end, over := told.over[seen.Epoch]; over && seen.Status == agent.SessionRunning {
-		wrong([]int{end}, "found epoch %d running, whose turn %s had ended", seen.Epoch, nameOf(s.ops[end]))
+		wrong([]int{end}, "found epoch %d running, whose turn %s had ended", seen.Epoch, NameOf(s.Ops[end]))
 	}
 	once := map[string]bool{}
 	for _, r := range seen.Requests {
 		if once[r.ID] {
-			s.findings.add("request begun twice", s.key, s.of(call), "%s found request %q twice", nameOf(s.ops[call]), r.ID)
+			s.Findings.Add("request begun twice", s.Key, s.Of(call), "%s found request %q twice", NameOf(s.Ops[call]), r.ID)
 		}
 		once[r.ID] = true
 		end, over := told.ended[r.ID]
 		switch {
 		case over && r.Outcome != end.outcome:
-			wrong([]int{end.call}, "found request %q %q, and %s had ended its turn as %q", r.ID, r.Outcome, nameOf(s.ops[end.call]), end.outcome)
+			wrong([]int{end.call}, "found request %q %q, and %s had ended its turn as %q", r.ID, r.Outcome, NameOf(s.Ops[end.call]), end.outcome)
 		case over, r.Outcome == agent.RequestOpen:
 		case r.Outcome != agent.RequestInterrupted || s.policy != agent.BusyInterrupt:
 			wrong(nil, "found request %q %q, and no commit in the thread that says so", r.ID, r.Outcome)
@@ -130,9 +130,9 @@ func (s *turns) judgeRead(call int, told *story) {
 func (s *turns) judgeQueue() {
 	accepted := map[string]int{} // :: request → the claim that brought it
 	var grants []int
-	for call, op := range s.ops {
+	for call, op := range s.Ops {
 		in, out := s.in[call], s.out[call]
-		if op.Call != callClaim || out == nil {
+		if op.Call != CallClaim || out == nil {
 			continue
 		}
 		if in.Request != "" {
@@ -143,7 +143,7 @@ func (s *turns) judgeQueue() {
 		}
 		grants = append(grants, call)
 		if s.policy != agent.BusyEnqueue && in.Request != "" && out.Request != in.Request {
-			s.findings.add("another request", s.key, s.of(call), "%s asked for request %q, and was given %q", nameOf(op), in.Request, out.Request)
+			s.Findings.Add("another request", s.Key, s.Of(call), "%s asked for request %q, and was given %q", NameOf(op), in.Request, out.Request)
 		}
 	}
 	slices.SortFunc(grants, func(a, b int) int { return cmp.Compare(s.out[a].Epoch, s.out[b].Epoch) })
@@ -151,7 +151,7 @@ func (s *turns) judgeQueue() {
 		before, known := accepted[s.out[grants[i-1]].Request]
 		after, too := accepted[s.out[grants[i]].Request]
 		if known && too && s.out[after].Index < s.out[before].Index {
-			s.findings.add("out of turn", s.key, s.of(grants[i-1], grants[i], before, after), "request %q came at index %d and was begun after %q, which came at index %d",
+			s.Findings.Add("out of turn", s.Key, s.Of(grants[i-1], grants[i], before, after), "request %q came at index %d and was begun after %q, which came at index %d",
 				s.out[grants[i]].Request, s.out[after].Index, s.out[grants[i-1]].Request, s.out[before].Index)
 		}
 	}

@@ -53,7 +53,7 @@ type setOut struct {
 }
 
 func (w *set) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		keys := w.prefixes
 		if p.Rand.IntN(2) == 0 {
 			keys = w.threads
@@ -84,7 +84,7 @@ func addMember(ctx context.Context, p *Process, key string, member int64) error 
 
 // Final reads every set.
 func (w *set) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, slices.Concat(w.prefixes.All(), w.threads.All()), func(key string) error {
+	return FinalReads(ctx, slices.Concat(w.prefixes.All(), w.threads.All()), func(key string) error {
 		_, err := w.read(ctx, p, key)
 		return err
 	})
@@ -93,7 +93,7 @@ func (w *set) Final(ctx context.Context, p *Process) error {
 // read lists a set. It may take several pages; as members only come, what was
 // there at the first is on one of them.
 func (w *set) read(ctx context.Context, p *Process, key string) (setOut, error) {
-	return Call(ctx, p, callRead, key, false, struct{}{}, func(ctx context.Context) (setOut, error) {
+	return Call(ctx, p, CallRead, key, false, struct{}{}, func(ctx context.Context) (setOut, error) {
 		if strings.HasPrefix(key, threadPrefix) {
 			return readEntries(ctx, p, key)
 		}

@@ -18,7 +18,7 @@ func (w *set) Check(ctx context.Context, h *history.History) check.Result {
 // checkSets judges the sets of a workload.
 func checkSets(ctx context.Context, name string, h *history.History) check.Result {
 	total := map[string]int{"acknowledged": 0, "lost": 0, "stale": 0, "never read": 0}
-	r := byKey(ctx, name, h, func(key string, ops []history.Op, f *findings) error {
+	r := ByKey(ctx, name, h, func(key string, ops []history.Op, f *Findings) error {
 		s := &setJudge{key: key, findings: f, added: map[int64]*member{}, counts: total}
 		if err := s.collect(ops); err != nil {
 			return err
@@ -43,7 +43,7 @@ func checkSets(ctx context.Context, name string, h *history.History) check.Resul
 // setJudge is the judgement of one set.
 type setJudge struct {
 	key      string
-	findings *findings
+	findings *Findings
 	added    map[int64]*member // by number
 	of       map[int64]*member // by the id of the call that added it
 	reads    []setRead         // by invocation
@@ -77,7 +77,7 @@ func (s *setJudge) collect(ops []history.Op) error {
 		s.added[in.Member], s.of[op.ID] = m, m
 	}
 	for _, op := range ops {
-		if op.Call != callRead || op.Outcome != history.OK {
+		if op.Call != CallRead || op.Outcome != history.OK {
 			continue
 		}
 		out, err := history.Decode[setOut](op.Out)
@@ -92,22 +92,22 @@ func (s *setJudge) collect(ops []history.Op) error {
 func (s *setJudge) read(op history.Op, out setOut) {
 	r := setRead{op: op, members: make(map[int64]bool, len(out.Members))}
 	for _, wrong := range out.Wrong {
-		s.findings.add("member from nowhere", s.key, []history.Op{op}, "call %d read %q, which nobody can have added", op.ID, wrong)
+		s.findings.Add("member from nowhere", s.key, []history.Op{op}, "call %d read %q, which nobody can have added", op.ID, wrong)
 	}
 	for _, number := range out.Members {
 		if r.members[number] {
-			s.findings.add("duplicate member", s.key, []history.Op{op}, "call %d read member %d twice", op.ID, number)
+			s.findings.Add("duplicate member", s.key, []history.Op{op}, "call %d read member %d twice", op.ID, number)
 		}
 		r.members[number] = true
 		m := s.added[number]
 		switch {
 		case m == nil:
-			s.findings.add("member from nowhere", s.key, []history.Op{op}, "call %d read member %d, which nobody added", op.ID, number)
+			s.findings.Add("member from nowhere", s.key, []history.Op{op}, "call %d read member %d, which nobody added", op.ID, number)
 			continue
 		case m.add.Outcome == history.Refused:
-			s.findings.add("refused member is there", s.key, []history.Op{m.add, op}, "call %d was refused (%s), and call %d read its member %d", m.add.ID, m.add.Code, op.ID, number)
+			s.findings.Add("refused member is there", s.key, []history.Op{m.add, op}, "call %d was refused (%s), and call %d read its member %d", m.add.ID, m.add.Code, op.ID, number)
 		case op.Return < m.add.Invoke:
-			s.findings.add("read before it was added", s.key, []history.Op{m.add, op}, "call %d read member %d and returned before call %d was made to add it", op.ID, number, m.add.ID)
+			s.findings.Add("read before it was added", s.key, []history.Op{m.add, op}, "call %d read member %d and returned before call %d was made to add it", op.ID, number, m.add.ID)
 		}
 		if m.first == nil || op.Return < m.first.Return {
 			m.first = &op
@@ -150,10 +150,10 @@ func (s *setJudge) tell(m *member, by history.Op, known time.Duration, without, 
 	switch {
 	case last != nil:
 		s.counts["lost"]++
-		s.findings.add("lost member", s.key, []history.Op{m.add, by, *last}, "member %d was there when call %d returned, and no more in call %d or later", m.number, by.ID, last.ID)
+		s.findings.Add("lost member", s.key, []history.Op{m.add, by, *last}, "member %d was there when call %d returned, and no more in call %d or later", m.number, by.ID, last.ID)
 	case without != nil:
 		s.counts["stale"]++
-		s.findings.add("stale read", s.key, []history.Op{m.add, by, *without}, "member %d was there when call %d returned, and not in call %d, invoked later", m.number, by.ID, without.ID)
+		s.findings.Add("stale read", s.key, []history.Op{m.add, by, *without}, "member %d was there when call %d returned, and not in call %d, invoked later", m.number, by.ID, without.ID)
 	case m.add.Outcome == history.OK && (len(s.reads) == 0 || s.reads[len(s.reads)-1].op.Invoke <= known):
 		s.counts["never read"]++
 	}

@@ -16,7 +16,7 @@ import (
 type timer struct {
 	keys    *Keys
 	names   atomic.Int64 // timers so far; numbers them
-	managed managed
+	managed Managed
 
 	mu  sync.Mutex
 	set map[string][]string // :: key → timers that somebody was to set, oldest first; guarded by mu
@@ -35,8 +35,8 @@ const (
 func newTimer() Workload {
 	return &timer{
 		keys: NewSharedKeys(alarmPrefix, alarmWidth, alarmCallsMax), set: map[string][]string{},
-		managed: managed{manager: agent.Manager{
-			Name: alarmManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: counterIdle,
+		managed: Managed{Manager: agent.Manager{
+			Name: alarmManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: CounterIdle,
 		}},
 	}
 }
@@ -84,9 +84,9 @@ type timerFired struct {
 }
 
 func (w *timer) Run(ctx context.Context, p *Process) {
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
-		if !w.managed.set(ctx, p) {
+		if !w.managed.Set(ctx, p) {
 			continue
 		}
 		switch draw := p.Rand.IntN(20); {
@@ -100,7 +100,7 @@ func (w *timer) Run(ctx context.Context, p *Process) {
 				_, _ = w.cancel(ctx, p, key, name)
 			}
 		default:
-			_, _ = w.read(ctx, p, callRead, key)
+			_, _ = w.read(ctx, p, CallRead, key)
 		}
 	}
 }
@@ -116,14 +116,14 @@ func (w *timer) some(p *Process, key string) string {
 	return names[len(names)-1-p.Rand.IntN(min(len(names), alarmsNewest))]
 }
 
-const alarmTries = 100 // at a final read, each after finalRest: longer than the waits between attempts
+const alarmTries = 100 // at a final read, each after FinalRest: longer than the waits between attempts
 
 // Final cancels what would fire for ever, waits until the others have fired, and
 // reads what is there.
 func (w *timer) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		for try := 1; ; try++ {
-			seen, err := w.read(ctx, p, callRead, key)
+			seen, err := w.read(ctx, p, CallRead, key)
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func (w *timer) Final(ctx context.Context, p *Process) error {
 					_, _ = w.cancel(ctx, p, key, t.Name)
 				}
 			}
-			hang(ctx, finalRest)
+			Hang(ctx, FinalRest)
 		}
 	})
 }

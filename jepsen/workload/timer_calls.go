@@ -12,12 +12,12 @@ func alarmRef(p *Process, key string) agent.InstanceRef {
 
 // put sets a timer under a name of its own.
 func (w *timer) put(ctx context.Context, p *Process, key string, in timerCall) (timersSeen, error) {
-	in.Name = writeName(p, w.names.Add(1))
+	in.Name = WriteName(p, w.names.Add(1))
 	w.mu.Lock()
 	w.set[key] = append(w.set[key], in.Name)
 	w.mu.Unlock()
 	t := agent.Timer{Manager: alarmManager, Key: key, ID: in.Name, Next: in.At, Type: "append"}
-	t.Data = agent.JSON(`{"entries":{"payload":` + string(markOf(in.Name)) + `}}`)
+	t.Data = agent.JSON(`{"entries":{"payload":` + string(MarkOf(in.Name)) + `}}`)
 	if in.Every {
 		t.Cron, t.Missed, t.CatchUp = everySecond, agent.MissedCatchUp, agent.TimerCatchUpMax
 	}
@@ -40,7 +40,7 @@ func (*timer) cancel(ctx context.Context, p *Process, key, name string) (timersS
 // read reads the timers of an instance, and its thread, at one index.
 func (*timer) read(ctx context.Context, p *Process, call, key string) (timersSeen, error) {
 	return Call(ctx, p, call, key, false, timerCall{}, func(ctx context.Context) (timersSeen, error) {
-		_, answers, err := findAll(ctx, p,
+		_, answers, err := FindAll(ctx, p,
 			&agent.ListTimers{Manager: alarmManager, Key: key, Page: agent.Page{Limit: agent.ListLimitMax}},
 			&agent.LoadEntries{Thread: alarmRef(p, key).Checkpoint(), Limit: agent.EntriesLimitMax})
 		if err != nil {
@@ -55,7 +55,7 @@ func (*timer) read(ctx context.Context, p *Process, call, key string) (timersSee
 				}
 			case *agent.Entries:
 				for _, e := range found.Items {
-					out.Fired = append(out.Fired, timerFired{Name: nameIn(e.Payload), At: e.At})
+					out.Fired = append(out.Fired, timerFired{Name: NameIn(e.Payload), At: e.At})
 				}
 			}
 		}

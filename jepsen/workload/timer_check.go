@@ -17,7 +17,7 @@ func (w *timer) Check(ctx context.Context, h *history.History) check.Result {
 		shifted = shifted || e.Kind == history.EventFault && e.Name == "clock"
 	}
 	unread, fired := 0, 0
-	r := byKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *findings) error {
+	r := ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *Findings) error {
 		if key == "" {
 			return nil
 		}
@@ -41,7 +41,7 @@ func (w *timer) Check(ctx context.Context, h *history.History) check.Result {
 // alarms is the judgement of one instance's timers.
 type alarms struct {
 	key      string
-	findings *findings
+	findings *Findings
 	set      map[string]*alarm // :: name → it
 	last     *history.Op       // the final read
 	fired    int               // as of that
@@ -77,7 +77,7 @@ func (a *alarms) judge(ops []history.Op) error {
 		}
 	}
 	for _, op := range ops {
-		if op.Call != callRead && op.Call != callFinal || op.Outcome != history.OK {
+		if op.Call != CallRead && op.Call != callFinal || op.Outcome != history.OK {
 			continue
 		}
 		seen, err := history.Decode[timersSeen](op.Out)
@@ -112,7 +112,7 @@ func (a *alarms) cancelled(op history.Op) error {
 	}
 	switch {
 	case out.Existed && t.pended != nil:
-		a.findings.add("cancelled twice", a.key, []history.Op{*t.pended, op}, "calls %d and %d both found timer %s pending, and cancelled it", t.pended.ID, op.ID, in.Name)
+		a.findings.Add("cancelled twice", a.key, []history.Op{*t.pended, op}, "calls %d and %d both found timer %s pending, and cancelled it", t.pended.ID, op.ID, in.Name)
 	case out.Existed:
 		t.pended = &op
 	case t.op.Outcome == history.OK && t.op.Return < op.Invoke:
@@ -132,16 +132,16 @@ func (a *alarms) judgeRead(op history.Op, seen timersSeen) (times map[string]int
 		t := a.set[e.Name]
 		switch {
 		case t == nil:
-			a.findings.add("fired from nowhere", a.key, []history.Op{op}, "call %d found an occurrence of %s, which nobody set", op.ID, e.Name)
+			a.findings.Add("fired from nowhere", a.key, []history.Op{op}, "call %d found an occurrence of %s, which nobody set", op.ID, e.Name)
 		case t.op.Outcome == history.Refused:
-			a.findings.add("refused but fired", a.key, []history.Op{t.op, op}, "call %d was refused, and call %d found an occurrence of its timer %s", t.op.ID, op.ID, e.Name)
+			a.findings.Add("refused but fired", a.key, []history.Op{t.op, op}, "call %d was refused, and call %d found an occurrence of its timer %s", t.op.ID, op.ID, e.Name)
 		case t.Every:
 		case times[e.Name] > 1:
-			a.findings.add("fired twice", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times; it was to fire once", op.ID, e.Name, times[e.Name])
+			a.findings.Add("fired twice", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times; it was to fire once", op.ID, e.Name, times[e.Name])
 		case e.At < t.At:
-			a.findings.add("fired early", a.key, []history.Op{t.op, op}, "call %d found timer %s fired at %d; it was set for %d", op.ID, e.Name, e.At, t.At)
+			a.findings.Add("fired early", a.key, []history.Op{t.op, op}, "call %d found timer %s fired at %d; it was set for %d", op.ID, e.Name, e.At, t.At)
 		case t.pended != nil:
-			a.findings.add("cancelled but fired", a.key, []history.Op{t.op, *t.pended, op}, "call %d found timer %s pending and cancelled it, and call %d found that it fired",
+			a.findings.Add("cancelled but fired", a.key, []history.Op{t.op, *t.pended, op}, "call %d found timer %s pending and cancelled it, and call %d found that it fired",
 				t.pended.ID, e.Name, op.ID)
 		}
 	}
@@ -156,9 +156,9 @@ func (a *alarms) judgePending(op history.Op, p timerSeen, times int) {
 	t := a.set[p.Name]
 	switch {
 	case t == nil:
-		a.findings.add("timer from nowhere", a.key, []history.Op{op}, "call %d found timer %s, which nobody set", op.ID, p.Name)
+		a.findings.Add("timer from nowhere", a.key, []history.Op{op}, "call %d found timer %s, which nobody set", op.ID, p.Name)
 	case !t.Every && times > 0:
-		a.findings.add("fired and not acknowledged", a.key, []history.Op{t.op, op}, "call %d found timer %s pending, and fired", op.ID, p.Name)
+		a.findings.Add("fired and not acknowledged", a.key, []history.Op{t.op, op}, "call %d found timer %s pending, and fired", op.ID, p.Name)
 	case t.Every:
 		a.judgeEvery(op, t, p, times)
 	}
@@ -173,9 +173,9 @@ func (a *alarms) judgeEvery(op history.Op, t *alarm, p timerSeen, times int) {
 	}
 	switch {
 	case int64(times) > due:
-		a.findings.add("fired twice", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times, and %d seconds acknowledged", op.ID, p.Name, times, due)
+		a.findings.Add("fired twice", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times, and %d seconds acknowledged", op.ID, p.Name, times, due)
 	case int64(times) < due && !a.shifted:
-		a.findings.add("occurrence lost", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times, and %d seconds acknowledged", op.ID, p.Name, times, due)
+		a.findings.Add("occurrence lost", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times, and %d seconds acknowledged", op.ID, p.Name, times, due)
 	}
 }
 
@@ -190,6 +190,6 @@ func (a *alarms) judgeLast(op history.Op, times map[string]int) {
 		if t.missed != nil {
 			shown = []history.Op{t.op, *t.missed, op}
 		}
-		a.findings.add("occurrence lost", a.key, shown, "call %d set timer %s, which nobody cancelled, and it had not fired by call %d", t.op.ID, name, op.ID)
+		a.findings.Add("occurrence lost", a.key, shown, "call %d set timer %s, which nobody cancelled, and it had not fired by call %d", t.op.ID, name, op.ID)
 	}
 }

@@ -16,11 +16,11 @@ const anAlarm = alarmPrefix + "1"
 
 func TestTimerFindsEachWrong(t *testing.T) {
 	sets := func(at int, name string, due int64) history.Op {
-		return ok(1, at, at+10, callSet, anAlarm, timerCall{Name: name, At: due}, timersSeen{})
+		return OK(1, at, at+10, callSet, anAlarm, timerCall{Name: name, At: due}, timersSeen{})
 	}
-	every := ok(1, 10, 20, callSet, anAlarm, timerCall{Name: "e", Every: true}, timersSeen{})
+	every := OK(1, 10, 20, callSet, anAlarm, timerCall{Name: "e", Every: true}, timersSeen{})
 	cancels := func(at int, name string, existed bool) history.Op {
-		return ok(2, at, at+10, callCancel, anAlarm, timerCall{Name: name}, timersSeen{Existed: existed})
+		return OK(2, at, at+10, callCancel, anAlarm, timerCall{Name: name}, timersSeen{Existed: existed})
 	}
 	fired := func(names ...string) (seen timersSeen) {
 		for _, name := range names {
@@ -33,47 +33,47 @@ func TestTimerFindsEachWrong(t *testing.T) {
 		return seen
 	}
 	read := func(call string, seen timersSeen) history.Op {
-		return ok(3, 90, 100, call, anAlarm, timerCall{}, seen)
+		return OK(3, 90, 100, call, anAlarm, timerCall{}, seen)
 	}
 	seconds := timerSeen{Name: "e", Every: true, Set: 2500, Next: 5000} // 3000 and 4000 are over
 	shifted := []history.Event{{Kind: history.EventFault, Name: "clock", Step: 1}}
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 		events     []history.Event
 	}{
-		{"fired", "", script{sets(10, "a", 5000), read(callFinal, fired("a"))}, nil},
-		{"cancelled", "", script{sets(10, "a", 5000), cancels(30, "a", true), cancels(50, "a", false), read(callFinal, fired())}, nil},
-		{"cancelled too late", "", script{sets(10, "a", 5000), cancels(30, "a", false), read(callFinal, fired("a"))}, nil},
-		{"perhaps cancelled", "", script{sets(10, "a", 5000), unknown(cancels(30, "a", true)), cancels(50, "a", false), read(callFinal, fired())}, nil},
-		{"perhaps set", "", script{unknown(sets(10, "a", 5000)), unknown(sets(10, "b", 5000)), read(callFinal, fired("a"))}, nil},
-		{"every second", "", script{every, read(callFinal, pends(fired("e", "e"), seconds))}, nil},
-		{"every second, before it was reckoned", "", script{every, read(callFinal, pends(fired(), timerSeen{Name: "e", Every: true, Set: 2500}))}, nil},
-		{"every second, and the clock jumped", "", script{every, read(callFinal, pends(fired("e"), seconds))}, shifted},
-		{"never fired", "occurrence lost", script{sets(10, "a", 5000), read(callFinal, fired())}, nil},
-		{"never fired, and pends", "occurrence lost", script{sets(10, "a", 5000), read(callFinal, pends(fired(), timerSeen{Name: "a", Next: 5000}))}, nil},
-		{"gone, and nobody cancelled it", "occurrence lost", script{sets(10, "a", 5000), cancels(30, "a", false), read(callFinal, fired())}, nil},
-		{"fired twice", "fired twice", script{sets(10, "a", 5000), read(callRead, fired("a", "a"))}, nil},
-		{"fired, and to fire again", "fired and not acknowledged", script{sets(10, "a", 5000), read(callRead, pends(fired("a"), timerSeen{Name: "a", Next: 5000}))}, nil},
-		{"fired early", "fired early", script{sets(10, "a", 7000), read(callRead, fired("a"))}, nil},
-		{"cancelled and fired", "cancelled but fired", script{sets(10, "a", 5000), cancels(30, "a", true), read(callRead, fired("a"))}, nil},
-		{"cancelled by two", "cancelled twice", script{sets(10, "a", 5000), cancels(30, "a", true), cancels(50, "a", true)}, nil},
-		{"refused and fired", "refused but fired", script{refused(sets(10, "a", 5000), "overloaded"), read(callRead, fired("a"))}, nil},
-		{"fired from nowhere", "fired from nowhere", script{sets(10, "a", 5000), read(callRead, fired("x"))}, nil},
-		{"a timer from nowhere", "timer from nowhere", script{sets(10, "a", 5000), read(callRead, pends(fired("a"), timerSeen{Name: "x"}))}, nil},
-		{"a second twice", "fired twice", script{every, read(callRead, pends(fired("e", "e", "e"), seconds))}, shifted},
-		{"a second lost", "occurrence lost", script{every, read(callRead, pends(fired("e"), seconds))}, nil},
+		{"fired", "", Script{sets(10, "a", 5000), read(callFinal, fired("a"))}, nil},
+		{"cancelled", "", Script{sets(10, "a", 5000), cancels(30, "a", true), cancels(50, "a", false), read(callFinal, fired())}, nil},
+		{"cancelled too late", "", Script{sets(10, "a", 5000), cancels(30, "a", false), read(callFinal, fired("a"))}, nil},
+		{"perhaps cancelled", "", Script{sets(10, "a", 5000), Unknown(cancels(30, "a", true)), cancels(50, "a", false), read(callFinal, fired())}, nil},
+		{"perhaps set", "", Script{Unknown(sets(10, "a", 5000)), Unknown(sets(10, "b", 5000)), read(callFinal, fired("a"))}, nil},
+		{"every second", "", Script{every, read(callFinal, pends(fired("e", "e"), seconds))}, nil},
+		{"every second, before it was reckoned", "", Script{every, read(callFinal, pends(fired(), timerSeen{Name: "e", Every: true, Set: 2500}))}, nil},
+		{"every second, and the clock jumped", "", Script{every, read(callFinal, pends(fired("e"), seconds))}, shifted},
+		{"never fired", "occurrence lost", Script{sets(10, "a", 5000), read(callFinal, fired())}, nil},
+		{"never fired, and pends", "occurrence lost", Script{sets(10, "a", 5000), read(callFinal, pends(fired(), timerSeen{Name: "a", Next: 5000}))}, nil},
+		{"gone, and nobody cancelled it", "occurrence lost", Script{sets(10, "a", 5000), cancels(30, "a", false), read(callFinal, fired())}, nil},
+		{"fired twice", "fired twice", Script{sets(10, "a", 5000), read(CallRead, fired("a", "a"))}, nil},
+		{"fired, and to fire again", "fired and not acknowledged", Script{sets(10, "a", 5000), read(CallRead, pends(fired("a"), timerSeen{Name: "a", Next: 5000}))}, nil},
+		{"fired early", "fired early", Script{sets(10, "a", 7000), read(CallRead, fired("a"))}, nil},
+		{"cancelled and fired", "cancelled but fired", Script{sets(10, "a", 5000), cancels(30, "a", true), read(CallRead, fired("a"))}, nil},
+		{"cancelled by two", "cancelled twice", Script{sets(10, "a", 5000), cancels(30, "a", true), cancels(50, "a", true)}, nil},
+		{"refused and fired", "refused but fired", Script{Refused(sets(10, "a", 5000), "overloaded"), read(CallRead, fired("a"))}, nil},
+		{"fired from nowhere", "fired from nowhere", Script{sets(10, "a", 5000), read(CallRead, fired("x"))}, nil},
+		{"a timer from nowhere", "timer from nowhere", Script{sets(10, "a", 5000), read(CallRead, pends(fired("a"), timerSeen{Name: "x"}))}, nil},
+		{"a second twice", "fired twice", Script{every, read(CallRead, pends(fired("e", "e", "e"), seconds))}, shifted},
+		{"a second lost", "occurrence lost", Script{every, read(CallRead, pends(fired("e"), seconds))}, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r := judged(t, newTimer(), c.calls.history(c.events...))
-			expect(t, r, c.rule)
+			r := Judged(t, newTimer(), c.calls.History(c.events...))
+			Expect(t, r, c.rule)
 		})
 	}
-	givesUp(t, newTimer(), cases[0].calls.history())
-	unread := script{sets(10, "a", 5000), read(callRead, pends(fired(), timerSeen{Name: "a", Next: 5000}))}
-	if r := judged(t, newTimer(), unread.history()); r.Verdict != check.Unknown || len(r.Findings) > 0 {
-		t.Errorf("without a last read it is %s: %v", r.Verdict, details(r))
+	GivesUp(t, newTimer(), cases[0].calls.History())
+	unread := Script{sets(10, "a", 5000), read(CallRead, pends(fired(), timerSeen{Name: "a", Next: 5000}))}
+	if r := Judged(t, newTimer(), unread.History()); r.Verdict != check.Unknown || len(r.Findings) > 0 {
+		t.Errorf("without a last read it is %s: %v", r.Verdict, Details(r))
 	}
 }
 
@@ -126,8 +126,8 @@ func timerHistory(seed uint64, processes, calls int) *history.History {
 	s := &timerStore{r: rand.New(rand.NewPCG(seed, 19)), now: 1_700_000_000_500, pending: map[string]*timerSeen{}}
 	n := 0
 	var set []string
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(int) (string, any) {
 		n++
 		switch draw := s.r.IntN(20); {
 		case draw < 8:
@@ -138,19 +138,19 @@ func timerHistory(seed uint64, processes, calls int) *history.History {
 		case draw < 13 && len(set) > 0:
 			return callCancel, timerCall{Name: set[len(set)-1-s.r.IntN(min(len(set), alarmsNewest))]}
 		default:
-			return callRead, timerCall{}
+			return CallRead, timerCall{}
 		}
 	}
-	h := run.history(anAlarm)
-	end := script(h.Ops).end()
+	h := run.History(anAlarm)
+	end := Script(h.Ops).End()
 	s.now += 2 * time.Second.Milliseconds() // all that fires once is due; what fires each second has done so a few times more
-	last := ok(99, end, end+1, callFinal, anAlarm, timerCall{}, s.do(callFinal, timerCall{}))
-	return append(script(h.Ops), last).history()
+	last := OK(99, end, end+1, callFinal, anAlarm, timerCall{}, s.do(callFinal, timerCall{}))
+	return append(Script(h.Ops), last).History()
 }
 
 func TestTimerPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return timerHistory(seed, 1+int(seed%9), 100) }
-	tellsApart(t, newTimer, run, 20, spoilTimer)
+	TellsApart(t, newTimer, run, 20, spoilTimer)
 }
 
 // spoilTimer takes an occurrence out of the last read, or repeats one, and says
@@ -177,11 +177,11 @@ func spoilTimer(r *rand.Rand, h *history.History) string {
 		}
 		if r.IntN(2) == 0 {
 			seen.Fired = append(seen.Fired, e)
-			op.Out = raw(seen)
+			op.Out = Raw(seen)
 			return "an occurrence twice"
 		}
 		seen.Fired = slices.Delete(seen.Fired, at, at+1)
-		op.Out = raw(seen)
+		op.Out = Raw(seen)
 		return "an occurrence less"
 	}
 	return ""
@@ -189,5 +189,5 @@ func spoilTimer(r *rand.Rand, h *history.History) string {
 
 func BenchmarkTimerCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return timerHistory(seed, 9, 200) }
-	scales(b, newTimer(), ofKeys(10, named(alarmPrefix), run))
+	Scales(b, newTimer(), OfKeys(10, Named(alarmPrefix), run))
 }

@@ -19,7 +19,7 @@ import (
 type turn struct {
 	keys    *Keys
 	commits atomic.Int64 // made so far; numbers them
-	readers readers
+	readers Readers
 }
 
 // What a group holds. Names within it are short, as histories are long.
@@ -54,14 +54,14 @@ type turnCommit struct {
 func (c turnCommit) entry(at int) string { return fmt.Sprintf("%s.%d", c.By, at) }
 
 // writes is all that the commit was to write.
-func (c turnCommit) writes() (all []write) {
+func (c turnCommit) writes() (all []Write) {
 	for _, a := range c.Appends {
 		for i := range a.Entries {
-			all = append(all, write{a.Thread, c.entry(i)})
+			all = append(all, Write{a.Thread, c.entry(i)})
 		}
 	}
 	for _, put := range c.Puts {
-		all = append(all, write{put.Checkpoint, c.By})
+		all = append(all, Write{put.Checkpoint, c.By})
 	}
 	return all
 }
@@ -123,13 +123,13 @@ func (p *turnPointer) String() string {
 }
 
 func (w *turn) Run(ctx context.Context, p *Process) {
-	if w.readers.include(p) {
-		w.readers.run(ctx, p, func(ctx context.Context) {
+	if w.readers.Include(p) {
+		w.readers.Run(ctx, p, func(ctx context.Context) {
 			_, _ = w.read(ctx, p, w.keys.Pick(p), turnAsk{Tail: turnTail})
 		})
 		return
 	}
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch p.Rand.IntN(6) {
 		case 0:
@@ -148,7 +148,7 @@ func (w *turn) Run(ctx context.Context, p *Process) {
 
 // Final reads every group whole.
 func (w *turn) Final(ctx context.Context, p *Process) error {
-	return finalReads(ctx, w.keys.All(), func(key string) error {
+	return FinalReads(ctx, w.keys.All(), func(key string) error {
 		_, err := w.read(ctx, p, key, turnAsk{})
 		return err
 	})
@@ -157,7 +157,7 @@ func (w *turn) Final(ctx context.Context, p *Process) error {
 // draw makes up a commit. Given what was read, it expects some of that to be
 // unchanged, and points checkpoints at what it appends.
 func (w *turn) draw(p *Process, known *turnState) turnCommit {
-	c := turnCommit{By: writeName(p, w.commits.Add(1))}
+	c := turnCommit{By: WriteName(p, w.commits.Add(1))}
 	var pointer *turnPointer
 	for _, at := range p.Rand.Perm(len(turnThreads))[:1+p.Rand.IntN(2)] {
 		a := turnAppend{Thread: turnThreads[at], Entries: 1 + p.Rand.IntN(2), IDs: p.Rand.IntN(4) == 0}
@@ -197,7 +197,7 @@ func (c turnCommit) ops(key string) []agent.Op {
 	for _, a := range c.Appends {
 		op := &agent.AppendThread{Thread: turnName(key, a.Thread), ExpectedRev: a.Rev}
 		for i := range a.Entries {
-			draft := agent.Draft{Kind: agent.KindMessage, Payload: markOf(c.entry(i))}
+			draft := agent.Draft{Kind: agent.KindMessage, Payload: MarkOf(c.entry(i))}
 			if a.IDs {
 				draft.ID = c.entry(i)
 			}
@@ -206,7 +206,7 @@ func (c turnCommit) ops(key string) []agent.Op {
 		ops = append(ops, op)
 	}
 	for _, put := range c.Puts {
-		op := &agent.PutCheckpoint{Key: turnName(key, put.Checkpoint), State: markOf(c.By), IfRevision: put.Revision}
+		op := &agent.PutCheckpoint{Key: turnName(key, put.Checkpoint), State: MarkOf(c.By), IfRevision: put.Revision}
 		if put.Pointer != nil {
 			op.Thread = &agent.Pointer{Thread: turnName(key, put.Pointer.Thread), Rev: put.Pointer.Rev}
 		}

@@ -16,13 +16,13 @@ import (
 // writer, and a dependency graph tells whether all calls fit one order that
 // keeps real time.
 func (*turn) Check(ctx context.Context, h *history.History) check.Result {
-	return byKey(ctx, "turn", h, func(key string, ops []history.Op, f *findings) error {
-		g := &turnGroup{ledger: newLedger(key, ops, f), commits: map[int]*turnMade{}, asks: map[int]turnAsk{}, reads: map[int]*turnState{}}
+	return ByKey(ctx, "turn", h, func(key string, ops []history.Op, f *Findings) error {
+		g := &turnGroup{Ledger: NewLedger(key, ops, f), commits: map[int]*turnMade{}, asks: map[int]turnAsk{}, reads: map[int]*turnState{}}
 		if err := g.load(); err != nil {
 			return err
 		}
 		g.place()
-		if !g.disordered {
+		if !g.Disordered {
 			g.judge()
 		}
 		return nil
@@ -31,7 +31,7 @@ func (*turn) Check(ctx context.Context, h *history.History) check.Result {
 
 // turnGroup is the history of one group. Calls go by their place in it.
 type turnGroup struct {
-	*ledger
+	*Ledger
 	commits map[int]*turnMade
 	asks    map[int]turnAsk
 	reads   map[int]*turnState // those that were answered
@@ -39,7 +39,7 @@ type turnGroup struct {
 
 type turnMade struct {
 	in     turnCommit
-	writes []write        // of in
+	writes []Write        // of in
 	out    *turnCommitted // of one that was answered
 }
 
@@ -50,7 +50,7 @@ func (s *turnState) version(object string) uint64 {
 }
 
 func (g *turnGroup) load() error {
-	for call, op := range g.ops {
+	for call, op := range g.Ops {
 		switch {
 		case op.Call == "commit":
 			made := &turnMade{}
@@ -68,7 +68,7 @@ func (g *turnGroup) load() error {
 			g.commits[call] = made
 			made.writes = made.in.writes()
 			for _, w := range made.writes {
-				g.authored(call, w.object, w.name)
+				g.Authored(call, w.Object, w.Name)
 			}
 		case op.Call == "read" && op.Outcome == history.OK:
 			state, err := history.Decode[turnState](op.Out)
@@ -86,7 +86,7 @@ func (g *turnGroup) load() error {
 
 // place finds out which write made which version of which object.
 func (g *turnGroup) place() {
-	for call := range g.ops {
+	for call := range g.Ops {
 		if made := g.commits[call]; made != nil && made.out != nil {
 			g.placeCommit(call, made)
 		}
@@ -97,16 +97,16 @@ func (g *turnGroup) place() {
 		for _, thread := range turnThreads {
 			t := state.Threads[thread]
 			for i, name := range t.By {
-				g.saw(name, thread, t.Rev-uint64(len(t.By))+uint64(i)+1, call)
+				g.Saw(name, thread, t.Rev-uint64(len(t.By))+uint64(i)+1, call)
 			}
 		}
 		for _, checkpoint := range turnCheckpoints {
 			if c := state.Checkpoints[checkpoint]; c.Revision > 0 {
-				g.saw(c.By, checkpoint, c.Revision, call)
+				g.Saw(c.By, checkpoint, c.Revision, call)
 			}
 		}
 	}
-	g.settle()
+	g.Settle()
 }
 
 // placeCommit places the writes of a commit that says where they went.
@@ -114,30 +114,30 @@ func (g *turnGroup) placeCommit(call int, made *turnMade) {
 	for i, a := range made.in.Appends {
 		seqs := made.out.Seqs[i]
 		if len(seqs) != a.Entries {
-			g.findings.add("torn append", g.key, g.of(call), "%s appended %d entries to %s and was told of %d", nameOf(g.ops[call]), a.Entries, a.Thread, len(seqs))
+			g.Findings.Add("torn append", g.Key, g.Of(call), "%s appended %d entries to %s and was told of %d", NameOf(g.Ops[call]), a.Entries, a.Thread, len(seqs))
 			continue
 		}
 		if a.Rev != nil && seqs[0] != *a.Rev {
-			g.findings.add("expectation ignored", g.key, g.of(call), "%s expected %s at rev %d and went to seq %d", nameOf(g.ops[call]), a.Thread, *a.Rev, seqs[0])
+			g.Findings.Add("expectation ignored", g.Key, g.Of(call), "%s expected %s at rev %d and went to seq %d", NameOf(g.Ops[call]), a.Thread, *a.Rev, seqs[0])
 		}
 		for i, seq := range seqs {
-			g.saw(made.in.entry(i), a.Thread, seq+1, call)
+			g.Saw(made.in.entry(i), a.Thread, seq+1, call)
 		}
 	}
 	for i, put := range made.in.Puts {
 		revision := made.out.Revisions[i]
 		if put.Revision != nil && revision != *put.Revision+1 {
-			g.findings.add("expectation ignored", g.key, g.of(call), "%s expected %s at revision %d and made revision %d",
-				nameOf(g.ops[call]), put.Checkpoint, *put.Revision, revision)
+			g.Findings.Add("expectation ignored", g.Key, g.Of(call), "%s expected %s at revision %d and made revision %d",
+				NameOf(g.Ops[call]), put.Checkpoint, *put.Revision, revision)
 		}
-		g.saw(made.in.By, put.Checkpoint, revision, call)
+		g.Saw(made.in.By, put.Checkpoint, revision, call)
 	}
 }
 
 // judge applies all rules; every version that was seen has its writer.
 func (g *turnGroup) judge() {
 	transactions := map[int]*model.Transaction{}
-	for call := range g.ops {
+	for call := range g.Ops {
 		if made := g.commits[call]; made != nil {
 			g.judgeTorn(call, made)
 			if writes := g.newest(made); len(writes) > 0 {
@@ -155,21 +155,21 @@ func (g *turnGroup) judge() {
 		}
 	}
 	g.judgeIndexes()
-	g.judgeOrder(transactions)
+	g.JudgeOrder(transactions)
 }
 
 // newest is the newest version that a commit is known to have made of each
 // object; nothing where nobody knows that it applied.
 func (g *turnGroup) newest(made *turnMade) (all []model.Access) {
 	for _, w := range made.writes { // those of one object follow one another
-		version := g.object(w.object).version[w.name]
+		version := g.Object(w.Object).Version[w.Name]
 		last := len(all) - 1
 		switch {
 		case version == 0:
-		case last >= 0 && all[last].Object == w.object:
+		case last >= 0 && all[last].Object == w.Object:
 			all[last].Version = max(all[last].Version, version)
 		default:
-			all = append(all, model.Access{Object: w.object, Version: version})
+			all = append(all, model.Access{Object: w.Object, Version: version})
 		}
 	}
 	return all
@@ -179,13 +179,13 @@ func (g *turnGroup) newest(made *turnMade) (all []model.Access) {
 func (g *turnGroup) judgeTorn(call int, made *turnMade) {
 	for i := 1; i < len(made.writes); i++ {
 		one, next := made.writes[i-1], made.writes[i]
-		if one.object != next.object {
+		if one.Object != next.Object {
 			continue
 		}
-		o := g.object(one.object)
-		if at, then := o.version[one.name], o.version[next.name]; at > 0 && then > 0 && then != at+1 {
-			g.findings.add("torn append", g.key, g.of(call), "the entries that %s appended to %s are apart: they made versions %d and %d",
-				nameOf(g.ops[call]), one.object, at, then)
+		o := g.Object(one.Object)
+		if at, then := o.Version[one.Name], o.Version[next.Name]; at > 0 && then > 0 && then != at+1 {
+			g.Findings.Add("torn append", g.Key, g.Of(call), "the entries that %s appended to %s are apart: they made versions %d and %d",
+				NameOf(g.Ops[call]), one.Object, at, then)
 		}
 	}
 }

@@ -36,13 +36,13 @@ func turnSeen(index uint64, entries []string, revision uint64, by string) turnSt
 func TestTurnFindsEachWrong(t *testing.T) {
 	rev0, rev1 := uint64(0), uint64(1)
 	commit := func(process, invoke, ret int, in turnCommit, out any) history.Op {
-		return ok(process, invoke, ret, "commit", "g", in, out)
+		return OK(process, invoke, ret, "commit", "g", in, out)
 	}
 	read := func(process, invoke, ret int, out turnState) history.Op {
-		return ok(process, invoke, ret, "read", "g", turnAsk{}, out)
+		return OK(process, invoke, ret, "read", "g", turnAsk{}, out)
 	}
 	stale := func(process, invoke, ret int, out turnState) history.Op {
-		return ok(process, invoke, ret, "read", "g", turnAsk{Stale: true}, out)
+		return OK(process, invoke, ret, "read", "g", turnAsk{Stale: true}, out)
 	}
 	pointed := turnOf("a")
 	pointed.Puts[0].Pointer = &turnPointer{"t0", 1}
@@ -52,103 +52,103 @@ func TestTurnFindsEachWrong(t *testing.T) {
 	two := turnCommit{By: "a", Appends: []turnAppend{{Thread: "t0", Entries: 2}}}
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 	}{
-		{"one after the other", "", script{
+		{"one after the other", "", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")),
 			commit(1, 4, 5, turnOf("b"), turnAt(7, 1, 2)), read(2, 6, 7, turnSeen(7, []string{"a.0", "b.0"}, 2, "b")),
 		}},
-		{"an unknown commit may have applied", "", script{
-			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")),
+		{"an unknown commit may have applied", "", Script{
+			Unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")),
 		}},
-		{"or apply later", "", script{
-			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, nil, 0, "")), read(2, 8, 9, turnSeen(9, []string{"a.0"}, 1, "a")),
+		{"or apply later", "", Script{
+			Unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, nil, 0, "")), read(2, 8, 9, turnSeen(9, []string{"a.0"}, 1, "a")),
 		}},
-		{"a refused commit leaves nothing", "", script{
-			refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, nil, 0, "")),
+		{"a refused commit leaves nothing", "", Script{
+			Refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, nil, 0, "")),
 		}},
-		{"a stale read is of the past", "", script{commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), stale(2, 2, 3, turnSeen(4, nil, 0, ""))}},
-		{"half a commit in a stale read", "half a commit", script{
+		{"a stale read is of the past", "", Script{commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), stale(2, 2, 3, turnSeen(4, nil, 0, ""))}},
+		{"half a commit in a stale read", "half a commit", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), stale(2, 2, 3, turnSeen(5, nil, 1, "a")),
 		}},
-		{"a stale read that says another index", "index out of order", script{commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), stale(2, 2, 3, turnSeen(5, nil, 0, ""))}},
-		{"refused, and there", "refused but applied", script{
-			refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")),
+		{"a stale read that says another index", "index out of order", Script{commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), stale(2, 2, 3, turnSeen(5, nil, 0, ""))}},
+		{"refused, and there", "refused but applied", Script{
+			Refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")),
 		}},
-		{"refused, and half there", "half a commit", script{
-			refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 0, "")),
+		{"refused, and half there", "half a commit", Script{
+			Refused(commit(1, 0, 1, expecting, nil), "conflict"), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 0, "")),
 		}},
-		{"entry without checkpoint", "half a commit", script{
+		{"entry without checkpoint", "half a commit", Script{
 			commit(1, 0, 9, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 0, "")),
 		}},
-		{"unknown and torn", "half a commit", script{
-			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, nil, 1, "a")),
+		{"unknown and torn", "half a commit", Script{
+			Unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, nil, 1, "a")),
 		}},
-		{"half of an append", "half a commit", script{
+		{"half of an append", "half a commit", Script{
 			commit(1, 0, 9, two, turnCommitted{Index: 5, Seqs: [][]uint64{{0, 1}}}), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 0, "")),
 		}},
-		{"entries apart", "torn append", script{
+		{"entries apart", "torn append", Script{
 			commit(1, 0, 1, two, turnCommitted{Index: 5, Seqs: [][]uint64{{0, 2}}}), commit(1, 0, 1, turnOf("b"), turnAt(5, 1, 1)),
 		}},
-		{"an append that applied twice", "applied twice", script{
+		{"an append that applied twice", "applied twice", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(6, []string{"a.0", "a.0"}, 1, "a")),
 		}},
-		{"a put that applied twice", "applied twice", script{
-			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 2, "a")),
+		{"a put that applied twice", "applied twice", Script{
+			Unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 2, "a")),
 		}},
-		{"two entries at one seq", "two histories", script{
+		{"two entries at one seq", "two histories", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(2, 2, 3, turnOf("b"), turnAt(6, 0, 2)),
 		}},
-		{"two writers of a revision", "two histories", script{
+		{"two writers of a revision", "two histories", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(2, 2, 3, turnOf("b"), turnAt(6, 1, 1)),
 		}},
-		{"an entry of nobody", "written by nobody", script{read(2, 2, 3, turnSeen(6, []string{"x"}, 0, ""))}},
-		{"a lost commit", "lost or stale", script{
+		{"an entry of nobody", "written by nobody", Script{read(2, 2, 3, turnSeen(6, []string{"x"}, 0, ""))}},
+		{"a lost commit", "lost or stale", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(4, nil, 0, "")),
 		}},
-		{"a read of what is yet to come", "read from the future", script{
+		{"a read of what is yet to come", "read from the future", Script{
 			read(2, 0, 1, turnSeen(9, []string{"a.0"}, 1, "a")), commit(1, 2, 3, turnOf("a"), turnAt(5, 0, 1)),
 		}},
-		{"seen and unseen again", "no order in real time explains it", script{
-			unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")), read(3, 4, 5, turnSeen(5, nil, 0, "")),
+		{"seen and unseen again", "no order in real time explains it", Script{
+			Unknown(commit(1, 0, 1, turnOf("a"), nil)), read(2, 2, 3, turnSeen(6, []string{"a.0"}, 1, "a")), read(3, 4, 5, turnSeen(5, nil, 0, "")),
 		}},
-		{"commits that cross", "no order explains it", script{
+		{"commits that cross", "no order explains it", Script{
 			commit(1, 0, 9, turnOf("a"), turnAt(5, 0, 2)), commit(2, 0, 9, turnOf("b"), turnAt(5, 1, 1)),
 		}},
-		{"commits out of order", "written out of order", script{
+		{"commits out of order", "written out of order", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 1, 2)), commit(2, 2, 3, turnOf("b"), turnAt(5, 0, 1)),
 		}},
-		{"an expectation that was not held", "expectation ignored", script{
+		{"an expectation that was not held", "expectation ignored", Script{
 			commit(1, 0, 1, expecting, turnAt(5, 0, 1)),
 		}},
-		{"a pointer ahead of its thread", "pointer without its entries", script{
+		{"a pointer ahead of its thread", "pointer without its entries", Script{
 			commit(1, 0, 9, pointed, turnAt(5, 0, 1)),
 			read(2, 2, 3, turnState{Index: 6, Checkpoints: map[string]turnCheckpoint{"c0": {1, "a", &turnPointer{"t0", 1}}}}),
 		}},
-		{"a pointer that nobody put", "another pointer", script{
+		{"a pointer that nobody put", "another pointer", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)),
 			read(2, 2, 3, turnState{
 				Index: 6, Threads: map[string]turnThread{"t0": {1, []string{"a.0"}}},
 				Checkpoints: map[string]turnCheckpoint{"c0": {1, "a", &turnPointer{"t0", 1}}},
 			}),
 		}},
-		{"a tail that is too short", "entries missing", script{
+		{"a tail that is too short", "entries missing", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(1, 2, 3, turnOf("b"), turnAt(6, 1, 2)),
 			read(2, 4, 5, turnState{
 				Index: 6, Threads: map[string]turnThread{"t0": {2, []string{"b.0"}}}, Checkpoints: map[string]turnCheckpoint{"c0": {2, "b", nil}},
 			}),
 		}},
-		{"a read that says another index", "index out of order", script{
+		{"a read that says another index", "index out of order", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, turnSeen(4, []string{"a.0"}, 1, "a")),
 		}},
-		{"a commit that says another index", "index out of order", script{
+		{"a commit that says another index", "index out of order", Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(1, 2, 3, turnOf("b"), turnAt(4, 1, 2)),
 		}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newTurn(), c.calls.history()), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newTurn(), c.calls.History()), c.rule) })
 	}
-	givesUp(t, newTurn(), cases[0].calls.history())
+	GivesUp(t, newTurn(), cases[0].calls.History())
 }
 
 // turnStore is a sound store of one group, and what its clients saw.
@@ -164,26 +164,26 @@ type turnStore struct {
 func turnHistory(seed uint64, processes, calls int) *history.History {
 	s := &turnStore{index: 1, r: rand.New(rand.NewPCG(seed, 3)), threads: map[string][]string{}, puts: map[string]turnCheckpoint{}}
 	w, last := &turn{}, make([]*turnState, processes)
-	return soundRun{
-		r: s.r, processes: processes, calls: calls,
-		begin: func(process int) (string, any) {
+	return SoundRun{
+		R: s.r, Processes: processes, Calls: calls,
+		Begin: func(process int) (string, any) {
 			if s.r.IntN(2) == 0 {
 				return "read", turnAsk{Tail: turnTail}
 			}
 			return "commit", w.draw(&Process{ID: process, Rand: s.r}, last[process])
 		},
-		apply: func(_ string, in any) any {
+		Apply: func(_ string, in any) any {
 			if c, is := in.(turnCommit); is {
 				return s.commit(c)
 			}
 			return s.read()
 		},
-		heard: func(process int, out any) {
+		Heard: func(process int, out any) {
 			if state, is := out.(turnState); is {
 				last[process] = &state
 			}
 		},
-	}.history("g")
+	}.History("g")
 }
 
 func (s *turnStore) read() turnState {
@@ -234,7 +234,7 @@ func (s *turnStore) commit(in turnCommit) any {
 // TestTurnPassesSoundRuns, and finds what is wrong with one of its answers.
 func TestTurnPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return turnHistory(seed, 1+int(seed%9), 200) }
-	tellsApart(t, newTurn, run, 4, spoilTurn)
+	TellsApart(t, newTurn, run, 4, spoilTurn)
 }
 
 // spoilTurn makes one answer wrong and says how.
@@ -272,12 +272,12 @@ func spoilTurn(r *rand.Rand, h *history.History) string {
 		state.Threads["t0"] = th
 		what = "a rev that is one more"
 	}
-	h.Ops[at].Out = raw(state)
+	h.Ops[at].Out = Raw(state)
 	return fmt.Sprintf("%s in call %d", what, h.Ops[at].ID)
 }
 
 // A million calls are to take a minute at most.
 func BenchmarkTurnCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return turnHistory(seed, 9, 800) }
-	scales(b, newTurn(), ofKeys(10, named("g"), run))
+	Scales(b, newTurn(), OfKeys(10, Named("g"), run))
 }

@@ -7,17 +7,17 @@ func (g *turnGroup) judgeRead(call int, state *turnState) {
 	commits := map[int]bool{} // of which it saw something
 	for _, thread := range turnThreads {
 		t := state.Threads[thread]
-		if want := tailOf(t.Rev, g.asks[call].Tail); uint64(len(t.By)) != want {
-			g.findings.add("entries missing", g.key, g.of(call),
-				"%s asked for the last %d entries of %s, which is at rev %d, and got %d", nameOf(g.ops[call]), want, thread, t.Rev, len(t.By))
+		if want := TailOf(t.Rev, g.asks[call].Tail); uint64(len(t.By)) != want {
+			g.Findings.Add("entries missing", g.Key, g.Of(call),
+				"%s asked for the last %d entries of %s, which is at rev %d, and got %d", NameOf(g.Ops[call]), want, thread, t.Rev, len(t.By))
 		}
 		for _, name := range t.By {
-			commits[g.author[write{thread, name}]] = true
+			commits[g.Author[Write{thread, name}]] = true
 		}
 	}
 	for _, checkpoint := range turnCheckpoints {
 		if c, there := state.Checkpoints[checkpoint]; there {
-			commit := g.author[write{checkpoint, c.By}]
+			commit := g.Author[Write{checkpoint, c.By}]
 			commits[commit] = true
 			g.judgePointer(call, commit, checkpoint, c, state)
 		}
@@ -34,24 +34,24 @@ func (g *turnGroup) judgePointer(call, commit int, checkpoint string, c turnChec
 			continue
 		}
 		if (put.Pointer == nil) != (c.Pointer == nil) || put.Pointer != nil && *put.Pointer != *c.Pointer {
-			g.findings.add("another pointer", g.key, g.of(commit, call),
-				"%s put %s with the pointer %s, and %s saw %s", nameOf(g.ops[commit]), checkpoint, put.Pointer, nameOf(g.ops[call]), c.Pointer)
+			g.Findings.Add("another pointer", g.Key, g.Of(commit, call),
+				"%s put %s with the pointer %s, and %s saw %s", NameOf(g.Ops[commit]), checkpoint, put.Pointer, NameOf(g.Ops[call]), c.Pointer)
 		}
 	}
 	if p := c.Pointer; p != nil && p.Rev > state.Threads[p.Thread].Rev {
-		g.findings.add("pointer without its entries", g.key, g.of(commit, call),
-			"%s saw %s point to %s, which is at rev %d only", nameOf(g.ops[call]), checkpoint, p, state.Threads[p.Thread].Rev)
+		g.Findings.Add("pointer without its entries", g.Key, g.Of(commit, call),
+			"%s saw %s point to %s, which is at rev %d only", NameOf(g.Ops[call]), checkpoint, p, state.Threads[p.Thread].Rev)
 	}
 }
 
 // judgeWhole: a read that sees something of a commit sees all of it.
 func (g *turnGroup) judgeWhole(call, commit int, state *turnState) {
 	for _, w := range g.commits[commit].writes {
-		o, saw := g.object(w.object), state.version(w.object)
-		version, known := o.version[w.name]
-		if version > saw || !known && o.knownUpTo(saw) {
-			g.findings.add("half a commit", g.key, g.of(commit, call),
-				"%s saw something of %s, and %s at version %d without its %q", nameOf(g.ops[call]), nameOf(g.ops[commit]), w.object, saw, w.name)
+		o, saw := g.Object(w.Object), state.version(w.Object)
+		version, known := o.Version[w.Name]
+		if version > saw || !known && o.KnownUpTo(saw) {
+			g.Findings.Add("half a commit", g.Key, g.Of(commit, call),
+				"%s saw something of %s, and %s at version %d without its %q", NameOf(g.Ops[call]), NameOf(g.Ops[commit]), w.Object, saw, w.Name)
 			return
 		}
 	}
@@ -61,19 +61,19 @@ func (g *turnGroup) judgeWhole(call, commit int, state *turnState) {
 // and that must fit what they wrote and saw.
 func (g *turnGroup) judgeIndexes() {
 	for _, name := range turnObjects {
-		o := g.object(name)
+		o := g.Object(name)
 		var made []placed
-		for _, version := range o.versions {
-			commit := g.author[write{name, o.names[version]}]
+		for _, version := range o.Versions {
+			commit := g.Author[Write{name, o.Names[version]}]
 			if out := g.commits[commit].out; out != nil {
 				made = append(made, placed{version, out.Index, commit})
 			}
 		}
 		for i := 1; i < len(made); i++ {
 			if before, after := made[i-1], made[i]; after.index < before.index {
-				g.findings.add("index out of order", g.key, g.of(before.call, after.call),
+				g.Findings.Add("index out of order", g.Key, g.Of(before.call, after.call),
 					"%s made version %d of %s at index %d, but version %d was made at index %d",
-					nameOf(g.ops[after.call]), after.version, name, after.index, before.version, before.index)
+					NameOf(g.Ops[after.call]), after.version, name, after.index, before.version, before.index)
 			}
 		}
 		for call, state := range g.reads {
@@ -98,13 +98,13 @@ func (g *turnGroup) judgeIndex(call int, state *turnState, object string, made [
 		return 1
 	})
 	if next < len(made) && made[next].index <= state.Index {
-		g.findings.add("index out of order", g.key, g.of(made[next].call, call),
+		g.Findings.Add("index out of order", g.Key, g.Of(made[next].call, call),
 			"%s read at index %d and missed version %d of %s, made at index %d",
-			nameOf(g.ops[call]), state.Index, made[next].version, object, made[next].index)
+			NameOf(g.Ops[call]), state.Index, made[next].version, object, made[next].index)
 	}
 	if next > 0 && made[next-1].index > state.Index {
-		g.findings.add("index out of order", g.key, g.of(made[next-1].call, call),
+		g.Findings.Add("index out of order", g.Key, g.Of(made[next-1].call, call),
 			"%s read at index %d and saw version %d of %s, made at index %d",
-			nameOf(g.ops[call]), state.Index, made[next-1].version, object, made[next-1].index)
+			NameOf(g.Ops[call]), state.Index, made[next-1].version, object, made[next-1].index)
 	}
 }

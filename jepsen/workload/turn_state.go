@@ -35,7 +35,7 @@ func turnStateOf(key string, answers agent.Answers) (turnState, error) {
 func turnThreadOf(found *agent.Entries) turnThread {
 	t := turnThread{Rev: found.Thread.Rev, By: make([]string, len(found.Items))}
 	for i, e := range found.Items {
-		t.By[i] = nameIn(e.Payload)
+		t.By[i] = NameIn(e.Payload)
 		// The judge counts them back from Rev, so they must be where they seem.
 		if want := t.Rev - uint64(len(found.Items)) + uint64(i); e.Seq != want {
 			t.By[i] = fmt.Sprintf("%s at seq %d instead of %d", t.By[i], e.Seq, want)
@@ -45,7 +45,7 @@ func turnThreadOf(found *agent.Entries) turnThread {
 }
 
 func turnCheckpointOf(key string, found *agent.Checkpoint) turnCheckpoint {
-	c := turnCheckpoint{Revision: found.Revision, By: nameIn(found.State)}
+	c := turnCheckpoint{Revision: found.Revision, By: NameIn(found.State)}
 	if found.Thread != nil {
 		c.Pointer = &turnPointer{Thread: strings.TrimPrefix(found.Thread.Thread, key+"/"), Rev: found.Thread.Rev}
 	}

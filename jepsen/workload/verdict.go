@@ -12,35 +12,35 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// findingsKept is how many findings of a rule are kept: more show no more.
-const findingsKept = 3
+// FindingsKept is how many findings of a rule are kept: more show no more.
+const FindingsKept = 3
 
-// findings collects what a check finds.
-type findings struct {
-	broken map[string]int // :: rule → how often it was broken
-	kept   []check.Finding
+// Findings collects what a check finds.
+type Findings struct {
+	Broken map[string]int // :: rule → how often it was broken
+	Kept   []check.Finding
 }
 
-// add notes that a rule was broken, and the calls that show it. It gives the
+// Add notes that a rule was broken, and the calls that show it. It gives the
 // finding, until the next is added; nil where enough of the rule are kept.
-func (f *findings) add(rule, key string, ops []history.Op, format string, args ...any) *check.Finding {
-	if f.broken == nil {
-		f.broken = map[string]int{}
+func (f *Findings) Add(rule, key string, ops []history.Op, format string, args ...any) *check.Finding {
+	if f.Broken == nil {
+		f.Broken = map[string]int{}
 	}
-	f.broken[rule]++
-	if f.broken[rule] > findingsKept {
+	f.Broken[rule]++
+	if f.Broken[rule] > FindingsKept {
 		return nil
 	}
-	f.kept = append(f.kept, check.Finding{Rule: rule, Key: key, Detail: fmt.Sprintf(format, args...), Ops: ops})
-	return &f.kept[len(f.kept)-1]
+	f.Kept = append(f.Kept, check.Finding{Rule: rule, Key: key, Detail: fmt.Sprintf(format, args...), Ops: ops})
+	return &f.Kept[len(f.Kept)-1]
 }
 
-// byKey judges a history key by key, and gives up as unknown when ctx ends or
+// ByKey judges a history key by key, and gives up as unknown when ctx ends or
 // judge fails, which says that the history cannot be read.
-func byKey(ctx context.Context, name string, h *history.History, judge func(key string, ops []history.Op, f *findings) error) check.Result {
+func ByKey(ctx context.Context, name string, h *history.History, judge func(key string, ops []history.Op, f *Findings) error) check.Result {
 	begun := time.Now()
 	r := check.Result{Check: name, Verdict: check.OK, Counts: tally(h.Ops)}
-	f := &findings{}
+	f := &Findings{}
 	keys := h.ByKey()
 	r.Counts["keys"] = len(keys)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
@@ -57,12 +57,12 @@ func byKey(ctx context.Context, name string, h *history.History, judge func(key 
 	if r.Ops == 0 && r.Why == "" {
 		r.Why = "there are no calls to judge"
 	}
-	for rule, times := range f.broken {
+	for rule, times := range f.Broken {
 		r.Counts["broken: "+rule] = times
 	}
-	r.Findings = f.kept
+	r.Findings = f.Kept
 	switch {
-	case len(f.kept) > 0:
+	case len(f.Kept) > 0:
 		r.Verdict = check.Violation
 	case r.Why != "":
 		r.Verdict = check.Unknown
@@ -88,11 +88,11 @@ func tally(ops []history.Op) map[string]int {
 	return counts
 }
 
-// refusedAs tells whether a call was refused with a code.
-func refusedAs(op history.Op, code agent.Code) bool {
+// RefusedAs tells whether a call was refused with a code.
+func RefusedAs(op history.Op, code agent.Code) bool {
 	return op.Outcome == history.Refused && op.Code == string(code)
 }
 
-// shortestMax bounds the search for the shortest part of a history that has no
+// ShortestMax bounds the search for the shortest part of a history that has no
 // order, and the drawing of a picture of it.
-const shortestMax = 10 * time.Second
+const ShortestMax = 10 * time.Second

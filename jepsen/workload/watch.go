@@ -88,7 +88,7 @@ func (w *watch) Run(ctx context.Context, p *Process) {
 		w.write(ctx, p)
 		return
 	}
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		w.follow(ctx, p, w.keys.Pick(p))
 	}
 }
@@ -96,7 +96,7 @@ func (w *watch) Run(ctx context.Context, p *Process) {
 // write appends to threads, and changes them otherwise now and then.
 func (w *watch) write(ctx context.Context, p *Process) {
 	revs := map[string]uint64{} // as the process knows them
-	for pace(ctx, p) {
+	for Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch draw := p.Rand.IntN(100); {
 		case draw < 85:
@@ -150,7 +150,7 @@ func (w *watch) watch(ctx context.Context, p *Process, key string, poll watchPol
 		if n := len(out.Seqs); n > 0 {
 			next = out.Seqs[n-1] + 1
 		}
-		if out.End != "" || !pace(ctx, p) {
+		if out.End != "" || !Pace(ctx, p) {
 			return next, out.End != ""
 		}
 	}
@@ -162,7 +162,7 @@ func (w *watch) watch(ctx context.Context, p *Process, key string, poll watchPol
 func (w *watch) Final(ctx context.Context, p *Process) error {
 	all := w.keys.All()
 	last := all[max(0, len(all)-watchedLast):]
-	return finalReads(ctx, all, func(key string) error {
+	return FinalReads(ctx, all, func(key string) error {
 		there, err := w.load(ctx, p, key, 0)
 		if err == nil && there.Incarnation > 0 {
 			w.finish(ctx, p, key, there, slices.Contains(last, key))

@@ -8,11 +8,11 @@ import (
 )
 
 func (w *watch) append(ctx context.Context, p *Process, key string) (watchAppended, error) {
-	a := watchAppend{By: writeName(p, w.appends.Add(1)), Entries: 1 + p.Rand.IntN(3), IDs: p.Rand.IntN(4) == 0}
+	a := watchAppend{By: WriteName(p, w.appends.Add(1)), Entries: 1 + p.Rand.IntN(3), IDs: p.Rand.IntN(4) == 0}
 	return Call(ctx, p, "append", key, true, a, func(ctx context.Context) (watchAppended, error) {
 		op := agent.AppendThread{Thread: key}
 		for i := range a.Entries {
-			draft := agent.Draft{Kind: agent.KindMessage, Payload: markOf(a.name(i))}
+			draft := agent.Draft{Kind: agent.KindMessage, Payload: MarkOf(a.name(i))}
 			if a.IDs {
 				draft.ID = a.name(i)
 			}
@@ -41,7 +41,7 @@ func (*watch) load(ctx context.Context, p *Process, key string, tail uint64) (wa
 		}
 		out := watchLoaded{Incarnation: r.Thread.Incarnation, Rev: r.Thread.Rev, Floor: r.Thread.Floor}
 		for _, e := range r.Items {
-			out.Entries = append(out.Entries, nameIn(e.Payload))
+			out.Entries = append(out.Entries, NameIn(e.Payload))
 		}
 		return out, nil
 	})
@@ -111,7 +111,7 @@ func (out *watchPolled) take(e watchEvent, more bool) {
 	case e.Kind == agent.EventCompacted:
 		out.End, out.Floor = endCompacted, e.Floor
 	default:
-		out.Seqs, out.Entries = append(out.Seqs, e.Entry.Seq), append(out.Entries, nameIn(e.Entry.Payload))
+		out.Seqs, out.Entries = append(out.Seqs, e.Entry.Seq), append(out.Entries, NameIn(e.Entry.Payload))
 	}
 }
 

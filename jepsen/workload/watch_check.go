@@ -13,10 +13,10 @@ import (
 // agree about every seq. A poll is a read that may lag, and no more: what it
 // saw was there, and stays.
 func (*watch) Check(ctx context.Context, h *history.History) check.Result {
-	still := calmOf(h)
-	return byKey(ctx, "watch", h, func(key string, ops []history.Op, f *findings) error {
+	still := CalmOf(h)
+	return ByKey(ctx, "watch", h, func(key string, ops []history.Op, f *Findings) error {
 		j := &watched{
-			ledger: newLedger(key, ops, f), calm: still, appends: map[int]*watchMade{}, loads: map[int]*watchLoaded{},
+			Ledger: NewLedger(key, ops, f), calm: still, appends: map[int]*watchMade{}, loads: map[int]*watchLoaded{},
 			watches: map[int64]*followed{}, compacted: map[int]*watchCompacted{}, deleted: map[int]uint64{},
 		}
 		if err := j.load(); err != nil {
@@ -26,7 +26,7 @@ func (*watch) Check(ctx context.Context, h *history.History) check.Result {
 		for _, id := range j.order {
 			j.judgeWatch(j.watches[id])
 		}
-		if !j.disordered {
+		if !j.Disordered {
 			j.judgeReads()
 		}
 		return nil
@@ -35,8 +35,8 @@ func (*watch) Check(ctx context.Context, h *history.History) check.Result {
 
 // watched is the history of one thread. Calls go by their place in it.
 type watched struct {
-	*ledger
-	calm      calm
+	*Ledger
+	calm      Calm
 	appends   map[int]*watchMade
 	loads     map[int]*watchLoaded
 	watches   map[int64]*followed
@@ -65,7 +65,7 @@ type followed struct {
 }
 
 func (j *watched) load() (err error) {
-	for call, op := range j.ops {
+	for call, op := range j.Ops {
 		answered := op.Outcome == history.OK
 		switch {
 		case op.Call == "append":
@@ -116,7 +116,7 @@ func (j *watched) loadAppend(call int, op history.Op) (err error) {
 	}
 	j.appends[call] = made
 	for i := range made.in.Entries {
-		j.authored(call, "", made.in.name(i))
+		j.Authored(call, "", made.in.name(i))
 	}
 	return nil
 }
@@ -143,20 +143,20 @@ func (j *watched) loadPoll(call int, op history.Op) error {
 
 // place finds out which entry stands where in which incarnation.
 func (j *watched) place() {
-	for call, op := range j.ops {
+	for call, op := range j.Ops {
 		if made := j.appends[call]; made != nil && made.out != nil {
 			if made.out.Rev != made.out.Seq+uint64(made.in.Entries) {
-				j.findings.add("torn append", j.key, j.of(call), "%s put %d entries at seq %d of a thread that was at rev %d after it",
-					nameOf(op), made.in.Entries, made.out.Seq, made.out.Rev)
+				j.Findings.Add("torn append", j.Key, j.Of(call), "%s put %d entries at seq %d of a thread that was at rev %d after it",
+					NameOf(op), made.in.Entries, made.out.Seq, made.out.Rev)
 			}
 			for i := range made.in.Entries {
-				j.saw(made.in.name(i), incarnationName(made.out.Incarnation), made.out.Seq+uint64(i)+1, call)
+				j.Saw(made.in.name(i), IncarnationName(made.out.Incarnation), made.out.Seq+uint64(i)+1, call)
 			}
 		}
 		if there := j.loads[call]; there != nil {
 			j.judgeLoad(call, there)
 			for i, name := range there.Entries {
-				j.saw(name, incarnationName(there.Incarnation), there.Rev-uint64(len(there.Entries))+uint64(i)+1, call)
+				j.Saw(name, IncarnationName(there.Incarnation), there.Rev-uint64(len(there.Entries))+uint64(i)+1, call)
 			}
 		}
 	}
@@ -169,14 +169,14 @@ func (j *watched) place() {
 			}
 		}
 	}
-	j.settle()
+	j.Settle()
 }
 
 func (j *watched) placeWatch(w *followed) {
 	for _, call := range w.polls {
 		for _, name := range w.out[call].Entries {
 			if w.incarnation == 0 {
-				w.incarnation = incarnationOf(j.home[name])
+				w.incarnation = IncarnationOf(j.Home[name])
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func (j *watched) placeWatch(w *followed) {
 	}
 	for _, call := range w.polls {
 		for i, name := range w.out[call].Entries {
-			j.saw(name, incarnationName(w.incarnation), w.out[call].Seqs[i]+1, call)
+			j.Saw(name, IncarnationName(w.incarnation), w.out[call].Seqs[i]+1, call)
 		}
 	}
 }
@@ -196,21 +196,21 @@ func (j *watched) judgeReads() {
 	transactions := map[int]*model.Transaction{}
 	for call, made := range j.appends {
 		last := made.in.name(made.in.Entries - 1)
-		if home, seen := j.home[last]; seen {
-			transactions[call] = &model.Transaction{Writes: []model.Access{{Object: home, Version: j.object(home).version[last]}}}
+		if home, seen := j.Home[last]; seen {
+			transactions[call] = &model.Transaction{Writes: []model.Access{{Object: home, Version: j.Object(home).Version[last]}}}
 		}
 	}
 	for call, there := range j.loads {
 		if there.Incarnation > 0 {
-			transactions[call] = &model.Transaction{Reads: []model.Access{{Object: incarnationName(there.Incarnation), Version: there.Rev}}}
+			transactions[call] = &model.Transaction{Reads: []model.Access{{Object: IncarnationName(there.Incarnation), Version: there.Rev}}}
 		}
 	}
 	for _, w := range j.watches {
 		for _, call := range w.polls {
 			if seqs := w.out[call].Seqs; len(seqs) > 0 && w.incarnation > 0 {
-				transactions[call] = &model.Transaction{Saw: []model.Access{{Object: incarnationName(w.incarnation), Version: seqs[len(seqs)-1] + 1}}}
+				transactions[call] = &model.Transaction{Saw: []model.Access{{Object: IncarnationName(w.incarnation), Version: seqs[len(seqs)-1] + 1}}}
 			}
 		}
 	}
-	j.judgeOrder(transactions)
+	j.JudgeOrder(transactions)
 }

@@ -13,19 +13,19 @@ import (
 
 func TestWatchFindsEachWrong(t *testing.T) {
 	app := func(process, invoke, ret int, by string, incarnation, seq uint64) history.Op {
-		return ok(process, invoke, ret, "append", "t", watchAppend{By: by, Entries: 1}, watchAppended{incarnation, seq, seq + 1})
+		return OK(process, invoke, ret, "append", "t", watchAppend{By: by, Entries: 1}, watchAppended{incarnation, seq, seq + 1})
 	}
 	load := func(process, invoke, ret int, out watchLoaded) history.Op {
-		return ok(process, invoke, ret, "load", "t", 0, out)
+		return OK(process, invoke, ret, "load", "t", 0, out)
 	}
 	poll := func(invoke, ret int, in watchPoll, out watchPolled) history.Op {
-		return ok(7, invoke, ret, "poll", "t", in, out)
+		return OK(7, invoke, ret, "poll", "t", in, out)
 	}
 	del := func(process, invoke, ret int, incarnation uint64) history.Op {
-		return ok(process, invoke, ret, "delete", "t", struct{}{}, incarnation)
+		return OK(process, invoke, ret, "delete", "t", struct{}{}, incarnation)
 	}
 	compact := func(process, invoke, ret int, before uint64) history.Op {
-		return ok(process, invoke, ret, "compact", "t", before, watchLoaded{Incarnation: 1, Rev: before, Floor: before})
+		return OK(process, invoke, ret, "compact", "t", before, watchLoaded{Incarnation: 1, Rev: before, Floor: before})
 	}
 	seqs := func(from uint64, names ...string) (out watchPolled) {
 		for i, name := range names {
@@ -35,23 +35,23 @@ func TestWatchFindsEachWrong(t *testing.T) {
 	}
 	ended := func(end string, floor uint64) watchPolled { return watchPolled{End: end, Floor: floor} }
 	w, named := watchPoll{Watch: 1}, watchPoll{Watch: 1, Incarnation: 1}
-	two := script{app(1, 0, 1, "a", 1, 0), app(1, 2, 3, "b", 1, 1)}
-	with := func(more ...history.Op) script { return append(slices.Clone(two), more...) }
+	two := Script{app(1, 0, 1, "a", 1, 0), app(1, 2, 3, "b", 1, 1)}
+	with := func(more ...history.Op) Script { return append(slices.Clone(two), more...) }
 	fault := []history.Event{{Kind: history.EventFault, Name: "pause", Step: 1, At: 8 * time.Second}}
 	late := with(poll(5, 6, named, seqs(0, "a.0", "b.0")), app(1, 7000, 7001, "c", 1, 2), poll(7002, 17500, named, watchPolled{}))
 	cases := []struct {
 		name, rule string
-		calls      script
+		calls      Script
 		events     []history.Event
 	}{
 		{"as it grows", "", with(poll(0, 2, w, seqs(0, "a.0")), poll(3, 5, w, seqs(1, "b.0")), load(2, 6, 7, watchLoaded{1, 2, 0, []string{"a.0", "b.0"}})), nil},
 		{"a watch may lag", "", with(poll(6, 7, w, seqs(0, "a.0"))), nil},
 		{"in two watches", "", with(poll(4, 5, w, seqs(0, "a.0")), poll(6, 7, watchPoll{Watch: 2, From: 1}, seqs(1, "b.0"))), nil},
-		{"an unknown append may come", "", script{unknown(app(1, 0, 1, "a", 0, 0)), poll(4, 5, named, seqs(0, "a.0"))}, nil},
+		{"an unknown append may come", "", Script{Unknown(app(1, 0, 1, "a", 0, 0)), poll(4, 5, named, seqs(0, "a.0"))}, nil},
 		{"deleted", "", with(poll(4, 5, w, seqs(0, "a.0")), del(2, 6, 7, 1), poll(8, 9, w, ended(endDeleted, 0))), nil},
-		{"perhaps deleted", "", with(unknown(del(2, 6, 7, 1)), poll(8, 9, named, ended(endDeleted, 0))), nil},
+		{"perhaps deleted", "", with(Unknown(del(2, 6, 7, 1)), poll(8, 9, named, ended(endDeleted, 0))), nil},
 		{"compacted", "", with(compact(2, 6, 7, 2), poll(8, 9, named, ended(endCompacted, 2))), nil},
-		{"nothing to watch yet", "", script{poll(0, 1, w, ended("not_found", 0)), app(1, 2, 3, "a", 1, 0)}, nil},
+		{"nothing to watch yet", "", Script{poll(0, 1, w, ended("not_found", 0)), app(1, 2, 3, "a", 1, 0)}, nil},
 		{"nothing to watch any more", "", with(del(2, 6, 7, 1), poll(8, 9, w, ended("not_found", 0))), nil},
 		{"anew", "", with(del(2, 6, 7, 1), app(1, 8, 9, "c", 2, 0), poll(10, 11, w, seqs(0, "c.0"))), nil},
 		{"a gap", "gap in a watch", with(poll(4, 5, w, seqs(1, "b.0"))), nil},
@@ -59,11 +59,11 @@ func TestWatchFindsEachWrong(t *testing.T) {
 		{"again", "entry watched again", with(poll(6, 7, w, seqs(0, "a.0")), poll(8, 9, w, seqs(0, "a.0"))), nil},
 		{"out of order", "two histories", with(poll(6, 7, w, seqs(0, "b.0", "a.0"))), nil},
 		{"an entry of nobody", "written by nobody", with(poll(6, 7, named, seqs(0, "x"))), nil},
-		{"refused and watched", "refused but applied", script{refused(app(1, 0, 1, "a", 0, 0), "conflict"), poll(2, 3, named, seqs(0, "a.0"))}, nil},
+		{"refused and watched", "refused but applied", Script{Refused(app(1, 0, 1, "a", 0, 0), "conflict"), poll(2, 3, named, seqs(0, "a.0"))}, nil},
 		{"watched in two incarnations", "applied twice", with(app(1, 8, 9, "c", 2, 0), poll(10, 11, watchPoll{Watch: 1, Incarnation: 2}, seqs(0, "a.0"))), nil},
-		{"watched before it was appended", "read from the future", script{poll(0, 1, named, seqs(0, "a.0")), app(1, 2, 3, "a", 1, 0)}, nil},
-		{"watched and lost", "no order in real time explains it", script{
-			unknown(app(1, 0, 1, "a", 0, 0)), poll(2, 3, named, seqs(0, "a.0")), load(2, 4, 5, watchLoaded{Incarnation: 1}),
+		{"watched before it was appended", "read from the future", Script{poll(0, 1, named, seqs(0, "a.0")), app(1, 2, 3, "a", 1, 0)}, nil},
+		{"watched and lost", "no order in real time explains it", Script{
+			Unknown(app(1, 0, 1, "a", 0, 0)), poll(2, 3, named, seqs(0, "a.0")), load(2, 4, 5, watchLoaded{Incarnation: 1}),
 		}, nil},
 		{"a stale read", "lost or stale", with(load(2, 4, 5, watchLoaded{1, 1, 0, []string{"a.0"}})), nil},
 		{"a list that is too short", "entries missing", with(load(2, 4, 5, watchLoaded{1, 2, 0, []string{"b.0"}})), nil},
@@ -83,9 +83,9 @@ func TestWatchFindsEachWrong(t *testing.T) {
 		{"it comes in time", "", append(slices.Clone(late[:4]), poll(7002, 17000, named, seqs(2, "c.0")), poll(17002, 27000, named, watchPolled{})), nil},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { expect(t, judged(t, newWatch(), c.calls.history(c.events...)), c.rule) })
+		t.Run(c.name, func(t *testing.T) { Expect(t, Judged(t, newWatch(), c.calls.History(c.events...)), c.rule) })
 	}
-	givesUp(t, newWatch(), cases[0].calls.history())
+	GivesUp(t, newWatch(), cases[0].calls.History())
 }
 
 // watchStore is a sound store of one thread, and the watches on it.
@@ -169,8 +169,8 @@ func (s *watchStore) poll(in watchPoll) (out watchPolled) {
 func watchHistory(seed uint64, processes, calls int) *history.History {
 	s := &watchStore{r: rand.New(rand.NewPCG(seed, 7)), watches: map[int64]*watchPolled{}}
 	open, n := make([]watchPoll, processes), int64(0)
-	run := soundRun{r: s.r, processes: processes, calls: calls, apply: s.do}
-	run.begin = func(at int) (string, any) {
+	run := SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
+	run.Begin = func(at int) (string, any) {
 		n++
 		switch draw := s.r.IntN(100); {
 		case at%2 == 0 && draw < 80:
@@ -191,17 +191,17 @@ func watchHistory(seed uint64, processes, calls int) *history.History {
 			return "delete", struct{}{}
 		}
 	}
-	run.heard = func(at int, out any) {
+	run.Heard = func(at int, out any) {
 		if out == nil {
 			open[at] = watchPoll{} // what was on its way is lost, so the watch cannot go on
 		}
 	}
-	return run.history("t")
+	return run.History("t")
 }
 
 func TestWatchPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return watchHistory(seed, 2+int(seed%8), 200) }
-	tellsApart(t, newWatch, run, 8, spoilPoll)
+	TellsApart(t, newWatch, run, 8, spoilPoll)
 }
 
 // spoilPoll makes what one poll gave wrong and says how.
@@ -230,7 +230,7 @@ func spoilPoll(r *rand.Rand, h *history.History) string {
 		default:
 			out.Entries[n-1], what = "x", "an entry of nobody"
 		}
-		op.Out = raw(out)
+		op.Out = Raw(out)
 		if !known(h, out.Entries) {
 			continue
 		}
@@ -259,5 +259,5 @@ func known(h *history.History, names []string) bool {
 
 func BenchmarkWatchCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return watchHistory(seed, 8, 800) }
-	scales(b, newWatch(), ofKeys(10, named("t"), run))
+	Scales(b, newWatch(), OfKeys(10, Named("t"), run))
 }

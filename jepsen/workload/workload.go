@@ -48,19 +48,19 @@ type Process struct {
 	Record   *history.Recorder
 }
 
-// callMax bounds one call, so that a process does not sit out a whole fault.
-const callMax = 5 * time.Second
+// CallMax bounds one call, so that a process does not sit out a whole fault.
+const CallMax = 5 * time.Second
 
 // Call makes one call and records it: invocation before, return after. A write
 // is unknown where agent.OutcomeOf says that its outcome is undecided; a read
 // (or anything without effect) that fails is refused. Expected answers that
 // come as errors, such as a read's not_found, do turns into an Out.
 func Call[In, Out any](ctx context.Context, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
-	return callFor(ctx, callMax, p, call, key, effect, in, do)
+	return CallFor(ctx, CallMax, p, call, key, effect, in, do)
 }
 
-// callFor is Call for so long at most.
-func callFor[In, Out any](ctx context.Context, most time.Duration, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
+// CallFor is Call for so long at most.
+func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		panic(err) // a workload's own type
