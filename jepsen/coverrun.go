@@ -12,7 +12,7 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/report"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 )
 
 // CoverOptions are what a cover may be told; the zero value of each is its
@@ -38,7 +38,7 @@ const stateName = "cover.jsonl"
 
 func (o CoverOptions) resolve() (CoverOptions, error) {
 	if len(o.Workloads) == 0 {
-		o.Workloads = workload.Names()
+		o.Workloads = catalog.Names()
 	}
 	if len(o.Nemeses) == 0 {
 		o.Nemeses = nemesis.Names()

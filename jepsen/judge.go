@@ -9,7 +9,7 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/report"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 )
 
 const (
@@ -45,7 +45,7 @@ func Judge(ctx context.Context, h *history.History) *report.Run {
 }
 
 func judge(ctx context.Context, h *history.History, name string) check.Result {
-	w, err := workload.New(name)
+	w, err := catalog.New(name)
 	if err != nil {
 		return check.Result{Check: name, Verdict: check.Unknown, Why: fmt.Sprintf("this build cannot judge it: %v", err)}
 	}

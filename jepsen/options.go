@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dormouse/jepsen/nemesis"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 )
 
 // Options are what a run may be told; the zero value of each is its default.
@@ -37,9 +37,9 @@ const (
 // resolve fills in the defaults, and says everything that is wrong.
 func (o Options) resolve() (Options, error) {
 	if len(o.Workloads) == 0 {
-		o.Workloads = workload.Names()
+		o.Workloads = catalog.Names()
 		if o.Target != nil {
-			o.Workloads = workload.WithoutPrograms(o.Workloads)
+			o.Workloads = catalog.WithoutPrograms(o.Workloads)
 		}
 	}
 	if len(o.Nemeses) == 0 {
@@ -62,7 +62,7 @@ func (o Options) resolve() (Options, error) {
 	}
 	var wrong []error
 	for _, name := range o.Workloads {
-		_, err := workload.New(name)
+		_, err := catalog.New(name)
 		wrong = append(wrong, err)
 	}
 	for _, name := range o.Nemeses {
@@ -75,7 +75,7 @@ func (o Options) resolve() (Options, error) {
 	if o.Time < 0 || o.Processes < 0 {
 		wrong = append(wrong, errors.New("time and processes cannot be negative"))
 	}
-	if o.Target != nil && workload.NeedsPrograms(o.Workloads) {
+	if o.Target != nil && catalog.NeedsPrograms(o.Workloads) {
 		wrong = append(wrong, errors.New("workload host is for a cluster of our own, beside which programs are started: leave it out"))
 	}
 	if o.Dir == "" {

@@ -10,12 +10,12 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/nemesis"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 )
 
 func someWorkloads(t *testing.T) []string {
 	t.Helper()
-	names := workload.Names()
+	names := catalog.Names()
 	if len(names) == 0 {
 		t.Fatal("there are no workloads")
 	}

@@ -14,6 +14,7 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 )
 
 // cast is everybody who calls.
@@ -73,7 +74,7 @@ type casting struct {
 const roams = -1
 
 func (c *casting) troupe(name string, processes int) (t troupe, err error) {
-	if t.workload, err = workload.New(name); err != nil {
+	if t.workload, err = catalog.New(name); err != nil {
 		return t, err
 	}
 	for i := range processes {

@@ -16,7 +16,8 @@ import (
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/testbed"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
+	"dormouse/jepsen/workload/instance"
 )
 
 // stage is the cluster that a run is played against: one of our own, or
@@ -121,7 +122,7 @@ const lease = "2s"
 // have the handler of the workloads, and one with another, which owns a share of
 // the partitions and has their turns handled by the two.
 func programs(o Options) ([][]string, error) {
-	if !workload.NeedsPrograms(o.Workloads) {
+	if !catalog.NeedsPrograms(o.Workloads) {
 		return nil, nil
 	}
 	command := o.Program
@@ -133,7 +134,7 @@ func programs(o Options) ([][]string, error) {
 		command = []string{self, "host"}
 	}
 	var all [][]string
-	for _, handler := range []string{workload.HostHandler, workload.HostHandler, "another"} {
+	for _, handler := range []string{instance.HostHandler, instance.HostHandler, "another"} {
 		all = append(all, append(slices.Clone(command), "--lease", lease, "--handler", handler))
 	}
 	return all, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/jepsen/history"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/appends"
 )
 
 func (a *app) ednCommand() *cobra.Command {
@@ -44,7 +44,7 @@ func (a *app) ednCommand() *cobra.Command {
 }
 
 func writeListAppend(w io.Writer, h *history.History) error {
-	all, err := workload.ListAppend(h)
+	all, err := appends.ListAppend(h)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/report"
 	"dormouse/jepsen/testbed"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 )
 
 // listing is what there is to run.
@@ -42,8 +42,8 @@ func (a *app) listCommand() *cobra.Command {
 
 func list() (listing, error) {
 	var l listing
-	for _, name := range workload.Names() {
-		w, err := workload.New(name)
+	for _, name := range catalog.Names() {
+		w, err := catalog.New(name)
 		if err != nil {
 			return l, err
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dormouse/jepsen/nemesis"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 )
 
 // everything stands for all names of a list.
@@ -14,8 +14,8 @@ const everything = "all"
 
 // workloads reads a list of workloads from the command line.
 func workloads(list string) ([]string, error) {
-	return names("--workload", list, workload.Names(), func(name string) error {
-		_, err := workload.New(name)
+	return names("--workload", list, catalog.Names(), func(name string) error {
+		_, err := catalog.New(name)
 		return err
 	})
 }

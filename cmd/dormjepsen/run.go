@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/jepsen"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 )
 
 // runFlags is what the command line says of one run.
@@ -104,7 +104,7 @@ func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 		return o, err
 	}
 	if o.Target != nil && f.workloads == everything {
-		o.Workloads = workload.WithoutPrograms(o.Workloads)
+		o.Workloads = catalog.WithoutPrograms(o.Workloads)
 	}
 	if !cmd.Flags().Changed("seed") {
 		o.Seed = rand.Uint64N(1 << 32) // few enough digits to copy by hand

@@ -110,10 +110,11 @@ var mayImport = map[string][]string{
 	"jepsen/nemesis": {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
 		"agent", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"jepsen/workload/catalog", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {
-		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/program", "jepsen/report", "jepsen/testbed", "jepsen/workload",
-		"jepsen/zoo",
+		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/program", "jepsen/report", "jepsen/testbed",
+		"jepsen/workload/appends", "jepsen/workload/catalog", "jepsen/zoo",
 	},
 	"jepsen/program":        {"agent", "host", "instance"}, // embeds Dormouse, as programs do
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
@@ -121,9 +122,41 @@ var mayImport = map[string][]string{
 	"jepsen/testbed/packet": nil,
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,
-	"jepsen/workload":       {"agent", "client", "instance/pod", "jepsen/check", "jepsen/history", "jepsen/model"},
 	"jepsen/zoo":            {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
+
+	// The workloads: what they share, a package each, their list, and their tests' histories.
+	"jepsen/workload":           {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
+	"jepsen/workload/appends":   workload,
+	"jepsen/workload/claim":     workload,
+	"jepsen/workload/dedupe":    workload,
+	"jepsen/workload/deletes":   workload,
+	"jepsen/workload/erase":     workload,
+	"jepsen/workload/fork":      workload,
+	"jepsen/workload/hibernate": workload,
+	"jepsen/workload/instance":  workload,
+	"jepsen/workload/plan":      workload,
+	"jepsen/workload/pod":       append(workload, "instance/pod", "jepsen/workload/instance"),
+	"jepsen/workload/recall":    append(workload, "jepsen/workload/set"),
+	"jepsen/workload/register":  workload,
+	"jepsen/workload/review":    workload,
+	"jepsen/workload/session":   append(workload, "jepsen/workload/claim"),
+	"jepsen/workload/set":       workload,
+	"jepsen/workload/timer":     workload,
+	"jepsen/workload/turn":      workload,
+	"jepsen/workload/watch":     workload,
+	"jepsen/workload/catalog": {
+		"jepsen/workload",
+		"jepsen/workload/appends", "jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
+		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod",
+		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
+		"jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch",
+	},
+	"jepsen/workload/workloadtest": {"jepsen/check", "jepsen/history", "jepsen/workload"},
 }
+
+// workload lists what every workload may import. It has no room to grow into, so
+// appending to it makes a copy.
+var workload = slices.Clip([]string{"agent", "jepsen/check", "jepsen/history", "jepsen/model", "jepsen/workload"})
 
 // home names the only packages that may import a third-party module.
 var home = map[string][]string{

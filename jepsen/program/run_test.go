@@ -20,6 +20,8 @@ import (
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/program"
 	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
+	"dormouse/jepsen/workload/instance"
 	"dormouse/node"
 )
 
@@ -94,9 +96,9 @@ func startProgram(t *testing.T, n *node.Node, name, handler string) (stop func()
 func TestTheWorkloadCountsInPrograms(t *testing.T) {
 	n := startNode(t)
 	startProgram(t, n, "p3", "another")
-	startProgram(t, n, "p2", workload.HostHandler)
-	leave := startProgram(t, n, "p1", workload.HostHandler)
-	w, err := workload.New("host")
+	startProgram(t, n, "p2", instance.HostHandler)
+	leave := startProgram(t, n, "p1", instance.HostHandler)
+	w, err := catalog.New("host")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +127,7 @@ func TestTheWorkloadCountsInPrograms(t *testing.T) {
 	})
 	pause.For(t.Context(), time.Second)
 	leave()
-	startProgram(t, n, "p1", workload.HostHandler)
+	startProgram(t, n, "p1", instance.HostHandler)
 	pause.For(t.Context(), time.Second)
 	calling()
 	if err := w.Final(t.Context(), processes[0]); err != nil {

@@ -48,6 +48,7 @@ func sentence(e model.Edge, ops []history.Op) string {
 	}
 }
 
+// NameOf returns the name and the number of a call, for findings.
 func NameOf(op history.Op) string { return fmt.Sprintf("%s %d", op.Call, op.ID) }
 
 // cycleRule names what a cycle shows.

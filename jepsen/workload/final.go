@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// FinalTries is how often a final read of a key is tried, and FinalRest the wait
+// after each try.
 const (
 	FinalTries = 10 // of one key, each as long as a call may take
 	FinalRest  = 200 * time.Millisecond

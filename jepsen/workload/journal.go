@@ -48,6 +48,7 @@ type sight struct {
 // Unbounded is a rev that no thread comes to.
 const Unbounded = math.MaxUint64
 
+// NewJournal returns an empty journal of the thread key. Findings go to f.
 func NewJournal(key string, f *Findings) *Journal {
 	return &Journal{Key: key, Findings: f, Writers: map[string]*Written{}, Where: map[string]uint64{}}
 }

@@ -23,6 +23,7 @@ type Ledger struct {
 	Disordered bool // a version has two writers, or one that nobody knows: there is no order to judge
 }
 
+// Write names a write to an object.
 type Write struct{ Object, Name string }
 
 // Object is what is known of one object's versions, which grow with each write
@@ -33,6 +34,7 @@ type Object struct {
 	Versions []uint64          // the known ones, in order, once settled
 }
 
+// NewLedger returns a ledger of the key, whose calls are ops. Findings go to f.
 func NewLedger(key string, ops []history.Op, f *Findings) *Ledger {
 	return &Ledger{Key: key, Ops: ops, Findings: f, Author: map[Write]int{}, Home: map[string]string{}, objects: map[string]*Object{}}
 }
@@ -153,10 +155,10 @@ func (l *Ledger) JudgeOrder(transactions map[int]*model.Transaction) {
 	l.Findings.contradiction(l.Key, model.Contradiction(all), ops)
 }
 
-// IncarnationName is what the ledger calls an incarnation, IncarnationOf the
-// way back: 0 for what is none.
+// IncarnationName returns what the ledger calls an incarnation.
 func IncarnationName(incarnation uint64) string { return fmt.Sprintf("incarnation %d", incarnation) }
 
+// IncarnationOf returns the incarnation that has a name, 0 if the name is of none.
 func IncarnationOf(name string) uint64 {
 	_, number, _ := strings.Cut(name, " ")
 	incarnation, err := strconv.ParseUint(number, 10, 64)

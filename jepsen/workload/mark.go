@@ -16,6 +16,7 @@ type Mark struct {
 // WriteName is the name of the nth write of a run, which p makes.
 func WriteName(p *Process, n int64) string { return fmt.Sprintf("%d.%d", p.ID, n) }
 
+// MarkOf returns the content that a write of a name leaves.
 func MarkOf(name string) agent.JSON {
 	content, err := json.Marshal(Mark{name})
 	if err != nil {

@@ -22,6 +22,7 @@ type ownerSeen struct {
 	node string
 }
 
+// NewOwners returns owners of the instance key. Findings go to f.
 func NewOwners(key string, f *Findings) *Owners {
 	return &Owners{key: key, findings: f, first: map[uint64]ownerSeen{}}
 }

@@ -1,6 +1,7 @@
-// Package workload has what the harness calls and how it judges the answers:
-// one workload a file. A workload knows the public contract and nothing of
-// what is behind it.
+// Package workload has what all workloads share: the Workload interface, calls
+// and their record, the choice of keys, and the parts that checks are made of.
+// Each workload is a package below this one, and package catalog lists them.
+// A workload uses only the public contract.
 package workload
 
 import (

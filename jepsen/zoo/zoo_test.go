@@ -8,7 +8,7 @@ import (
 
 	"dormouse/internal/planted"
 	"dormouse/jepsen/nemesis"
-	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
 	"dormouse/jepsen/zoo"
 )
 
@@ -27,7 +27,7 @@ func TestTheZooNamesWhatThereIs(t *testing.T) {
 			t.Errorf("%s is looked for within %v: more than nothing, and a minute at most", s.Bug, s.Time)
 		}
 		for _, name := range s.Workloads {
-			if _, err := workload.New(name); err != nil {
+			if _, err := catalog.New(name); err != nil {
 				t.Errorf("%s: %v", s.Bug, err)
 			}
 		}

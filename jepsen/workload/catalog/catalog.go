@@ -1,0 +1,81 @@
+// Package catalog lists the workloads and makes them by name.
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/appends"
+	"dormouse/jepsen/workload/claim"
+	"dormouse/jepsen/workload/dedupe"
+	"dormouse/jepsen/workload/deletes"
+	"dormouse/jepsen/workload/erase"
+	"dormouse/jepsen/workload/fork"
+	"dormouse/jepsen/workload/hibernate"
+	"dormouse/jepsen/workload/instance"
+	"dormouse/jepsen/workload/plan"
+	"dormouse/jepsen/workload/pod"
+	"dormouse/jepsen/workload/recall"
+	"dormouse/jepsen/workload/register"
+	"dormouse/jepsen/workload/review"
+	"dormouse/jepsen/workload/session"
+	"dormouse/jepsen/workload/set"
+	"dormouse/jepsen/workload/timer"
+	"dormouse/jepsen/workload/turn"
+	"dormouse/jepsen/workload/watch"
+)
+
+// all makes every workload there is.
+var all = []func() workload.Workload{
+	appends.New,
+	claim.New,
+	dedupe.New,
+	deletes.New,
+	hibernate.New,
+	recall.New,
+	register.New,
+	set.New,
+	turn.New,
+	watch.New,
+	session.New,
+	review.New,
+	fork.New,
+	erase.New,
+	erase.NewLive,
+	instance.New,
+	instance.NewHost,
+	plan.New,
+	timer.New,
+	pod.New,
+}
+
+// New makes the workload of a name, for one run or one judgement.
+func New(name string) (workload.Workload, error) {
+	for _, fresh := range all {
+		if w := fresh(); w.Name() == name {
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no workload %q; there are %s", name, strings.Join(Names(), ", "))
+}
+
+// Names are the names of all workloads, in order.
+func Names() []string {
+	names := make([]string, 0, len(all))
+	for _, fresh := range all {
+		names = append(names, fresh().Name())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// NeedsPrograms tells whether programs must take part beside the nodes, of which
+// some have instance.HostHandler.
+func NeedsPrograms(workloads []string) bool { return slices.Contains(workloads, instance.HostName) }
+
+// WithoutPrograms are those of the workloads that need none.
+func WithoutPrograms(workloads []string) []string {
+	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == instance.HostName })
+}

@@ -1,0 +1,237 @@
+package claim
+
+import (
+	"context"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/model"
+	"dormouse/jepsen/workload"
+)
+
+// The objects of a claim's history, as its ledger calls them. What is written
+// under the fence has versions of its own; the claim's are made of its epochs:
+// a holding begins at twice its epoch and ends, where somebody releases it,
+// one later.
+const (
+	TheClaim    = "the claim"
+	fencedValue = "the value"
+	FencedLog   = "the thread"
+)
+
+// Check judges each claim by itself: by the order of what was written under
+// its epochs, by the log's indexes, by real time where that alone shows that a
+// holding stood or had ended, and by one order of all calls.
+func (*claim) Check(ctx context.Context, h *history.History) check.Result {
+	still, leaders := workload.CalmOf(h), LeadersOf(h)
+	return workload.ByKey(ctx, "claim", h, func(key string, ops []history.Op, f *workload.Findings) error {
+		c := NewClaimed(key, ops, f, still, leaders)
+		if err := c.load(); err != nil {
+			return err
+		}
+		kept := len(f.Kept)
+		c.Place()
+		c.JudgeEpochs()
+		c.JudgeFence()
+		c.JudgeTerms()
+		if !c.Disordered {
+			c.judgeCalls()
+		}
+		c.Draw(f.Kept[kept:])
+		return nil
+	})
+}
+
+// Claimed is the history of one claim. Calls go by their place in it.
+type Claimed struct {
+	*workload.Ledger
+	calm    workload.Calm
+	leaders []history.Event
+	Changes map[int]*Changed // takes, renewals, releases
+	Gets    map[int]*Seen
+	Writes  map[int]*Fenced
+	Loads   map[int]*FencedSeen
+	began   map[uint64]int // :: epoch → the call that began its holding
+}
+
+// NewClaimed returns the history of the claim key, whose calls are ops. Findings go
+// to f.
+func NewClaimed(key string, ops []history.Op, f *workload.Findings, still workload.Calm, leaders []history.Event) *Claimed {
+	return &Claimed{
+		Ledger: workload.NewLedger(key, ops, f), calm: still, leaders: leaders, Changes: map[int]*Changed{}, Gets: map[int]*Seen{},
+		Writes: map[int]*Fenced{}, Loads: map[int]*FencedSeen{}, began: map[uint64]int{},
+	}
+}
+
+// Changed is a call on the claim itself.
+type Changed struct {
+	Does string // DoesTake, DoesRenew or DoesRelease
+	In   Call
+	Out  *Seen // of one that was answered
+}
+
+// What a call may do to a claim: what the claim workload's calls are called.
+const (
+	DoesTake    = "take"
+	DoesRenew   = "renew"
+	DoesRelease = "release"
+)
+
+// Fenced is a write under the fence.
+type Fenced struct {
+	In  FencedWrite
+	Out *FencedWrote // of one that was answered
+}
+
+func (c *Claimed) load() (err error) {
+	for call, op := range c.Ops {
+		answered := op.Outcome == history.OK
+		switch {
+		case op.Call == DoesTake || op.Call == DoesRenew || op.Call == DoesRelease:
+			made := &Changed{Does: op.Call}
+			if made.In, err = history.Decode[Call](op.In); err == nil && answered {
+				made.Out = &Seen{}
+				*made.Out, err = history.Decode[Seen](op.Out)
+			}
+			c.Changes[call] = made
+		case op.Call == "write":
+			made := &Fenced{}
+			if made.In, err = history.Decode[FencedWrite](op.In); err == nil && answered {
+				made.Out = &FencedWrote{}
+				*made.Out, err = history.Decode[FencedWrote](op.Out)
+			}
+			c.Writes[call] = made
+			c.Authored(call, FencedLog, made.In.Name)
+			if made.In.Value {
+				c.Authored(call, fencedValue, made.In.Name)
+			}
+		case op.Call == "get" && answered:
+			var out Seen
+			out, err = history.Decode[Seen](op.Out)
+			c.Gets[call] = &out
+		case op.Call == "load" && answered:
+			var out FencedSeen
+			out, err = history.Decode[FencedSeen](op.Out)
+			c.Loads[call] = &out
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Place finds out which write made what, and which call began which Call.
+func (c *Claimed) Place() {
+	for call, op := range c.Ops {
+		if w := c.Writes[call]; w != nil && w.Out != nil {
+			c.Saw(w.In.Name, FencedLog, w.Out.Seq+1, call)
+			if w.In.Value {
+				c.Saw(w.In.Name, fencedValue, w.Out.Revision, call)
+			}
+		}
+		if l := c.Loads[call]; l != nil {
+			if tail, err := history.Decode[uint64](op.In); err != nil || uint64(len(l.Entries)) != workload.TailOf(l.Rev, tail) {
+				c.Findings.Add("entries missing", c.Key, c.Of(call), "%s found a thread at rev %d with %d entries", workload.NameOf(op), l.Rev, len(l.Entries))
+			}
+			for i, name := range l.Entries {
+				c.Saw(name, FencedLog, l.Rev-uint64(len(l.Entries))+uint64(i)+1, call)
+			}
+			if l.Revision > 0 {
+				c.Saw(l.Value, fencedValue, l.Revision, call)
+			}
+		}
+		c.judgeAnswer(call)
+		if begun := c.Begun(call); begun > 0 {
+			if other, again := c.began[begun]; again {
+				c.Disordered = true
+				c.Findings.Add("epoch used again", c.Key, c.Of(other, call), "%s and %s were both given epoch %d", workload.NameOf(c.Ops[other]), workload.NameOf(op), begun)
+			}
+			c.began[begun] = call
+		}
+	}
+	c.Settle()
+}
+
+// judgeAnswer: a claim is left as the call asked for.
+func (c *Claimed) judgeAnswer(call int) {
+	made := c.Changes[call]
+	if made == nil || made.Out == nil {
+		return
+	}
+	holder, right := made.In.Holder, made.Out.Epoch > 0
+	switch made.Does {
+	case DoesRenew:
+		right = made.Out.Epoch == made.In.Epoch
+	case DoesRelease:
+		holder = made.In.To
+		right = made.Out.Epoch > made.In.Epoch || holder == "" && made.Out.Epoch == 0
+	}
+	if !right || made.Out.Holder != holder {
+		c.Findings.Add("another holding", c.Key, c.Of(call), "%s of %q, with epoch %d, left the claim to %q at epoch %d",
+			workload.NameOf(c.Ops[call]), made.In.Holder, made.In.Epoch, made.Out.Holder, made.Out.Epoch)
+	}
+}
+
+// Begun is the epoch that a call surely began; 0 for none.
+func (c *Claimed) Begun(call int) uint64 {
+	made := c.Changes[call]
+	if made == nil || made.Out == nil || made.Does == DoesRenew {
+		return 0
+	}
+	return made.Out.Epoch
+}
+
+// judgeCalls looks for one order of all calls: a holding is read by all that
+// is done under it.
+func (c *Claimed) judgeCalls() {
+	transactions := map[int]*model.Transaction{}
+	for call := range c.Ops {
+		t := &model.Transaction{}
+		holds := func(epoch uint64) { t.Reads = append(t.Reads, model.Access{Object: TheClaim, Version: 2 * epoch}) }
+		switch made, got, w, l := c.Changes[call], c.Gets[call], c.Writes[call], c.Loads[call]; {
+		case made != nil && made.Out != nil:
+			switch begun := c.Begun(call); {
+			case begun > 0:
+				t.Writes = append(t.Writes, model.Access{Object: TheClaim, Version: 2 * begun})
+			case made.Does == DoesRelease:
+				t.Writes = append(t.Writes, model.Access{Object: TheClaim, Version: 2*made.In.Epoch + 1})
+			default:
+				holds(made.In.Epoch)
+			}
+		case got != nil && got.Epoch > 0:
+			holds(got.Epoch)
+		case w != nil:
+			if t.Writes = c.wrote(w); len(t.Writes) > 0 {
+				holds(w.In.Epoch)
+			}
+		case l != nil:
+			t.Reads = append(t.Reads, model.Access{Object: FencedLog, Version: l.Rev}, model.Access{Object: fencedValue, Version: l.Revision})
+		}
+		if len(t.Reads)+len(t.Writes) > 0 {
+			transactions[call] = t
+		}
+	}
+	c.JudgeOrder(transactions)
+}
+
+// wrote is what a write is known to have made; nothing where nobody knows that
+// it applied.
+func (c *Claimed) wrote(w *Fenced) (all []model.Access) {
+	for _, object := range []string{FencedLog, fencedValue} {
+		if version := c.Object(object).Version[w.In.Name]; version > 0 {
+			all = append(all, model.Access{Object: object, Version: version})
+		}
+	}
+	return all
+}
+
+// LeadersOf are the events that say who leads.
+func LeadersOf(h *history.History) (events []history.Event) {
+	for _, e := range h.Events {
+		if e.Kind == history.EventLeader {
+			events = append(events, e)
+		}
+	}
+	return events
+}

@@ -1,0 +1,172 @@
+// Package claim drives holders that compete for claims, and checks that each
+// claim has one holder at a time and that no write under an old epoch succeeds.
+package claim
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/workload"
+)
+
+// claim has holders compete for claims and write under their fence, to a
+// thread and a value that nobody writes to otherwise. Some stop renewing and
+// write all the same; some write under the epochs of others, as if they were
+// an older self of theirs.
+type claim struct {
+	keys   *workload.Keys
+	writes atomic.Int64 // made so far; numbers them
+
+	mu     sync.Mutex
+	epochs map[string][]uint64 // :: key → epochs that somebody was given, oldest first; guarded by mu
+}
+
+const (
+	callsMax  = 250 // picks of a key, which are several calls each
+	claimTail = 3   // entries that a read lists
+)
+
+// New returns workload claim.
+func New() workload.Workload {
+	return &claim{keys: workload.NewKeys("claim", 2, callsMax), epochs: map[string][]uint64{}}
+}
+
+func (*claim) Name() string { return "claim" }
+
+func (*claim) About() string {
+	return "claims that several holders compete for: one holding at a time, epochs that only grow, and no write under an old one"
+}
+
+// Call names a holding, and what is to become of it.
+type Call struct {
+	Holder string        `json:"holder"`
+	Epoch  uint64        `json:"epoch,omitempty"` // of a renewal or a release
+	TTL    time.Duration `json:"ttl,omitempty"`   // of a take; a renewal keeps it
+	To     string        `json:"to,omitempty"`    // of a release: the next holder
+}
+
+// Seen is a claim as a call left or found it; epoch 0 says that nobody
+// holds it.
+type Seen struct {
+	Epoch  uint64 `json:"epoch,omitempty"`
+	Holder string `json:"holder,omitempty"`
+	Index  uint64 `json:"index"`
+}
+
+// FencedWrite is a write under a fence, to the thread or to both.
+type FencedWrite struct {
+	Name  string `json:"name"`
+	Epoch uint64 `json:"epoch"`
+	Value bool   `json:"value,omitempty"`
+}
+
+// FencedWrote is where it went.
+type FencedWrote struct {
+	Seq      uint64 `json:"seq"`
+	Revision uint64 `json:"revision,omitempty"`
+	Index    uint64 `json:"index"`
+}
+
+// FencedSeen is what was written under the fence, as it was read.
+type FencedSeen struct {
+	Rev      uint64   `json:"rev"`
+	Entries  []string `json:"entries,omitempty"` // the last ones, up to Rev
+	Revision uint64   `json:"revision,omitempty"`
+	Value    string   `json:"value,omitempty"`
+	Index    uint64   `json:"index"`
+}
+
+func (w *claim) Run(ctx context.Context, p *workload.Process) {
+	for workload.Pace(ctx, p) {
+		key := w.keys.Pick(p)
+		switch p.Rand.IntN(8) {
+		case 0:
+			_, _ = w.get(ctx, p, key)
+		case 1:
+			_ = w.load(ctx, p, key, claimTail)
+		case 2:
+			w.write(ctx, p, key, w.anyEpoch(p, key))
+		default:
+			w.hold(ctx, p, key)
+		}
+	}
+}
+
+// Final reads every claim, and all that was written under it.
+func (w *claim) Final(ctx context.Context, p *workload.Process) error {
+	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
+		if _, err := w.get(ctx, p, key); err != nil {
+			return err
+		}
+		return w.load(ctx, p, key, 0)
+	})
+}
+
+// hold takes a claim, if it can, and lives under it for a while.
+func (w *claim) hold(ctx context.Context, p *workload.Process, key string) {
+	h := Call{Holder: workload.HolderName(p.ID), TTL: agent.ClaimTTLMin + time.Duration(p.Rand.IntN(2000))*time.Millisecond}
+	taken, err := w.take(ctx, p, key, h)
+	if err != nil {
+		for p.Rand.IntN(3) > 0 && workload.Pace(ctx, p) { // while another holds it
+			w.write(ctx, p, key, w.anyEpoch(p, key))
+		}
+		return
+	}
+	w.given(key, taken.Epoch)
+	h.Epoch = taken.Epoch
+	for range 1 + p.Rand.IntN(4) {
+		switch draw := p.Rand.IntN(40); {
+		case draw == 0: // it forgets to renew
+			workload.Hang(ctx, h.TTL+time.Duration(p.Rand.IntN(700))*time.Millisecond)
+		case draw < 4:
+			w.write(ctx, p, key, w.anyEpoch(p, key))
+		case draw < 10:
+			_, _ = w.renew(ctx, p, key, Call{Holder: h.Holder, Epoch: h.Epoch})
+		case draw < 15: // as after a restart
+			if anew, err := w.take(ctx, p, key, Call{Holder: h.Holder, TTL: h.TTL}); err == nil {
+				h.Epoch = anew.Epoch
+				w.given(key, h.Epoch)
+			}
+		default:
+			w.write(ctx, p, key, h.Epoch)
+		}
+		if !workload.Pace(ctx, p) {
+			return
+		}
+	}
+	if p.Rand.IntN(16) == 0 {
+		return // it is left to expire
+	}
+	h.TTL = 0
+	if p.Rand.IntN(6) == 0 {
+		h.To = workload.HolderName(p.Rand.IntN(p.ID + 2))
+	}
+	if next, err := w.release(ctx, p, key, h); err == nil && next.Epoch > 0 {
+		w.given(key, next.Epoch)
+	}
+}
+
+// given notes that somebody was given an epoch.
+func (w *claim) given(key string, epoch uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.epochs[key] = append(w.epochs[key], epoch)
+}
+
+// anyEpoch is one that somebody was given: mostly the newest, else one of the
+// last few. It is 1, which nobody ever has, where there is none.
+func (w *claim) anyEpoch(p *workload.Process, key string) uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	epochs := w.epochs[key]
+	if len(epochs) == 0 {
+		return 1
+	}
+	if p.Rand.IntN(2) == 0 {
+		return epochs[len(epochs)-1]
+	}
+	return epochs[max(0, len(epochs)-1-p.Rand.IntN(4))]
+}

@@ -1,0 +1,81 @@
+package claim
+
+import (
+	"maps"
+	"slices"
+
+	"dormouse/jepsen/workload"
+)
+
+// JudgeEpochs checks that epochs grow, in real time and along the log, and that
+// each call under one is between where it began and where the next one did.
+func (c *Claimed) JudgeEpochs() {
+	epochs := slices.Sorted(maps.Keys(c.began))
+	index := func(call int) uint64 { return c.Changes[call].Out.Index }
+	for i := 1; i < len(epochs); i++ {
+		before, after := c.began[epochs[i-1]], c.began[epochs[i]]
+		if index(after) < index(before) || c.Ops[after].Return < c.Ops[before].Invoke {
+			c.Findings.Add("epoch went back", c.Key, c.Of(before, after), "%s was given epoch %d at index %d, and %s epoch %d at index %d",
+				workload.NameOf(c.Ops[before]), epochs[i-1], index(before), workload.NameOf(c.Ops[after]), epochs[i], index(after))
+		}
+	}
+	released := map[uint64]int{}
+	for call := range c.Ops {
+		if made := c.Changes[call]; made != nil && made.Does == DoesRelease && made.Out != nil {
+			released[made.In.Epoch] = call
+		}
+	}
+	for call, op := range c.Ops {
+		epoch, at := c.under(call)
+		if at == 0 {
+			continue
+		}
+		if end, ended := released[epoch]; ended && at > index(end) {
+			c.Findings.Add("outside its holding", c.Key, c.Of(end, call), "%s was under epoch %d at index %d, and %s had ended that at index %d",
+				workload.NameOf(op), epoch, at, workload.NameOf(c.Ops[end]), index(end))
+		}
+		place, known := slices.BinarySearch(epochs, epoch)
+		if known && at < index(c.began[epoch]) {
+			c.Findings.Add("outside its holding", c.Key, c.Of(c.began[epoch], call), "%s was under epoch %d at index %d, and %s began it at index %d",
+				workload.NameOf(op), epoch, at, workload.NameOf(c.Ops[c.began[epoch]]), index(c.began[epoch]))
+		}
+		if known {
+			place++
+		}
+		if place < len(epochs) && at > index(c.began[epochs[place]]) {
+			next := c.began[epochs[place]]
+			c.Findings.Add("outside its holding", c.Key, c.Of(next, call), "%s was under epoch %d at index %d, and %s had begun epoch %d at index %d",
+				workload.NameOf(op), epoch, at, workload.NameOf(c.Ops[next]), epochs[place], index(next))
+		}
+	}
+}
+
+// under is the epoch under which a call was made that was answered, and the
+// index at which it was; 0 for one that was under none.
+func (c *Claimed) under(call int) (epoch, index uint64) {
+	if w := c.Writes[call]; w != nil && w.Out != nil {
+		return w.In.Epoch, w.Out.Index
+	}
+	if made := c.Changes[call]; made != nil && made.Out != nil && made.Does != DoesTake {
+		return made.In.Epoch, made.Out.Index
+	}
+	return 0, 0
+}
+
+// JudgeFence checks that epochs never go back in what is written under the fence.
+func (c *Claimed) JudgeFence() {
+	for _, name := range []string{FencedLog, fencedValue} {
+		o, newest := c.Object(name), -1
+		for _, version := range o.Versions {
+			call := c.MustAuthor(name, o.Names[version])
+			epoch := c.Writes[call].In.Epoch
+			switch {
+			case newest < 0 || epoch >= c.Writes[newest].In.Epoch:
+				newest = call
+			default:
+				c.Findings.Add("stale holder wrote", c.Key, c.Of(newest, call), "%s made version %d of %s under epoch %d, after %s had written it under epoch %d",
+					workload.NameOf(c.Ops[call]), version, name, epoch, workload.NameOf(c.Ops[newest]), c.Writes[newest].In.Epoch)
+			}
+		}
+	}
+}

@@ -1,0 +1,156 @@
+// Package deletes drives writes and deletions of checkpoints, threads and
+// values, and checks that what was deleted does not return and that seals hold.
+package deletes
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/workload"
+)
+
+// deletion creates, writes, deletes and re-creates checkpoints, threads and
+// values. Some writes name the incarnation that they mean, some of those one
+// that is long gone; some deletes seal the id for a while.
+type deletion struct {
+	keys  []*workload.Keys // one of each kind
+	calls atomic.Int64
+}
+
+const (
+	callsMax    = 150 // picks of a key, each one call
+	sealForever = agent.SealMax
+)
+
+// New returns workload delete.
+func New() workload.Workload {
+	w := &deletion{}
+	for _, kind := range mortals {
+		w.keys = append(w.keys, workload.NewKeys(kind.prefix, 1, callsMax))
+	}
+	return w
+}
+
+func (*deletion) Name() string { return "delete" }
+
+func (*deletion) About() string {
+	return "checkpoints, threads and values deleted and made anew: no late write brings back what was deleted, and a sealed id takes none"
+}
+
+// deletePut is a write of a content that nobody else writes: Name.
+type deletePut struct {
+	Name        string `json:"name"`
+	Incarnation uint64 `json:"incarnation,omitempty"` // that is meant; 0 for any
+	New         bool   `json:"new,omitempty"`         // it must not be there
+}
+
+// deleteCall deletes, and seals for so long.
+type deleteCall struct {
+	Incarnation uint64        `json:"incarnation,omitempty"` // that is meant; 0 for any
+	Seal        time.Duration `json:"seal,omitempty"`
+}
+
+// deleteSeen is what a call came upon or left behind: for a delete, what it
+// deleted. The zero incarnation says that there was nothing.
+type deleteSeen struct {
+	Incarnation uint64 `json:"incarnation,omitempty"`
+	Revision    uint64 `json:"revision,omitempty"` // a thread's: its rev
+	Name        string `json:"name,omitempty"`     // of a read: the newest content
+	Index       uint64 `json:"index"`
+	Time        int64  `json:"time,omitempty"` // of a write: the log's, in Unix ms
+}
+
+func (w *deletion) Run(ctx context.Context, p *workload.Process) {
+	known := map[string][]uint64{} // :: key → incarnations that the process has heard of, in that order
+	for workload.Pace(ctx, p) {
+		key := w.keys[p.Rand.IntN(len(w.keys))].Pick(p)
+		seen, err := w.call(ctx, p, key, known[key])
+		if err == nil && seen.Incarnation > 0 {
+			known[key] = append(known[key], seen.Incarnation)
+		}
+	}
+}
+
+// Final reads every key.
+func (w *deletion) Final(ctx context.Context, p *workload.Process) error {
+	var all []string
+	for _, keys := range w.keys {
+		all = append(all, keys.All()...)
+	}
+	return workload.FinalReads(ctx, all, func(key string) error {
+		_, err := w.get(ctx, p, key)
+		return err
+	})
+}
+
+// call makes one call to a key, of which the process knows some incarnations.
+func (w *deletion) call(ctx context.Context, p *workload.Process, key string, known []uint64) (deleteSeen, error) {
+	newest, some := uint64(0), uint64(0)
+	if n := len(known); n > 0 {
+		newest, some = known[n-1], known[p.Rand.IntN(n)]
+	}
+	put := deletePut{Name: workload.WriteName(p, w.calls.Add(1))}
+	switch draw := p.Rand.IntN(1000); {
+	case draw < 300:
+		return w.get(ctx, p, key)
+	case draw < 580:
+		return w.put(ctx, p, key, put)
+	case draw < 640:
+		put.New = true
+		return w.put(ctx, p, key, put)
+	case draw < 770:
+		put.Incarnation = newest
+		return w.put(ctx, p, key, put)
+	case draw < 840:
+		put.Incarnation = some
+		return w.put(ctx, p, key, put)
+	case draw < 930:
+		return w.delete(ctx, p, key, deleteCall{})
+	case draw < 960:
+		return w.delete(ctx, p, key, deleteCall{Incarnation: newest})
+	case draw < 975:
+		return w.delete(ctx, p, key, deleteCall{Incarnation: some})
+	case draw < 997:
+		return w.delete(ctx, p, key, deleteCall{Seal: time.Duration(100+p.Rand.IntN(1500)) * time.Millisecond})
+	default:
+		return w.delete(ctx, p, key, deleteCall{Seal: sealForever})
+	}
+}
+
+func (*deletion) put(ctx context.Context, p *workload.Process, key string, in deletePut) (deleteSeen, error) {
+	return workload.Call(ctx, p, "put", key, true, in, func(ctx context.Context) (deleteSeen, error) {
+		return committed(ctx, p, mortalOf(key).put(key, in))
+	})
+}
+
+func (*deletion) delete(ctx context.Context, p *workload.Process, key string, in deleteCall) (deleteSeen, error) {
+	return workload.Call(ctx, p, "delete", key, true, in, func(ctx context.Context) (deleteSeen, error) {
+		return committed(ctx, p, mortalOf(key).delete(key, in))
+	})
+}
+
+func (*deletion) get(ctx context.Context, p *workload.Process, key string) (deleteSeen, error) {
+	return workload.Call(ctx, p, "get", key, false, struct{}{}, func(ctx context.Context) (deleteSeen, error) {
+		index, answers, err := workload.FindAll(ctx, p, mortalOf(key).get(key))
+		out := deleteSeen{Index: index}
+		if err != nil || answers[0] == nil {
+			return out, err
+		}
+		return out, out.read(answers[0])
+	})
+}
+
+// committed commits one op, and is what it came upon or left behind.
+func committed(ctx context.Context, p *workload.Process, op agent.Op) (deleteSeen, error) {
+	result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
+	if err != nil {
+		return deleteSeen{}, err
+	}
+	if len(result.Results) != 1 {
+		return deleteSeen{}, agent.Errorf(agent.CodeInternal, "one op has %d results", len(result.Results))
+	}
+	out := deleteSeen{Index: result.Index, Time: result.Time}
+	return out, out.wrote(result.Results[0])
+}

@@ -1,0 +1,249 @@
+// Package erase drives erasures of agents, of stored ones and of live
+// instances, and checks that nothing of an erased agent is read again.
+package erase
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/workload"
+)
+
+// erase writes agents, erases them and makes them anew. A write leaves an entry
+// in the agent's thread, its checkpoint, a memory and some sessions, or some of
+// these, in one commit and under one name. Some sessions are so many that they
+// are cleared away over several log entries; some writes mean a session of a
+// former life; some erasures seal the agent for a while.
+type erase struct {
+	keys  *workload.Keys
+	names atomic.Int64 // writes so far; numbers them
+
+	mu    sync.Mutex
+	lives map[string][]eraseCall // :: agent → sessions that somebody made, oldest first, as a late call means them; guarded by mu
+}
+
+const (
+	callsMax   = 250
+	crowd      = 150 // sessions of one write: more than one log entry clears away
+	eraseLives = 30  // of the sessions that a late call may mean
+	sessionSep = "/"
+)
+
+// New returns workload erase.
+func New() workload.Workload {
+	return &erase{keys: workload.NewKeys("agent", 2, callsMax), lives: map[string][]eraseCall{}}
+}
+
+func (*erase) Name() string { return "erase" }
+
+func (*erase) About() string {
+	return "agents written, erased and made anew: after an acknowledged erasure nothing of the erased life is seen, all of it goes at once, and no late write brings any back"
+}
+
+// The calls, beside read.
+const (
+	callErase = "erase"
+	callLate  = "late" // writes to a session, in the incarnation that it was made in
+)
+
+// eraseCall is a write by its name, which no other has, and what it leaves; or
+// an erasure; or a late call.
+type eraseCall struct {
+	Name     string        `json:"name,omitempty"` // of a late call: of the write that made the session
+	Journal  bool          `json:"journal,omitempty"`
+	Memory   bool          `json:"memory,omitempty"`
+	Sessions uint64        `json:"sessions,omitempty"`
+	Seal     time.Duration `json:"seal,omitempty"`
+
+	Incarnation uint64 `json:"incarnation,omitempty"` // of a late call: the session's
+	Since       uint64 `json:"since,omitempty"`       // …and the index at which it was made
+}
+
+// eraseSeen is how a call left or found an agent.
+type eraseSeen struct {
+	Index   uint64        `json:"index"`
+	Time    int64         `json:"time,omitempty"` // of a write: the log's, in Unix ms
+	Receipt *eraseReceipt `json:"receipt,omitempty"`
+
+	Checkpoint string            `json:"checkpoint,omitempty"` // of a read: the write that left it
+	Thread     []string          `json:"thread,omitempty"`     // …the entries
+	Memories   []string          `json:"memories,omitempty"`
+	Recalled   []string          `json:"recalled,omitempty"` // …the memories, by the index of their words
+	Sessions   map[string]uint64 `json:"sessions,omitempty"` // :: write → how many
+}
+
+// eraseReceipt is a receipt, and when it was complete and is sealed until, in
+// Unix ms of the log; 0 where it is not.
+type eraseReceipt struct {
+	Index    uint64 `json:"index"`
+	Complete int64  `json:"complete,omitempty"`
+	Sealed   int64  `json:"sealed,omitempty"`
+}
+
+func (w *erase) Run(ctx context.Context, p *workload.Process) {
+	for workload.Pace(ctx, p) {
+		key := w.keys.Pick(p)
+		switch draw := p.Rand.IntN(100); {
+		case draw < 42:
+			_, _ = w.read(ctx, p, key)
+		case draw < 84:
+			w.put(ctx, p, key, draw)
+		case draw < 94:
+			w.late(ctx, p, key)
+		case draw < 95:
+			_, _ = w.erase(ctx, p, key, eraseCall{Seal: time.Duration(100+p.Rand.IntN(400)) * time.Millisecond})
+		default:
+			_, _ = w.erase(ctx, p, key, eraseCall{})
+		}
+	}
+}
+
+// Final reads every agent.
+func (w *erase) Final(ctx context.Context, p *workload.Process) error {
+	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
+		_, err := w.read(ctx, p, key)
+		return err
+	})
+}
+
+// put makes a write.
+func (w *erase) put(ctx context.Context, p *workload.Process, key string, draw int) {
+	in := eraseCall{Name: workload.WriteName(p, w.names.Add(1)), Journal: true, Memory: true, Sessions: 1}
+	switch draw % 5 {
+	case 0:
+		in.Journal, in.Memory = false, p.Rand.IntN(2) == 0
+	case 1:
+		in.Memory = false
+	case 2:
+		in.Sessions = 0
+	case 3:
+		if p.Rand.IntN(4) == 0 {
+			in.Sessions = crowd
+		}
+	}
+	_, _ = workload.Call(ctx, p, workload.CallPut, key, true, in, func(ctx context.Context) (eraseSeen, error) {
+		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: in.ops(key)})
+		if err != nil {
+			return eraseSeen{}, err
+		}
+		if in.Sessions > 0 { // what comes late is for the first of them; each has an incarnation of its own
+			if first, ok := result.Results[len(result.Results)-int(in.Sessions)].(*agent.SessionResult); ok {
+				w.made(key, eraseCall{Name: in.Name, Incarnation: first.Session.Incarnation, Since: result.Index})
+			}
+		}
+		return eraseSeen{Index: result.Index, Time: result.Time}, nil
+	})
+}
+
+// ops are a write's; those of sessions come last.
+func (c eraseCall) ops(key string) []agent.Op {
+	var ops []agent.Op
+	if c.Journal {
+		ops = append(ops, &agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: workload.MarkOf(c.Name)}}},
+			&agent.PutCheckpoint{Key: key, State: workload.MarkOf(c.Name), Thread: &agent.Pointer{Thread: key, Rev: 1}})
+	}
+	if c.Memory {
+		ops = append(ops, &agent.WriteMemory{Agent: key, ID: c.Name, Content: "what an agent remembers"})
+	}
+	for n := range c.Sessions {
+		ops = append(ops, &agent.PutSession{Session: eraseSession(key, c.Name, n), Agent: key})
+	}
+	return ops
+}
+
+func eraseSession(key, name string, n uint64) string {
+	return fmt.Sprint(key, sessionSep, name, sessionSep, n)
+}
+
+func (w *erase) made(key string, session eraseCall) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lives[key] = append(w.lives[key], session)
+}
+
+// late writes to a session that was there once, unless somebody has.
+func (w *erase) late(ctx context.Context, p *workload.Process, key string) {
+	w.mu.Lock()
+	lives := w.lives[key]
+	lives = lives[max(0, len(lives)-eraseLives):]
+	w.mu.Unlock()
+	if len(lives) == 0 {
+		return
+	}
+	in, first := lives[p.Rand.IntN(len(lives))], uint64(1)
+	_, _ = workload.Call(ctx, p, callLate, key, true, in, func(ctx context.Context) (eraseSeen, error) {
+		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{
+			&agent.PutSession{Session: eraseSession(key, in.Name, 0), Agent: key, IfIncarnation: in.Incarnation, IfRevision: &first},
+		}})
+		return eraseSeen{Index: result.Index, Time: result.Time}, err
+	})
+}
+
+func (*erase) erase(ctx context.Context, p *workload.Process, key string, in eraseCall) (eraseSeen, error) {
+	return workload.Call(ctx, p, callErase, key, true, in, func(ctx context.Context) (eraseSeen, error) {
+		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{&agent.EraseAgent{Agent: key, Seal: in.Seal}}})
+		if err != nil {
+			return eraseSeen{}, err
+		}
+		receipt, ok := result.Results[0].(*agent.Erasure)
+		if !ok {
+			return eraseSeen{}, agent.Errorf(agent.CodeInternal, "the result is a %T", result.Results[0])
+		}
+		return eraseSeen{Index: result.Index, Time: result.Time, Receipt: receiptOf(receipt)}, nil
+	})
+}
+
+func receiptOf(e *agent.Erasure) *eraseReceipt {
+	return &eraseReceipt{Index: e.Index, Complete: e.CompletedAt, Sealed: e.SealedUntil}
+}
+
+// read reads all there is of an agent, at one index.
+func (*erase) read(ctx context.Context, p *workload.Process, key string) (eraseSeen, error) {
+	return workload.Call(ctx, p, workload.CallRead, key, false, eraseCall{}, func(ctx context.Context) (eraseSeen, error) {
+		page := agent.Page{Limit: agent.ListLimitMax}
+		index, all, err := workload.FindAll(ctx, p,
+			&agent.GetCheckpoint{Key: key}, &agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax}, &agent.GetErasure{Agent: key},
+			&agent.ListMemories{Agent: key, Page: page}, &agent.ListSessions{Agent: key, Page: page},
+			&agent.Recall{Agent: key, Mode: agent.ModeText, Query: "remembers", Limit: agent.RecallLimitMax})
+		if err != nil {
+			return eraseSeen{}, err
+		}
+		out := eraseSeen{Index: index, Sessions: map[string]uint64{}}
+		for _, found := range all {
+			out.found(key, found)
+		}
+		return out, nil
+	})
+}
+
+// found takes in one thing that was read.
+func (s *eraseSeen) found(key string, found agent.Found) {
+	switch found := found.(type) {
+	case *agent.Checkpoint:
+		s.Checkpoint = workload.NameIn(found.State)
+	case *agent.Erasure:
+		s.Receipt = receiptOf(found)
+	case *agent.Entries:
+		for _, e := range found.Items {
+			s.Thread = append(s.Thread, workload.NameIn(e.Payload))
+		}
+	case *agent.MemoryList:
+		for _, m := range found.Items {
+			s.Memories = append(s.Memories, m.ID)
+		}
+	case *agent.Recalled:
+		for _, m := range found.Items {
+			s.Recalled = append(s.Recalled, m.Memory.ID)
+		}
+	case *agent.SessionList:
+		for i := range found.Items {
+			name, _, _ := strings.Cut(strings.TrimPrefix(found.Items[i].ID, key+sessionSep), sessionSep)
+			s.Sessions[name]++
+		}
+	}
+}

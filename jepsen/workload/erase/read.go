@@ -1,0 +1,118 @@
+package erase
+
+import (
+	"slices"
+
+	"dormouse/agent"
+	"dormouse/jepsen/history"
+)
+
+// judgeRead: nothing of what was erased is there, and all of what was written
+// since.
+func (e *erasures) judgeRead(r eraseOp) {
+	erased, shown := e.newestErasure(r.out.Index)
+	for _, name := range r.out.names() {
+		w := e.writes[name]
+		switch {
+		case w == nil || w.Invoke > r.Return:
+			e.findings.Add("from nowhere", e.key, []history.Op{r.Op}, "call %d found something of %s, which nobody wrote", r.ID, name)
+		case w.Outcome == history.Refused:
+			e.findings.Add("refused but applied", e.key, []history.Op{w.Op, r.Op}, "call %d was refused, and call %d found something of it", w.ID, r.ID)
+		case w.seenBy < erased:
+			e.findings.Add("erased and still there", e.key, []history.Op{w.witness, shown, r.Op}, "call %d found something of write %s, which was there at index %d; the agent was erased at index %d, as call %d shows",
+				r.ID, name, w.seenBy, erased, shown.ID)
+		}
+	}
+	found := r.out.sets()
+	for _, name := range e.names {
+		e.judgeWhole(r, e.writes[name], found, erased)
+	}
+	e.judgeHead(r)
+}
+
+// eraseFound is what a read found, by the names of writes.
+type eraseFound struct {
+	entries, memories, recalled map[string]bool
+	sessions                    map[string]uint64
+	paged                       bool // there may be more sessions than are listed
+}
+
+func (s *eraseSeen) sets() eraseFound {
+	set := func(names []string) map[string]bool {
+		all := make(map[string]bool, len(names))
+		for _, name := range names {
+			all[name] = true
+		}
+		return all
+	}
+	total := uint64(0)
+	for _, n := range s.Sessions {
+		total += n
+	}
+	return eraseFound{set(s.Thread), set(s.Memories), set(s.Recalled), s.Sessions, total >= agent.ListLimitMax}
+}
+
+// judgeWhole: of a write all is there or nothing, and all where it was answered
+// and nothing may have erased it.
+func (e *erasures) judgeWhole(r eraseOp, w *eraseWrite, found eraseFound, erased uint64) {
+	there, missing := found.parts(w.in)
+	if there > 0 && missing != "" {
+		e.findings.Add("half of a write", e.key, []history.Op{w.Op, r.Op}, "call %d found something of write %s, and not its %s", r.ID, w.in.Name, missing)
+		return
+	}
+	if missing != "" && w.known && w.out.Index <= r.out.Index && erased < w.out.Index && !e.mayBeErased(w, r) {
+		e.findings.Add("lost write", e.key, []history.Op{w.Op, r.Op}, "call %d was answered at index %d, and call %d, at index %d, found nothing of it; no erasure may have been in between",
+			w.ID, w.out.Index, r.ID, r.out.Index)
+	}
+}
+
+// parts is how many parts of a write a read found, and the first that it did not.
+func (f eraseFound) parts(in eraseCall) (there int, missing string) {
+	for _, part := range [...]struct {
+		name         string
+		meant, found bool
+	}{
+		{"entry", in.Journal, f.entries[in.Name]},
+		{"memory", in.Memory, f.memories[in.Name]},
+		{"memory in the index", in.Memory, f.recalled[in.Name]},
+		{"sessions", in.Sessions > 0 && !f.paged, f.sessions[in.Name] == in.Sessions},
+	} {
+		switch {
+		case !part.meant:
+		case part.found:
+			there++
+		case missing == "":
+			missing = part.name
+		}
+	}
+	if f.sessions[in.Name] > 0 {
+		there = max(there, 1)
+	}
+	return there, missing
+}
+
+// mayBeErased tells whether an erasure whose outcome is unknown may have come
+// after a write that was answered, and by the time of a read. It would show in
+// the receipt, unless it went on with an erasure that was not complete yet.
+func (e *erasures) mayBeErased(w *eraseWrite, r eraseOp) bool {
+	receipt := r.out.Receipt
+	if receipt == nil || receipt.Complete > 0 && receipt.Complete < w.out.Time {
+		return false
+	}
+	return slices.ContainsFunc(e.doubtful, func(op history.Op) bool { return op.Invoke < r.Return })
+}
+
+// judgeHead: the checkpoint is that of the last entry, and no entry is there twice.
+func (e *erasures) judgeHead(r eraseOp) {
+	last := ""
+	if n := len(r.out.Thread); n > 0 {
+		last = r.out.Thread[n-1]
+	}
+	if r.out.Checkpoint != last {
+		e.findings.Add("checkpoint and thread apart", e.key, []history.Op{r.Op}, "call %d found the checkpoint of write %q, and a thread that ends with that of %q", r.ID, r.out.Checkpoint, last)
+	}
+	entries := slices.Sorted(slices.Values(r.out.Thread))
+	if len(slices.Compact(entries)) < len(r.out.Thread) {
+		e.findings.Add("applied twice", e.key, []history.Op{r.Op}, "call %d found an entry twice", r.ID)
+	}
+}

@@ -1,0 +1,300 @@
+package fork
+
+import (
+	"context"
+	"fmt"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/model"
+	"dormouse/jepsen/workload"
+)
+
+// Check judges each family by itself. What a fork shows of what it was forked
+// from is held to the same ledger as that itself, so the two can never differ;
+// the rest is that forks stay, and one order of all calls.
+func (*fork) Check(ctx context.Context, h *history.History) check.Result {
+	return workload.ByKey(ctx, "fork", h, func(key string, ops []history.Op, f *workload.Findings) error {
+		j := &forked{
+			Ledger: workload.NewLedger(key, ops, f), in: map[int]forkCall{}, out: map[int]*forkSeen{},
+			origin: map[string]originOfFork{}, floor: map[string]int{}, made: map[string]int{}, deletes: map[string][]int{},
+		}
+		if err := j.load(); err != nil {
+			return err
+		}
+		for call := range ops {
+			if seen := j.out[call]; seen != nil && seen.Incarnation > 0 && ops[call].Call != callDelete {
+				j.place(call, seen)
+			}
+		}
+		j.Settle()
+		j.judgeLost()
+		if !j.Disordered {
+			j.judgeCalls()
+		}
+		return nil
+	})
+}
+
+// forked is the history of one family. Calls go by their place in it; threads
+// and sessions by their kind, id and incarnation.
+type forked struct {
+	*workload.Ledger
+	in      map[int]forkCall
+	out     map[int]*forkSeen // of what was answered
+	origin  map[string]originOfFork
+	floor   map[string]int   // :: fork of a thread → a call that shows its floor
+	made    map[string]int   // :: kind and id of a fork → the call that was to make it, refused or not
+	deletes map[string][]int // :: kind and id → calls that may have deleted it
+}
+
+// originOfFork is what a fork says that it was forked from, in a call.
+type originOfFork struct {
+	of   origin
+	call int
+}
+
+func kindAndID(session bool, id string) string {
+	if session {
+		return "session " + id
+	}
+	return "thread " + id
+}
+
+func lifeOf(session bool, id string, incarnation uint64) string {
+	return fmt.Sprintf("%s in incarnation %d", kindAndID(session, id), incarnation)
+}
+
+func (j *forked) load() error {
+	for call, op := range j.Ops {
+		in, err := history.Decode[forkCall](op.In)
+		if err != nil {
+			return err
+		}
+		j.in[call] = in
+		if op.Outcome == history.OK {
+			seen, err := history.Decode[forkSeen](op.Out)
+			if err != nil {
+				return err
+			}
+			j.out[call] = &seen
+		}
+		switch {
+		case op.Call == callFork:
+			j.made[kindAndID(in.Session, in.New)] = call
+		case op.Call == callDelete && op.Outcome != history.Refused:
+			id := kindAndID(in.Session, in.ID)
+			j.deletes[id] = append(j.deletes[id], call)
+		case op.Call == workload.CallAppend || op.Call == workload.CallPut:
+			j.Authored(call, "", in.Name) // nobody knows in which incarnation it ends up
+		}
+		if seen := j.out[call]; seen != nil && seen.From != nil {
+			j.loadOrigin(call, seen)
+		}
+	}
+	return nil
+}
+
+// loadOrigin: a fork was forked from what it was to be forked from, for ever.
+func (j *forked) loadOrigin(call int, seen *forkSeen) {
+	life := j.life(call)
+	before, known := j.origin[life]
+	if !known {
+		j.origin[life] = originOfFork{*seen.From, call}
+		before = j.origin[life]
+	}
+	if before.of != *seen.From {
+		j.Findings.Add("another origin", j.Key, j.Of(before.call, call), "%s found %s to be forked from %+v, and %s from %+v",
+			workload.NameOf(j.Ops[before.call]), life, before.of, workload.NameOf(j.Ops[call]), *seen.From)
+	}
+	made, known := j.made[kindAndID(j.in[call].Session, j.subject(call))]
+	if !known {
+		return
+	}
+	if in := j.in[made]; in.ID != seen.From.ID || in.At != nil && *in.At != seen.From.Version {
+		j.Findings.Add("another origin", j.Key, j.Of(made, call), "%s was to fork %s, and %s found it to be forked from %+v",
+			workload.NameOf(j.Ops[made]), in.ID, workload.NameOf(j.Ops[call]), *seen.From)
+	}
+}
+
+// subject is the id of what a call's answer shows.
+func (j *forked) subject(call int) string {
+	if in := j.in[call]; j.Ops[call].Call == callFork {
+		return in.New
+	}
+	return j.in[call].ID
+}
+
+func (j *forked) life(call int) string {
+	return lifeOf(j.in[call].Session, j.subject(call), j.out[call].Incarnation)
+}
+
+// place finds out which write made which version of what.
+func (j *forked) place(call int, seen *forkSeen) {
+	in, name := j.in[call], workload.NameOf(j.Ops[call])
+	id := j.subject(call)
+	if isFork(id) {
+		j.judgeMade(call, id)
+	}
+	switch {
+	case j.Ops[call].Call == workload.CallAppend || j.Ops[call].Call == workload.CallPut:
+		j.Saw(in.Name, j.life(call), seen.Version, call)
+		return
+	case in.Session:
+		j.placeSession(call, seen)
+		return
+	case j.Ops[call].Call == workload.CallRead && uint64(len(seen.Names)) != seen.Version-min(seen.Version, seen.Floor):
+		j.Findings.Add("entries missing", j.Key, j.Of(call), "%s found a thread from seq %d to rev %d with %d entries", name, seen.Floor, seen.Version, len(seen.Names))
+	}
+	if isFork(id) {
+		if seen.From == nil {
+			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", name, j.life(call))
+		}
+		first, known := j.floor[j.life(call)]
+		if !known {
+			j.floor[j.life(call)] = call
+			first = call
+		}
+		if j.out[first].Floor != seen.Floor {
+			j.Findings.Add("fork lost its prefix", j.Key, j.Of(first, call), "%s found %s from seq %d on, and %s from %d",
+				workload.NameOf(j.Ops[first]), j.life(call), j.out[first].Floor, name, seen.Floor)
+		}
+	}
+	for i, entry := range seen.Names {
+		seq := seen.Floor + uint64(i)
+		if home, known := j.homeOf(id, seen.Incarnation, seq); known {
+			j.Saw(entry, home, seq+1, call)
+		}
+	}
+}
+
+// judgeMade: a fork that is there was to be made, and that was not refused.
+func (j *forked) judgeMade(call int, id string) {
+	made, known := j.made[kindAndID(j.in[call].Session, id)]
+	switch {
+	case !known:
+		j.Findings.Add("fork from nowhere", j.Key, j.Of(call), "%s found %s, which nobody was to fork", workload.NameOf(j.Ops[call]), j.life(call))
+	case j.Ops[made].Outcome == history.Refused:
+		j.Findings.Add("fork from nowhere", j.Key, j.Of(made, call), "%s was refused (%s), and %s found %s",
+			workload.NameOf(j.Ops[made]), j.Ops[made].Code, workload.NameOf(j.Ops[call]), j.life(call))
+	}
+}
+
+// placeSession: nobody writes to the fork of a session, so it shows what it was
+// forked from.
+func (j *forked) placeSession(call int, seen *forkSeen) {
+	if len(seen.Names) == 0 {
+		return
+	}
+	life, version := j.life(call), seen.Version
+	for isFork(j.subject(call)) {
+		from, known := j.origin[life]
+		if !known {
+			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", workload.NameOf(j.Ops[call]), life)
+			return
+		}
+		life, version = lifeOf(true, from.of.ID, from.of.Incarnation), from.of.Version
+		if !isFork(from.of.ID) {
+			break
+		}
+		if _, known := j.origin[life]; !known {
+			return // a fork of a fork that nobody has seen
+		}
+	}
+	j.Saw(seen.Names[0], life, version, call)
+}
+
+// homeOf is the thread that an entry was appended to which a thread shows at a
+// seq; unknown where a fork between the two was never seen.
+func (j *forked) homeOf(id string, incarnation, seq uint64) (life string, known bool) {
+	for {
+		life = lifeOf(false, id, incarnation)
+		if !isFork(id) {
+			return life, true
+		}
+		from, known := j.origin[life]
+		switch {
+		case !known:
+			return "", false
+		case seq >= from.of.Version:
+			return life, true
+		}
+		id, incarnation = from.of.ID, from.of.Incarnation
+	}
+}
+
+// judgeLost: a fork that was there, and that nobody was to delete, is there.
+func (j *forked) judgeLost() {
+	seen := map[string]int{} // :: kind and id → the first call, by return, that shows it
+	for call, op := range j.Ops {
+		id := kindAndID(j.in[call].Session, j.subject(call))
+		if out := j.out[call]; out == nil || out.Incarnation == 0 || op.Call == callDelete || !isFork(id) {
+			continue
+		}
+		if first, known := seen[id]; !known || op.Return < j.Ops[first].Return {
+			seen[id] = call
+		}
+	}
+	for call, op := range j.Ops {
+		id := kindAndID(j.in[call].Session, j.in[call].ID)
+		first, known := seen[id]
+		if out := j.out[call]; op.Call != workload.CallRead || out == nil || out.Incarnation > 0 || !known || j.Ops[first].Return > op.Invoke {
+			continue
+		}
+		gone := false
+		for _, del := range j.deletes[id] {
+			gone = gone || j.Ops[del].Invoke < op.Return
+		}
+		if !gone {
+			j.Findings.Add("fork lost", j.Key, j.Of(first, call), "%s found no %s, which %s had found or made, and nobody has deleted",
+				workload.NameOf(op), id, workload.NameOf(j.Ops[first]))
+		}
+	}
+}
+
+// judgeCalls looks for one order of all calls: each is held to the versions
+// that it made or found.
+func (j *forked) judgeCalls() {
+	transactions := map[int]*model.Transaction{}
+	for call, op := range j.Ops {
+		t, in, seen := &model.Transaction{}, j.in[call], j.out[call]
+		switch op.Call {
+		case workload.CallAppend, workload.CallPut:
+			if home := j.Home[in.Name]; home != "" {
+				t.Writes = append(t.Writes, model.Access{Object: home, Version: j.Object(home).Version[in.Name]})
+			}
+		case workload.CallRead:
+			if seen != nil && seen.Incarnation > 0 && (!in.Session || !isFork(in.ID)) {
+				t.Reads = append(t.Reads, model.Access{Object: j.life(call), Version: seen.Version})
+			}
+		case callFork:
+			if seen != nil {
+				j.addFork(t, call)
+			}
+		}
+		if len(t.Reads)+len(t.Writes)+len(t.Saw) > 0 {
+			transactions[call] = t
+		}
+	}
+	j.JudgeOrder(transactions)
+}
+
+// addFork is what a fork that was answered read and made.
+func (j *forked) addFork(t *model.Transaction, call int) {
+	from, known := j.origin[j.life(call)]
+	if !known {
+		return
+	}
+	in := j.in[call]
+	read := model.Access{Object: lifeOf(in.Session, from.of.ID, from.of.Incarnation), Version: from.of.Version}
+	switch {
+	case in.Session && isFork(from.of.ID): // which nobody writes to
+	case in.At == nil:
+		t.Reads = append(t.Reads, read)
+	default:
+		t.Saw = append(t.Saw, read)
+	}
+	if !in.Session && from.of.Version > 0 {
+		t.Writes = append(t.Writes, model.Access{Object: j.life(call), Version: from.of.Version})
+	}
+}

@@ -1,0 +1,308 @@
+// Package fork drives forks of threads and sessions, and checks that a fork
+// shows the history that it was made from.
+package fork
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"dormouse/agent"
+	"dormouse/jepsen/workload"
+)
+
+// fork forks threads and sessions, and forks of forks, while what they were
+// forked from goes on, is compacted, deleted and made anew. A key is a family:
+// a thread and a session of that name, and all forks of them.
+type fork struct {
+	keys  *workload.Keys
+	names atomic.Int64 // writes and forks so far; numbers them
+
+	mu       sync.Mutex
+	families map[string]*family // :: key → what there may be of it; guarded by mu, as is what is in it
+}
+
+// family is what processes tell each other of a key.
+type family struct {
+	threads, sessions []string // the forks, oldest first
+	rev               uint64   // that somebody left the first thread at
+}
+
+const (
+	callsMax  = 300 // picks of a key, each one call or two
+	forksOpen = 6   // the newest of a family, which are looked at and forked again
+)
+
+// New returns workload fork.
+func New() workload.Workload {
+	return &fork{keys: workload.NewKeys("fork", 2, callsMax), families: map[string]*family{}}
+}
+
+func (*fork) Name() string { return "fork" }
+
+func (*fork) About() string {
+	return "threads and sessions forked while the first ones go on, are compacted and deleted: a fork is what it was forked from, as of then, for ever"
+}
+
+// The calls. A read is of one thread or session.
+const (
+	callFork    = "fork"
+	callCompact = "compact"
+	callDelete  = "delete"
+)
+
+// forkCall says what a call is about.
+type forkCall struct {
+	ID       string  `json:"id"`
+	Session  bool    `json:"session,omitempty"`  // rather than a thread
+	Name     string  `json:"name,omitempty"`     // of what is written
+	Revision uint64  `json:"revision,omitempty"` // of a put: that it expects, 0 for none
+	New      string  `json:"new,omitempty"`      // the fork
+	At       *uint64 `json:"at,omitempty"`       // of a fork: the rev; nil for as it is
+	Before   uint64  `json:"before,omitempty"`   // of a compaction
+
+	Incarnation uint64 `json:"incarnation,omitempty"` // of an append: that is meant, 0 for any
+}
+
+// forkSeen is a thread or a session as a call left or found it: a fork, the new
+// one. The zero incarnation says that there is none.
+type forkSeen struct {
+	Index       uint64   `json:"index"`
+	Incarnation uint64   `json:"incarnation,omitempty"`
+	Version     uint64   `json:"version,omitempty"` // a thread's rev, a session's revision
+	From        *origin  `json:"from,omitempty"`    // of a fork, where it is told
+	Floor       uint64   `json:"floor,omitempty"`
+	Names       []string `json:"names,omitempty"` // of a read: a thread's entries from its floor on; who wrote a session
+}
+
+// origin is what a fork was forked from.
+type origin struct {
+	ID          string `json:"id"`
+	Incarnation uint64 `json:"incarnation"`
+	Version     uint64 `json:"version"`
+}
+
+const mark = "/"
+
+func isFork(id string) bool { return strings.Contains(id, mark) }
+
+func (w *fork) Run(ctx context.Context, p *workload.Process) {
+	for workload.Pace(ctx, p) {
+		key := w.keys.Pick(p)
+		switch draw := p.Rand.IntN(100); {
+		case draw < 30:
+			w.append(ctx, p, key)
+		case draw < 37:
+			w.appendToFork(ctx, p, key)
+		case draw < 47:
+			w.put(ctx, p, key)
+		case draw < 62:
+			w.fork(ctx, p, key, draw < 55)
+		case draw < 69:
+			w.compact(ctx, p, key)
+		case draw < 71:
+			_, _ = w.call(ctx, p, callDelete, key, forkCall{ID: key, Session: draw == 69})
+		case draw < 76:
+			w.deleteFork(ctx, p, key, draw < 73)
+		default:
+			session := p.Rand.IntN(3) == 0
+			_, _ = w.read(ctx, p, key, forkCall{ID: w.some(p, key, session), Session: session})
+		}
+	}
+}
+
+// Final reads the first thread and session of each family, and the newest forks.
+func (w *fork) Final(ctx context.Context, p *workload.Process) error {
+	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
+		w.mu.Lock()
+		f := *w.family(key)
+		w.mu.Unlock()
+		for _, session := range []bool{false, true} {
+			all := f.threads
+			if session {
+				all = f.sessions
+			}
+			for _, id := range append([]string{key}, all[max(0, len(all)-forksOpen):]...) {
+				if _, err := w.read(ctx, p, key, forkCall{ID: id, Session: session}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// family is a key's. mu is held.
+func (w *fork) family(key string) *family {
+	f := w.families[key]
+	if f == nil {
+		f = &family{}
+		w.families[key] = f
+	}
+	return f
+}
+
+// some is one of the newest forks of a family, or sometimes the first one.
+func (w *fork) some(p *workload.Process, key string, session bool) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.family(key).threads
+	if session {
+		all = w.family(key).sessions
+	}
+	if back := p.Rand.IntN(forksOpen + 1); back < len(all) && back < forksOpen {
+		return all[len(all)-1-back]
+	}
+	return key
+}
+
+func (w *fork) append(ctx context.Context, p *workload.Process, key string) {
+	seen, err := w.call(ctx, p, workload.CallAppend, key, forkCall{ID: key, Name: workload.WriteName(p, w.names.Add(1))})
+	if err == nil {
+		w.mu.Lock()
+		w.family(key).rev = seen.Version
+		w.mu.Unlock()
+	}
+}
+
+// appendToFork appends to a fork that is there: it makes none.
+func (w *fork) appendToFork(ctx context.Context, p *workload.Process, key string) {
+	id := w.some(p, key, false)
+	seen, err := w.read(ctx, p, key, forkCall{ID: id})
+	if err == nil && seen.Incarnation > 0 {
+		_, _ = w.call(ctx, p, workload.CallAppend, key, forkCall{ID: id, Name: workload.WriteName(p, w.names.Add(1)), Incarnation: seen.Incarnation})
+	}
+}
+
+// put writes the first session, or makes it.
+func (w *fork) put(ctx context.Context, p *workload.Process, key string) {
+	seen, err := w.read(ctx, p, key, forkCall{ID: key, Session: true})
+	if err == nil {
+		_, _ = w.call(ctx, p, workload.CallPut, key, forkCall{ID: key, Session: true, Name: workload.WriteName(p, w.names.Add(1)), Revision: seen.Version})
+	}
+}
+
+func (w *fork) fork(ctx context.Context, p *workload.Process, key string, session bool) {
+	in := forkCall{Session: session, ID: key, New: key + mark + workload.WriteName(p, w.names.Add(1))}
+	if p.Rand.IntN(3) == 0 {
+		in.ID = w.some(p, key, session)
+	}
+	w.mu.Lock()
+	f := w.family(key)
+	if !session && p.Rand.IntN(2) == 0 {
+		at := p.Rand.Uint64N(f.rev + 1)
+		in.At = &at
+	}
+	if session { // others may hear of it before we do
+		f.sessions = append(f.sessions, in.New)
+	} else {
+		f.threads = append(f.threads, in.New)
+	}
+	w.mu.Unlock()
+	_, _ = w.call(ctx, p, callFork, key, in)
+}
+
+func (w *fork) compact(ctx context.Context, p *workload.Process, key string) {
+	w.mu.Lock()
+	rev := w.family(key).rev
+	w.mu.Unlock()
+	if rev > 0 {
+		_, _ = w.call(ctx, p, callCompact, key, forkCall{ID: key, Before: 1 + p.Rand.Uint64N(rev)})
+	}
+}
+
+// deleteFork deletes an older fork, which lets its thread be compacted further.
+func (w *fork) deleteFork(ctx context.Context, p *workload.Process, key string, session bool) {
+	w.mu.Lock()
+	all := w.family(key).threads
+	if session {
+		all = w.family(key).sessions
+	}
+	w.mu.Unlock()
+	if len(all) > 0 {
+		_, _ = w.call(ctx, p, callDelete, key, forkCall{ID: all[p.Rand.IntN(len(all))], Session: session})
+	}
+}
+
+// call commits what a call is about.
+func (*fork) call(ctx context.Context, p *workload.Process, call, key string, in forkCall) (forkSeen, error) {
+	return workload.Call(ctx, p, call, key, true, in, func(ctx context.Context) (forkSeen, error) {
+		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{in.op(call)}})
+		if err != nil {
+			return forkSeen{}, err
+		}
+		out := forkSeen{Index: result.Index}
+		for _, r := range result.Results {
+			switch r := r.(type) {
+			case *agent.ThreadResult:
+				out.thread(r.Thread)
+			case *agent.SessionResult:
+				out.Incarnation, out.Version = r.Session.Incarnation, r.Session.Revision
+			case *agent.DeleteResult:
+				out.Incarnation = r.Incarnation
+			default:
+				return forkSeen{}, agent.Errorf(agent.CodeInternal, "the result is a %T", r)
+			}
+		}
+		return out, nil
+	})
+}
+
+func (c forkCall) op(call string) agent.Op {
+	switch {
+	case call == workload.CallAppend:
+		return &agent.AppendThread{Thread: c.ID, Entries: []agent.Draft{{Payload: workload.MarkOf(c.Name)}}, IfIncarnation: c.Incarnation}
+	case call == callCompact:
+		return &agent.CompactThread{Thread: c.ID, BeforeSeq: c.Before}
+	case call == workload.CallPut:
+		return &agent.PutSession{Session: c.ID, Agent: c.ID, Conversation: &agent.Conversation{AgentState: workload.MarkOf(c.Name)}, IfRevision: &c.Revision}
+	case call == callFork && c.Session:
+		return &agent.ForkSession{Session: c.ID, NewSession: c.New}
+	case call == callFork:
+		return &agent.ForkThread{Thread: c.ID, NewThread: c.New, AtRev: c.At}
+	case call == callDelete && c.Session:
+		return &agent.DeleteSession{Session: c.ID}
+	case call == callDelete:
+		return &agent.DeleteThread{Thread: c.ID}
+	default:
+		panic(fmt.Sprintf("call %q", call))
+	}
+}
+
+func (s *forkSeen) thread(t agent.Thread) {
+	s.Incarnation, s.Version, s.Floor = t.Incarnation, t.Rev, t.Floor
+	if f := t.ForkedFrom; f != nil {
+		s.From = &origin{f.Thread, f.Incarnation, f.Rev}
+	}
+}
+
+// read reads a thread whole, or a session.
+func (*fork) read(ctx context.Context, p *workload.Process, key string, in forkCall) (forkSeen, error) {
+	return workload.Call(ctx, p, workload.CallRead, key, false, in, func(ctx context.Context) (forkSeen, error) {
+		var read agent.Read = &agent.LoadEntries{Thread: in.ID, Limit: agent.EntriesLimitMax}
+		if in.Session {
+			read = &agent.GetSession{Session: in.ID}
+		}
+		index, answers, err := workload.FindAll(ctx, p, read)
+		if err != nil {
+			return forkSeen{}, err
+		}
+		out := forkSeen{Index: index}
+		switch found := answers[0].(type) {
+		case *agent.Entries:
+			out.thread(found.Thread)
+			for _, e := range found.Items {
+				out.Names = append(out.Names, workload.NameIn(e.Payload))
+			}
+		case *agent.Session:
+			out.Incarnation, out.Version = found.Incarnation, found.Revision
+			out.Names = []string{workload.NameIn(found.Conversation.AgentState)}
+			if l := found.Lineage; l != nil {
+				out.From = &origin{l.Session, l.Incarnation, l.Revision}
+			}
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,193 @@
+package pod
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/model"
+	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/instance"
+)
+
+// Check counts each pod's mutations by the version of its topology, which grows
+// by one with each, and takes its nodes for counters, whose owners it judges.
+func (w *squad) Check(ctx context.Context, h *history.History) check.Result {
+	judged := 0
+	jumped := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.EventFault && e.Name == "clock" })
+	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
+		switch {
+		case key == "":
+			return nil
+		case strings.Contains(key, "/"):
+			_, err := instance.JudgeCounter(key, ops, f)
+			return err
+		}
+		s := &grown{key: key, findings: f, jumped: jumped, tried: map[string]*growth{}}
+		if err := s.collect(ops); err != nil {
+			return err
+		}
+		s.judge()
+		judged += len(s.tried)
+		return nil
+	})
+	r.Counts["mutations judged"] = judged
+	return r
+}
+
+// grown is the judgement of one pod.
+type grown struct {
+	key      string
+	findings *workload.Findings
+	jumped   bool               // clocks did: a pod goes on with what runs by the wall clock that its owner had
+	tried    map[string]*growth // :: node → the mutation that adds it
+	reads    []squadRead
+	seen     []model.Placed // Tag is the place in told
+	told     []history.Op
+}
+
+// growth is a mutation: all attempts at it.
+type growth struct {
+	op      history.Op // the one that was answered, else the first
+	version uint64     // that it made; 0 where nobody was told
+	failed  bool
+	may     bool          // it may have applied
+	begun   time.Duration // when it was first asked for
+}
+
+type squadRead struct {
+	op    history.Op
+	seen  squadSeen
+	final bool
+}
+
+// collect notes what was called and what came of it.
+func (s *grown) collect(ops []history.Op) error {
+	for _, op := range ops {
+		if op.Call != callGrow && (op.Call != workload.CallRead || op.Outcome != history.OK) {
+			continue
+		}
+		in, err := history.Decode[squadCall](op.In)
+		if err != nil {
+			return err
+		}
+		var seen squadSeen
+		if op.Outcome == history.OK {
+			if seen, err = history.Decode[squadSeen](op.Out); err != nil {
+				return err
+			}
+			s.tell(op, seen.Version)
+		}
+		if op.Call == workload.CallRead {
+			s.reads = append(s.reads, squadRead{op, seen, in.Final})
+			continue
+		}
+		g := s.tried[in.Name]
+		if g == nil {
+			g = &growth{op: op, begun: op.Invoke}
+			s.tried[in.Name] = g
+		}
+		g.begun = min(g.begun, op.Invoke)
+		g.may = g.may || op.Outcome != history.Refused
+		if op.Outcome == history.OK {
+			if g.version != 0 && g.version != seen.Version {
+				s.findings.Add("mutation that counts twice", s.key, []history.Op{g.op, op}, "calls %d and %d asked for one mutation, and were answered that the topology is at %d and at %d",
+					g.op.ID, op.ID, g.version, seen.Version)
+			}
+			g.op, g.version, g.failed = op, seen.Version, seen.Failed
+		}
+	}
+	return nil
+}
+
+// tell notes at which version an answer found or left the topology. That of a
+// mutation tells what it made, maybe long before: only reads are as of their time.
+func (s *grown) tell(op history.Op, version uint64) {
+	before, after := version, version
+	if op.Call == callGrow {
+		before = workload.Unbounded
+	}
+	s.seen = append(s.seen, model.Placed{
+		Span: model.Span{Invoke: op.Invoke, Return: op.Return}, Before: model.Position{Version: before}, After: model.Position{Version: after}, Tag: len(s.told),
+	})
+	s.told = append(s.told, op)
+}
+
+func (s *grown) judge() {
+	for _, b := range model.GoneBack(s.seen) {
+		earlier, later := s.told[b.Earlier.Tag], s.told[b.Later.Tag]
+		s.findings.Add("stale read", s.key, []history.Op{earlier, later}, "call %d had returned with the topology at %d, and call %d, invoked later, found it at %d",
+			earlier.ID, b.Earlier.After.Version, later.ID, b.Later.Before.Version)
+	}
+	s.judgeVersions()
+	slices.SortStableFunc(s.reads, func(a, b squadRead) int { return cmp.Compare(a.seen.Version, b.seen.Version) })
+	for n, r := range s.reads {
+		s.judgeRead(r)
+		if n > 0 {
+			s.judgeGrowth(s.reads[n-1], r)
+		}
+	}
+}
+
+// judgeVersions: no two mutations have made one version.
+func (s *grown) judgeVersions() {
+	by := map[uint64]*growth{}
+	for _, name := range slices.Sorted(maps.Keys(s.tried)) {
+		g := s.tried[name]
+		if g.version == 0 {
+			continue
+		}
+		if other := by[g.version]; other != nil {
+			s.findings.Add("two mutations of one version", s.key, []history.Op{other.op, g.op}, "calls %d and %d were both answered that they had made version %d of the topology",
+				other.op.ID, g.op.ID, g.version)
+		}
+		by[g.version] = g
+	}
+}
+
+// judgeRead: a read has just what was added up to its version.
+func (s *grown) judgeRead(r squadRead) {
+	one := []history.Op{r.op}
+	if want := uint64(len(r.seen.Nodes)) + 1; r.seen.Version != want && r.seen.Version > 0 {
+		s.findings.Add("mutations and nodes apart", s.key, one, "call %d found %d nodes in version %d of the topology, which grows by one with each", r.op.ID, want-1, r.seen.Version)
+	}
+	for _, node := range r.seen.Nodes {
+		switch g := s.tried[node]; {
+		case g == nil:
+			s.findings.Add("node from nowhere", s.key, one, "call %d found node %s, which nobody added", r.op.ID, node)
+		case !g.may:
+			s.findings.Add("refused mutation applied", s.key, []history.Op{g.op, r.op}, "call %d found node %s, and call %d, which adds it, was refused", r.op.ID, node, g.op.ID)
+		case g.begun > r.op.Return:
+			s.findings.Add("seen before it was added", s.key, []history.Op{g.op, r.op}, "call %d found node %s, which call %d added later", r.op.ID, node, g.op.ID)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.tried)) {
+		g := s.tried[name]
+		if there := slices.Contains(r.seen.Nodes, name); g.version > 0 && there != (g.version <= r.seen.Version) {
+			s.findings.Add("lost mutation", s.key, []history.Op{g.op, r.op}, "call %d added node %s in version %d of the topology, and in version %d call %d found it: %t",
+				g.op.ID, name, g.version, r.seen.Version, r.op.ID, there)
+		}
+		if r.final && g.version > 0 && !g.failed && slices.Contains(r.seen.Nodes, name) && !slices.Contains(r.seen.Stored, name) {
+			s.findings.Add("node that never started", s.key, []history.Op{g.op, r.op}, "call %d added node %s, which is to start with its pod, and in the end call %d found nothing of it",
+				g.op.ID, name, r.op.ID)
+		}
+	}
+	if r.final && r.seen.Running && !s.jumped {
+		s.findings.Add("mutation that nobody ends", s.key, one, "call %d found a mutation still running, %v after all was healed", r.op.ID, squadRest)
+	}
+}
+
+// judgeGrowth: a topology has the nodes of every earlier one.
+func (s *grown) judgeGrowth(earlier, later squadRead) {
+	for _, node := range earlier.seen.Nodes {
+		if !slices.Contains(later.seen.Nodes, node) {
+			s.findings.Add("lost node", s.key, []history.Op{earlier.op, later.op}, "call %d found node %s in version %d, and call %d did not in version %d",
+				earlier.op.ID, node, earlier.seen.Version, later.op.ID, later.seen.Version)
+		}
+	}
+}

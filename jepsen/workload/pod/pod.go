@@ -1,0 +1,168 @@
+// Package pod drives mutations of pods, and checks that each is applied once
+// and completed, and that no node of a pod runs twice.
+package pod
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/instance"
+)
+
+// squad grows pods: each mutation adds one eager node, whose counter is then
+// counted up. Callers of mutations hang up early, as their nodes die: what they
+// have begun the pod is to end by itself. Nobody gets a pod that was made, since
+// that would end what runs.
+type squad struct {
+	keys    *workload.Keys
+	names   atomic.Int64 // nodes and increments so far; numbers them
+	pods    workload.Managed
+	members workload.Managed
+	made    sync.Map // :: key → true, once the pod is there
+
+	mu    sync.Mutex
+	added map[string][]string // guarded by mu; key → nodes that are there
+}
+
+const (
+	squadPrefix   = "pod"
+	squadWidth    = 9   // at a time: each node has some
+	squadCallsMax = 400 // of which some 100 add a node
+	squadManager  = "squads"
+	memberManager = "members"
+	squadIdle     = 300 * time.Millisecond
+	squadCounted  = 3                // nodes of a pod that are counted up: few, so that they are seen often
+	runnerMax     = 40               // ms after which a caller that is in haste has hung up, at most
+	squadRest     = 45 * time.Second // that a mutation has to end: its pod goes on with it 10 s after its caller's last step
+)
+
+// New returns workload pod.
+func New() workload.Workload {
+	return &squad{
+		keys: workload.NewSharedKeys(squadPrefix, squadWidth, squadCallsMax),
+		pods: workload.Managed{Manager: agent.Manager{
+			Name: squadManager, Handler: agent.Handler{Kind: agent.HandlerGo, Name: "pod"}, IdleTimeout: squadIdle,
+		}},
+		members: workload.Managed{Manager: agent.Manager{
+			Name: memberManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: squadIdle,
+		}},
+		added: map[string][]string{},
+	}
+}
+
+func (*squad) Name() string { return "pod" }
+
+func (*squad) About() string {
+	return "pods that grow by mutations whose callers hang up: each counts once and is brought to its end, no node of a pod runs twice"
+}
+
+// callGrow adds a node, callMake makes the pod. A node is counted up by
+// instance.CallIncrement and read by workload.CallRead, under the key {pod}/{node}.
+const (
+	callGrow = "grow"
+	callMake = "make"
+)
+
+// squadCall is a mutation by the node that it adds, which no other has; or a read.
+type squadCall struct {
+	Name  string `json:"name,omitempty"`
+	Final bool   `json:"final,omitempty"` // a read, once all is healed and time to end what runs was given
+}
+
+// squadSeen is how a call left or found a pod.
+type squadSeen struct {
+	Version uint64   `json:"version,omitempty"` // of the topology; 0 where there is no pod
+	Failed  bool     `json:"failed,omitempty"`  // of a mutation: not all of its nodes started
+	Nodes   []string `json:"nodes,omitempty"`   // of a read
+	Running bool     `json:"running,omitempty"` // of a read: a mutation has not ended
+	Stored  []string `json:"stored,omitempty"`  // of a final read: nodes that have been started
+}
+
+func (w *squad) Run(ctx context.Context, p *workload.Process) {
+	for workload.Pace(ctx, p) {
+		key := w.keys.Pick(p)
+		switch {
+		case !w.pods.Set(ctx, p) || !w.members.Set(ctx, p) || !w.make(ctx, p, key):
+		case p.Rand.IntN(4) == 0:
+			w.grow(ctx, p, key)
+		case p.Rand.IntN(6) == 0:
+			_, _ = w.read(ctx, p, key, squadCall{})
+		default:
+			w.count(ctx, p, key)
+		}
+	}
+}
+
+// grow adds a node. Half of the callers hang up soon, and half of these for good.
+func (w *squad) grow(ctx context.Context, p *workload.Process, key string) {
+	in, most := squadCall{Name: "n" + workload.WriteName(p, w.names.Add(1))}, workload.CallMax
+	hasty := p.Rand.IntN(2) == 0
+	if hasty {
+		most = time.Duration(1+p.Rand.IntN(runnerMax)) * time.Millisecond
+	}
+	_, err := w.add(ctx, p, most, key, in)
+	if hasty && p.Rand.IntN(2) == 0 {
+		return
+	}
+	for try := 0; try < instance.AgainTries && agent.OutcomeOf(err) == agent.Undecided && workload.Pace(ctx, p); try++ {
+		_, err = w.add(ctx, p, workload.CallMax, key, in)
+	}
+	if err == nil {
+		w.mu.Lock()
+		w.added[key] = append(w.added[key], in.Name)
+		w.mu.Unlock()
+	}
+}
+
+// count counts up a node that was added.
+func (w *squad) count(ctx context.Context, p *workload.Process, key string) {
+	nodes := w.counted(key)
+	if len(nodes) == 0 {
+		return
+	}
+	node, in := nodes[p.Rand.IntN(len(nodes))], instance.CounterCall{Name: workload.WriteName(p, w.names.Add(1))}
+	_, err := w.increment(ctx, p, key, node, in)
+	in.Again = true
+	for try := 0; try < instance.AgainTries && agent.OutcomeOf(err) == agent.Undecided && workload.Pace(ctx, p); try++ {
+		_, err = w.increment(ctx, p, key, node, in)
+	}
+}
+
+// counted are the nodes of a pod that are counted up.
+func (w *squad) counted(key string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	added := w.added[key]
+	return added[:min(len(added), squadCounted)]
+}
+
+// Final reads every pod, once what runs has ended or had the time for it, and
+// the counters of its nodes.
+func (w *squad) Final(ctx context.Context, p *workload.Process) error {
+	until := time.Now().Add(squadRest)
+	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
+		for {
+			seen, err := w.read(ctx, p, key, squadCall{})
+			if err != nil {
+				return err
+			}
+			if !seen.Running || !time.Now().Before(until) {
+				break
+			}
+			workload.Hang(ctx, workload.FinalRest)
+		}
+		if _, err := w.read(ctx, p, key, squadCall{Final: true}); err != nil {
+			return err
+		}
+		for _, node := range w.counted(key) {
+			if _, err := w.counter(ctx, p, key, node); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,161 @@
+package set
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/workload"
+)
+
+// Check holds every read of a set against every member that was, or may have
+// been, added to it.
+func (w *set) Check(ctx context.Context, h *history.History) check.Result {
+	return Check(ctx, w.Name(), h)
+}
+
+// Check judges the sets of a workload.
+func Check(ctx context.Context, name string, h *history.History) check.Result {
+	total := map[string]int{"acknowledged": 0, "lost": 0, "stale": 0, "never read": 0}
+	r := workload.ByKey(ctx, name, h, func(key string, ops []history.Op, f *workload.Findings) error {
+		s := &judge{key: key, findings: f, added: map[int64]*member{}, counts: total}
+		if err := s.collect(ops); err != nil {
+			return err
+		}
+		for _, op := range ops {
+			if m := s.of[op.ID]; m != nil {
+				s.judge(m)
+			}
+		}
+		return nil
+	})
+	for name, n := range total {
+		r.Counts[name] = n
+	}
+	if unread := total["never read"]; r.Verdict == check.OK && unread > 0 {
+		r.Verdict = check.Unknown
+		r.Why = fmt.Sprintf("%d of %d acknowledged members were never looked for after their return", unread, total["acknowledged"])
+	}
+	return r
+}
+
+// judge is the judgement of one set.
+type judge struct {
+	key      string
+	findings *workload.Findings
+	added    map[int64]*member // by number
+	of       map[int64]*member // by the id of the call that added it
+	reads    []read            // by invocation
+	counts   map[string]int
+}
+
+// member is one that a call was to add.
+type member struct {
+	number int64
+	add    history.Op
+	first  *history.Op // the first read to return with it
+}
+
+type read struct {
+	op      history.Op
+	members map[int64]bool
+}
+
+// collect notes who was added and what was read, and judges what needs no more.
+func (s *judge) collect(ops []history.Op) error {
+	s.of = map[int64]*member{}
+	for _, op := range ops {
+		if op.Call != CallAdd {
+			continue
+		}
+		in, err := history.Decode[In](op.In)
+		if err != nil {
+			return err
+		}
+		m := &member{number: in.Member, add: op}
+		s.added[in.Member], s.of[op.ID] = m, m
+	}
+	for _, op := range ops {
+		if op.Call != workload.CallRead || op.Outcome != history.OK {
+			continue
+		}
+		out, err := history.Decode[Out](op.Out)
+		if err != nil {
+			return err
+		}
+		s.read(op, out)
+	}
+	return nil
+}
+
+func (s *judge) read(op history.Op, out Out) {
+	r := read{op: op, members: make(map[int64]bool, len(out.Members))}
+	for _, wrong := range out.Wrong {
+		s.findings.Add("member from nowhere", s.key, []history.Op{op}, "call %d read %q, which nobody can have added", op.ID, wrong)
+	}
+	for _, number := range out.Members {
+		if r.members[number] {
+			s.findings.Add("duplicate member", s.key, []history.Op{op}, "call %d read member %d twice", op.ID, number)
+		}
+		r.members[number] = true
+		m := s.added[number]
+		switch {
+		case m == nil:
+			s.findings.Add("member from nowhere", s.key, []history.Op{op}, "call %d read member %d, which nobody added", op.ID, number)
+			continue
+		case m.add.Outcome == history.Refused:
+			s.findings.Add("refused member is there", s.key, []history.Op{m.add, op}, "call %d was refused (%s), and call %d read its member %d", m.add.ID, m.add.Code, op.ID, number)
+		case op.Return < m.add.Invoke:
+			s.findings.Add("read before it was added", s.key, []history.Op{m.add, op}, "call %d read member %d and returned before call %d was made to add it", op.ID, number, m.add.ID)
+		}
+		if m.first == nil || op.Return < m.first.Return {
+			m.first = &op
+		}
+	}
+	s.reads = append(s.reads, r)
+}
+
+// judge: once a member is known to be there, by its acknowledgement or because
+// somebody has read it, every read from then on has it.
+func (s *judge) judge(m *member) {
+	known, by := history.Never, m.add
+	if m.add.Outcome == history.OK {
+		s.counts["acknowledged"]++
+		known = m.add.Return
+	}
+	if m.first != nil && m.first.Return < known {
+		known, by = m.first.Return, *m.first
+	}
+	if known == history.Never {
+		return
+	}
+	var without, last *history.Op
+	for i := range s.reads {
+		r := &s.reads[i]
+		if r.op.Invoke <= known {
+			continue
+		}
+		last = nil
+		if !r.members[m.number] {
+			without, last = &r.op, &r.op
+		}
+	}
+	s.tell(m, by, known, without, last)
+}
+
+// tell adds the finding of a member that a read was without, if any was; last
+// is the last of them, if no read had it after that.
+func (s *judge) tell(m *member, by history.Op, known time.Duration, without, last *history.Op) {
+	switch {
+	case last != nil:
+		s.counts["lost"]++
+		s.findings.Add("lost member", s.key, []history.Op{m.add, by, *last}, "member %d was there when call %d returned, and no more in call %d or later", m.number, by.ID, last.ID)
+	case without != nil:
+		s.counts["stale"]++
+		s.findings.Add("stale read", s.key, []history.Op{m.add, by, *without}, "member %d was there when call %d returned, and not in call %d, invoked later", m.number, by.ID, without.ID)
+	case m.add.Outcome == history.OK && (len(s.reads) == 0 || s.reads[len(s.reads)-1].op.Invoke <= known):
+		s.counts["never read"]++
+	}
+}

@@ -1,0 +1,196 @@
+package timer
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/workload"
+)
+
+// Check holds every read of an instance's thread and timers against what was
+// set and cancelled, and the last one against what must have fired by then.
+func (w *timer) Check(ctx context.Context, h *history.History) check.Result {
+	shifted := false // a clock that jumps passes over more occurrences than are caught up with
+	for _, e := range h.Events {
+		shifted = shifted || e.Kind == history.EventFault && e.Name == "clock"
+	}
+	unread, fired := 0, 0
+	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
+		if key == "" {
+			return nil
+		}
+		a := &alarms{key: key, findings: f, set: map[string]*alarm{}, shifted: shifted}
+		if err := a.judge(ops); err != nil {
+			return err
+		}
+		if a.last == nil {
+			unread++
+		}
+		fired += a.fired
+		return nil
+	})
+	r.Counts["occurrences that fired"] = fired
+	if r.Verdict == check.OK && unread > 0 {
+		r.Verdict, r.Why = check.Unknown, "not every key was read at the end"
+	}
+	return r
+}
+
+// alarms is the judgement of one instance's timers.
+type alarms struct {
+	key      string
+	findings *workload.Findings
+	set      map[string]*alarm // :: name → it
+	last     *history.Op       // the final read
+	fired    int               // as of that
+	shifted  bool
+}
+
+// alarm is one timer.
+type alarm struct {
+	timerCall
+	op      history.Op  // that set it
+	pended  *history.Op // a cancel that found it pending
+	missed  *history.Op // one that was asked for once it was set, and did not
+	dubious bool        // a cancel whose outcome is unknown, or that may have come before it was set
+}
+
+func (a *alarms) judge(ops []history.Op) error {
+	for _, op := range ops {
+		if op.Call != callSet {
+			continue
+		}
+		in, err := history.Decode[timerCall](op.In)
+		if err != nil {
+			return err
+		}
+		a.set[in.Name] = &alarm{timerCall: in, op: op}
+	}
+	for _, op := range ops {
+		if op.Call != callCancel {
+			continue
+		}
+		if err := a.cancelled(op); err != nil {
+			return err
+		}
+	}
+	for _, op := range ops {
+		if op.Call != workload.CallRead && op.Call != callFinal || op.Outcome != history.OK {
+			continue
+		}
+		seen, err := history.Decode[timersSeen](op.Out)
+		if err != nil {
+			return err
+		}
+		times := a.judgeRead(op, seen)
+		if op.Call == callFinal {
+			a.last, a.fired = &op, len(seen.Fired)
+			a.judgeLast(op, times)
+		}
+	}
+	return nil
+}
+
+func (a *alarms) cancelled(op history.Op) error {
+	in, err := history.Decode[timerCall](op.In)
+	if err != nil {
+		return err
+	}
+	t := a.set[in.Name]
+	if t == nil || op.Outcome == history.Refused {
+		return nil
+	}
+	if op.Outcome == history.Unknown {
+		t.dubious = true
+		return nil
+	}
+	out, err := history.Decode[timersSeen](op.Out)
+	if err != nil {
+		return err
+	}
+	switch {
+	case out.Existed && t.pended != nil:
+		a.findings.Add("cancelled twice", a.key, []history.Op{*t.pended, op}, "calls %d and %d both found timer %s pending, and cancelled it", t.pended.ID, op.ID, in.Name)
+	case out.Existed:
+		t.pended = &op
+	case t.op.Outcome == history.OK && t.op.Return < op.Invoke:
+		t.missed = &op
+	default:
+		t.dubious = true
+	}
+	return nil
+}
+
+// judgeRead judges a read by itself: nothing has fired that was not to, or too
+// often, or too early. It tells how often each timer has.
+func (a *alarms) judgeRead(op history.Op, seen timersSeen) (times map[string]int) {
+	times = map[string]int{}
+	for _, e := range seen.Fired {
+		times[e.Name]++
+		t := a.set[e.Name]
+		switch {
+		case t == nil:
+			a.findings.Add("fired from nowhere", a.key, []history.Op{op}, "call %d found an occurrence of %s, which nobody set", op.ID, e.Name)
+		case t.op.Outcome == history.Refused:
+			a.findings.Add("refused but fired", a.key, []history.Op{t.op, op}, "call %d was refused, and call %d found an occurrence of its timer %s", t.op.ID, op.ID, e.Name)
+		case t.Every:
+		case times[e.Name] > 1:
+			a.findings.Add("fired twice", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times; it was to fire once", op.ID, e.Name, times[e.Name])
+		case e.At < t.At:
+			a.findings.Add("fired early", a.key, []history.Op{t.op, op}, "call %d found timer %s fired at %d; it was set for %d", op.ID, e.Name, e.At, t.At)
+		case t.pended != nil:
+			a.findings.Add("cancelled but fired", a.key, []history.Op{t.op, *t.pended, op}, "call %d found timer %s pending and cancelled it, and call %d found that it fired",
+				t.pended.ID, e.Name, op.ID)
+		}
+	}
+	for _, p := range seen.Pending {
+		a.judgePending(op, p, times[p.Name])
+	}
+	return times
+}
+
+// judgePending: a timer has fired as often as it has been acknowledged.
+func (a *alarms) judgePending(op history.Op, p timerSeen, times int) {
+	t := a.set[p.Name]
+	switch {
+	case t == nil:
+		a.findings.Add("timer from nowhere", a.key, []history.Op{op}, "call %d found timer %s, which nobody set", op.ID, p.Name)
+	case !t.Every && times > 0:
+		a.findings.Add("fired and not acknowledged", a.key, []history.Op{t.op, op}, "call %d found timer %s pending, and fired", op.ID, p.Name)
+	case t.Every:
+		a.judgeEvery(op, t, p, times)
+	}
+}
+
+// judgeEvery: each second from the first one after it was set up to the pending
+// one is an occurrence.
+func (a *alarms) judgeEvery(op history.Op, t *alarm, p timerSeen, times int) {
+	due := int64(0)
+	if p.Next > 0 {
+		due = p.Next/1000 - p.Set/1000 - 1
+	}
+	switch {
+	case int64(times) > due:
+		a.findings.Add("fired twice", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times, and %d seconds acknowledged", op.ID, p.Name, times, due)
+	case int64(times) < due && !a.shifted:
+		a.findings.Add("occurrence lost", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times, and %d seconds acknowledged", op.ID, p.Name, times, due)
+	}
+}
+
+// judgeLast: what was to fire once and was not cancelled has fired.
+func (a *alarms) judgeLast(op history.Op, times map[string]int) {
+	for _, name := range slices.Sorted(maps.Keys(a.set)) {
+		t := a.set[name]
+		if t.Every || times[name] > 0 || t.op.Outcome != history.OK || t.pended != nil || t.dubious {
+			continue
+		}
+		shown := []history.Op{t.op, op}
+		if t.missed != nil {
+			shown = []history.Op{t.op, *t.missed, op}
+		}
+		a.findings.Add("occurrence lost", a.key, shown, "call %d set timer %s, which nobody cancelled, and it had not fired by call %d", t.op.ID, name, op.ID)
+	}
+}

@@ -1,0 +1,146 @@
+// Package timer drives timers of live instances, and checks that each occurrence
+// has its turn exactly once.
+package timer
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/jepsen/workload"
+)
+
+// timer sets timers of live instances, which fire once or every second, and
+// cancels some. What fires leaves an entry with the timer's name in the
+// instance's thread, in the commit that acknowledges the occurrence: so at each
+// index thread and timers together tell how often each has fired.
+type timer struct {
+	keys    *workload.Keys
+	names   atomic.Int64 // timers so far; numbers them
+	managed workload.Managed
+
+	mu  sync.Mutex
+	set map[string][]string // :: key → timers that somebody was to set, oldest first; guarded by mu
+}
+
+const (
+	alarmPrefix   = "alarm"
+	alarmWidth    = 4
+	alarmCallsMax = 150
+	alarmManager  = "alarms"
+	alarmAhead    = 2500 * time.Millisecond // at most, of a timer that fires once
+	alarmsNewest  = 10                      // of a key, which are cancelled
+	everySecond   = "* * * * * *"
+)
+
+// New returns workload timer.
+func New() workload.Workload {
+	return &timer{
+		keys: workload.NewSharedKeys(alarmPrefix, alarmWidth, alarmCallsMax), set: map[string][]string{},
+		managed: workload.Managed{Manager: agent.Manager{
+			Name: alarmManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: workload.CounterIdle,
+		}},
+	}
+}
+
+func (*timer) Name() string { return "timer" }
+
+func (*timer) About() string {
+	return "timers of live instances, set, fired and cancelled while owners and leaders change: each occurrence has its turn exactly once, and none is lost"
+}
+
+// The calls. A callFinal is the last read of a key, once all that fires once has
+// fired, or would not.
+const (
+	callSet    = "set"
+	callCancel = "cancel"
+	callFinal  = "final"
+)
+
+// timerCall sets or cancels a timer by its name, which no other has.
+type timerCall struct {
+	Name  string `json:"name,omitempty"`
+	At    int64  `json:"at,omitempty"`    // Unix ms; of one that fires once
+	Every bool   `json:"every,omitempty"` // second; otherwise it fires once
+}
+
+// timersSeen is how a call left or found an instance's timers.
+type timersSeen struct {
+	Existed bool         `json:"existed,omitempty"` // of a cancel: it pended still
+	Pending []timerSeen  `json:"pending,omitempty"`
+	Fired   []timerFired `json:"fired,omitempty"` // the thread's entries
+}
+
+// timerSeen is a timer: its next occurrence and when it was set, in Unix ms.
+type timerSeen struct {
+	Name  string `json:"name"`
+	Every bool   `json:"every,omitempty"`
+	Next  int64  `json:"next"` // 0 where it has not been reckoned yet
+	Set   int64  `json:"set"`
+}
+
+// timerFired is an entry that an occurrence left, and the log's time of it.
+type timerFired struct {
+	Name string `json:"name"`
+	At   int64  `json:"at"`
+}
+
+func (w *timer) Run(ctx context.Context, p *workload.Process) {
+	for workload.Pace(ctx, p) {
+		key := w.keys.Pick(p)
+		if !w.managed.Set(ctx, p) {
+			continue
+		}
+		switch draw := p.Rand.IntN(20); {
+		case draw < 8:
+			in := timerCall{At: time.Now().Add(time.Duration(p.Rand.Int64N(int64(alarmAhead)))).UnixMilli()}
+			_, _ = w.put(ctx, p, key, in)
+		case draw == 8:
+			_, _ = w.put(ctx, p, key, timerCall{Every: true})
+		case draw < 13:
+			if name := w.some(p, key); name != "" {
+				_, _ = w.cancel(ctx, p, key, name)
+			}
+		default:
+			_, _ = w.read(ctx, p, workload.CallRead, key)
+		}
+	}
+}
+
+// some is one of the newest timers of a key.
+func (w *timer) some(p *workload.Process, key string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names := w.set[key]
+	if len(names) == 0 {
+		return ""
+	}
+	return names[len(names)-1-p.Rand.IntN(min(len(names), alarmsNewest))]
+}
+
+const alarmTries = 100 // at a final read, each after workload.FinalRest: longer than the waits between attempts
+
+// Final cancels what would fire for ever, waits until the others have fired, and
+// reads what is there.
+func (w *timer) Final(ctx context.Context, p *workload.Process) error {
+	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
+		for try := 1; ; try++ {
+			seen, err := w.read(ctx, p, workload.CallRead, key)
+			if err != nil {
+				return err
+			}
+			if len(seen.Pending) == 0 || try == alarmTries || ctx.Err() != nil {
+				_, err = w.read(ctx, p, callFinal, key)
+				return err
+			}
+			for _, t := range seen.Pending {
+				if t.Every {
+					_, _ = w.cancel(ctx, p, key, t.Name)
+				}
+			}
+			workload.Hang(ctx, workload.FinalRest)
+		}
+	})
+}
