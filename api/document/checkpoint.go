@@ -136,7 +136,7 @@ type putCheckpointOp struct {
 	CheckpointBody
 }
 
-func (o *putCheckpointOp) op() (agent.Op, error) { return o.CheckpointBody.ToOp(o.Key) }
+func (o *putCheckpointOp) op() (agent.Op, error) { return o.ToOp(o.Key) }
 
 type patchCheckpointOp struct {
 	opName

@@ -66,7 +66,7 @@ type takeClaimOp struct {
 	TakeBody
 }
 
-func (o *takeClaimOp) op() (agent.Op, error) { return o.TakeBody.ToOp(o.Claim) }
+func (o *takeClaimOp) op() (agent.Op, error) { return o.ToOp(o.Claim) }
 
 type renewClaimOp struct {
 	opName
@@ -74,7 +74,7 @@ type renewClaimOp struct {
 	RenewBody
 }
 
-func (o *renewClaimOp) op() (agent.Op, error) { return o.RenewBody.ToOp(o.Claim) }
+func (o *renewClaimOp) op() (agent.Op, error) { return o.ToOp(o.Claim) }
 
 type releaseClaimOp struct {
 	opName
@@ -82,4 +82,4 @@ type releaseClaimOp struct {
 	ReleaseBody
 }
 
-func (o *releaseClaimOp) op() (agent.Op, error) { return o.ReleaseBody.ToOp(o.Claim) }
+func (o *releaseClaimOp) op() (agent.Op, error) { return o.ToOp(o.Claim) }

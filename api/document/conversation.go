@@ -168,12 +168,9 @@ func (o *saveConversationOp) op() (agent.Op, error) {
 }
 
 func (o *setInterruptedOp) op() (agent.Op, error) { return o.ToOp(o.ConversationID), nil }
-
-func (o *pendMessageOp) op() (agent.Op, error) { return o.ToOp(o.ConversationID), nil }
-
-func (o *saveMessagesOp) op() (agent.Op, error) { return o.ToOp(o.ConversationID), nil }
-
-func (o *updateMessageOp) op() (agent.Op, error) { return o.ToOp(o.ConversationID, o.MessageID), nil }
+func (o *pendMessageOp) op() (agent.Op, error)    { return o.ToOp(o.ConversationID), nil }
+func (o *saveMessagesOp) op() (agent.Op, error)   { return o.ToOp(o.ConversationID), nil }
+func (o *updateMessageOp) op() (agent.Op, error)  { return o.ToOp(o.ConversationID, o.MessageID), nil }
 
 func (o *deleteConversationOp) op() (agent.Op, error) {
 	seal, err := Duration("seal_ms", o.SealMS)

@@ -28,7 +28,6 @@ func Duration(field string, ms uint64) (time.Duration, error) {
 type bodyError struct{ err *agent.Error }
 
 func (e *bodyError) Error() string { return e.err.Error() }
-
 func (e *bodyError) Unwrap() error { return e.err }
 
 // Decode reads a document into a value, as strictjson does. Its errors name the

@@ -127,4 +127,4 @@ type appendThreadOp struct {
 	AppendBody
 }
 
-func (o *appendThreadOp) op() (agent.Op, error) { return o.AppendBody.ToOp(o.Thread), nil }
+func (o *appendThreadOp) op() (agent.Op, error) { return o.ToOp(o.Thread), nil }

@@ -52,4 +52,4 @@ type forkAgentOp struct {
 	ForkAgentBody
 }
 
-func (o *forkAgentOp) op() (agent.Op, error) { return o.ForkAgentBody.ToOp(o.Agent), nil }
+func (o *forkAgentOp) op() (agent.Op, error) { return o.ToOp(o.Agent), nil }

@@ -101,7 +101,7 @@ type putManagerOp struct {
 	ManagerBody
 }
 
-func (o *putManagerOp) op() (agent.Op, error) { return o.ManagerBody.ToOp(o.Name) }
+func (o *putManagerOp) op() (agent.Op, error) { return o.ToOp(o.Name) }
 
 type deleteManagerOp struct {
 	opName

@@ -87,7 +87,7 @@ type writeMemoryOp struct {
 	MemoryBody
 }
 
-func (o *writeMemoryOp) op() (agent.Op, error) { return o.MemoryBody.ToOp(o.AgentID, o.ID) }
+func (o *writeMemoryOp) op() (agent.Op, error) { return o.ToOp(o.AgentID, o.ID) }
 
 type deleteMemoryOp struct {
 	opName

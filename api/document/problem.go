@@ -35,23 +35,15 @@ type Problem struct {
 	RetryAfterMS *int64   `json:"retry_after_ms,omitempty" doc:"overloaded: when to come back"`
 }
 
-func withField(p *Problem, e *agent.Error) { p.Field = wireField(e.Field) }
-
-func withLimit(p *Problem, e *agent.Error) { p.Field, p.Limit = wireField(e.Field), e.Limit }
-
-func withSeq(p *Problem, e *agent.Error) { p.Seq = &e.Seq }
-
-func withRevision(p *Problem, e *agent.Error) { p.Revision = &e.Revision }
-
-func withHolder(p *Problem, e *agent.Error) { p.Epoch, p.Holder = &e.Epoch, &e.Holder }
-
+func withField(p *Problem, e *agent.Error)       { p.Field = wireField(e.Field) }
+func withLimit(p *Problem, e *agent.Error)       { p.Field, p.Limit = wireField(e.Field), e.Limit }
+func withSeq(p *Problem, e *agent.Error)         { p.Seq = &e.Seq }
+func withRevision(p *Problem, e *agent.Error)    { p.Revision = &e.Revision }
+func withHolder(p *Problem, e *agent.Error)      { p.Epoch, p.Holder = &e.Epoch, &e.Holder }
 func withIncarnation(p *Problem, e *agent.Error) { p.Incarnation = &e.Incarnation }
-
-func withFloor(p *Problem, e *agent.Error) { p.Floor = &e.Floor }
-
-func withReason(p *Problem, e *agent.Error) { p.Reason = &e.Reason }
-
-func withRetry(p *Problem, e *agent.Error) { p.RetryAfterMS = &e.RetryAfterMS }
+func withFloor(p *Problem, e *agent.Error)       { p.Floor = &e.Floor }
+func withReason(p *Problem, e *agent.Error)      { p.Reason = &e.Reason }
+func withRetry(p *Problem, e *agent.Error)       { p.RetryAfterMS = &e.RetryAfterMS }
 
 func withRevisionThere(p *Problem, e *agent.Error) {
 	if e.Revision != 0 { // some things that exist have none

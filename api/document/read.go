@@ -79,31 +79,22 @@ type (
 	}
 )
 
-func (r getValueRead) read() agent.Read { return &agent.GetValue{Key: r.Key} }
-
+func (r getValueRead) read() agent.Read          { return &agent.GetValue{Key: r.Key} }
 func (r checkpointHistoryRead) read() agent.Read { return &agent.CheckpointHistory{Key: r.Key} }
 
 func (r getCheckpointRead) read() agent.Read {
 	return &agent.GetCheckpoint{Key: r.Key, Revision: r.Revision}
 }
 
-func (r getThreadRead) read() agent.Read { return &agent.GetThread{Thread: r.Thread} }
-
-func (r verifyThreadRead) read() agent.Read { return &agent.VerifyThread{Thread: r.Thread} }
-
-func (r listValuesRead) read() agent.Read { return &agent.ListValues{Page: r.page()} }
-
+func (r getThreadRead) read() agent.Read       { return &agent.GetThread{Thread: r.Thread} }
+func (r verifyThreadRead) read() agent.Read    { return &agent.VerifyThread{Thread: r.Thread} }
+func (r listValuesRead) read() agent.Read      { return &agent.ListValues{Page: r.page()} }
 func (r listCheckpointsRead) read() agent.Read { return &agent.ListCheckpoints{Page: r.page()} }
-
-func (r listThreadsRead) read() agent.Read { return &agent.ListThreads{Page: r.page()} }
-
-func (r listScopesRead) read() agent.Read { return &agent.ListScopes{Page: r.page()} }
-
-func (r listClaimsRead) read() agent.Read { return &agent.ListClaims{Page: r.page()} }
-
-func (r getClaimRead) read() agent.Read { return &agent.GetClaim{Claim: r.Claim} }
-
-func (getScopeRead) read() agent.Read { return &agent.GetScope{} }
+func (r listThreadsRead) read() agent.Read     { return &agent.ListThreads{Page: r.page()} }
+func (r listScopesRead) read() agent.Read      { return &agent.ListScopes{Page: r.page()} }
+func (r listClaimsRead) read() agent.Read      { return &agent.ListClaims{Page: r.page()} }
+func (r getClaimRead) read() agent.Read        { return &agent.GetClaim{Claim: r.Claim} }
+func (getScopeRead) read() agent.Read          { return &agent.GetScope{} }
 
 func (r thawRead) read() agent.Read {
 	return &agent.Thaw{Key: r.Key, Revision: r.Revision, Tail: r.Tail}
@@ -115,46 +106,38 @@ func (r loadEntriesRead) read() agent.Read {
 	return &agent.LoadEntries{Thread: r.Thread, From: r.From, To: r.To, Tail: r.Tail, AtRev: r.AtRev, Kinds: r.Kinds, Limit: r.Limit}
 }
 
-// newRead makes an empty read.
-func newRead[T any, P interface {
-	*T
-	wireRead
-}]() wireRead {
-	return P(new(T))
-}
-
 // wireReads are the reads by name.
 var wireReads = map[string]func() wireRead{
-	"get_value":          newRead[getValueRead],
-	"list_values":        newRead[listValuesRead],
-	"get_checkpoint":     newRead[getCheckpointRead],
-	"list_checkpoints":   newRead[listCheckpointsRead],
-	"checkpoint_history": newRead[checkpointHistoryRead],
-	"get_thread":         newRead[getThreadRead],
-	"list_threads":       newRead[listThreadsRead],
-	"load_entries":       newRead[loadEntriesRead],
-	"get_entry":          newRead[getEntryRead],
-	"verify_thread":      newRead[verifyThreadRead],
-	"thaw":               newRead[thawRead],
-	"list_scopes":        newRead[listScopesRead],
-	"get_scope":          newRead[getScopeRead],
-	"get_claim":          newRead[getClaimRead],
-	"list_claims":        newRead[listClaimsRead],
-	"get_session":        newRead[getSessionRead],
-	"list_sessions":      newRead[listSessionsRead],
-	"get_review":         newRead[getReviewRead],
-	"list_reviews":       newRead[listReviewsRead],
-	"get_manager":        newRead[getManagerRead],
-	"list_managers":      newRead[listManagersRead],
-	"get_memory":         newRead[getMemoryRead],
-	"list_memories":      newRead[listMemoriesRead],
-	"recall":             newRead[recallRead],
-	"get_timer":          newRead[getTimerRead],
-	"list_timers":        newRead[listTimersRead],
-	"get_conversation":   newRead[getConversationRead],
-	"list_conversations": newRead[listConversationsRead],
-	"list_messages":      newRead[listMessagesRead],
-	"get_erasure":        newRead[getErasureRead],
+	"get_value":          func() wireRead { return new(getValueRead) },
+	"list_values":        func() wireRead { return new(listValuesRead) },
+	"get_checkpoint":     func() wireRead { return new(getCheckpointRead) },
+	"list_checkpoints":   func() wireRead { return new(listCheckpointsRead) },
+	"checkpoint_history": func() wireRead { return new(checkpointHistoryRead) },
+	"get_thread":         func() wireRead { return new(getThreadRead) },
+	"list_threads":       func() wireRead { return new(listThreadsRead) },
+	"load_entries":       func() wireRead { return new(loadEntriesRead) },
+	"get_entry":          func() wireRead { return new(getEntryRead) },
+	"verify_thread":      func() wireRead { return new(verifyThreadRead) },
+	"thaw":               func() wireRead { return new(thawRead) },
+	"list_scopes":        func() wireRead { return new(listScopesRead) },
+	"get_scope":          func() wireRead { return new(getScopeRead) },
+	"get_claim":          func() wireRead { return new(getClaimRead) },
+	"list_claims":        func() wireRead { return new(listClaimsRead) },
+	"get_session":        func() wireRead { return new(getSessionRead) },
+	"list_sessions":      func() wireRead { return new(listSessionsRead) },
+	"get_review":         func() wireRead { return new(getReviewRead) },
+	"list_reviews":       func() wireRead { return new(listReviewsRead) },
+	"get_manager":        func() wireRead { return new(getManagerRead) },
+	"list_managers":      func() wireRead { return new(listManagersRead) },
+	"get_memory":         func() wireRead { return new(getMemoryRead) },
+	"list_memories":      func() wireRead { return new(listMemoriesRead) },
+	"recall":             func() wireRead { return new(recallRead) },
+	"get_timer":          func() wireRead { return new(getTimerRead) },
+	"list_timers":        func() wireRead { return new(listTimersRead) },
+	"get_conversation":   func() wireRead { return new(getConversationRead) },
+	"list_conversations": func() wireRead { return new(listConversationsRead) },
+	"list_messages":      func() wireRead { return new(listMessagesRead) },
+	"get_erasure":        func() wireRead { return new(getErasureRead) },
 }
 
 // ReadTypes returns the types of the documents of all reads, by name.

@@ -11,7 +11,7 @@ type putSessionOp struct {
 	SessionBody
 }
 
-func (o *putSessionOp) op() (agent.Op, error) { return o.SessionBody.ToOp(o.Session), nil }
+func (o *putSessionOp) op() (agent.Op, error) { return o.ToOp(o.Session), nil }
 
 type claimSessionOp struct {
 	opName
@@ -19,7 +19,7 @@ type claimSessionOp struct {
 	ClaimSessionBody
 }
 
-func (o *claimSessionOp) op() (agent.Op, error) { return o.ClaimSessionBody.ToOp(o.Session) }
+func (o *claimSessionOp) op() (agent.Op, error) { return o.ToOp(o.Session) }
 
 type resumeSessionOp struct {
 	opName
@@ -43,7 +43,7 @@ type checkpointSessionOp struct {
 	CheckpointSessionBody
 }
 
-func (o *checkpointSessionOp) op() (agent.Op, error) { return o.CheckpointSessionBody.ToOp(o.Session) }
+func (o *checkpointSessionOp) op() (agent.Op, error) { return o.ToOp(o.Session) }
 
 // commitSessionOp has what the turn leaves behind beside the session's name.
 type commitSessionOp struct {
@@ -64,7 +64,7 @@ type renewSessionOp struct {
 	RenewSessionBody
 }
 
-func (o *renewSessionOp) op() (agent.Op, error) { return o.RenewSessionBody.ToOp(o.Session) }
+func (o *renewSessionOp) op() (agent.Op, error) { return o.ToOp(o.Session) }
 
 type cancelSessionOp struct {
 	opName
@@ -72,7 +72,7 @@ type cancelSessionOp struct {
 	CancelSessionBody
 }
 
-func (o *cancelSessionOp) op() (agent.Op, error) { return o.CancelSessionBody.ToOp(o.Session), nil }
+func (o *cancelSessionOp) op() (agent.Op, error) { return o.ToOp(o.Session), nil }
 
 type forkSessionOp struct {
 	opName
@@ -80,7 +80,7 @@ type forkSessionOp struct {
 	ForkSessionBody
 }
 
-func (o *forkSessionOp) op() (agent.Op, error) { return o.ForkSessionBody.ToOp(o.Session), nil }
+func (o *forkSessionOp) op() (agent.Op, error) { return o.ToOp(o.Session), nil }
 
 type deleteSessionOp struct {
 	opName
@@ -101,7 +101,7 @@ type decideReviewOp struct {
 	DecideBody
 }
 
-func (o *decideReviewOp) op() (agent.Op, error) { return o.DecideBody.ToOp(o.Review), nil }
+func (o *decideReviewOp) op() (agent.Op, error) { return o.ToOp(o.Review), nil }
 
 type (
 	getSessionRead struct {

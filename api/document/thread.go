@@ -33,7 +33,7 @@ type compactThreadOp struct {
 	CompactBody
 }
 
-func (o *compactThreadOp) op() (agent.Op, error) { return o.CompactBody.ToOp(o.Thread), nil }
+func (o *compactThreadOp) op() (agent.Op, error) { return o.ToOp(o.Thread), nil }
 
 type forkThreadOp struct {
 	opName
@@ -41,7 +41,7 @@ type forkThreadOp struct {
 	ForkBody
 }
 
-func (o *forkThreadOp) op() (agent.Op, error) { return o.ForkBody.ToOp(o.Thread), nil }
+func (o *forkThreadOp) op() (agent.Op, error) { return o.ToOp(o.Thread), nil }
 
 // Thread is a thread's meta.
 type Thread struct {

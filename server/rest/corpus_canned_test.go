@@ -294,5 +294,6 @@ func fillValue(v reflect.Value, name string, n *int) {
 				fillValue(v.Field(i), field.Name, n)
 			}
 		}
+	default: // the others are in no document
 	}
 }
