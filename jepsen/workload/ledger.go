@@ -18,7 +18,7 @@ type Ledger struct {
 	Ops        []history.Op
 	Findings   *Findings
 	Author     map[Write]int     // → the call, by its place in ops
-	Home       map[string]string // :: a write that may go to any object → where it was first seen
+	FirstSeen  map[string]string // :: a write that may go to any object → where it was first seen
 	objects    map[string]*Object
 	Disordered bool // a version has two writers, or one that nobody knows: there is no order to judge
 }
@@ -36,7 +36,7 @@ type Object struct {
 
 // NewLedger returns a ledger of the key, whose calls are ops. Findings go to f.
 func NewLedger(key string, ops []history.Op, f *Findings) *Ledger {
-	return &Ledger{Key: key, Ops: ops, Findings: f, Author: map[Write]int{}, Home: map[string]string{}, objects: map[string]*Object{}}
+	return &Ledger{Key: key, Ops: ops, Findings: f, Author: map[Write]int{}, FirstSeen: map[string]string{}, objects: map[string]*Object{}}
 }
 
 // Authored notes that a call was to make a write to an object. "" stands for
@@ -64,12 +64,12 @@ func (l *Ledger) Saw(name, in string, version uint64, witness int) {
 	o := l.Object(in)
 	other, taken := o.Names[version]
 	before, again := o.Version[name]
-	home, elsewhere := l.Home[name]
+	first, elsewhere := l.FirstSeen[name]
 	switch {
-	case elsewhere && home != in:
+	case elsewhere && first != in:
 		l.Disordered = true
 		l.Findings.Add("applied twice", l.Key, l.Of(author, witness),
-			"%q is in %s, and in %s, as %s shows", name, home, in, NameOf(l.Ops[witness]))
+			"%q is in %s, and in %s, as %s shows", name, first, in, NameOf(l.Ops[witness]))
 		return
 	case taken && other == name:
 		return
@@ -90,7 +90,7 @@ func (l *Ledger) Saw(name, in string, version uint64, witness int) {
 	}
 	o.Names[version], o.Version[name] = name, version
 	if _, anywhere := l.Author[Write{"", name}]; anywhere {
-		l.Home[name] = in
+		l.FirstSeen[name] = in
 	}
 }
 

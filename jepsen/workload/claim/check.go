@@ -23,9 +23,9 @@ const (
 // its epochs, by the log's indexes, by real time where that alone shows that a
 // holding stood or had ended, and by one order of all calls.
 func (*claim) Check(ctx context.Context, h *history.History) check.Result {
-	still, leaders := workload.CalmOf(h), LeadersOf(h)
+	faultFree, leaders := workload.FaultFreeOf(h), LeadersOf(h)
 	return workload.ByKey(ctx, "claim", h, func(key string, ops []history.Op, f *workload.Findings) error {
-		c := NewClaimed(key, ops, f, still, leaders)
+		c := NewClaimed(key, ops, f, faultFree, leaders)
 		if err := c.load(); err != nil {
 			return err
 		}
@@ -45,20 +45,20 @@ func (*claim) Check(ctx context.Context, h *history.History) check.Result {
 // Claimed is the history of one claim. Calls go by their place in it.
 type Claimed struct {
 	*workload.Ledger
-	calm    workload.Calm
-	leaders []history.Event
-	Changes map[int]*Changed // takes, renewals, releases
-	Gets    map[int]*Seen
-	Writes  map[int]*Fenced
-	Loads   map[int]*FencedSeen
-	began   map[uint64]int // :: epoch → the call that began its holding
+	faultFree workload.FaultFree
+	leaders   []history.Event
+	Changes   map[int]*Changed // takes, renewals, releases
+	Gets      map[int]*Seen
+	Writes    map[int]*Fenced
+	Loads     map[int]*FencedSeen
+	began     map[uint64]int // :: epoch → the call that began its holding
 }
 
 // NewClaimed returns the history of the claim key, whose calls are ops. Findings go
 // to f.
-func NewClaimed(key string, ops []history.Op, f *workload.Findings, still workload.Calm, leaders []history.Event) *Claimed {
+func NewClaimed(key string, ops []history.Op, f *workload.Findings, faultFree workload.FaultFree, leaders []history.Event) *Claimed {
 	return &Claimed{
-		Ledger: workload.NewLedger(key, ops, f), calm: still, leaders: leaders, Changes: map[int]*Changed{}, Gets: map[int]*Seen{},
+		Ledger: workload.NewLedger(key, ops, f), faultFree: faultFree, leaders: leaders, Changes: map[int]*Changed{}, Gets: map[int]*Seen{},
 		Writes: map[int]*Fenced{}, Loads: map[int]*FencedSeen{}, began: map[uint64]int{},
 	}
 }

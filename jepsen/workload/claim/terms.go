@@ -109,7 +109,7 @@ func (c *Claimed) judgeStanding(t *term, arm, call int) {
 // undisturbed tells whether nothing was wrong and nobody else came to lead in
 // a stretch of time: a new leader gives all holdings their full ttl again.
 func (c *Claimed) undisturbed(from, to time.Duration) bool {
-	return c.calm.Between(from, to) && !slices.ContainsFunc(c.leaders, func(e history.Event) bool { return from <= e.At && e.At <= to+seenWithin })
+	return c.faultFree.Between(from, to) && !slices.ContainsFunc(c.leaders, func(e history.Event) bool { return from <= e.At && e.At <= to+seenWithin })
 }
 
 // turnedAway tells whether a call was refused for the want of its holding, by

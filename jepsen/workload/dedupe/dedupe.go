@@ -22,7 +22,7 @@ import (
 // so that a second application shows twice.
 type dedupe struct {
 	keys   *workload.Keys
-	board  board
+	pool   requestPool
 	tokens atomic.Int64 // entries so far; numbers them
 }
 
@@ -81,16 +81,16 @@ func (w *dedupe) Run(ctx context.Context, p *workload.Process) {
 		switch kind := p.Rand.IntN(20); {
 		case kind < 5:
 			key := w.keys.Pick(p)
-			w.attempt(ctx, p, w.board.post(p, key, w.draw(p, key)))
+			w.attempt(ctx, p, w.pool.post(p, key, w.draw(p, key)))
 		case kind < 13:
-			if r := w.board.pick(p); r != nil {
+			if r := w.pool.pick(p); r != nil {
 				w.attempt(ctx, p, r)
 			}
 		case kind < 17:
 			key := w.keys.Pick(p)
 			_, _ = w.commit(ctx, p, workload.CallCommit, key, w.draw(p, key))
 		case kind < 18:
-			if r := w.board.pick(p); r != nil && r.answered.Load() {
+			if r := w.pool.pick(p); r != nil && r.answered.Load() {
 				other := r.in
 				other.Token = w.tokens.Add(1)
 				_, _ = w.commit(ctx, p, callMismatch, r.key, other)
@@ -107,7 +107,7 @@ func (w *dedupe) Run(ctx context.Context, p *workload.Process) {
 func (w *dedupe) draw(p *workload.Process, key string) dedupeIn {
 	in := dedupeIn{Token: w.tokens.Add(1)}
 	if p.Rand.IntN(4) == 0 {
-		rev := w.board.rev(key)
+		rev := w.pool.rev(key)
 		in.Rev = &rev
 	}
 	return in
@@ -125,7 +125,7 @@ func (w *dedupe) attempt(ctx context.Context, p *workload.Process, r *request) {
 		return
 	}
 	r.answered.Store(true)
-	w.board.tell(r.key, out.Rev)
+	w.pool.tell(r.key, out.Rev)
 }
 
 func (w *dedupe) commit(ctx context.Context, p *workload.Process, call, key string, in dedupeIn) (dedupeOut, error) {

@@ -175,10 +175,10 @@ func TestDedupeExecutions(t *testing.T) {
 	})
 }
 
-// TestTheBoardSharesRequests: all processes find each other's requests, ids are
+// TestThePoolSharesRequests: all processes find each other's requests, ids are
 // used once, and Low never passes a request that is still up.
-func TestTheBoardSharesRequests(t *testing.T) {
-	var b board
+func TestThePoolSharesRequests(t *testing.T) {
+	var pool requestPool
 	var all sync.WaitGroup
 	seen := make([]map[requestID]int64, 8)
 	for id := range seen {
@@ -186,8 +186,8 @@ func TestTheBoardSharesRequests(t *testing.T) {
 			p := &workload.Process{ID: id, Rand: rand.New(rand.NewPCG(uint64(id), 3)), Scope: "s"}
 			seen[id] = map[requestID]int64{}
 			for i := range 300 {
-				b.post(p, "d1", dedupeIn{Token: int64(id*1000 + i)})
-				if r := b.pick(p); r != nil {
+				pool.post(p, "d1", dedupeIn{Token: int64(id*1000 + i)})
+				if r := pool.pick(p); r != nil {
 					seen[id][requestID{client: r.in.Client, seq: r.in.Seq}] = r.in.Token
 					if r.in.Low > r.in.Seq || r.in.Seq == 0 {
 						t.Errorf("request %+v", r.in)
@@ -212,8 +212,8 @@ func TestTheBoardSharesRequests(t *testing.T) {
 	if others == 0 {
 		t.Error("nobody saw another's request")
 	}
-	if len(b.open) > openMax || len(b.gone) > goneMax {
-		t.Errorf("%d requests are up and %d gone", len(b.open), len(b.gone))
+	if len(pool.open) > openMax || len(pool.gone) > goneMax {
+		t.Errorf("%d requests are up and %d gone", len(pool.open), len(pool.gone))
 	}
 }
 

@@ -18,12 +18,12 @@ import (
 // and a later one has a greater number.
 func (*deletion) Check(ctx context.Context, h *history.History) check.Result {
 	return workload.ByKey(ctx, "delete", h, func(key string, ops []history.Op, f *workload.Findings) error {
-		m := &mortality{Ledger: workload.NewLedger(key, ops, f), puts: map[int]deletePut{}, deletes: map[int]deleteCall{}, seen: map[int]deleteSeen{}}
+		m := &idHistory{Ledger: workload.NewLedger(key, ops, f), puts: map[int]deletePut{}, deletes: map[int]deleteCall{}, seen: map[int]deleteSeen{}}
 		if err := m.load(); err != nil {
 			return err
 		}
 		m.place()
-		m.judgeLives()
+		m.judgeIncarnations()
 		m.judgeSeals()
 		m.judgeLog()
 		if !m.Disordered {
@@ -33,15 +33,15 @@ func (*deletion) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// mortality is the history of one id. Calls go by their place in it.
-type mortality struct {
+// idHistory is the history of one id. Calls go by their place in it.
+type idHistory struct {
 	*workload.Ledger
 	puts    map[int]deletePut
 	deletes map[int]deleteCall
 	seen    map[int]deleteSeen // of calls that were answered
 }
 
-func (m *mortality) load() (err error) {
+func (m *idHistory) load() (err error) {
 	for call, op := range m.Ops {
 		switch op.Call {
 		case "put":
@@ -64,7 +64,7 @@ func (m *mortality) load() (err error) {
 
 // place finds out which write made which revision, and holds each call to what
 // it asked for.
-func (m *mortality) place() {
+func (m *idHistory) place() {
 	for call, op := range m.Ops {
 		seen, answered := m.seen[call]
 		if !answered {
@@ -100,13 +100,13 @@ func (a instant) before(b instant) bool {
 
 // instants is where each call stands that took effect and came upon something,
 // or left something behind.
-func (m *mortality) instants() map[int]instant {
+func (m *idHistory) instants() map[int]instant {
 	all := map[int]instant{}
 	for call := range m.Ops {
 		seen, answered := m.seen[call]
 		if put, isPut := m.puts[call]; isPut && !answered {
-			home := m.Home[put.Name] // somebody saw it, whatever its caller was told
-			answered, seen.Incarnation, seen.Revision = home != "", workload.IncarnationOf(home), m.Object(home).Version[put.Name]
+			object := m.FirstSeen[put.Name] // somebody saw it, whatever its caller was told
+			answered, seen.Incarnation, seen.Revision = object != "", workload.IncarnationOf(object), m.Object(object).Version[put.Name]
 		}
 		switch _, isDelete := m.deletes[call]; {
 		case !answered || seen.Incarnation == 0:
@@ -120,7 +120,7 @@ func (m *mortality) instants() map[int]instant {
 }
 
 // judgeVersions looks for one order of all calls that took effect.
-func (m *mortality) judgeVersions() {
+func (m *idHistory) judgeVersions() {
 	at := m.instants()
 	ordered := make([]instant, 0, len(at))
 	for _, one := range at {

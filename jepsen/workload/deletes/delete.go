@@ -27,7 +27,7 @@ const (
 // New returns workload delete.
 func New() workload.Workload {
 	w := &deletion{}
-	for _, kind := range mortals {
+	for _, kind := range deletables {
 		w.keys = append(w.keys, workload.NewKeys(kind.prefix, 1, callsMax))
 	}
 	return w
@@ -121,19 +121,19 @@ func (w *deletion) call(ctx context.Context, p *workload.Process, key string, kn
 
 func (*deletion) put(ctx context.Context, p *workload.Process, key string, in deletePut) (deleteSeen, error) {
 	return workload.Call(ctx, p, "put", key, true, in, func(ctx context.Context) (deleteSeen, error) {
-		return committed(ctx, p, mortalOf(key).put(key, in))
+		return committed(ctx, p, deletableOf(key).put(key, in))
 	})
 }
 
 func (*deletion) delete(ctx context.Context, p *workload.Process, key string, in deleteCall) (deleteSeen, error) {
 	return workload.Call(ctx, p, "delete", key, true, in, func(ctx context.Context) (deleteSeen, error) {
-		return committed(ctx, p, mortalOf(key).delete(key, in))
+		return committed(ctx, p, deletableOf(key).delete(key, in))
 	})
 }
 
 func (*deletion) get(ctx context.Context, p *workload.Process, key string) (deleteSeen, error) {
 	return workload.Call(ctx, p, "get", key, false, struct{}{}, func(ctx context.Context) (deleteSeen, error) {
-		index, answers, err := workload.FindAll(ctx, p, mortalOf(key).get(key))
+		index, answers, err := workload.FindAll(ctx, p, deletableOf(key).get(key))
 		out := deleteSeen{Index: index}
 		if err != nil || answers[0] == nil {
 			return out, err

@@ -23,20 +23,20 @@ type erase struct {
 	keys  *workload.Keys
 	names atomic.Int64 // writes so far; numbers them
 
-	mu    sync.Mutex
-	lives map[string][]eraseCall // :: agent → sessions that somebody made, oldest first, as a late call means them; guarded by mu
+	mu       sync.Mutex
+	sessions map[string][]eraseCall // :: agent → sessions that somebody made, oldest first, as a late call means them; guarded by mu
 }
 
 const (
 	callsMax   = 250
 	crowd      = 150 // sessions of one write: more than one log entry clears away
-	eraseLives = 30  // of the sessions that a late call may mean
+	lateMax    = 30  // of the sessions that a late call may mean
 	sessionSep = "/"
 )
 
 // New returns workload erase.
 func New() workload.Workload {
-	return &erase{keys: workload.NewKeys("agent", 2, callsMax), lives: map[string][]eraseCall{}}
+	return &erase{keys: workload.NewKeys("agent", 2, callsMax), sessions: map[string][]eraseCall{}}
 }
 
 func (*erase) Name() string { return "erase" }
@@ -163,19 +163,19 @@ func eraseSession(key, name string, n uint64) string {
 func (w *erase) made(key string, session eraseCall) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lives[key] = append(w.lives[key], session)
+	w.sessions[key] = append(w.sessions[key], session)
 }
 
 // late writes to a session that was there once, unless somebody has.
 func (w *erase) late(ctx context.Context, p *workload.Process, key string) {
 	w.mu.Lock()
-	lives := w.lives[key]
-	lives = lives[max(0, len(lives)-eraseLives):]
+	sessions := w.sessions[key]
+	sessions = sessions[max(0, len(sessions)-lateMax):]
 	w.mu.Unlock()
-	if len(lives) == 0 {
+	if len(sessions) == 0 {
 		return
 	}
-	in, first := lives[p.Rand.IntN(len(lives))], uint64(1)
+	in, first := sessions[p.Rand.IntN(len(sessions))], uint64(1)
 	_, _ = workload.Call(ctx, p, callLate, key, true, in, func(ctx context.Context) (eraseSeen, error) {
 		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{
 			&agent.PutSession{Session: eraseSession(key, in.Name, 0), Agent: key, IfIncarnation: in.Incarnation, IfRevision: &first},

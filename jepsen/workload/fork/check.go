@@ -61,7 +61,7 @@ func kindAndID(session bool, id string) string {
 	return "thread " + id
 }
 
-func lifeOf(session bool, id string, incarnation uint64) string {
+func incarnationOf(session bool, id string, incarnation uint64) string {
 	return fmt.Sprintf("%s in incarnation %d", kindAndID(session, id), incarnation)
 }
 
@@ -97,15 +97,15 @@ func (j *forked) load() error {
 
 // loadOrigin: a fork was forked from what it was to be forked from, for ever.
 func (j *forked) loadOrigin(call int, seen *forkSeen) {
-	life := j.life(call)
-	before, known := j.origin[life]
+	object := j.incarnation(call)
+	before, known := j.origin[object]
 	if !known {
-		j.origin[life] = originOfFork{*seen.From, call}
-		before = j.origin[life]
+		j.origin[object] = originOfFork{*seen.From, call}
+		before = j.origin[object]
 	}
 	if before.of != *seen.From {
 		j.Findings.Add("another origin", j.Key, j.Of(before.call, call), "%s found %s to be forked from %+v, and %s from %+v",
-			workload.NameOf(j.Ops[before.call]), life, before.of, workload.NameOf(j.Ops[call]), *seen.From)
+			workload.NameOf(j.Ops[before.call]), object, before.of, workload.NameOf(j.Ops[call]), *seen.From)
 	}
 	made, known := j.made[kindAndID(j.in[call].Session, j.subject(call))]
 	if !known {
@@ -125,8 +125,8 @@ func (j *forked) subject(call int) string {
 	return j.in[call].ID
 }
 
-func (j *forked) life(call int) string {
-	return lifeOf(j.in[call].Session, j.subject(call), j.out[call].Incarnation)
+func (j *forked) incarnation(call int) string {
+	return incarnationOf(j.in[call].Session, j.subject(call), j.out[call].Incarnation)
 }
 
 // place finds out which write made which version of what.
@@ -138,7 +138,7 @@ func (j *forked) place(call int, seen *forkSeen) {
 	}
 	switch {
 	case j.Ops[call].Call == workload.CallAppend || j.Ops[call].Call == workload.CallPut:
-		j.Saw(in.Name, j.life(call), seen.Version, call)
+		j.Saw(in.Name, j.incarnation(call), seen.Version, call)
 		return
 	case in.Session:
 		j.placeSession(call, seen)
@@ -148,22 +148,22 @@ func (j *forked) place(call int, seen *forkSeen) {
 	}
 	if isFork(id) {
 		if seen.From == nil {
-			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", name, j.life(call))
+			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", name, j.incarnation(call))
 		}
-		first, known := j.floor[j.life(call)]
+		first, known := j.floor[j.incarnation(call)]
 		if !known {
-			j.floor[j.life(call)] = call
+			j.floor[j.incarnation(call)] = call
 			first = call
 		}
 		if j.out[first].Floor != seen.Floor {
 			j.Findings.Add("fork lost its prefix", j.Key, j.Of(first, call), "%s found %s from seq %d on, and %s from %d",
-				workload.NameOf(j.Ops[first]), j.life(call), j.out[first].Floor, name, seen.Floor)
+				workload.NameOf(j.Ops[first]), j.incarnation(call), j.out[first].Floor, name, seen.Floor)
 		}
 	}
 	for i, entry := range seen.Names {
 		seq := seen.Floor + uint64(i)
-		if home, known := j.homeOf(id, seen.Incarnation, seq); known {
-			j.Saw(entry, home, seq+1, call)
+		if object, known := j.originalThread(id, seen.Incarnation, seq); known {
+			j.Saw(entry, object, seq+1, call)
 		}
 	}
 }
@@ -173,10 +173,10 @@ func (j *forked) judgeMade(call int, id string) {
 	made, known := j.made[kindAndID(j.in[call].Session, id)]
 	switch {
 	case !known:
-		j.Findings.Add("fork from nowhere", j.Key, j.Of(call), "%s found %s, which nobody was to fork", workload.NameOf(j.Ops[call]), j.life(call))
+		j.Findings.Add("fork from nowhere", j.Key, j.Of(call), "%s found %s, which nobody was to fork", workload.NameOf(j.Ops[call]), j.incarnation(call))
 	case j.Ops[made].Outcome == history.Refused:
 		j.Findings.Add("fork from nowhere", j.Key, j.Of(made, call), "%s was refused (%s), and %s found %s",
-			workload.NameOf(j.Ops[made]), j.Ops[made].Code, workload.NameOf(j.Ops[call]), j.life(call))
+			workload.NameOf(j.Ops[made]), j.Ops[made].Code, workload.NameOf(j.Ops[call]), j.incarnation(call))
 	}
 }
 
@@ -186,38 +186,38 @@ func (j *forked) placeSession(call int, seen *forkSeen) {
 	if len(seen.Names) == 0 {
 		return
 	}
-	life, version := j.life(call), seen.Version
+	object, version := j.incarnation(call), seen.Version
 	for isFork(j.subject(call)) {
-		from, known := j.origin[life]
+		from, known := j.origin[object]
 		if !known {
-			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", workload.NameOf(j.Ops[call]), life)
+			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", workload.NameOf(j.Ops[call]), object)
 			return
 		}
-		life, version = lifeOf(true, from.of.ID, from.of.Incarnation), from.of.Version
+		object, version = incarnationOf(true, from.of.ID, from.of.Incarnation), from.of.Version
 		if !isFork(from.of.ID) {
 			break
 		}
-		if _, known := j.origin[life]; !known {
+		if _, known := j.origin[object]; !known {
 			return // a fork of a fork that nobody has seen
 		}
 	}
-	j.Saw(seen.Names[0], life, version, call)
+	j.Saw(seen.Names[0], object, version, call)
 }
 
-// homeOf is the thread that an entry was appended to which a thread shows at a
-// seq; unknown where a fork between the two was never seen.
-func (j *forked) homeOf(id string, incarnation, seq uint64) (life string, known bool) {
+// originalThread returns the thread that the entry visible at seq was originally
+// appended to. It is unknown if a fork between the two was never seen.
+func (j *forked) originalThread(id string, incarnation, seq uint64) (thread string, known bool) {
 	for {
-		life = lifeOf(false, id, incarnation)
+		thread = incarnationOf(false, id, incarnation)
 		if !isFork(id) {
-			return life, true
+			return thread, true
 		}
-		from, known := j.origin[life]
+		from, known := j.origin[thread]
 		switch {
 		case !known:
 			return "", false
 		case seq >= from.of.Version:
-			return life, true
+			return thread, true
 		}
 		id, incarnation = from.of.ID, from.of.Incarnation
 	}
@@ -260,12 +260,12 @@ func (j *forked) judgeCalls() {
 		t, in, seen := &model.Transaction{}, j.in[call], j.out[call]
 		switch op.Call {
 		case workload.CallAppend, workload.CallPut:
-			if home := j.Home[in.Name]; home != "" {
-				t.Writes = append(t.Writes, model.Access{Object: home, Version: j.Object(home).Version[in.Name]})
+			if object := j.FirstSeen[in.Name]; object != "" {
+				t.Writes = append(t.Writes, model.Access{Object: object, Version: j.Object(object).Version[in.Name]})
 			}
 		case workload.CallRead:
 			if seen != nil && seen.Incarnation > 0 && (!in.Session || !isFork(in.ID)) {
-				t.Reads = append(t.Reads, model.Access{Object: j.life(call), Version: seen.Version})
+				t.Reads = append(t.Reads, model.Access{Object: j.incarnation(call), Version: seen.Version})
 			}
 		case callFork:
 			if seen != nil {
@@ -281,12 +281,12 @@ func (j *forked) judgeCalls() {
 
 // addFork is what a fork that was answered read and made.
 func (j *forked) addFork(t *model.Transaction, call int) {
-	from, known := j.origin[j.life(call)]
+	from, known := j.origin[j.incarnation(call)]
 	if !known {
 		return
 	}
 	in := j.in[call]
-	read := model.Access{Object: lifeOf(in.Session, from.of.ID, from.of.Incarnation), Version: from.of.Version}
+	read := model.Access{Object: incarnationOf(in.Session, from.of.ID, from.of.Incarnation), Version: from.of.Version}
 	switch {
 	case in.Session && isFork(from.of.ID): // which nobody writes to
 	case in.At == nil:
@@ -295,6 +295,6 @@ func (j *forked) addFork(t *model.Transaction, call int) {
 		t.Saw = append(t.Saw, read)
 	}
 	if !in.Session && from.of.Version > 0 {
-		t.Writes = append(t.Writes, model.Access{Object: j.life(call), Version: from.of.Version})
+		t.Writes = append(t.Writes, model.Access{Object: j.incarnation(call), Version: from.of.Version})
 	}
 }

@@ -85,11 +85,11 @@ func TestForkFindsEachWrong(t *testing.T) {
 
 // store is a sound store of one family.
 type store struct {
-	index uint64
-	lives map[string]*forkLife // :: kind and id → what is there
+	index        uint64
+	incarnations map[string]*forkIncarnation // :: kind and id → what is there
 }
 
-type forkLife struct {
+type forkIncarnation struct {
 	seen  forkSeen // with all names, floor or not
 	floor uint64
 }
@@ -98,24 +98,24 @@ func (s *store) do(call string, in any) any {
 	c := in.(forkCall)
 	s.index++
 	id := kindAndID(c.Session, c.ID)
-	life := s.lives[id]
+	one := s.incarnations[id]
 	if call == workload.CallRead {
-		if life == nil {
+		if one == nil {
 			return forkSeen{Index: s.index}
 		}
-		out := life.seen
-		out.Index, out.Floor = s.index, life.floor
-		out.Names = slices.Clone(life.seen.Names[life.floor:])
+		out := one.seen
+		out.Index, out.Floor = s.index, one.floor
+		out.Names = slices.Clone(one.seen.Names[one.floor:])
 		return out
 	}
-	if life == nil && (call == workload.CallAppend && c.Incarnation == 0 || call == workload.CallPut && c.Revision == 0) {
-		life = &forkLife{seen: forkSeen{Incarnation: s.index}}
-		s.lives[id] = life
+	if one == nil && (call == workload.CallAppend && c.Incarnation == 0 || call == workload.CallPut && c.Revision == 0) {
+		one = &forkIncarnation{seen: forkSeen{Incarnation: s.index}}
+		s.incarnations[id] = one
 	}
-	if life == nil || c.Incarnation > 0 && c.Incarnation != life.seen.Incarnation {
+	if one == nil || c.Incarnation > 0 && c.Incarnation != one.seen.Incarnation {
 		return nil
 	}
-	n := &life.seen
+	n := &one.seen
 	switch call {
 	case workload.CallAppend:
 		n.Version++
@@ -127,20 +127,20 @@ func (s *store) do(call string, in any) any {
 		n.Version++
 		n.Names = []string{c.Name}
 	case callCompact:
-		if c.Before > n.Version || c.Before < life.floor {
+		if c.Before > n.Version || c.Before < one.floor {
 			return nil
 		}
-		life.floor = c.Before
+		one.floor = c.Before
 	case callDelete:
-		delete(s.lives, id)
+		delete(s.incarnations, id)
 		return forkSeen{Index: s.index, Incarnation: n.Incarnation}
 	case callFork:
-		return s.fork(c, life)
+		return s.fork(c, one)
 	}
-	return forkSeen{Index: s.index, Incarnation: n.Incarnation, Version: n.Version, From: n.From, Floor: life.floor}
+	return forkSeen{Index: s.index, Incarnation: n.Incarnation, Version: n.Version, From: n.From, Floor: one.floor}
 }
 
-func (s *store) fork(c forkCall, of *forkLife) any {
+func (s *store) fork(c forkCall, of *forkIncarnation) any {
 	at := of.seen.Version
 	if c.At != nil {
 		at = *c.At
@@ -148,14 +148,14 @@ func (s *store) fork(c forkCall, of *forkLife) any {
 	if at > of.seen.Version || at < of.floor {
 		return nil
 	}
-	made := &forkLife{floor: of.floor, seen: forkSeen{Incarnation: s.index, From: &origin{c.ID, of.seen.Incarnation, at}}}
+	made := &forkIncarnation{floor: of.floor, seen: forkSeen{Incarnation: s.index, From: &origin{c.ID, of.seen.Incarnation, at}}}
 	made.seen.Version, made.seen.Names = at, slices.Clone(of.seen.Names)
 	if c.Session {
 		made.seen.Version = 1
 	} else {
 		made.seen.Names = made.seen.Names[:at]
 	}
-	s.lives[kindAndID(c.Session, c.New)] = made
+	s.incarnations[kindAndID(c.Session, c.New)] = made
 	out := forkSeen{Index: s.index, Incarnation: s.index, Version: made.seen.Version, Floor: made.floor}
 	if !c.Session {
 		out.From = made.seen.From
@@ -165,7 +165,7 @@ func (s *store) fork(c forkCall, of *forkLife) any {
 
 func storeHistory(seed uint64, processes, calls int) *history.History {
 	const key = "fork1"
-	s := &store{lives: map[string]*forkLife{}}
+	s := &store{incarnations: map[string]*forkIncarnation{}}
 	r := rand.New(rand.NewPCG(seed, 17))
 	n := 0
 	made := map[bool][]string{}
@@ -184,15 +184,15 @@ func storeHistory(seed uint64, processes, calls int) *history.History {
 			return workload.CallAppend, forkCall{ID: key, Name: name}
 		case draw < 40:
 			in := forkCall{ID: some(false), Name: name}
-			if life := s.lives[kindAndID(false, in.ID)]; life != nil {
-				in.Incarnation = life.seen.Incarnation
+			if one := s.incarnations[kindAndID(false, in.ID)]; one != nil {
+				in.Incarnation = one.seen.Incarnation
 				return workload.CallAppend, in
 			}
 			return workload.CallRead, in
 		case draw < 48:
 			in := forkCall{ID: key, Session: true, Name: name}
-			if life := s.lives[kindAndID(true, key)]; life != nil {
-				in.Revision = life.seen.Version
+			if one := s.incarnations[kindAndID(true, key)]; one != nil {
+				in.Revision = one.seen.Version
 			}
 			return workload.CallPut, in
 		case draw < 65:

@@ -13,25 +13,25 @@ import (
 	"dormouse/jepsen/workload/instance"
 )
 
-func squadRef(p *workload.Process, key string) agent.InstanceRef {
-	return agent.InstanceRef{Scope: p.Scope, Manager: squadManager, Key: key}
+func podRef(p *workload.Process, key string) agent.InstanceRef {
+	return agent.InstanceRef{Scope: p.Scope, Manager: podManager, Key: key}
 }
 
 // memberRef is the instance that a node of a pod is.
 func memberRef(p *workload.Process, key, node string) agent.InstanceRef {
-	return agent.InstanceRef{Scope: p.Scope, Manager: memberManager, Key: "pod/" + squadManager + "/" + key + "/" + node}
+	return agent.InstanceRef{Scope: p.Scope, Manager: memberManager, Key: "pod/" + podManager + "/" + key + "/" + node}
 }
 
 // memberKey is what calls of a node are recorded under.
 func memberKey(key, node string) string { return key + "/" + node }
 
 // make makes the pod of a key, unless it is there, and tells whether it is.
-func (w *squad) make(ctx context.Context, p *workload.Process, key string) bool {
+func (w *podWorkload) make(ctx context.Context, p *workload.Process, key string) bool {
 	if _, made := w.made.Load(key); made {
 		return true
 	}
-	_, err := workload.Call(ctx, p, callMake, key, true, squadCall{}, func(ctx context.Context) (struct{}, error) {
-		_, err := p.Client.Pods().Get(ctx, squadRef(p, key), pod.Open{Topology: []byte(`{"name":"squad","nodes":{}}`)})
+	_, err := workload.Call(ctx, p, callMake, key, true, podCall{}, func(ctx context.Context) (struct{}, error) {
+		_, err := p.Client.Pods().Get(ctx, podRef(p, key), pod.Open{Topology: []byte(`{"name":"squad","nodes":{}}`)})
 		return struct{}{}, err
 	})
 	if err == nil {
@@ -42,8 +42,8 @@ func (w *squad) make(ctx context.Context, p *workload.Process, key string) bool 
 
 // add adds a node, within so long. A node that did not start is in the topology
 // all the same.
-func (*squad) add(ctx context.Context, p *workload.Process, most time.Duration, key string, in squadCall) (squadSeen, error) {
-	return workload.CallFor(ctx, most, p, callGrow, key, true, in, func(ctx context.Context) (squadSeen, error) {
+func (*podWorkload) add(ctx context.Context, p *workload.Process, most time.Duration, key string, in podCall) (podSeen, error) {
+	return workload.CallFor(ctx, most, p, callGrow, key, true, in, func(ctx context.Context) (podSeen, error) {
 		ops, err := json.Marshal([]any{map[string]any{"add_node": map[string]any{
 			"name": in.Name, "node": map[string]any{"manager": memberManager, "activation": "eager", "initial_state": map[string]any{"of": key}},
 		}}})
@@ -51,36 +51,36 @@ func (*squad) add(ctx context.Context, p *workload.Process, most time.Duration, 
 			panic(err) // strings
 		}
 		request := agent.Request{Client: p.Scope + "/" + key + "/" + in.Name, Seq: 1, TTL: workload.SignalTTL}
-		report, err := p.Client.Pods().Mutate(ctx, squadRef(p, key), ops, request)
+		report, err := p.Client.Pods().Mutate(ctx, podRef(p, key), ops, request)
 		if agent.CodeOf(err) == agent.CodeMutationFailed {
-			return squadSeen{Version: report.TopologyVersion, Failed: true}, nil
+			return podSeen{Version: report.TopologyVersion, Failed: true}, nil
 		}
-		return squadSeen{Version: report.TopologyVersion}, err
+		return podSeen{Version: report.TopologyVersion}, err
 	})
 }
 
 // look reads what is stored of a pod.
-func (*squad) look(ctx context.Context, p *workload.Process, key string) (squadSeen, error) {
-	_, found, err := workload.FindAll(ctx, p, &agent.GetCheckpoint{Key: squadRef(p, key).Checkpoint()})
+func (*podWorkload) look(ctx context.Context, p *workload.Process, key string) (podSeen, error) {
+	_, found, err := workload.FindAll(ctx, p, &agent.GetCheckpoint{Key: podRef(p, key).Checkpoint()})
 	if err != nil {
-		return squadSeen{}, err
+		return podSeen{}, err
 	}
 	stored, ok := found[0].(*agent.Checkpoint)
 	if !ok {
-		return squadSeen{}, nil
+		return podSeen{}, nil
 	}
 	slot, ok, err := pod.ReadSlot(stored.State)
 	if err != nil || !ok {
-		return squadSeen{}, agent.Errorf(agent.CodeInternal, "the pod's state is %.200s: %v", stored.State, err)
+		return podSeen{}, agent.Errorf(agent.CodeInternal, "the pod's state is %.200s: %v", stored.State, err)
 	}
-	return squadSeen{
+	return podSeen{
 		Version: slot.TopologyVersion, Nodes: slices.Sorted(maps.Keys(slot.Topology.Nodes)), Running: slot.Mutation.Status == pod.MutationRunning,
 	}, nil
 }
 
 // read is look as a call, which at the end tells which nodes are stored.
-func (w *squad) read(ctx context.Context, p *workload.Process, key string, in squadCall) (squadSeen, error) {
-	return workload.Call(ctx, p, workload.CallRead, key, false, in, func(ctx context.Context) (squadSeen, error) {
+func (w *podWorkload) read(ctx context.Context, p *workload.Process, key string, in podCall) (podSeen, error) {
+	return workload.Call(ctx, p, workload.CallRead, key, false, in, func(ctx context.Context) (podSeen, error) {
 		seen, err := w.look(ctx, p, key)
 		if err != nil || !in.Final || len(seen.Nodes) == 0 {
 			return seen, err
@@ -100,7 +100,7 @@ func (w *squad) read(ctx context.Context, p *workload.Process, key string, in sq
 }
 
 // increment counts up a node, as workload instance does its counters.
-func (*squad) increment(ctx context.Context, p *workload.Process, key, node string, in instance.CounterCall) (instance.CounterSeen, error) {
+func (*podWorkload) increment(ctx context.Context, p *workload.Process, key, node string, in instance.CounterCall) (instance.CounterSeen, error) {
 	at := memberKey(key, node)
 	return workload.Call(ctx, p, instance.CallIncrement, at, true, in, func(ctx context.Context) (instance.CounterSeen, error) {
 		ctx, attempts := workload.Counting(ctx)
@@ -113,7 +113,7 @@ func (*squad) increment(ctx context.Context, p *workload.Process, key, node stri
 }
 
 // counter reads what is stored of a node.
-func (*squad) counter(ctx context.Context, p *workload.Process, key, node string) (instance.CounterSeen, error) {
+func (*podWorkload) counter(ctx context.Context, p *workload.Process, key, node string) (instance.CounterSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, memberKey(key, node), false, instance.CounterCall{}, func(ctx context.Context) (instance.CounterSeen, error) {
 		return instance.StoredCounter(ctx, p, memberRef(p, key, node))
 	})

@@ -17,7 +17,7 @@ import (
 
 // Check counts each pod's mutations by the version of its topology, which grows
 // by one with each, and takes its nodes for counters, whose owners it judges.
-func (w *squad) Check(ctx context.Context, h *history.History) check.Result {
+func (w *podWorkload) Check(ctx context.Context, h *history.History) check.Result {
 	judged := 0
 	jumped := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.EventFault && e.Name == "clock" })
 	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -46,7 +46,7 @@ type grown struct {
 	findings *workload.Findings
 	jumped   bool               // clocks did: a pod goes on with what runs by the wall clock that its owner had
 	tried    map[string]*growth // :: node → the mutation that adds it
-	reads    []squadRead
+	reads    []podRead
 	seen     []model.Placed // Tag is the place in told
 	told     []history.Op
 }
@@ -60,9 +60,9 @@ type growth struct {
 	begun   time.Duration // when it was first asked for
 }
 
-type squadRead struct {
+type podRead struct {
 	op    history.Op
-	seen  squadSeen
+	seen  podSeen
 	final bool
 }
 
@@ -72,19 +72,19 @@ func (s *grown) collect(ops []history.Op) error {
 		if op.Call != callGrow && (op.Call != workload.CallRead || op.Outcome != history.OK) {
 			continue
 		}
-		in, err := history.Decode[squadCall](op.In)
+		in, err := history.Decode[podCall](op.In)
 		if err != nil {
 			return err
 		}
-		var seen squadSeen
+		var seen podSeen
 		if op.Outcome == history.OK {
-			if seen, err = history.Decode[squadSeen](op.Out); err != nil {
+			if seen, err = history.Decode[podSeen](op.Out); err != nil {
 				return err
 			}
 			s.tell(op, seen.Version)
 		}
 		if op.Call == workload.CallRead {
-			s.reads = append(s.reads, squadRead{op, seen, in.Final})
+			s.reads = append(s.reads, podRead{op, seen, in.Final})
 			continue
 		}
 		g := s.tried[in.Name]
@@ -125,7 +125,7 @@ func (s *grown) judge() {
 			earlier.ID, b.Earlier.After.Version, later.ID, b.Later.Before.Version)
 	}
 	s.judgeVersions()
-	slices.SortStableFunc(s.reads, func(a, b squadRead) int { return cmp.Compare(a.seen.Version, b.seen.Version) })
+	slices.SortStableFunc(s.reads, func(a, b podRead) int { return cmp.Compare(a.seen.Version, b.seen.Version) })
 	for n, r := range s.reads {
 		s.judgeRead(r)
 		if n > 0 {
@@ -151,7 +151,7 @@ func (s *grown) judgeVersions() {
 }
 
 // judgeRead: a read has just what was added up to its version.
-func (s *grown) judgeRead(r squadRead) {
+func (s *grown) judgeRead(r podRead) {
 	one := []history.Op{r.op}
 	if want := uint64(len(r.seen.Nodes)) + 1; r.seen.Version != want && r.seen.Version > 0 {
 		s.findings.Add("mutations and nodes apart", s.key, one, "call %d found %d nodes in version %d of the topology, which grows by one with each", r.op.ID, want-1, r.seen.Version)
@@ -178,12 +178,12 @@ func (s *grown) judgeRead(r squadRead) {
 		}
 	}
 	if r.final && r.seen.Running && !s.jumped {
-		s.findings.Add("mutation that nobody ends", s.key, one, "call %d found a mutation still running, %v after all was healed", r.op.ID, squadRest)
+		s.findings.Add("mutation that nobody ends", s.key, one, "call %d found a mutation still running, %v after all was healed", r.op.ID, endMax)
 	}
 }
 
 // judgeGrowth: a topology has the nodes of every earlier one.
-func (s *grown) judgeGrowth(earlier, later squadRead) {
+func (s *grown) judgeGrowth(earlier, later podRead) {
 	for _, node := range earlier.seen.Nodes {
 		if !slices.Contains(later.seen.Nodes, node) {
 			s.findings.Add("lost node", s.key, []history.Op{earlier.op, later.op}, "call %d found node %s in version %d, and call %d did not in version %d",

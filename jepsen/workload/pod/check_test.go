@@ -12,21 +12,21 @@ import (
 	"dormouse/jepsen/workload/workloadtest"
 )
 
-const aPod = squadPrefix + "2"
+const aPod = prefix + "2"
 
 func grows(from, to int, node string, version uint64) history.Op {
-	return workloadtest.OK(1, from, to, callGrow, aPod, squadCall{Name: node}, squadSeen{Version: version})
+	return workloadtest.OK(1, from, to, callGrow, aPod, podCall{Name: node}, podSeen{Version: version})
 }
 
 // podAt is a read of a sound pod of these nodes.
 func podAt(at int, nodes ...string) history.Op {
-	return workloadtest.OK(9, at, at+5, workload.CallRead, aPod, squadCall{}, squadSeen{Version: uint64(len(nodes)) + 1, Nodes: nodes})
+	return workloadtest.OK(9, at, at+5, workload.CallRead, aPod, podCall{}, podSeen{Version: uint64(len(nodes)) + 1, Nodes: nodes})
 }
 
 // podInTheEnd is the final read of one, of which these nodes are stored.
 func podInTheEnd(running bool, nodes []string, stored ...string) history.Op {
-	seen := squadSeen{Version: uint64(len(nodes)) + 1, Nodes: nodes, Running: running, Stored: stored}
-	return workloadtest.OK(9, 95, 99, workload.CallRead, aPod, squadCall{Final: true}, seen)
+	seen := podSeen{Version: uint64(len(nodes)) + 1, Nodes: nodes, Running: running, Stored: stored}
+	return workloadtest.OK(9, 95, 99, workload.CallRead, aPod, podCall{Final: true}, seen)
 }
 
 // counts is an increment of a node's counter under an epoch of node n<epoch>.
@@ -46,11 +46,11 @@ func countedAt(at int, names ...string) history.Op {
 func TestPodFindsEachWrong(t *testing.T) {
 	ofNode := func(op history.Op) history.Op { op.Key = aPod + "/a"; return op }
 	failed := grows(10, 20, "a", 2)
-	failed.Out = workloadtest.Raw(squadSeen{Version: 2, Failed: true})
+	failed.Out = workloadtest.Raw(podSeen{Version: 2, Failed: true})
 	skipped := podAt(80, "a")
-	skipped.Out = workloadtest.Raw(squadSeen{Version: 3, Nodes: []string{"a"}})
+	skipped.Out = workloadtest.Raw(podSeen{Version: 3, Nodes: []string{"a"}})
 	running := podAt(80, "a")
-	running.Out = workloadtest.Raw(squadSeen{Version: 2, Nodes: []string{"a"}, Running: true})
+	running.Out = workloadtest.Raw(podSeen{Version: 2, Nodes: []string{"a"}, Running: true})
 	a, ab := []string{"a"}, []string{"a", "b"}
 	cases := []struct {
 		name, rule string
@@ -99,13 +99,13 @@ type store struct {
 
 func (s *store) do(call string, in any) any {
 	if call == workload.CallRead {
-		return squadSeen{Version: uint64(len(s.nodes)) + 1, Nodes: slices.Clone(s.nodes)}
+		return podSeen{Version: uint64(len(s.nodes)) + 1, Nodes: slices.Clone(s.nodes)}
 	}
 	if s.r.IntN(5) == 0 {
 		return nil
 	}
-	s.nodes = append(s.nodes, in.(squadCall).Name)
-	return squadSeen{Version: uint64(len(s.nodes)) + 1}
+	s.nodes = append(s.nodes, in.(podCall).Name)
+	return podSeen{Version: uint64(len(s.nodes)) + 1}
 }
 
 func storeHistory(seed uint64, processes, calls int) *history.History {
@@ -115,9 +115,9 @@ func storeHistory(seed uint64, processes, calls int) *history.History {
 	run.Begin = func(int) (string, any) {
 		n++
 		if s.r.IntN(4) == 0 {
-			return workload.CallRead, squadCall{}
+			return workload.CallRead, podCall{}
 		}
-		return callGrow, squadCall{Name: fmt.Sprint("n", n)}
+		return callGrow, podCall{Name: fmt.Sprint("n", n)}
 	}
 	return run.History(aPod)
 }
@@ -135,7 +135,7 @@ func spoilPod(r *rand.Rand, h *history.History) string {
 		if op.Outcome != history.OK {
 			continue
 		}
-		seen, err := history.Decode[squadSeen](op.Out)
+		seen, err := history.Decode[podSeen](op.Out)
 		if err != nil {
 			panic(err)
 		}
@@ -156,5 +156,5 @@ func spoilPod(r *rand.Rand, h *history.History) string {
 
 func BenchmarkPodCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return storeHistory(seed, 9, 150) }
-	workloadtest.Scales(b, New(), workloadtest.OfKeys(40, workloadtest.Named(squadPrefix), run))
+	workloadtest.Scales(b, New(), workloadtest.OfKeys(40, workloadtest.Named(prefix), run))
 }

@@ -13,11 +13,11 @@ import (
 	"dormouse/jepsen/workload/instance"
 )
 
-// squad grows pods: each mutation adds one eager node, whose counter is then
+// podWorkload grows pods: each mutation adds one eager node, whose counter is then
 // counted up. Callers of mutations hang up early, as their nodes die: what they
 // have begun the pod is to end by itself. Nobody gets a pod that was made, since
 // that would end what runs.
-type squad struct {
+type podWorkload struct {
 	keys    *workload.Keys
 	names   atomic.Int64 // nodes and increments so far; numbers them
 	pods    workload.Managed
@@ -29,34 +29,34 @@ type squad struct {
 }
 
 const (
-	squadPrefix   = "pod"
-	squadWidth    = 9   // at a time: each node has some
-	squadCallsMax = 400 // of which some 100 add a node
-	squadManager  = "squads"
+	prefix        = "pod"
+	width         = 9   // at a time: each node has some
+	callsMax      = 400 // of which some 100 add a node
+	podManager    = "squads"
 	memberManager = "members"
-	squadIdle     = 300 * time.Millisecond
-	squadCounted  = 3                // nodes of a pod that are counted up: few, so that they are seen often
+	idle          = 300 * time.Millisecond
+	countedMax    = 3                // nodes of a pod that are counted up: few, so that they are seen often
 	runnerMax     = 40               // ms after which a caller that is in haste has hung up, at most
-	squadRest     = 45 * time.Second // that a mutation has to end: its pod goes on with it 10 s after its caller's last step
+	endMax        = 45 * time.Second // that a mutation has to end: its pod goes on with it 10 s after its caller's last step
 )
 
 // New returns workload pod.
 func New() workload.Workload {
-	return &squad{
-		keys: workload.NewSharedKeys(squadPrefix, squadWidth, squadCallsMax),
+	return &podWorkload{
+		keys: workload.NewSharedKeys(prefix, width, callsMax),
 		pods: workload.Managed{Manager: agent.Manager{
-			Name: squadManager, Handler: agent.Handler{Kind: agent.HandlerGo, Name: "pod"}, IdleTimeout: squadIdle,
+			Name: podManager, Handler: agent.Handler{Kind: agent.HandlerGo, Name: "pod"}, IdleTimeout: idle,
 		}},
 		members: workload.Managed{Manager: agent.Manager{
-			Name: memberManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: squadIdle,
+			Name: memberManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: idle,
 		}},
 		added: map[string][]string{},
 	}
 }
 
-func (*squad) Name() string { return "pod" }
+func (*podWorkload) Name() string { return "pod" }
 
-func (*squad) About() string {
+func (*podWorkload) About() string {
 	return "pods that grow by mutations whose callers hang up: each counts once and is brought to its end, no node of a pod runs twice"
 }
 
@@ -67,14 +67,14 @@ const (
 	callMake = "make"
 )
 
-// squadCall is a mutation by the node that it adds, which no other has; or a read.
-type squadCall struct {
+// podCall is a mutation by the node that it adds, which no other has; or a read.
+type podCall struct {
 	Name  string `json:"name,omitempty"`
 	Final bool   `json:"final,omitempty"` // a read, once all is healed and time to end what runs was given
 }
 
-// squadSeen is how a call left or found a pod.
-type squadSeen struct {
+// podSeen is how a call left or found a pod.
+type podSeen struct {
 	Version uint64   `json:"version,omitempty"` // of the topology; 0 where there is no pod
 	Failed  bool     `json:"failed,omitempty"`  // of a mutation: not all of its nodes started
 	Nodes   []string `json:"nodes,omitempty"`   // of a read
@@ -82,7 +82,7 @@ type squadSeen struct {
 	Stored  []string `json:"stored,omitempty"`  // of a final read: nodes that have been started
 }
 
-func (w *squad) Run(ctx context.Context, p *workload.Process) {
+func (w *podWorkload) Run(ctx context.Context, p *workload.Process) {
 	for workload.Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch {
@@ -90,7 +90,7 @@ func (w *squad) Run(ctx context.Context, p *workload.Process) {
 		case p.Rand.IntN(4) == 0:
 			w.grow(ctx, p, key)
 		case p.Rand.IntN(6) == 0:
-			_, _ = w.read(ctx, p, key, squadCall{})
+			_, _ = w.read(ctx, p, key, podCall{})
 		default:
 			w.count(ctx, p, key)
 		}
@@ -98,8 +98,8 @@ func (w *squad) Run(ctx context.Context, p *workload.Process) {
 }
 
 // grow adds a node. Half of the callers hang up soon, and half of these for good.
-func (w *squad) grow(ctx context.Context, p *workload.Process, key string) {
-	in, most := squadCall{Name: "n" + workload.WriteName(p, w.names.Add(1))}, workload.CallMax
+func (w *podWorkload) grow(ctx context.Context, p *workload.Process, key string) {
+	in, most := podCall{Name: "n" + workload.WriteName(p, w.names.Add(1))}, workload.CallMax
 	hasty := p.Rand.IntN(2) == 0
 	if hasty {
 		most = time.Duration(1+p.Rand.IntN(runnerMax)) * time.Millisecond
@@ -119,7 +119,7 @@ func (w *squad) grow(ctx context.Context, p *workload.Process, key string) {
 }
 
 // count counts up a node that was added.
-func (w *squad) count(ctx context.Context, p *workload.Process, key string) {
+func (w *podWorkload) count(ctx context.Context, p *workload.Process, key string) {
 	nodes := w.counted(key)
 	if len(nodes) == 0 {
 		return
@@ -133,20 +133,20 @@ func (w *squad) count(ctx context.Context, p *workload.Process, key string) {
 }
 
 // counted are the nodes of a pod that are counted up.
-func (w *squad) counted(key string) []string {
+func (w *podWorkload) counted(key string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	added := w.added[key]
-	return added[:min(len(added), squadCounted)]
+	return added[:min(len(added), countedMax)]
 }
 
 // Final reads every pod, once what runs has ended or had the time for it, and
 // the counters of its nodes.
-func (w *squad) Final(ctx context.Context, p *workload.Process) error {
-	until := time.Now().Add(squadRest)
+func (w *podWorkload) Final(ctx context.Context, p *workload.Process) error {
+	until := time.Now().Add(endMax)
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
 		for {
-			seen, err := w.read(ctx, p, key, squadCall{})
+			seen, err := w.read(ctx, p, key, podCall{})
 			if err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (w *squad) Final(ctx context.Context, p *workload.Process) error {
 			}
 			workload.Hang(ctx, workload.FinalRest)
 		}
-		if _, err := w.read(ctx, p, key, squadCall{Final: true}); err != nil {
+		if _, err := w.read(ctx, p, key, podCall{Final: true}); err != nil {
 			return err
 		}
 		for _, node := range w.counted(key) {

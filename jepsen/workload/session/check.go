@@ -18,10 +18,10 @@ const theSession = "the session"
 // under it is fenced, so the rules of claims are the first; then come those of
 // turns, and one order of all calls.
 func (*session) Check(ctx context.Context, h *history.History) check.Result {
-	still, leaders := workload.CalmOf(h), claim.LeadersOf(h)
+	faultFree, leaders := workload.FaultFreeOf(h), claim.LeadersOf(h)
 	return workload.ByKey(ctx, "session", h, func(key string, ops []history.Op, f *workload.Findings) error {
 		s := &turns{
-			Claimed: claim.NewClaimed(key, ops, f, still, leaders), policy: policyOf(key),
+			Claimed: claim.NewClaimed(key, ops, f, faultFree, leaders), policy: policyOf(key),
 			in: map[int]sessionCall{}, out: map[int]*sessionSeen{},
 		}
 		if err := s.load(); err != nil {

@@ -14,10 +14,10 @@ import (
 // agree about every seq. A poll is a read that may lag, and no more: what it
 // saw was there, and stays.
 func (*watch) Check(ctx context.Context, h *history.History) check.Result {
-	still := workload.CalmOf(h)
+	faultFree := workload.FaultFreeOf(h)
 	return workload.ByKey(ctx, "watch", h, func(key string, ops []history.Op, f *workload.Findings) error {
 		j := &watched{
-			Ledger: workload.NewLedger(key, ops, f), calm: still, appends: map[int]*watchMade{}, loads: map[int]*loaded{},
+			Ledger: workload.NewLedger(key, ops, f), faultFree: faultFree, appends: map[int]*watchMade{}, loads: map[int]*loaded{},
 			watches: map[int64]*followed{}, compacted: map[int]*compacted{}, deleted: map[int]uint64{},
 		}
 		if err := j.load(); err != nil {
@@ -37,7 +37,7 @@ func (*watch) Check(ctx context.Context, h *history.History) check.Result {
 // watched is the history of one thread. Calls go by their place in it.
 type watched struct {
 	*workload.Ledger
-	calm      workload.Calm
+	faultFree workload.FaultFree
 	appends   map[int]*watchMade
 	loads     map[int]*loaded
 	watches   map[int64]*followed
@@ -177,7 +177,7 @@ func (j *watched) placeWatch(w *followed) {
 	for _, call := range w.polls {
 		for _, name := range w.out[call].Entries {
 			if w.incarnation == 0 {
-				w.incarnation = workload.IncarnationOf(j.Home[name])
+				w.incarnation = workload.IncarnationOf(j.FirstSeen[name])
 			}
 		}
 	}
@@ -197,8 +197,8 @@ func (j *watched) judgeReads() {
 	transactions := map[int]*model.Transaction{}
 	for call, made := range j.appends {
 		last := made.in.name(made.in.Entries - 1)
-		if home, seen := j.Home[last]; seen {
-			transactions[call] = &model.Transaction{Writes: []model.Access{{Object: home, Version: j.Object(home).Version[last]}}}
+		if object, seen := j.FirstSeen[last]; seen {
+			transactions[call] = &model.Transaction{Writes: []model.Access{{Object: object, Version: j.Object(object).Version[last]}}}
 		}
 	}
 	for call, there := range j.loads {

@@ -146,15 +146,15 @@ func (j *watched) judgeSilence(w *followed) {
 			came[seq] = j.Ops[call].Return
 		}
 	}
-	home := j.Object(workload.IncarnationName(w.incarnation))
-	for _, version := range home.Versions {
-		author := j.MustAuthor(workload.IncarnationName(w.incarnation), home.Names[version])
+	object := j.Object(workload.IncarnationName(w.incarnation))
+	for _, version := range object.Versions {
+		author := j.MustAuthor(workload.IncarnationName(w.incarnation), object.Names[version])
 		if version <= w.in.From || j.Ops[author].Outcome != history.OK {
 			continue
 		}
 		due := max(opened, j.Ops[author].Return) + silenceMax
 		at, did := came[version-1]
-		if due > closed || did && at <= due || !j.calm.Between(due-silenceMax, due) {
+		if due > closed || did && at <= due || !j.faultFree.Between(due-silenceMax, due) {
 			continue
 		}
 		j.Findings.Add("silent watch", j.Key, j.Of(author, w.polls[0], w.polls[len(w.polls)-1]),

@@ -7,16 +7,16 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Calm tells when a cluster had no reason to be slow.
-type Calm struct {
+// FaultFree tells when a cluster had no reason to be slow.
+type FaultFree struct {
 	troubled []check.Window
 	final    time.Duration // from here on nothing is wrong
 }
 
-// CalmOf counts as trouble every fault and the time to recover from it, and
+// FaultFreeOf counts as trouble every fault and the time to recover from it, and
 // likewise every process that ended.
-func CalmOf(h *history.History) Calm {
-	c := Calm{troubled: check.Windows(h), final: history.Never}
+func FaultFreeOf(h *history.History) FaultFree {
+	c := FaultFree{troubled: check.Windows(h), final: history.Never}
 	for i, w := range c.troubled {
 		if w.To < history.Never-check.RecoveryMax {
 			c.troubled[i].To = w.To + check.RecoveryMax
@@ -34,7 +34,7 @@ func CalmOf(h *history.History) Calm {
 }
 
 // Between tells whether there was no trouble from one time to another.
-func (c Calm) Between(from, to time.Duration) bool {
+func (c FaultFree) Between(from, to time.Duration) bool {
 	for _, w := range c.troubled {
 		if w.From <= min(to, c.final) && from <= min(w.To, c.final) && from < c.final {
 			return false

@@ -7,15 +7,15 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// mortal is a kind of thing that can be deleted.
-type mortal struct {
+// deletable is a kind of thing that can be deleted.
+type deletable struct {
 	prefix string // of its keys
 	put    func(key string, in deletePut) agent.Op
 	delete func(key string, in deleteCall) agent.Op
 	get    func(key string) agent.Read
 }
 
-var mortals = []mortal{
+var deletables = []deletable{
 	{
 		prefix: "checkpoint",
 		put: func(key string, in deletePut) agent.Op {
@@ -50,9 +50,9 @@ var mortals = []mortal{
 	},
 }
 
-// mortalOf is the kind of a key.
-func mortalOf(key string) mortal {
-	for _, kind := range mortals {
+// deletableOf is the kind of a key.
+func deletableOf(key string) deletable {
+	for _, kind := range deletables {
 		if strings.HasPrefix(key, kind.prefix) {
 			return kind
 		}

@@ -42,8 +42,8 @@ func (s *standing) learn(call int, at instant, buried, index uint64) {
 	}
 }
 
-// judgeLives goes through the calls in real time.
-func (m *mortality) judgeLives() {
+// judgeIncarnations goes through the calls in real time.
+func (m *idHistory) judgeIncarnations() {
 	var s standing
 	at, buried := m.instants(), map[int]uint64{}
 	returned := make([]int, len(m.Ops))
@@ -59,7 +59,7 @@ func (m *mortality) judgeLives() {
 		}
 		switch {
 		case op.Outcome == history.OK:
-			m.judgeLife(call, at[call], s)
+			m.judgeIncarnation(call, at[call], s)
 			if at[call].incarnation == 0 {
 				buried[call] = s.newest.incarnation
 			}
@@ -69,8 +69,8 @@ func (m *mortality) judgeLives() {
 	}
 }
 
-// judgeLife judges what a call came upon, given what was so before it began.
-func (m *mortality) judgeLife(call int, at instant, s standing) {
+// judgeIncarnation judges what a call came upon, given what was so before it began.
+func (m *idHistory) judgeIncarnation(call int, at instant, s standing) {
 	name := workload.NameOf(m.Ops[call])
 	alive := s.newest.incarnation > 0 && s.newest.revision != itsEnd
 	switch {
@@ -89,7 +89,7 @@ func (m *mortality) judgeLife(call int, at instant, s standing) {
 
 // mayBeGone tells whether somebody may have deleted an incarnation before a
 // call returned.
-func (m *mortality) mayBeGone(incarnation uint64, by int) bool {
+func (m *idHistory) mayBeGone(incarnation uint64, by int) bool {
 	for call, del := range m.deletes {
 		if m.Ops[call].Invoke >= m.Ops[by].Return || del.Incarnation != 0 && del.Incarnation != incarnation {
 			continue
@@ -103,7 +103,7 @@ func (m *mortality) mayBeGone(incarnation uint64, by int) bool {
 
 // judgeRefusal: a write is refused as deleted only where the incarnation that
 // it means may be gone, or the id may be sealed.
-func (m *mortality) judgeRefusal(call int, s standing) {
+func (m *idHistory) judgeRefusal(call int, s standing) {
 	meant := m.puts[call].Incarnation + m.deletes[call].Incarnation
 	alive := s.newest == instant{meant, s.newest.revision} && s.newest.revision != itsEnd
 	switch {
@@ -115,7 +115,7 @@ func (m *mortality) judgeRefusal(call int, s standing) {
 	}
 }
 
-func (m *mortality) mayBeSealed(by int) bool {
+func (m *idHistory) mayBeSealed(by int) bool {
 	for call, del := range m.deletes {
 		if del.Seal > 0 && m.Ops[call].Outcome != history.Refused && m.Ops[call].Invoke < m.Ops[by].Return {
 			return true
@@ -125,7 +125,7 @@ func (m *mortality) mayBeSealed(by int) bool {
 }
 
 // judgeSeals: an id takes no write while it is sealed, by the log's time.
-func (m *mortality) judgeSeals() {
+func (m *idHistory) judgeSeals() {
 	for sealer, del := range m.deletes {
 		seal, answered := m.seen[sealer]
 		if del.Seal == 0 || !answered {
@@ -150,7 +150,7 @@ func (m *mortality) judgeSeals() {
 func logTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("15:04:05.000") }
 
 // judgeLog: the log's time never runs back.
-func (m *mortality) judgeLog() {
+func (m *idHistory) judgeLog() {
 	var writes []int
 	for call, seen := range m.seen {
 		if seen.Time > 0 {

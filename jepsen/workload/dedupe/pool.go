@@ -10,10 +10,10 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// board is where processes find each other's requests, to attempt them too:
+// requestPool is where processes find each other's requests, to attempt them too:
 // each process has its own node, so one request comes from several sides at
-// once. The zero board is empty. All methods may be called concurrently.
-type board struct {
+// once. The zero requestPool is empty. All methods may be called concurrently.
+type requestPool struct {
 	mu   sync.Mutex
 	open []*request        // oldest first
 	gone []*request        // those that were taken down lately: attempts at them come late
@@ -31,57 +31,57 @@ type request struct {
 }
 
 const (
-	openMax  = 200             // requests on the board
+	openMax  = 200             // requests in the pool
 	goneMax  = 50              // requests that are remembered after that
-	openLong = 4 * time.Second // mean time on the board
+	openLong = 4 * time.Second // mean time in the pool
 	goneOne  = 20              // one pick in so many is of one of those
 )
 
-// post puts a new request of p's on the board.
-func (b *board) post(p *workload.Process, key string, in dedupeIn) *request {
+// post puts a new request of p's in the pool.
+func (q *requestPool) post(p *workload.Process, key string, in dedupeIn) *request {
 	stay := time.Duration(p.Rand.ExpFloat64() * float64(openLong))
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.seqs == nil {
-		b.seqs = map[int]uint64{}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.seqs == nil {
+		q.seqs = map[int]uint64{}
 	}
-	b.seqs[p.ID]++
+	q.seqs[p.ID]++
 	r := &request{in: in, key: key, process: p.ID, until: time.Now().Add(stay)}
-	b.clear()
-	r.in.Client, r.in.Seq, r.in.Low = fmt.Sprintf("%s/p%d", p.Scope, p.ID), b.seqs[p.ID], b.seqs[p.ID]
-	for _, other := range b.open {
+	q.clear()
+	r.in.Client, r.in.Seq, r.in.Low = fmt.Sprintf("%s/p%d", p.Scope, p.ID), q.seqs[p.ID], q.seqs[p.ID]
+	for _, other := range q.open {
 		if other.process == p.ID {
 			r.in.Low = min(r.in.Low, other.in.Seq)
 		}
 	}
-	b.open = append(b.open, r)
+	q.open = append(q.open, r)
 	return r
 }
 
 // clear takes down what has been up for long enough.
-func (b *board) clear() {
+func (q *requestPool) clear() {
 	now := time.Now()
-	left := b.open[:0:0]
-	for i, r := range b.open {
-		if r.until.After(now) && len(b.open)-i < openMax {
+	left := q.open[:0:0]
+	for i, r := range q.open {
+		if r.until.After(now) && len(q.open)-i < openMax {
 			left = append(left, r)
 			continue
 		}
-		b.gone = append(b.gone, r)
+		q.gone = append(q.gone, r)
 	}
-	b.open = left
-	b.gone = slices.Delete(b.gone, 0, max(0, len(b.gone)-goneMax))
+	q.open = left
+	q.gone = slices.Delete(q.gone, 0, max(0, len(q.gone)-goneMax))
 }
 
 // pick is a request to attempt: one of the newest, more often than not, which
 // others attempt at the same time; any; or one that is gone. nil where there
 // is none.
-func (b *board) pick(p *workload.Process) *request {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	from := b.open
+func (q *requestPool) pick(p *workload.Process) *request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	from := q.open
 	if p.Rand.IntN(goneOne) == 0 {
-		from = b.gone
+		from = q.gone
 	}
 	if len(from) == 0 {
 		return nil
@@ -94,18 +94,18 @@ func (b *board) pick(p *workload.Process) *request {
 }
 
 // tell notes that a thread has come to rev.
-func (b *board) tell(key string, rev uint64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.revs == nil {
-		b.revs = map[string]uint64{}
+func (q *requestPool) tell(key string, rev uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.revs == nil {
+		q.revs = map[string]uint64{}
 	}
-	b.revs[key] = max(b.revs[key], rev)
+	q.revs[key] = max(q.revs[key], rev)
 }
 
 // rev is where a thread was, as far as anybody knows.
-func (b *board) rev(key string) uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.revs[key]
+func (q *requestPool) rev(key string) uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.revs[key]
 }
