@@ -9,10 +9,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) agentsCommand() *cobra.Command {
-	return group("agents", "Checkpoint and thread together", a.agentsHibernate(), a.agentsThaw(), a.agentsFork(), a.agentsErase(), a.agentsRepair())
+	return cli.Group("agents", "Checkpoint and thread together", a.agentsHibernate(), a.agentsThaw(), a.agentsFork(), a.agentsErase(), a.agentsRepair())
 }
 
 func (a *app) agentsHibernate() *cobra.Command {
@@ -22,7 +23,7 @@ func (a *app) agentsHibernate() *cobra.Command {
 	var guard guardFlags
 	cmd := &cobra.Command{
 		Use: "hibernate KEY STATE", Short: "Append what the journal lacks and save the checkpoint, in one commit",
-		Args: exactly("KEY", "STATE"),
+		Args: cli.Exactly("KEY", "STATE"),
 		Long: `hibernate appends the entries that the journal lacks and then puts the
 checkpoint, which points to them, in one commit. --entries holds the agent's
 entries from --from on; what overlaps the journal must equal it. STATE is a JSON
@@ -48,7 +49,7 @@ object, @FILE, or - for stdin.`,
 				put.Thread = &agent.Pointer{Thread: thread, Rev: journal.Rev}
 				ops = []agent.Op{journal, &put}
 			} else if entries != "" || from != 0 {
-				return usagef("--entries and --from are of a thread: name it with --thread")
+				return cli.Usagef("--entries and --from are of a thread: name it with --thread")
 			}
 			return a.hibernate(cmd, ops)
 		},
@@ -82,7 +83,7 @@ func (a *app) hibernate(cmd *cobra.Command, ops []agent.Op) error {
 func (a *app) agentsThaw() *cobra.Command {
 	var tail, revision uint64
 	cmd := &cobra.Command{
-		Use: "thaw KEY", Short: "Show a checkpoint and the thread that it points to, as of one instant", Args: exactly("KEY"),
+		Use: "thaw KEY", Short: "Show a checkpoint and the thread that it points to, as of one instant", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				read := &agent.Thaw{Key: args[0], Tail: optional(cmd, "tail", &tail), Revision: revision}
@@ -101,15 +102,15 @@ func (a *app) agentsThaw() *cobra.Command {
 
 func (a *app) printThawed(t *agent.Thawed) error {
 	if a.output != outputTable {
-		return a.print(document.ThawedOf(t), grid{})
+		return a.print(document.ThawedOf(t), cli.Grid{})
 	}
 	if err := a.printGrid(checkpointGrid(t.Checkpoint)); err != nil || t.Thread == nil {
 		return err
 	}
 	entries := entriesGrid(&agent.Entries{Thread: *t.Thread, Items: t.Entries})
-	entries.apart = true
+	entries.Apart = true
 	if t.Ahead > 0 {
-		entries.note += fmt.Sprintf("\nthe journal is %d entries ahead of the checkpoint", t.Ahead)
+		entries.Note += fmt.Sprintf("\nthe journal is %d entries ahead of the checkpoint", t.Ahead)
 	}
 	return a.printGrid(entries)
 }

@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 // repairFlags say what to do about a mismatch.
@@ -21,7 +22,7 @@ type repairFlags struct {
 func (a *app) agentsRepair() *cobra.Command {
 	var f repairFlags
 	cmd := &cobra.Command{
-		Use: "repair KEY", Short: "Show, or settle, a checkpoint that does not match its thread", Args: exactly("KEY"),
+		Use: "repair KEY", Short: "Show, or settle, a checkpoint that does not match its thread", Args: cli.Exactly("KEY"),
 		Long: `repair looks at an agent that does not thaw because its checkpoint points to a
 thread that is gone (missing_thread) or has another history (thread_mismatch).
 
@@ -38,10 +39,10 @@ A choice applies only to the checkpoint that was looked at: if another was saved
 meanwhile, it is refused.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.drop && f.rebuild {
-				return usagef("choose one of --drop-checkpoint and --rebuild-from-thread")
+				return cli.Usagef("choose one of --drop-checkpoint and --rebuild-from-thread")
 			}
 			if !f.rebuild && (f.state != "" || f.thread != "") {
-				return usagef("--state and --thread are for --rebuild-from-thread")
+				return cli.Usagef("--state and --thread are for --rebuild-from-thread")
 			}
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				return a.repair(ctx, s, args[0], f)
@@ -166,21 +167,21 @@ func (a *app) showBoth(d diagnosis) error {
 		Checkpoint document.Checkpoint `json:"checkpoint"`
 		Thread     *document.Thread    `json:"thread"`
 	}{OK: d.err == nil, Checkpoint: document.CheckpointOf(c)}
-	g := grid{head: []string{"", "thread", "rev", "head", "incarnation", "updated"}}
+	g := cli.Grid{Head: []string{"", "thread", "rev", "head", "incarnation", "updated"}}
 	if p := c.Thread; p != nil {
-		g.add("checkpoint points to", p.Thread, number(p.Rev), orDash(p.Head), number(p.Incarnation), when(c.UpdatedAt))
+		g.Add("checkpoint points to", p.Thread, cli.Number(p.Rev), cli.OrDash(p.Head), cli.Number(p.Incarnation), cli.When(c.UpdatedAt))
 	} else {
-		g.add("checkpoint points to", "-", "-", "-", "-", when(c.UpdatedAt))
+		g.Add("checkpoint points to", "-", "-", "-", "-", cli.When(c.UpdatedAt))
 	}
 	if t := d.thread; t != nil {
 		doc := document.ThreadOf(*t)
 		both.Thread = &doc
-		g.add("journal stands at", t.ID, number(t.Rev), t.Head.String(), number(t.Incarnation), when(t.UpdatedAt))
+		g.Add("journal stands at", t.ID, cli.Number(t.Rev), t.Head.String(), cli.Number(t.Incarnation), cli.When(t.UpdatedAt))
 	} else if c.Thread != nil {
-		g.add("journal stands at", "(missing)", "-", "-", "-", "-")
+		g.Add("journal stands at", "(missing)", "-", "-", "-", "-")
 	}
 	if d.err == nil {
-		g.note = "they match: nothing to repair"
+		g.Note = "they match: nothing to repair"
 		return a.print(both, g)
 	}
 	both.Code, both.Detail = d.err.Code, d.err.Detail

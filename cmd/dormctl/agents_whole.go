@@ -10,6 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) agentsFork() *cobra.Command {
@@ -17,7 +18,7 @@ func (a *app) agentsFork() *cobra.Command {
 	var guard guardFlags
 	cmd := &cobra.Command{
 		Use: "fork AGENT NEW", Short: "Make another agent of one: checkpoint, thread, memories and a session, in one commit",
-		Args: exactly("AGENT", "NEW"),
+		Args: cli.Exactly("AGENT", "NEW"),
 		Long: `fork makes an agent NEW of AGENT's checkpoint, now or at --revision, with the
 thread as that one points to it, what the agent remembers and, with --session, a
 session of it. Nothing may be under the new ids.`,
@@ -47,16 +48,16 @@ session of it. Nothing may be under the new ids.`,
 	return cmd
 }
 
-func forkedGrid(r *agent.ForkedAgent) grid {
-	var g grid
-	g.add("agent", r.Checkpoint.Key)
+func forkedGrid(r *agent.ForkedAgent) cli.Grid {
+	var g cli.Grid
+	g.Add("agent", r.Checkpoint.Key)
 	if r.Thread != nil {
-		g.add("thread", r.Thread.ID+"@"+number(r.Thread.Rev))
+		g.Add("thread", r.Thread.ID+"@"+cli.Number(r.Thread.Rev))
 	}
 	if r.Session != nil {
-		g.add("session", r.Session.ID)
+		g.Add("session", r.Session.ID)
 	}
-	g.add("memories", number(r.Memories))
+	g.Add("memories", cli.Number(r.Memories))
 	return g
 }
 
@@ -65,7 +66,7 @@ func (a *app) agentsErase() *cobra.Command {
 	var guard guardFlags
 	var yes, receipt bool
 	cmd := &cobra.Command{
-		Use: "erase AGENT", Short: "Erase an agent everywhere, for good, and show the receipt", Args: exactly("AGENT"),
+		Use: "erase AGENT", Short: "Erase an agent everywhere, for good, and show the receipt", Args: cli.Exactly("AGENT"),
 		Long: `erase removes an agent's checkpoint with all revisions, their threads, what it
 remembers, its sessions with their reviews, leases, threads and checkpoints, and
 the conversations that name it. What another agent's checkpoint uses too stays, as
@@ -121,7 +122,7 @@ func (a *app) erase(ctx context.Context, s store, op *agent.EraseAgent) (*agent.
 // confirm asks a person, on a terminal. Anything but "yes" is a no.
 func (a *app) confirm(format string, args ...any) error {
 	if !a.terminal {
-		return usagef("this cannot be taken back: say --yes where nobody can be asked")
+		return cli.Usagef("this cannot be taken back: say --yes where nobody can be asked")
 	}
 	if _, err := fmt.Fprintf(a.stderr, "dormctl: "+format+" Type yes: ", args...); err != nil {
 		return fmt.Errorf("ask: %w", err)
@@ -129,17 +130,17 @@ func (a *app) confirm(format string, args ...any) error {
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	if strings.TrimSpace(line) != "yes" {
 		if err != nil && line == "" {
-			return usagef("nobody answered: nothing was done")
+			return cli.Usagef("nobody answered: nothing was done")
 		}
-		return usagef("the answer was not yes: nothing was done")
+		return cli.Usagef("the answer was not yes: nothing was done")
 	}
 	return nil
 }
 
-func erasureGrid(e *agent.Erasure) grid {
-	var g grid
-	g.add("agent", e.Agent)
-	g.add("erased", when(e.ErasedAt)+", at index "+number(e.Index))
+func erasureGrid(e *agent.Erasure) cli.Grid {
+	var g cli.Grid
+	g.Add("agent", e.Agent)
+	g.Add("erased", cli.When(e.ErasedAt)+", at index "+cli.Number(e.Index))
 	for _, row := range []struct {
 		name string
 		n    uint64
@@ -155,20 +156,20 @@ func erasureGrid(e *agent.Erasure) grid {
 		{"timers", e.Timers},
 		{"instances", e.Instances},
 	} {
-		g.add(row.name, number(row.n))
+		g.Add(row.name, cli.Number(row.n))
 	}
 	if e.Conversations != nil {
-		g.add("conversations", number(*e.Conversations))
+		g.Add("conversations", cli.Number(*e.Conversations))
 	} else {
-		g.add("conversations", "stay: not all nodes could erase them; erase the agent again once the cluster is upgraded")
+		g.Add("conversations", "stay: not all nodes could erase them; erase the agent again once the cluster is upgraded")
 	}
-	g.add("kept for others", number(e.Kept))
+	g.Add("kept for others", cli.Number(e.Kept))
 	if e.SealedUntil > 0 {
-		g.add("sealed until", when(e.SealedUntil))
+		g.Add("sealed until", cli.When(e.SealedUntil))
 	}
-	g.add("hash", e.Hash.String())
+	g.Add("hash", e.Hash.String())
 	if !e.Complete() {
-		g.note = "not all is cleared away yet, but nobody can read it: agents erase --receipt tells when it is"
+		g.Note = "not all is cleared away yet, but nobody can read it: agents erase --receipt tells when it is"
 	}
 	return g
 }

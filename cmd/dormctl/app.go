@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
 
 // store is a cluster as dormctl sees it.
@@ -50,7 +51,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		a.output = outputIn(args, a.output) // a flag after the wrong one was not read
-		return flagError(cmd, err)
+		return cli.FlagError(cmd, err)
 	})
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
@@ -66,7 +67,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 // tell writes a line for people, apart from results. Where that cannot be done
 // there is nobody to tell it to either.
 func (a *app) tell(format string, args ...any) {
-	_, _ = fmt.Fprintln(a.stderr, clean(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(a.stderr, cli.Clean(fmt.Sprintf(format, args...)))
 }
 
 // with runs one call on the cluster, within the timeout.
@@ -102,7 +103,7 @@ func (a *app) endpointList() ([]string, error) {
 		}
 	}
 	if list == nil {
-		return nil, usagef("--endpoints names no address: give the gRPC address of a node, such as %s", endpointsDefault)
+		return nil, cli.Usagef("--endpoints names no address: give the gRPC address of a node, such as %s", endpointsDefault)
 	}
 	return list, nil
 }

@@ -7,11 +7,13 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
+
+	"dormouse/internal/cli"
 )
 
 func (a *app) backupCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Write a consistent backup of the whole store", Args: exactly("FILE"),
+		Use: "backup FILE", Short: "Write a consistent backup of the whole store", Args: cli.Exactly("FILE"),
 		Long: `backup writes a snapshot of the whole store, all scopes, to FILE, or to stdout
 for -. FILE appears only once it is complete. "dormoused restore" founds a new
 cluster from it.`,
@@ -46,9 +48,9 @@ func (a *app) backup(ctx context.Context, s store, path string) (err error) {
 	if err != nil {
 		return fmt.Errorf("look at the backup: %w", err)
 	}
-	var g grid
-	g.add("backup", path)
-	g.add("bytes", number(info.Size()))
+	var g cli.Grid
+	g.Add("backup", path)
+	g.Add("bytes", cli.Number(info.Size()))
 	return a.print(struct {
 		File  string `json:"file"`
 		Bytes int64  `json:"bytes"`

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"dormouse/internal/cli"
 )
 
 // The files of a directory of certificates.
@@ -37,7 +39,7 @@ const (
 )
 
 func (a *app) certsCommand() *cobra.Command {
-	cmd := group("certs", "Certificates for nodes and clients, from an authority of your own", a.certsInit(), a.certsNode(), a.certsClient())
+	cmd := cli.Group("certs", "Certificates for nodes and clients, from an authority of your own", a.certsInit(), a.certsNode(), a.certsClient())
 	cmd.Long = `certs makes the certificates that a cluster needs off loopback. It works on files
 alone and talks to no cluster. Keep ca.key where nobody reads it: who has it can
 make a certificate of any node.`
@@ -51,7 +53,7 @@ func (a *app) certsInit() *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
-		Use: "init", Short: "Make an authority, and a key for gossip", Args: exactly(),
+		Use: "init", Short: "Make an authority, and a key for gossip", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return fmt.Errorf("make the directory: %w", err)
@@ -87,10 +89,10 @@ func (a *app) certsNode() *cobra.Command {
 	var days int
 	var sans []string
 	cmd := &cobra.Command{
-		Use: "node NAME --san HOST", Short: "Make a node's certificate: for HTTP, gRPC and Raft, as server and client", Args: exactly("NAME"),
+		Use: "node NAME --san HOST", Short: "Make a node's certificate: for HTTP, gRPC and Raft, as server and client", Args: cli.Exactly("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(sans) == 0 {
-				return usagef("certs node needs --san: each address and name that others reach the node at, such as --san 10.0.0.1 --san n1.example.com")
+				return cli.Usagef("certs node needs --san: each address and name that others reach the node at, such as --san 10.0.0.1 --san n1.example.com")
 			}
 			return a.sign(dir, args[0], days, sans, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
 		},
@@ -104,7 +106,7 @@ func (a *app) certsClient() *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
-		Use: "client NAME", Short: "Make a client's certificate, where nodes ask for one", Args: exactly("NAME"),
+		Use: "client NAME", Short: "Make a client's certificate, where nodes ask for one", Args: cli.Exactly("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.sign(dir, args[0], days, nil, x509.ExtKeyUsageClientAuth)
 		},
@@ -121,7 +123,7 @@ func certFlags(cmd *cobra.Command, dir *string, days *int, daysDefault int) {
 // sign makes the certificate of a node or a client.
 func (a *app) sign(dir, name string, days int, sans []string, usages ...x509.ExtKeyUsage) error {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		return usagef("%q is no name for a certificate's files: use letters, digits and dashes", name)
+		return cli.Usagef("%q is no name for a certificate's files: use letters, digits and dashes", name)
 	}
 	certFile, keyFile := name+".pem", name+".key"
 	if err := absent(dir, certFile, keyFile); err != nil {
@@ -155,7 +157,7 @@ func (a *app) sign(dir, name string, days int, sans []string, usages ...x509.Ext
 // certTemplate is what all certificates have in common.
 func certTemplate(name string, days int) (*x509.Certificate, error) {
 	if days < 1 {
-		return nil, usagef("--days is %d: use at least 1", days)
+		return nil, cli.Usagef("--days is %d: use at least 1", days)
 	}
 	now := time.Now()
 	return &x509.Certificate{
@@ -193,7 +195,7 @@ func readAuthority(dir string) (*x509.Certificate, any, error) {
 	for i, name := range []string{caCertFile, caKeyFile} {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, usagef("there is no %s in %s: run dormctl certs init first, or name the directory with --dir", name, dir)
+			return nil, nil, cli.Usagef("there is no %s in %s: run dormctl certs init first, or name the directory with --dir", name, dir)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the authority: %w", err)
@@ -217,7 +219,7 @@ func readAuthority(dir string) (*x509.Certificate, any, error) {
 func absent(dir string, names ...string) error {
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return usagef("%s is in %s already: delete it first, or choose another --dir", name, dir)
+			return cli.Usagef("%s is in %s already: delete it first, or choose another --dir", name, dir)
 		}
 	}
 	return nil
@@ -238,11 +240,11 @@ func create(path string, raw []byte, mode fs.FileMode) (err error) {
 
 // printFiles says what was made.
 func (a *app) printFiles(dir string, names ...string) error {
-	var g grid
+	var g cli.Grid
 	paths := make([]string, len(names))
 	for i, name := range names {
 		paths[i] = filepath.Join(dir, name)
-		g.add("wrote", paths[i])
+		g.Add("wrote", paths[i])
 	}
 	return a.print(struct {
 		Files []string `json:"files"`

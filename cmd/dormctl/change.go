@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
 
 func (a *app) leaveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "leave NODE", Short: "Remove a node or a host for good", Args: exactly("NODE"),
+		Use: "leave NODE", Short: "Remove a node or a host for good", Args: cli.Exactly("NODE"),
 		Long: `leave removes a node from the cluster for good. Its partitions move to other nodes
 first, then it is no member any more, and its process ends with exit code 7. The
 command returns once all of that is committed. The node's data directory is refused
@@ -22,7 +23,7 @@ again when its process is started anew. To stop a node for a while, stop its pro
 
 func (a *app) transferCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "transfer [NODE]", Short: "Hand leadership to a node, or to any", Args: between(0, 1, "[NODE]"),
+		Use: "transfer [NODE]", Short: "Hand leadership to a node, or to any", Args: cli.Between(0, 1, "[NODE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			node := ""
 			if len(args) > 0 {
@@ -35,14 +36,14 @@ func (a *app) transferCommand() *cobra.Command {
 
 func (a *app) promoteCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "promote NODE", Short: "Let a node vote once it has caught up", Args: exactly("NODE"),
+		Use: "promote NODE", Short: "Let a node vote once it has caught up", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangePromote, args[0]) },
 	}
 }
 
 func (a *app) demoteCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "demote NODE", Short: "Take a node's vote", Args: exactly("NODE"),
+		Use: "demote NODE", Short: "Take a node's vote", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangeDemote, args[0]) },
 	}
 }
@@ -53,12 +54,12 @@ func (a *app) change(cmd *cobra.Command, change agent.Change, node string) error
 		if err != nil {
 			return err
 		}
-		var g grid
-		g.add(string(change), orDash(node))
+		var g cli.Grid
+		g.Add(string(change), cli.OrDash(node))
 		if said := changed[change]; said != "" {
-			g.add("done", said)
+			g.Add("done", said)
 		}
-		g.add("leader", orDash(leader))
+		g.Add("leader", cli.OrDash(leader))
 		return a.print(struct {
 			Change agent.Change `json:"change"`
 			Node   string       `json:"node"`

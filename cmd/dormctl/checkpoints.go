@@ -9,10 +9,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) checkpointsCommand() *cobra.Command {
-	return group("checkpoints", "Agents' saved states",
+	return cli.Group("checkpoints", "Agents' saved states",
 		a.checkpointsGet(), a.checkpointsPut(), a.checkpointsPatch(),
 		a.checkpointsHistory(), a.checkpointsList(), a.checkpointsRemove())
 }
@@ -20,7 +21,7 @@ func (a *app) checkpointsCommand() *cobra.Command {
 func (a *app) checkpointsGet() *cobra.Command {
 	var revision uint64
 	cmd := &cobra.Command{
-		Use: "get KEY", Short: "Show a checkpoint", Args: exactly("KEY"),
+		Use: "get KEY", Short: "Show a checkpoint", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				found, err := find[*agent.Checkpoint](ctx, a, s, &agent.GetCheckpoint{Key: args[0], Revision: revision})
@@ -35,22 +36,22 @@ func (a *app) checkpointsGet() *cobra.Command {
 	return cmd
 }
 
-func checkpointGrid(c agent.Checkpoint) grid {
-	var g grid
-	g.add("key", c.Key)
-	g.add("revision", number(c.Revision))
-	g.add("incarnation", number(c.Incarnation))
-	g.add("version", number(c.Version))
-	g.add("thread", pointerCell(c.Thread))
+func checkpointGrid(c agent.Checkpoint) cli.Grid {
+	var g cli.Grid
+	g.Add("key", c.Key)
+	g.Add("revision", cli.Number(c.Revision))
+	g.Add("incarnation", cli.Number(c.Incarnation))
+	g.Add("version", cli.Number(c.Version))
+	g.Add("thread", pointerCell(c.Thread))
 	if c.Thread != nil {
-		g.add("head", orDash(c.Thread.Head))
+		g.Add("head", cli.OrDash(c.Thread.Head))
 	}
-	g.add("lifecycle", orDash(c.Lifecycle))
-	g.add("created", when(c.CreatedAt))
-	g.add("updated", when(c.UpdatedAt))
-	g.add("expires", when(c.ExpiresAt))
-	g.add("metadata", string(object(c.Metadata)))
-	g.add("state", string(object(c.State)))
+	g.Add("lifecycle", cli.OrDash(c.Lifecycle))
+	g.Add("created", cli.When(c.CreatedAt))
+	g.Add("updated", cli.When(c.UpdatedAt))
+	g.Add("expires", cli.When(c.ExpiresAt))
+	g.Add("metadata", string(object(c.Metadata)))
+	g.Add("state", string(object(c.State)))
 	return g
 }
 
@@ -60,7 +61,7 @@ func (a *app) checkpointsPut() *cobra.Command {
 	var pointer pointerFlags
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "put KEY STATE", Short: "Write a checkpoint whole", Args: exactly("KEY", "STATE"),
+		Use: "put KEY STATE", Short: "Write a checkpoint whole", Args: cli.Exactly("KEY", "STATE"),
 		Long: "put writes a checkpoint whole. STATE is a JSON object, @FILE, or - for stdin.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Key, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
@@ -88,7 +89,7 @@ func (a *app) checkpointsPut() *cobra.Command {
 func (a *app) checkpointsPatch() *cobra.Command {
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "patch KEY PATCH", Short: "Merge a patch into a checkpoint's state", Args: exactly("KEY", "PATCH"),
+		Use: "patch KEY PATCH", Short: "Merge a patch into a checkpoint's state", Args: cli.Exactly("KEY", "PATCH"),
 		Long: "patch merges a JSON object (or @FILE, or - for stdin) into the state, as RFC 7396 says: null removes a member.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			patch, err := a.objectArg("patch", args[1])
@@ -118,18 +119,18 @@ func (a *app) writeCheckpoint(cmd *cobra.Command, op agent.Op) error {
 	})
 }
 
-func writtenGrid(r *agent.CheckpointResult) grid {
-	var g grid
-	g.add("checkpoint", r.Key)
-	g.add("revision", number(r.Revision))
-	g.add("thread", pointerCell(r.Thread))
-	g.add("updated", when(r.UpdatedAt))
+func writtenGrid(r *agent.CheckpointResult) cli.Grid {
+	var g cli.Grid
+	g.Add("checkpoint", r.Key)
+	g.Add("revision", cli.Number(r.Revision))
+	g.Add("thread", pointerCell(r.Thread))
+	g.Add("updated", cli.When(r.UpdatedAt))
 	return g
 }
 
 func (a *app) checkpointsHistory() *cobra.Command {
 	return &cobra.Command{
-		Use: "history KEY", Short: "List the kept revisions, newest first", Args: exactly("KEY"),
+		Use: "history KEY", Short: "List the kept revisions, newest first", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list, err := find[*agent.CheckpointList](ctx, a, s, &agent.CheckpointHistory{Key: args[0]})
@@ -145,7 +146,7 @@ func (a *app) checkpointsHistory() *cobra.Command {
 func (a *app) checkpointsList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List checkpoints", Args: exactly(),
+		Use: "ls", Short: "List checkpoints", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list, err := find[*agent.CheckpointList](ctx, a, s, &agent.ListCheckpoints{Page: page.page()})
@@ -161,9 +162,9 @@ func (a *app) checkpointsList() *cobra.Command {
 }
 
 func (a *app) printCheckpoints(list *agent.CheckpointList) error {
-	g := grid{head: []string{"key", "revision", "bytes", "thread", "lifecycle", "updated", "expires"}, note: more(list.Next)}
+	g := cli.Grid{Head: []string{"key", "revision", "bytes", "thread", "lifecycle", "updated", "expires"}, Note: more(list.Next)}
 	for _, r := range list.Items {
-		g.add(r.Key, number(r.Revision), number(r.Bytes), pointerCell(r.Thread), orDash(r.Lifecycle), when(r.UpdatedAt), when(r.ExpiresAt))
+		g.Add(r.Key, cli.Number(r.Revision), cli.Number(r.Bytes), pointerCell(r.Thread), cli.OrDash(r.Lifecycle), cli.When(r.UpdatedAt), cli.When(r.ExpiresAt))
 	}
 	return a.print(document.ListOf(list.Items, list.Next, document.CheckpointRowOf), g)
 }
@@ -172,7 +173,7 @@ func (a *app) checkpointsRemove() *cobra.Command {
 	var guard guardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
-		Use: "rm KEY...", Short: "Delete checkpoints and their history, in one commit", Args: between(1, -1, "KEY..."),
+		Use: "rm KEY...", Short: "Delete checkpoints and their history, in one commit", Args: cli.Between(1, -1, "KEY..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, key := range args {

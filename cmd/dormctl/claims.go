@@ -8,10 +8,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) claimsCommand() *cobra.Command {
-	cmd := group("claims", "Exclusive rights with an expiry", a.claimsGet(), a.claimsTake(), a.claimsRenew(), a.claimsRelease(),
+	cmd := cli.Group("claims", "Exclusive rights with an expiry", a.claimsGet(), a.claimsTake(), a.claimsRenew(), a.claimsRelease(),
 		a.claimsList(), a.claimsWatch())
 	cmd.Long = `A claim is the right to a name, which one holder has at a time, under an epoch
 that is never used again. It lapses where it is not renewed. Any write takes
@@ -21,7 +22,7 @@ that is never used again. It lapses where it is not renewed. Any write takes
 
 func (a *app) claimsGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get CLAIM", Short: "Show who holds a claim", Args: exactly("CLAIM"),
+		Use: "get CLAIM", Short: "Show who holds a claim", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				c, err := find[*agent.Claim](ctx, a, s, &agent.GetClaim{Claim: args[0]})
@@ -37,7 +38,7 @@ func (a *app) claimsGet() *cobra.Command {
 func (a *app) claimsTake() *cobra.Command {
 	op := &agent.TakeClaim{}
 	cmd := &cobra.Command{
-		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that nobody else holds", Args: exactly("CLAIM"),
+		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that nobody else holds", Args: cli.Exactly("CLAIM"),
 		Long: `take begins a holding under a new epoch. A holder that takes its own claim anew,
 as after a restart, ends its earlier holding by that.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +54,7 @@ as after a restart, ends its earlier holding by that.`,
 func (a *app) claimsRenew() *cobra.Command {
 	op := &agent.RenewClaim{}
 	cmd := &cobra.Command{
-		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Give a holding its full ttl again", Args: exactly("CLAIM"),
+		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Give a holding its full ttl again", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return a.changeClaim(cmd, op)
@@ -67,7 +68,7 @@ func (a *app) claimsRenew() *cobra.Command {
 func (a *app) claimsRelease() *cobra.Command {
 	op := &agent.ReleaseClaim{}
 	cmd := &cobra.Command{
-		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "End a holding, or hand the claim over", Args: exactly("CLAIM"),
+		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "End a holding, or hand the claim over", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return a.changeClaim(cmd, op)
@@ -88,16 +89,16 @@ func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
 func (a *app) claimsList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List the claims that somebody holds", Args: exactly(),
+		Use: "ls", Short: "List the claims that somebody holds", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list, err := find[*agent.ClaimList](ctx, a, s, &agent.ListClaims{Page: page.page()})
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"claim", "holder", "epoch", "ttl", "claimed", "expires"}, note: more(list.Next)}
+				g := cli.Grid{Head: []string{"claim", "holder", "epoch", "ttl", "claimed", "expires"}, Note: more(list.Next)}
 				for _, c := range list.Items {
-					g.add(c.Name, c.Holder, number(c.Epoch), c.TTL.String(), when(c.ClaimedAt), when(c.ExpiresAt))
+					g.Add(c.Name, c.Holder, cli.Number(c.Epoch), c.TTL.String(), cli.When(c.ClaimedAt), cli.When(c.ExpiresAt))
 				}
 				return a.print(document.ListOf(list.Items, list.Next, document.ClaimOf), g)
 			})
@@ -109,7 +110,7 @@ func (a *app) claimsList() *cobra.Command {
 
 func (a *app) claimsWatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch CLAIM", Short: "Show who holds a claim, now and whenever that changes, until interrupted", Args: exactly("CLAIM"),
+		Use: "watch CLAIM", Short: "Show who holds a claim, now and whenever that changes, until interrupted", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
 				for event, err := range s.Watch(ctx, agent.Watch{Scope: a.scope, Claim: args[0]}) {
@@ -134,7 +135,7 @@ func holderLine(c agent.Claim) string {
 	if !c.Held() {
 		return "nobody holds " + c.Name
 	}
-	return fmt.Sprintf("%s  %s holds %s at epoch %d", when(c.ClaimedAt), c.Holder, c.Name, c.Epoch)
+	return fmt.Sprintf("%s  %s holds %s at epoch %d", cli.When(c.ClaimedAt), c.Holder, c.Name, c.Epoch)
 }
 
 // changeClaim commits an op on a claim and shows the claim after it.
@@ -153,17 +154,17 @@ func (a *app) changeClaim(cmd *cobra.Command, op agent.Op) error {
 }
 
 func (a *app) printClaim(c agent.Claim) error {
-	var g grid
-	g.add("claim", c.Name)
+	var g cli.Grid
+	g.Add("claim", c.Name)
 	if !c.Held() {
-		g.add("holder", "nobody")
+		g.Add("holder", "nobody")
 		return a.print(document.ClaimOf(c), g)
 	}
-	g.add("holder", c.Holder)
-	g.add("epoch", number(c.Epoch))
-	g.add("ttl", c.TTL.String())
-	g.add("claimed", when(c.ClaimedAt))
-	g.add("expires", when(c.ExpiresAt))
-	g.add("fence", fmt.Sprintf("--fence %s@%d", c.Name, c.Epoch))
+	g.Add("holder", c.Holder)
+	g.Add("epoch", cli.Number(c.Epoch))
+	g.Add("ttl", c.TTL.String())
+	g.Add("claimed", cli.When(c.ClaimedAt))
+	g.Add("expires", cli.When(c.ExpiresAt))
+	g.Add("fence", fmt.Sprintf("--fence %s@%d", c.Name, c.Epoch))
 	return a.print(document.ClaimOf(c), g)
 }

@@ -10,12 +10,13 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) commitCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
-		Use: "commit FILE", Short: "Apply a list of ops, all or nothing", Args: between(0, 1, "FILE"),
+		Use: "commit FILE", Short: "Apply a list of ops, all or nothing", Args: cli.Between(0, 1, "FILE"),
 		Long: `commit applies the ops in FILE (- for stdin), all or nothing. It is the body of
 POST /v1/commits:
 
@@ -27,13 +28,13 @@ Ops:` + listed(slices.Sorted(maps.Keys(document.OpTypes()))) + `.
 The bytes of values are in base64.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && path != "" {
-				return usagef("FILE and --file say the same: give one")
+				return cli.Usagef("FILE and --file say the same: give one")
 			}
 			if len(args) == 1 {
 				path = args[0]
 			}
 			if path == "" {
-				return usagef("commit needs FILE, or - for stdin")
+				return cli.Usagef("commit needs FILE, or - for stdin")
 			}
 			raw, err := a.file("commit", path)
 			if err != nil {
@@ -82,7 +83,7 @@ func parseCommit(raw []byte) (agent.Commit, error) {
 		return agent.Commit{}, badDocument("commit", err)
 	}
 	if len(body.Ops) == 0 {
-		return agent.Commit{}, usagef("commit: there are no ops in it")
+		return agent.Commit{}, cli.Usagef("commit: there are no ops in it")
 	}
 	ops, err := body.ToOps()
 	if err != nil {
@@ -96,9 +97,9 @@ func (a *app) printResult(result agent.Result) error {
 	if err != nil {
 		return err
 	}
-	g := grid{head: []string{"op", "what", "id", "rev", "revision"}}
+	g := cli.Grid{Head: []string{"op", "what", "id", "rev", "revision"}}
 	for i, r := range result.Results {
-		g.add(append([]string{number(i)}, resultRow(r)...)...)
+		g.Add(append([]string{cli.Number(i)}, resultRow(r)...)...)
 	}
 	return a.print(committed, g)
 }
@@ -107,35 +108,35 @@ func (a *app) printResult(result agent.Result) error {
 func resultRow(result agent.OpResult) []string {
 	switch r := result.(type) {
 	case *agent.ValueResult:
-		return []string{"value", r.Key, "-", number(r.Revision)}
+		return []string{"value", r.Key, "-", cli.Number(r.Revision)}
 	case *agent.CheckpointResult:
-		return []string{"checkpoint", r.Key, "-", number(r.Revision)}
+		return []string{"checkpoint", r.Key, "-", cli.Number(r.Revision)}
 	case *agent.ThreadResult:
-		return []string{"thread", r.Thread.ID, number(r.Thread.Rev), "-"}
+		return []string{"thread", r.Thread.ID, cli.Number(r.Thread.Rev), "-"}
 	case *agent.DeleteResult:
 		return []string{"deleted, existed: " + yes(r.Existed), "-", "-", "-"}
 	case *agent.SessionResult:
-		return []string{"session, " + string(r.Session.Status), r.Session.ID, "-", number(r.Session.Revision)}
+		return []string{"session, " + string(r.Session.Status), r.Session.ID, "-", cli.Number(r.Session.Revision)}
 	case *agent.ReviewResult:
 		return []string{"review, " + string(r.Review.Status), r.Review.ID, "-", "-"}
 	case *agent.MemoryResult:
-		return []string{"memory of " + r.Agent, r.ID, "-", number(r.Revision)}
+		return []string{"memory of " + r.Agent, r.ID, "-", cli.Number(r.Revision)}
 	case *agent.ForkedAgent:
-		return []string{"agent", r.Checkpoint.Key, "-", number(r.Checkpoint.Revision)}
+		return []string{"agent", r.Checkpoint.Key, "-", cli.Number(r.Checkpoint.Revision)}
 	case *agent.Erasure:
 		return []string{"erased, complete: " + yes(r.Complete()), r.Agent, "-", "-"}
 	case *agent.ConversationResult:
-		return []string{"conversation", r.Conversation.ID, "-", number(r.Conversation.Revision)}
+		return []string{"conversation", r.Conversation.ID, "-", cli.Number(r.Conversation.Revision)}
 	case *agent.MessageResult:
-		return []string{"message, found: " + yes(r.Found), orDash(r.Message.ID), "-", "-"}
+		return []string{"message, found: " + yes(r.Found), cli.OrDash(r.Message.ID), "-", "-"}
 	case *agent.ScopeResult:
 		return []string{"scope", r.Scope.Name, "-", "-"}
 	case *agent.ClaimResult:
-		return []string{"claim, holder: " + orDash(r.Claim.Holder), r.Claim.Name, "-", "-"}
+		return []string{"claim, holder: " + cli.OrDash(r.Claim.Holder), r.Claim.Name, "-", "-"}
 	case *agent.ManagerResult:
-		return []string{"manager", r.Manager.Name, "-", number(r.Manager.Revision)}
+		return []string{"manager", r.Manager.Name, "-", cli.Number(r.Manager.Revision)}
 	case *agent.TimerResult:
-		return []string{"timer, next: " + whenOrNever(r.Timer.Next), orDash(r.Timer.ID), "-", "-"}
+		return []string{"timer, next: " + whenOrNever(r.Timer.Next), cli.OrDash(r.Timer.ID), "-", "-"}
 	default:
 		return []string{"-", "-", "-", "-"} // of an op that callers do not have
 	}

@@ -7,17 +7,18 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) conversationsCommand() *cobra.Command {
-	return group("conversations", "What agents go on from, and what people see", a.conversationsList(), a.conversationsShow())
+	return cli.Group("conversations", "What agents go on from, and what people see", a.conversationsList(), a.conversationsShow())
 }
 
 func (a *app) conversationsList() *cobra.Command {
 	var page pageFlags
 	var list agent.ListConversations
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List conversations: all of them, an agent's, an owner's, or those that wait for a person", Args: exactly(),
+		Use: "ls", Short: "List conversations: all of them, an agent's, an owner's, or those that wait for a person", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list.Page = page.page()
@@ -25,10 +26,10 @@ func (a *app) conversationsList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"conversation", "title", "agent", "owner", "lifecycle", "waits", "revision", "messages", "pending", "updated"}, note: more(found.Next)}
+				g := cli.Grid{Head: []string{"conversation", "title", "agent", "owner", "lifecycle", "waits", "revision", "messages", "pending", "updated"}, Note: more(found.Next)}
 				for _, r := range found.Items {
-					g.add(r.ID, orDash(r.Title), orDash(r.Agent), orDash(r.Owner), orDash(string(r.Lifecycle)), yesOrDash(r.Interrupted),
-						number(r.Revision), number(r.MessageCount), number(r.PendingCount), when(r.UpdatedAt))
+					g.Add(r.ID, cli.OrDash(r.Title), cli.OrDash(r.Agent), cli.OrDash(r.Owner), cli.OrDash(string(r.Lifecycle)), yesOrDash(r.Interrupted),
+						cli.Number(r.Revision), cli.Number(r.MessageCount), cli.Number(r.PendingCount), cli.When(r.UpdatedAt))
 				}
 				return a.print(document.ListOf(found.Items, found.Next, document.ConversationRowOf), g)
 			})
@@ -51,7 +52,7 @@ func yesOrDash(is bool) string {
 func (a *app) conversationsShow() *cobra.Command {
 	var q agent.ListMessages
 	cmd := &cobra.Command{
-		Use: "get CONVERSATION", Aliases: []string{"show"}, Short: "Show a conversation: how it stands, what is pending, and what people see", Args: exactly("CONVERSATION"),
+		Use: "get CONVERSATION", Aliases: []string{"show"}, Short: "Show a conversation: how it stands, what is pending, and what people see", Args: cli.Exactly("CONVERSATION"),
 		Long: `show shows how a conversation stands and its last messages. -o json and
 -o yaml show its state too, as it was saved.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,25 +79,25 @@ func (a *app) conversationsShow() *cobra.Command {
 
 func (a *app) printConversation(c *agent.SavedConversation, messages *agent.MessageList) error {
 	if a.output != outputTable {
-		return a.print(conversationDoc{document.SavedConversationOf(c), document.MessagePageOf(messages).Items}, grid{})
+		return a.print(conversationDoc{document.SavedConversationOf(c), document.MessagePageOf(messages).Items}, cli.Grid{})
 	}
-	var g grid
+	var g cli.Grid
 	for _, line := range [][2]string{
 		{"conversation", c.ID},
-		{"title", orDash(c.Title)},
-		{"agent", orDash(c.Agent)},
-		{"owner", orDash(c.Owner)},
-		{"revision", number(c.Revision)},
-		{"lifecycle", orDash(string(c.Lifecycle))},
+		{"title", cli.OrDash(c.Title)},
+		{"agent", cli.OrDash(c.Agent)},
+		{"owner", cli.OrDash(c.Owner)},
+		{"revision", cli.Number(c.Revision)},
+		{"lifecycle", cli.OrDash(string(c.Lifecycle))},
 		{"waits for a person", yesOrDash(c.Interrupted)},
-		{"state", number(len(c.State)) + " bytes, version " + number(c.Version)},
-		{"saved", when(c.SavedAt)},
-		{"updated", when(c.UpdatedAt)},
+		{"state", cli.Number(len(c.State)) + " bytes, version " + cli.Number(c.Version)},
+		{"saved", cli.When(c.SavedAt)},
+		{"updated", cli.When(c.UpdatedAt)},
 	} {
-		g.add(line[0], line[1])
+		g.Add(line[0], line[1])
 	}
 	for _, p := range c.Pending {
-		g.add("pending "+number(p.Number), short(p.Message))
+		g.Add("pending "+cli.Number(p.Number), cli.Short(p.Message))
 	}
 	if err := a.print(nil, g); err != nil {
 		return err
@@ -104,9 +105,9 @@ func (a *app) printConversation(c *agent.SavedConversation, messages *agent.Mess
 	if len(messages.Items) == 0 {
 		return nil
 	}
-	table := grid{head: []string{"seq", "at", "role", "type", "status", "content"}}
+	table := cli.Grid{Head: []string{"seq", "at", "role", "type", "status", "content"}}
 	for _, m := range messages.Items {
-		table.add(number(m.Seq), when(m.At), string(m.Role), m.Type, orDash(string(m.Status)), short(m.Content))
+		table.Add(cli.Number(m.Seq), cli.When(m.At), string(m.Role), m.Type, cli.OrDash(string(m.Status)), cli.Short(m.Content))
 	}
 	return a.print(nil, table)
 }

@@ -14,10 +14,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) cronCommand() *cobra.Command {
-	cmd := group("cron", "Recurring jobs of an instance: they wake it as a cron expression says", a.cronList(), a.cronShow(), a.cronSet(), a.cronPatch(), a.cronRemove())
+	cmd := cli.Group("cron", "Recurring jobs of an instance: they wake it as a cron expression says", a.cronList(), a.cronShow(), a.cronSet(), a.cronPatch(), a.cronRemove())
 	cmd.Long = `An instance keeps its recurring jobs in its checkpoint, by their ids; each has a
 timer, which wakes the instance and sends it the job's message. A change of jobs
 is a turn of the instance of its own, and leaves all else of it as it is. Jobs that
@@ -27,17 +28,17 @@ the manager declares are every instance's, and cannot be set here.`
 
 func (a *app) cronList() *cobra.Command {
 	return &cobra.Command{
-		Use: "ls MANAGER KEY", Short: "List an instance's jobs, those that its manager declares too", Args: exactly("MANAGER", "KEY"),
+		Use: "ls MANAGER KEY", Short: "List an instance's jobs, those that its manager declares too", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				jobs, err := a.jobs(ctx, s, args[0], args[1])
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"job", "of", "plan", "missed", "message", "next", "state"}}
+				g := cli.Grid{Head: []string{"job", "of", "plan", "missed", "message", "next", "state"}}
 				for i := range jobs {
 					j := &jobs[i]
-					g.add(j.Job, j.Of, j.plan(), j.Missed, string(j.Message), whenOrNever(j.Next), j.State)
+					g.Add(j.Job, j.Of, j.plan(), j.Missed, string(j.Message), whenOrNever(j.Next), j.State)
 				}
 				return a.print(document.ListOf(jobs, "", func(j jobDoc) jobDoc { return j }), g)
 			})
@@ -47,7 +48,7 @@ func (a *app) cronList() *cobra.Command {
 
 func (a *app) cronShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "get MANAGER KEY JOB", Aliases: []string{"show"}, Short: "Show a job", Args: exactly("MANAGER", "KEY", "JOB"),
+		Use: "get MANAGER KEY JOB", Aliases: []string{"show"}, Short: "Show a job", Args: cli.Exactly("MANAGER", "KEY", "JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				jobs, err := a.jobs(ctx, s, args[0], args[1])
@@ -59,14 +60,14 @@ func (a *app) cronShow() *cobra.Command {
 					return agent.Errorf(agent.CodeNotFound, "instance %q of manager %q has no job %q", args[1], args[0], args[2])
 				}
 				j := &jobs[at]
-				var g grid
-				g.add("job", j.Job)
-				g.add("of", j.Of)
-				g.add("plan", j.plan())
-				g.add("missed", j.Missed)
-				g.add("message", string(j.Message))
-				g.add("next", whenOrNever(j.Next))
-				g.add("state", j.State)
+				var g cli.Grid
+				g.Add("job", j.Job)
+				g.Add("of", j.Of)
+				g.Add("plan", j.plan())
+				g.Add("missed", j.Missed)
+				g.Add("message", string(j.Message))
+				g.Add("next", whenOrNever(j.Next))
+				g.Add("state", j.State)
 				return a.print(j, g)
 			})
 		},
@@ -86,7 +87,7 @@ func (a *app) cronSet() *cobra.Command {
 	var spec cronEntry
 	var kind, data, message string
 	cmd := &cobra.Command{
-		Use: "put MANAGER KEY JOB CRON", Aliases: []string{"set"}, Short: "Set a job, in place of the one under that id; wakes the instance", Args: exactly("MANAGER", "KEY", "JOB", "CRON"),
+		Use: "put MANAGER KEY JOB CRON", Aliases: []string{"set"}, Short: "Set a job, in place of the one under that id; wakes the instance", Args: cli.Exactly("MANAGER", "KEY", "JOB", "CRON"),
 		Long: `put sets one job and leaves the others. CRON has five fields, six (seconds first),
 seven (and the year last), or is a macro such as @daily. The job sends a signal of
 --type with --data, or else --message as it is, in a signal of type timer.`,
@@ -112,11 +113,11 @@ seven (and the year last), or is a macro such as @daily. The job sends a signal 
 func (a *app) cronMessage(kind, data, message string) (jsontext.Value, error) {
 	if message != "" {
 		if kind != "" || data != "" {
-			return nil, usagef("--message stands for --type and --data: give it alone")
+			return nil, cli.Usagef("--message stands for --type and --data: give it alone")
 		}
 		raw, err := a.bytesArg("--message", message)
 		if err == nil && !jsontext.Value(raw).IsValid() {
-			err = usagef("--message is no JSON value")
+			err = cli.Usagef("--message is no JSON value")
 		}
 		return raw, err
 	}
@@ -135,7 +136,7 @@ func (a *app) cronMessage(kind, data, message string) (jsontext.Value, error) {
 
 func (a *app) cronPatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "patch MANAGER KEY SPECS", Short: "Set and cancel several jobs at once; wakes the instance", Args: exactly("MANAGER", "KEY", "SPECS"),
+		Use: "patch MANAGER KEY SPECS", Short: "Set and cancel several jobs at once; wakes the instance", Args: cli.Exactly("MANAGER", "KEY", "SPECS"),
 		Long: `patch sets each job that SPECS has, cancels each that is null there, and leaves the
 others: {"nightly":{"cron_expression":"0 2 * * *","message":{"type":"tidy"},"timezone":"Europe/Paris"},"old":null}.
 SPECS is a JSON object, @FILE or - for stdin.`,
@@ -146,7 +147,7 @@ SPECS is a JSON object, @FILE or - for stdin.`,
 			}
 			var specs map[string]jsontext.Value
 			if err := json.Unmarshal(raw, &specs); err != nil {
-				return usagef("SPECS: %v", err)
+				return cli.Usagef("SPECS: %v", err)
 			}
 			return a.changeJobs(cmd, args, specs)
 		},
@@ -155,7 +156,7 @@ SPECS is a JSON object, @FILE or - for stdin.`,
 
 func (a *app) cronRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "rm MANAGER KEY JOB...", Short: "Cancel jobs; one that is not there is fine", Args: between(3, -1, "MANAGER", "KEY", "JOB"),
+		Use: "rm MANAGER KEY JOB...", Short: "Cancel jobs; one that is not there is fine", Args: cli.Between(3, -1, "MANAGER", "KEY", "JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			specs := map[string]*cronEntry{}
 			for _, job := range args[2:] {
@@ -183,17 +184,17 @@ func (a *app) changeJobs(cmd *cobra.Command, args []string, specs any) error {
 		if err != nil {
 			return &commitError{request: signal.Request, err: err}
 		}
-		var g grid
+		var g cli.Grid
 		doc := cronChangedDoc{Manager: ref.Manager, Key: ref.Key, Set: []string{}, Next: map[string]int64{}, Cancelled: []string{}, Revision: reply.Revision}
 		for _, change := range changes {
 			if change.Set != nil {
 				doc.Set = append(doc.Set, change.Job)
 				next := nextOf(change.Set.Expression, change.Set.TimeZone, time.Now())
 				doc.Next[change.Job] = next
-				g.add(change.Job, "set", "next "+whenOrNever(next))
+				g.Add(change.Job, "set", "next "+whenOrNever(next))
 			} else {
 				doc.Cancelled = append(doc.Cancelled, change.Job)
-				g.add(change.Job, "cancelled")
+				g.Add(change.Job, "cancelled")
 			}
 		}
 		return a.print(doc, g)

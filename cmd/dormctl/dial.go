@@ -3,10 +3,10 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"os"
 
 	"dormouse/client"
+	"dormouse/internal/cli"
 )
 
 // The environment variables behind --ca, --cert and --key.
@@ -44,24 +44,24 @@ func (a *app) open(endpoints []string, fixed bool) (store, error) {
 func (a *app) tlsConfig() (*tls.Config, error) {
 	switch {
 	case (a.cert == "") != (a.key == ""):
-		return nil, usagef("--cert and --key go together: give both or neither")
+		return nil, cli.Usagef("--cert and --key go together: give both or neither")
 	case a.ca == "" && a.cert == "":
 		return nil, nil //nolint:nilnil // no TLS is an answer
 	case a.ca == "":
-		return nil, usagef("--cert asks for TLS: name with --ca whose certificates the nodes have")
+		return nil, cli.Usagef("--cert asks for TLS: name with --ca whose certificates the nodes have")
 	}
 	pem, err := os.ReadFile(a.ca)
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("--ca: %w", err)}
+		return nil, cli.Usagef("--ca: %w", err)
 	}
 	t := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
 	if !t.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, usagef("--ca: %s holds no certificate", a.ca)
+		return nil, cli.Usagef("--ca: %s holds no certificate", a.ca)
 	}
 	if a.cert != "" {
 		pair, err := tls.LoadX509KeyPair(a.cert, a.key)
 		if err != nil {
-			return nil, &usageError{fmt.Errorf("--cert and --key: %w", err)}
+			return nil, cli.Usagef("--cert and --key: %w", err)
 		}
 		t.Certificates = []tls.Certificate{pair}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
 
 // The exit codes.
@@ -30,16 +31,6 @@ const exitTable = `Exit codes:
   6  unknown: may yet apply; repeat with the same --request-id
 `
 
-// usageError is a command line that cannot be followed.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...)}
-}
-
 // exitError is a failure whose exit code follows from no store's error.
 type exitError struct {
 	code int
@@ -51,7 +42,7 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // exitCode is how err ends the process.
 func exitCode(err error) int {
-	var usage *usageError
+	var usage *cli.UsageError
 	var exit *exitError
 	switch {
 	case err == nil:
@@ -135,7 +126,7 @@ func facts(e *agent.Error) string {
 		add("leased to %q", e.Holder)
 	}
 	if e.State != "" && e.ExpiresAt != 0 && e.Epoch != 0 {
-		add("until %s", when(e.ExpiresAt))
+		add("until %s", cli.When(e.ExpiresAt))
 	}
 	if e.Reason != "" {
 		add("reason %s", e.Reason)
@@ -157,7 +148,7 @@ func facts(e *agent.Error) string {
 
 // hint is what to do about err; empty where the message says it all.
 func (a *app) hint(err error) string {
-	var usage *usageError
+	var usage *cli.UsageError
 	if errors.As(err, &usage) {
 		return "see --help of the command"
 	}

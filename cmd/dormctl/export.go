@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/importer"
+	"dormouse/internal/cli"
 )
 
 func (a *app) exportCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "export FILE", Short: "Write all of a scope to a file, as of one instant", Args: exactly("FILE"),
+		Use: "export FILE", Short: "Write all of a scope to a file, as of one instant", Args: cli.Exactly("FILE"),
 		Long: `export writes all that is in --scope to FILE, as of one log index: values,
 checkpoints with their histories, threads, memories, sessions, reviews,
 conversations, files, managers, instances, timers, tombstones and receipts of
@@ -45,10 +46,10 @@ node goes away. It leaves nothing then; run it again, and another node reads the
 }
 
 func (a *app) export(ctx context.Context, s store, w io.Writer) (importer.ScopeSummary, error) {
-	bar := a.newProgress("exporting", 0, "rows")
+	bar := cli.NewProgress(a.stderr, a.terminal, "exporting", 0, "rows")
 	buffered := bufio.NewWriterSize(w, 1<<20)
-	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.scope, Progress: bar.add})
-	bar.end()
+	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.scope, Progress: bar.Add})
+	bar.End()
 	if err = errors.Join(err, buffered.Flush()); err != nil {
 		return summary, interrupted(ctx, err, "what was written is no complete export: run the same command again")
 	}
@@ -92,16 +93,16 @@ func (a *app) printScope(s importer.ScopeSummary, scope string) error {
 		Scope: scope, Cluster: s.Header.ClusterID, From: s.Header.Scope, Index: s.Header.Index,
 		Rows: s.Footer.Rows, Bytes: s.Footer.Bytes, Digest: s.Footer.Digest, Resumed: s.Resumed,
 	}
-	var g grid
-	g.add("scope", doc.Scope)
-	g.add("exported from", doc.From)
-	g.add("cluster", doc.Cluster)
-	g.add("index", number(doc.Index))
-	g.add("rows", number(doc.Rows))
-	g.add("bytes", number(doc.Bytes))
-	g.add("digest", doc.Digest)
+	var g cli.Grid
+	g.Add("scope", doc.Scope)
+	g.Add("exported from", doc.From)
+	g.Add("cluster", doc.Cluster)
+	g.Add("index", cli.Number(doc.Index))
+	g.Add("rows", cli.Number(doc.Rows))
+	g.Add("bytes", cli.Number(doc.Bytes))
+	g.Add("digest", doc.Digest)
 	if doc.Resumed > 0 {
-		g.add("chunks applied before", number(doc.Resumed))
+		g.Add("chunks applied before", cli.Number(doc.Resumed))
 	}
 	return a.print(doc, g)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
 
 // fenceFlag is the value of --fence, CLAIM@EPOCH. The claim may hold an @ too.
@@ -42,7 +43,7 @@ func (f *fenceFlag) join(c *agent.Commit) error {
 	case c.Fence == nil:
 		c.Fence = f.fence
 	case *c.Fence != *f.fence:
-		return usagef("the commit is fenced by %s@%d, --fence says %s", c.Fence.Claim, c.Fence.Epoch, f)
+		return cli.Usagef("the commit is fenced by %s@%d, --fence says %s", c.Fence.Claim, c.Fence.Epoch, f)
 	}
 	return nil
 }

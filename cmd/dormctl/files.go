@@ -9,10 +9,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) filesCommand() *cobra.Command {
-	cmd := group("files", "Files by path", a.filesList(), a.filesCat(), a.filesPut(), a.filesMove(), a.filesRemove())
+	cmd := cli.Group("files", "Files by path", a.filesList(), a.filesCat(), a.filesPut(), a.filesMove(), a.filesRemove())
 	cmd.Long = `A file is a value under a path, which begins with a slash and has no part that
 is empty, . or .. in it. values shows it too, as file:PATH.`
 	return cmd
@@ -21,12 +22,12 @@ is empty, . or .. in it. values shows it too, as file:PATH.`
 func (a *app) filesList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls [PATH]", Short: "List files in order of paths: all, or those under a path", Args: between(0, 1, "[PATH]"),
+		Use: "ls [PATH]", Short: "List files in order of paths: all, or those under a path", Args: cli.Between(0, 1, "[PATH]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			asked := page.page()
 			if len(args) == 1 {
 				if asked.Prefix != "" {
-					return usagef("PATH and --prefix say the same: give one")
+					return cli.Usagef("PATH and --prefix say the same: give one")
 				}
 				asked.Prefix = strings.TrimSuffix(args[0], "/") + "/"
 			}
@@ -40,10 +41,10 @@ func (a *app) filesList() *cobra.Command {
 					return err
 				}
 				next, _ := agent.FilePath(list.Next)
-				g := grid{head: []string{"path", "revision", "bytes", "content type", "updated", "metadata"}, note: more(next)}
+				g := cli.Grid{Head: []string{"path", "revision", "bytes", "content type", "updated", "metadata"}, Note: more(next)}
 				for _, r := range list.Items {
 					path, _ := agent.FilePath(r.Key)
-					g.add(path, number(r.Revision), number(r.Size), orDash(r.ContentType), when(r.UpdatedAt), orDash(short(r.Metadata)))
+					g.Add(path, cli.Number(r.Revision), cli.Number(r.Size), cli.OrDash(r.ContentType), cli.When(r.UpdatedAt), cli.OrDash(cli.Short(r.Metadata)))
 				}
 				return a.print(document.ListOf(list.Items, next, document.FileOf), g)
 			})
@@ -55,7 +56,7 @@ func (a *app) filesList() *cobra.Command {
 
 func (a *app) filesCat() *cobra.Command {
 	return &cobra.Command{
-		Use: "get PATH", Aliases: []string{"cat"}, Short: "Write a file's bytes to stdout, as they are", Args: exactly("PATH"),
+		Use: "get PATH", Aliases: []string{"cat"}, Short: "Write a file's bytes to stdout, as they are", Args: cli.Exactly("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, err := fileKey(args[0])
 			if err != nil {
@@ -80,7 +81,7 @@ func (a *app) filesPut() *cobra.Command {
 	var guard guardFlags
 	var metadata string
 	cmd := &cobra.Command{
-		Use: "put PATH CONTENT", Short: "Write a file", Args: exactly("PATH", "CONTENT"),
+		Use: "put PATH CONTENT", Short: "Write a file", Args: cli.Exactly("PATH", "CONTENT"),
 		Long: "put writes a file: CONTENT itself, what is in @FILE, or what comes from stdin for -.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.IfRevision, op.IfIncarnation = guard.revision(), guard.ifIncarnation
@@ -106,7 +107,7 @@ func (a *app) filesPut() *cobra.Command {
 func (a *app) filesMove() *cobra.Command {
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "mv PATH TO", Short: "Move a file, all at once, where there is none", Args: exactly("PATH", "TO"),
+		Use: "mv PATH TO", Short: "Move a file, all at once, where there is none", Args: cli.Exactly("PATH", "TO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, err := fileKey(args[0])
 			if err != nil {
@@ -126,7 +127,7 @@ func (a *app) filesMove() *cobra.Command {
 func (a *app) filesRemove() *cobra.Command {
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "rm PATH...", Short: "Delete files, in one commit", Args: between(1, -1, "PATH..."),
+		Use: "rm PATH...", Short: "Delete files, in one commit", Args: cli.Between(1, -1, "PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, path := range args {
@@ -147,7 +148,7 @@ func (a *app) filesRemove() *cobra.Command {
 func fileKey(path string) (string, error) {
 	key, err := agent.FileKey(path)
 	if err != nil {
-		return "", usagef("%w", err)
+		return "", cli.Usagef("%w", err)
 	}
 	return key, nil
 }
@@ -164,10 +165,10 @@ func (a *app) changeFile(cmd *cobra.Command, op agent.Op) error {
 			return err
 		}
 		path, _ := agent.FilePath(written.Key)
-		var g grid
-		g.add("file", path)
-		g.add("revision", number(written.Revision))
-		g.add("updated", when(written.UpdatedAt))
+		var g cli.Grid
+		g.Add("file", path)
+		g.Add("revision", cli.Number(written.Revision))
+		g.Add("updated", cli.When(written.UpdatedAt))
 		return a.print(document.FileStampOf(written), g)
 	})
 }

@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
 
 // pageFlags are the flags of every list.
@@ -96,12 +96,12 @@ func (p *pointerFlags) define(cmd *cobra.Command) {
 func (p *pointerFlags) pointer() (*agent.Pointer, error) {
 	if p.thread == "" {
 		if p.head != "" || p.cmd.Flags().Changed("rev") {
-			return nil, usagef("--rev and --head are of a thread: name it with --thread")
+			return nil, cli.Usagef("--rev and --head are of a thread: name it with --thread")
 		}
 		return nil, nil
 	}
 	if !p.cmd.Flags().Changed("rev") {
-		return nil, usagef("--thread needs --rev: the rev of the thread that the state includes")
+		return nil, cli.Usagef("--thread needs --rev: the rev of the thread that the state includes")
 	}
 	return &agent.Pointer{Thread: p.thread, Rev: p.rev, Head: p.head}, nil
 }
@@ -111,20 +111,18 @@ func pointerCell(p *agent.Pointer) string {
 	if p == nil {
 		return "-"
 	}
-	return p.Thread + "@" + number(p.Rev)
+	return p.Thread + "@" + cli.Number(p.Rev)
 }
 
 // deletedGrid is a delete as a table shows it.
-func deletedGrid(noun string, names []string, existed []bool) grid {
-	var g grid
+func deletedGrid(noun string, names []string, existed []bool) cli.Grid {
+	var g cli.Grid
 	for i, name := range names {
 		did := "deleted"
 		if !existed[i] {
 			did = "was not there"
 		}
-		g.add(noun, name, did)
+		g.Add(noun, name, did)
 	}
 	return g
 }
-
-func joined(list []string) string { return orDash(strings.Join(list, ", ")) }

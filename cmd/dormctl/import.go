@@ -14,6 +14,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/importer"
+	"dormouse/internal/cli"
 )
 
 const importLong = `import makes an agent of each conversation in FILE, which holds one a line:
@@ -53,7 +54,7 @@ func (a *app) importCommand() *cobra.Command {
 	var idle time.Duration
 	work := sessionImport{}
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: exactly("FILE"),
+		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: cli.Exactly("FILE"),
 		Long: importLong,
 		Example: `  dormctl import transcripts.jsonl
   dormctl import transcripts.jsonl --copies 20 --rate 500
@@ -62,20 +63,20 @@ func (a *app) importCommand() *cobra.Command {
   dormctl import transcripts.jsonl --verify --endpoints 127.0.0.1:7601,127.0.0.1:7611`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Copies < 1 || o.Parallel < 1 || o.Rate < 0 {
-				return usagef("--copies and --parallel must be at least 1, --rate at least 0")
+				return cli.Usagef("--copies and --parallel must be at least 1, --rate at least 0")
 			}
 			o.Scope = a.scope
 			switch {
 			case a.fence.fence != nil:
-				return usagef("import writes under no claim: leave --fence out")
+				return cli.Usagef("import writes under no claim: leave --fence out")
 			case raw && cmd.Flags().Changed("copies"):
-				return usagef("--copies is for transcripts, not for --raw")
+				return cli.Usagef("--copies is for transcripts, not for --raw")
 			case raw && (sessions || instances):
-				return usagef("--sessions and --instances are for transcripts, not for --raw")
+				return cli.Usagef("--sessions and --instances are for transcripts, not for --raw")
 			case sessions && instances:
-				return usagef("give --sessions or --instances, not both")
+				return cli.Usagef("give --sessions or --instances, not both")
 			case idle < 0:
-				return usagef("--idle must not be negative")
+				return cli.Usagef("--idle must not be negative")
 			case raw:
 				return a.importRaw(cmd.Context(), args[0], verify, o.GiveUp)
 			}
@@ -126,29 +127,29 @@ func (a *app) importList(ctx context.Context, list []importer.Conversation, work
 func readTranscripts(path string) (list []importer.Conversation, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, usagef("import: %w", err)
+		return nil, cli.Usagef("import: %w", err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	if list, err = importer.ReadTranscripts(file); err != nil {
-		return nil, usagef("%s: %w", path, err)
+		return nil, cli.Usagef("%s: %w", path, err)
 	}
 	return list, nil
 }
 
 func (a *app) importTranscripts(ctx context.Context, list []importer.Conversation, o importer.Options) error {
 	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := a.newProgress("importing", importer.Messages(list)*o.Copies, "messages")
-		o.Progress = bar.add
+		bar := cli.NewProgress(a.stderr, a.terminal, "importing", importer.Messages(list)*o.Copies, "messages")
+		o.Progress = bar.Add
 		summary, err := importer.Import(ctx, s, list, o)
-		bar.end()
+		bar.End()
 		if err != nil {
 			return interrupted(ctx, err, "run the same command again to go on where it ended")
 		}
 		addSettled(s, &summary)
 		doc := importedOf(summary)
 		g := doc.grid()
-		g.add("unknown, then settled", number(summary.Unknown))
-		g.add("differences", number(summary.Differences.Count))
+		g.Add("unknown, then settled", cli.Number(summary.Unknown))
+		g.Add("differences", cli.Number(summary.Differences.Count))
 		err = a.print(struct {
 			importedDoc
 			Unknown     int64 `json:"unknown_settled"`
@@ -209,16 +210,16 @@ func (a *app) verifyEach(
 	}
 	var docs []verifiedDoc
 	var all []error
-	g := grid{head: []string{"endpoint", "node", "agents", "entries", "differences"}}
+	g := cli.Grid{Head: []string{"endpoint", "node", "agents", "entries", "differences"}}
 	for _, endpoint := range endpoints {
-		bar := a.newProgress("verifying through "+endpoint, total, unit)
+		bar := cli.NewProgress(a.stderr, a.terminal, "verifying through "+endpoint, total, unit)
 		doc, differences, err := a.verifyThrough(ctx, endpoint, bar, verify)
 		if err != nil {
 			return interrupted(ctx, err, "nothing was changed")
 		}
 		doc.Endpoint, doc.Differences, doc.First = endpoint, differences.Count, append([]string{}, differences.First...)
 		docs = append(docs, doc)
-		g.add(endpoint, joined(doc.Nodes), number(doc.Agents), number(doc.Entries), number(doc.Differences))
+		g.Add(endpoint, cli.Joined(doc.Nodes), cli.Number(doc.Agents), cli.Number(doc.Entries), cli.Number(doc.Differences))
 		all = append(all, differ(differences, "through "+endpoint+" the store differs from the file"))
 	}
 	err = a.print(struct {
@@ -228,7 +229,7 @@ func (a *app) verifyEach(
 }
 
 func (a *app) verifyThrough(
-	ctx context.Context, endpoint string, bar *progress,
+	ctx context.Context, endpoint string, bar *cli.Progress,
 	verify func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error),
 ) (doc verifiedDoc, d importer.Differences, err error) {
 	s, err := a.open([]string{endpoint}, true)
@@ -236,10 +237,10 @@ func (a *app) verifyThrough(
 		return doc, d, fmt.Errorf("dial %s: %w", endpoint, err)
 	}
 	defer func() {
-		bar.end()
+		bar.End()
 		err = errors.Join(err, s.Close())
 	}()
-	doc, d, err = verify(ctx, s, bar.add)
+	doc, d, err = verify(ctx, s, bar.Add)
 	if err != nil {
 		return doc, d, fmt.Errorf("through %s: %w", endpoint, err)
 	}
@@ -250,23 +251,23 @@ func (a *app) importRaw(ctx context.Context, path string, verify bool, giveUp ti
 	open := func() (io.ReadCloser, error) {
 		file, err := os.Open(path)
 		if err != nil {
-			return nil, usagef("import: %w", err)
+			return nil, cli.Usagef("import: %w", err)
 		}
 		return file, nil
 	}
 	total, err := countRows(open)
 	if err != nil {
-		return usagef("%s: %w", path, err)
+		return cli.Usagef("%s: %w", path, err)
 	}
 	o := importer.ScopeOptions{Scope: a.scope, GiveUp: giveUp}
 	if verify {
 		return a.verifyRaw(ctx, open, total, o)
 	}
 	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := a.newProgress("importing", total, "rows")
-		o.Progress = bar.add
+		bar := cli.NewProgress(a.stderr, a.terminal, "importing", total, "rows")
+		o.Progress = bar.Add
 		summary, err := importer.ImportScope(ctx, s, open, o)
-		bar.end()
+		bar.End()
 		if err != nil {
 			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to go on where it ended")
 		}
@@ -283,10 +284,10 @@ func countRows(open func() (io.ReadCloser, error)) (total int, err error) {
 
 func (a *app) verifyRaw(ctx context.Context, open func() (io.ReadCloser, error), total int, o importer.ScopeOptions) error {
 	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := a.newProgress("verifying", total, "rows")
-		o.Progress = bar.add
+		bar := cli.NewProgress(a.stderr, a.terminal, "verifying", total, "rows")
+		o.Progress = bar.Add
 		summary, err := importer.VerifyScope(ctx, s, open, o)
-		bar.end()
+		bar.End()
 		if err != nil {
 			return interrupted(ctx, err, "nothing was changed")
 		}

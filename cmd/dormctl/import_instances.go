@@ -6,6 +6,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/importer"
+	"dormouse/internal/cli"
 )
 
 // importLive makes live instances of conversations, or compares them.
@@ -14,10 +15,10 @@ func (a *app) importLive(ctx context.Context, list []importer.Conversation, o im
 		return a.verifyInstances(ctx, list, o.Options)
 	}
 	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := a.newProgress("importing", importer.Messages(list)*o.Copies, "messages")
-		o.Progress = bar.add
+		bar := cli.NewProgress(a.stderr, a.terminal, "importing", importer.Messages(list)*o.Copies, "messages")
+		o.Progress = bar.Add
 		done, err := importer.ImportInstances(ctx, s, s.Instances(), list, o)
-		bar.end()
+		bar.End()
 		if err != nil {
 			return interrupted(ctx, err, "run the same command again to go on where it ended")
 		}
@@ -42,9 +43,9 @@ func (a *app) printInstances(done importer.Summary, stats agent.ManagerStats) er
 		doc.Hibernated += n.Hibernated
 	}
 	g := doc.grid()
-	g.add("wakes", number(doc.Wakes))
-	g.add("hibernations", number(doc.Hibernated))
-	g.add("differences", number(doc.Differences))
+	g.Add("wakes", cli.Number(doc.Wakes))
+	g.Add("hibernations", cli.Number(doc.Hibernated))
+	g.Add("differences", cli.Number(doc.Differences))
 	return a.print(doc, g)
 }
 

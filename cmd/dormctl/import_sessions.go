@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dormouse/importer"
+	"dormouse/internal/cli"
 )
 
 // sessionImport says how transcripts become sessions.
@@ -29,7 +30,7 @@ const sessionWorkersMax = 64
 
 func (o sessionImport) valid() error {
 	if o.workers < 1 || o.workers > sessionWorkersMax || o.ttl < time.Second {
-		return usagef("--workers must be from 1 to %d, --ttl at least 1s", sessionWorkersMax)
+		return cli.Usagef("--workers must be from 1 to %d, --ttl at least 1s", sessionWorkersMax)
 	}
 	return nil
 }
@@ -53,10 +54,10 @@ func (a *app) importSessions(ctx context.Context, list []importer.Conversation, 
 			return interrupted(ctx, err, again)
 		}
 		a.shareStderr()
-		bar := a.newProgress("importing", importer.Messages(list)*max(o.Copies, 1), "messages")
-		bar.add(already)
-		did, err := a.runWorkers(ctx, o, bar.add)
-		bar.end()
+		bar := cli.NewProgress(a.stderr, a.terminal, "importing", importer.Messages(list)*max(o.Copies, 1), "messages")
+		bar.Add(already)
+		did, err := a.runWorkers(ctx, o, bar.Add)
+		bar.End()
 		if err != nil {
 			return interrupted(ctx, err, again)
 		}
@@ -91,19 +92,19 @@ type importedSessions struct {
 }
 
 func (a *app) printSessions(doc importedSessions) error {
-	var g grid
-	g.add("conversations", number(doc.Conversations))
-	g.add("turns", number(doc.Turns))
-	g.add("messages", number(doc.Messages))
-	g.add("already there", number(doc.Already))
-	g.add("workers", number(doc.Workers))
-	g.add("tool calls", number(doc.Calls))
-	g.add("turns recovered", number(doc.Recovered))
-	g.add("turns taken by another", number(doc.Beaten))
-	g.add("turns lost", number(doc.Lost))
-	g.add("seconds", fmt.Sprintf("%.1f", doc.Seconds))
-	g.add("messages/s", fmt.Sprintf("%.0f", doc.Speed))
-	g.add("differences", number(doc.Differences))
+	var g cli.Grid
+	g.Add("conversations", cli.Number(doc.Conversations))
+	g.Add("turns", cli.Number(doc.Turns))
+	g.Add("messages", cli.Number(doc.Messages))
+	g.Add("already there", cli.Number(doc.Already))
+	g.Add("workers", cli.Number(doc.Workers))
+	g.Add("tool calls", cli.Number(doc.Calls))
+	g.Add("turns recovered", cli.Number(doc.Recovered))
+	g.Add("turns taken by another", cli.Number(doc.Beaten))
+	g.Add("turns lost", cli.Number(doc.Lost))
+	g.Add("seconds", fmt.Sprintf("%.1f", doc.Seconds))
+	g.Add("messages/s", fmt.Sprintf("%.0f", doc.Speed))
+	g.Add("differences", cli.Number(doc.Differences))
 	return a.print(doc, g)
 }
 

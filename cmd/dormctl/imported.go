@@ -5,6 +5,7 @@ import (
 
 	"dormouse/client"
 	"dormouse/importer"
+	"dormouse/internal/cli"
 )
 
 // addSettled adds what the client settled below the importer.
@@ -31,13 +32,13 @@ func importedOf(s importer.Summary) importedDoc {
 	return importedDoc{s.Conversations, s.Messages, s.Already, seconds, float64(s.Messages) / max(seconds, 1e-3), s.Retries}
 }
 
-func (d importedDoc) grid() grid {
-	var g grid
-	g.add("conversations", number(d.Conversations))
-	g.add("messages", number(d.Messages))
-	g.add("already there", number(d.Already))
-	g.add("seconds", fmt.Sprintf("%.1f", d.Seconds))
-	g.add("messages/s", fmt.Sprintf("%.0f", d.Speed))
-	g.add("retries", number(d.Retries))
+func (d importedDoc) grid() cli.Grid {
+	var g cli.Grid
+	g.Add("conversations", cli.Number(d.Conversations))
+	g.Add("messages", cli.Number(d.Messages))
+	g.Add("already there", cli.Number(d.Already))
+	g.Add("seconds", fmt.Sprintf("%.1f", d.Seconds))
+	g.Add("messages/s", fmt.Sprintf("%.0f", d.Speed))
+	g.Add("retries", cli.Number(d.Retries))
 	return g
 }

@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 // inputBytesMax bounds what is read from a file or stdin for one call: no
@@ -37,7 +38,7 @@ func (a *app) file(what, path string) (content []byte, err error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, usagef("%s: %w", what, err)
+		return nil, cli.Usagef("%s: %w", what, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	return readBounded(what+" from "+path, f)
@@ -49,7 +50,7 @@ func readBounded(what string, r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	if len(content) > inputBytesMax {
-		return nil, usagef("%s has more than %d bytes: no commit is that large", what, inputBytesMax)
+		return nil, cli.Usagef("%s has more than %d bytes: no commit is that large", what, inputBytesMax)
 	}
 	return content, nil
 }
@@ -114,7 +115,7 @@ func badDocument(what string, err error) error {
 		what += ": "
 	}
 	if e != nil && e.Code == agent.CodeInvalid {
-		return usagef("%s%s", what, e.Detail)
+		return cli.Usagef("%s%s", what, e.Detail)
 	}
-	return usagef("%s%w", what, err)
+	return cli.Usagef("%s%w", what, err)
 }

@@ -11,10 +11,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) instancesCommand() *cobra.Command {
-	cmd := group("instances", "Live instances: signal them, keep them awake, let them sleep", a.instancesList(), a.instancesShow(), a.instancesGet(),
+	cmd := cli.Group("instances", "Live instances: signal them, keep them awake, let them sleep", a.instancesList(), a.instancesShow(), a.instancesGet(),
 		a.instancesSignal(), a.instancesAttach(), a.instancesTouch(), a.instancesDetach(), a.instancesHibernate(), a.instancesStop(), a.instancesStats(), a.instancesWatch())
 	cmd.Long = `An instance is one key of a manager. The node that owns the key keeps it awake while
 somebody is attached to it or signals it, hands it its signals one at a time, and
@@ -28,7 +29,7 @@ const lookupsMax = 16
 func (a *app) instancesList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls MANAGER", Short: "List a manager's instances, those that sleep too", Args: exactly("MANAGER"),
+		Use: "ls MANAGER", Short: "List a manager's instances, those that sleep too", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				keys, next, note, err := a.instanceKeys(ctx, s, args[0], page)
@@ -39,10 +40,10 @@ func (a *app) instancesList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"key", "status", "node", "attached", "rev", "revision"}, note: joinNotes(note, more(next))}
+				g := cli.Grid{Head: []string{"key", "status", "node", "attached", "rev", "revision"}, Note: joinNotes(note, more(next))}
 				for i := range rows {
 					r := &rows[i]
-					g.add(r.Key, string(r.Status), orDash(r.Node), number(r.Attachments), number(r.Thread.Rev), number(r.Revision))
+					g.Add(r.Key, string(r.Status), cli.OrDash(r.Node), cli.Number(r.Attachments), cli.Number(r.Thread.Rev), cli.Number(r.Revision))
 				}
 				return a.print(document.ListOf(rows, next, func(r document.Instance) document.Instance { return r }), g)
 			})
@@ -135,7 +136,7 @@ func (a *app) instancesShow() *cobra.Command {
 // instanceCommand is a command about one instance that takes nothing else.
 func (a *app) instanceCommand(use, short string, call func(context.Context, agent.Instances, agent.InstanceRef) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " MANAGER KEY", Short: short, Args: exactly("MANAGER", "KEY"),
+		Use: use + " MANAGER KEY", Short: short, Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.onInstance(cmd, args, call) },
 	}
 }
@@ -149,7 +150,7 @@ func (a *app) onInstance(cmd *cobra.Command, args []string, call func(context.Co
 
 func (a *app) instancesStats() *cobra.Command {
 	return &cobra.Command{
-		Use: "stats MANAGER", Short: "Count a manager's instances, by node", Args: exactly("MANAGER"),
+		Use: "stats MANAGER", Short: "Count a manager's instances, by node", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				if _, err := find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]}); err != nil {
@@ -159,11 +160,11 @@ func (a *app) instancesStats() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"node", "awake", "waking", "draining", "attached", "signals", "wakes", "hibernated", "failed", "crashed"}, note: silent(stats)}
+				g := cli.Grid{Head: []string{"node", "awake", "waking", "draining", "attached", "signals", "wakes", "hibernated", "failed", "crashed"}, Note: silent(stats)}
 				for _, n := range stats.Nodes {
 					if n.Error == "" {
-						g.add(n.Node, number(n.Awake), number(n.Waking), number(n.Draining), number(n.Attachments), number(n.Signals),
-							number(n.Wakes), number(n.Hibernated), number(n.Failed), number(n.Crashed))
+						g.Add(n.Node, cli.Number(n.Awake), cli.Number(n.Waking), cli.Number(n.Draining), cli.Number(n.Attachments), cli.Number(n.Signals),
+							cli.Number(n.Wakes), cli.Number(n.Hibernated), cli.Number(n.Failed), cli.Number(n.Crashed))
 					}
 				}
 				return a.print(document.ManagerStatsOf(stats), g)
@@ -190,17 +191,17 @@ func joinNotes(notes ...string) string {
 }
 
 func (a *app) printInstance(i document.Instance) error {
-	var g grid
-	g.add("manager", i.Manager)
-	g.add("key", i.Key)
-	g.add("status", string(i.Status))
+	var g cli.Grid
+	g.Add("manager", i.Manager)
+	g.Add("key", i.Key)
+	g.Add("status", string(i.Status))
 	if i.Source != "" {
-		g.add("source", string(i.Source))
+		g.Add("source", string(i.Source))
 	}
-	g.add("node", orDash(i.Node))
-	g.add("partition", fmt.Sprintf("%d, epoch %d", i.Partition, i.Epoch))
-	g.add("attached", number(i.Attachments))
-	g.add("thread", fmt.Sprintf("%s, rev %d", i.Thread.ID, i.Thread.Rev))
-	g.add("revision", number(i.Revision))
+	g.Add("node", cli.OrDash(i.Node))
+	g.Add("partition", fmt.Sprintf("%d, epoch %d", i.Partition, i.Epoch))
+	g.Add("attached", cli.Number(i.Attachments))
+	g.Add("thread", fmt.Sprintf("%s, rev %d", i.Thread.ID, i.Thread.Rev))
+	g.Add("revision", cli.Number(i.Revision))
 	return a.print(i, g)
 }

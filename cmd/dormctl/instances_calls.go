@@ -7,12 +7,13 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) instancesGet() *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
-		Use: "start MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: exactly("MANAGER", "KEY"),
+		Use: "start MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.optionalObject("--initial-state", initial)
 			if err != nil {
@@ -34,7 +35,7 @@ func (a *app) instancesGet() *cobra.Command {
 func (a *app) instancesSignal() *cobra.Command {
 	var cast bool
 	cmd := &cobra.Command{
-		Use: "signal MANAGER KEY TYPE [DATA]", Short: "Send an instance a signal, and show its handler's answer", Args: between(3, 4, "MANAGER", "KEY", "TYPE", "[DATA]"),
+		Use: "signal MANAGER KEY TYPE [DATA]", Short: "Send an instance a signal, and show its handler's answer", Args: cli.Between(3, 4, "MANAGER", "KEY", "TYPE", "[DATA]"),
 		Long: `signal wakes the instance, hands it the signal after those that came before, and shows
 the handler's answer. DATA is a JSON object, @FILE or - for stdin. The document
 handler takes append, patch, turn and get. Sent again under the same
@@ -63,7 +64,7 @@ handler takes append, patch, turn and get. Sent again under the same
 func (a *app) instancesAttach() *cobra.Command {
 	var attach agent.Attach
 	cmd := &cobra.Command{
-		Use: "attach MANAGER KEY", Short: "Keep an instance awake for somebody; starts it", Args: exactly("MANAGER", "KEY"),
+		Use: "attach MANAGER KEY", Short: "Keep an instance awake for somebody; starts it", Args: cli.Exactly("MANAGER", "KEY"),
 		Long: `attach keeps the instance awake until the attachment is ended with detach, or lapses:
 touch it with --as before its ttl is over.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,12 +73,12 @@ touch it with --as before its ttl is over.`,
 				if err != nil {
 					return err
 				}
-				var g grid
-				g.add("attachment", attached.Attachment)
-				g.add("expires", when(attached.ExpiresAt))
-				g.add("status", string(attached.Status))
-				g.add("node", attached.Node)
-				g.add("attached", number(attached.Attachments))
+				var g cli.Grid
+				g.Add("attachment", attached.Attachment)
+				g.Add("expires", cli.When(attached.ExpiresAt))
+				g.Add("status", string(attached.Status))
+				g.Add("node", attached.Node)
+				g.Add("attached", cli.Number(attached.Attachments))
 				return a.print(document.AttachedOf(attached), g)
 			})
 		},
@@ -89,7 +90,7 @@ touch it with --as before its ttl is over.`,
 
 func (a *app) instancesTouch() *cobra.Command {
 	var attachment string
-	cmd := a.acting("touch MANAGER KEY", "Put off that an instance idles out, or that an attachment lapses", "touched", exactly("MANAGER", "KEY"),
+	cmd := a.acting("touch MANAGER KEY", "Put off that an instance idles out, or that an attachment lapses", "touched", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Touch(ctx, ref, attachment)
 		})
@@ -98,21 +99,21 @@ func (a *app) instancesTouch() *cobra.Command {
 }
 
 func (a *app) instancesDetach() *cobra.Command {
-	return a.acting("detach MANAGER KEY ATTACHMENT", "End an attachment", "detached", exactly("MANAGER", "KEY", "ATTACHMENT"),
+	return a.acting("detach MANAGER KEY ATTACHMENT", "End an attachment", "detached", cli.Exactly("MANAGER", "KEY", "ATTACHMENT"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, args []string) error {
 			return on.Detach(ctx, ref, args[2])
 		})
 }
 
 func (a *app) instancesHibernate() *cobra.Command {
-	return a.acting("hibernate MANAGER KEY", "Store an instance now and let it sleep", "hibernated", exactly("MANAGER", "KEY"),
+	return a.acting("hibernate MANAGER KEY", "Store an instance now and let it sleep", "hibernated", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Hibernate(ctx, ref)
 		})
 }
 
 func (a *app) instancesStop() *cobra.Command {
-	return a.acting("stop MANAGER KEY", "Hibernate an instance, whoever is attached to it", "stopped", exactly("MANAGER", "KEY"),
+	return a.acting("stop MANAGER KEY", "Hibernate an instance, whoever is attached to it", "stopped", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Stop(ctx, ref)
 		})
@@ -129,8 +130,8 @@ func (a *app) acting(
 				if err := call(ctx, on, ref, args); err != nil {
 					return err
 				}
-				var g grid
-				g.add(ref.Key, did)
+				var g cli.Grid
+				g.Add(ref.Key, did)
 				return a.print(actedDoc{ref.Manager, ref.Key, did}, g)
 			})
 		},
@@ -138,15 +139,15 @@ func (a *app) acting(
 }
 
 func (a *app) printReply(r agent.Reply, cast bool) error {
-	var g grid
-	g.add("node", r.Node)
+	var g cli.Grid
+	g.Add("node", r.Node)
 	if !cast {
-		g.add("rev", number(r.Rev))
-		g.add("revision", number(r.Revision))
+		g.Add("rev", cli.Number(r.Rev))
+		g.Add("revision", cli.Number(r.Revision))
 	}
-	g.add("durable", yes(r.Durable))
+	g.Add("durable", yes(r.Durable))
 	if r.Data != nil {
-		g.add("reply", string(r.Data))
+		g.Add("reply", string(r.Data))
 	}
 	return a.print(document.SignalReplyOf(r), g)
 }

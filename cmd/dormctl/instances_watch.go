@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
 
 func (a *app) instancesWatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch MANAGER [KEY]", Short: "Show how instances change as they do, on all nodes, until interrupted", Args: between(1, 2, "MANAGER", "[KEY]"),
+		Use: "watch MANAGER [KEY]", Short: "Show how instances change as they do, on all nodes, until interrupted", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
 		Long: `watch shows one change a line: when, which instance, what it is since, why, and its node.
 A line that begins with "missed" says that changes before it may have been
 missed, as those before the watch: list the instances anew where they matter.`,
@@ -34,7 +35,7 @@ func (a *app) watchInstances(ctx context.Context, s store, w agent.InstanceWatch
 		case err != nil:
 			return err
 		}
-		line := fmt.Sprintf("%s  %s  %s  %s  %s", when(event.At), event.Key, event.Status, event.Reason, event.Node)
+		line := fmt.Sprintf("%s  %s  %s  %s  %s", cli.When(event.At), event.Key, event.Status, event.Reason, event.Node)
 		if event.Missed {
 			line = "missed: " + event.Reason
 		}

@@ -10,10 +10,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) managersCommand() *cobra.Command {
-	cmd := group("managers", "How live instances of a kind are kept", a.managersList(), a.managersShow(), a.managersPut(), a.managersRemove())
+	cmd := cli.Group("managers", "How live instances of a kind are kept", a.managersList(), a.managersShow(), a.managersPut(), a.managersRemove())
 	cmd.Long = `A manager says how the instances of one kind are kept: by what handler, how long
 they stay awake, and what of them is stored. An instance is one key of it; see
 dormctl instances.`
@@ -23,17 +24,17 @@ dormctl instances.`
 func (a *app) managersList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List managers", Args: exactly(),
+		Use: "ls", Short: "List managers", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list, err := find[*agent.ManagerList](ctx, a, s, &agent.ListManagers{Page: page.page()})
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"manager", "handler", "idle timeout", "durability", "storage", "version", "revision"}, note: more(list.Next)}
+				g := cli.Grid{Head: []string{"manager", "handler", "idle timeout", "durability", "storage", "version", "revision"}, Note: more(list.Next)}
 				for i := range list.Items {
 					m := &list.Items[i]
-					g.add(m.Name, handlerText(m.Handler), orNever(m.IdleTimeout), string(m.Durability), string(m.Storage), number(m.Version), number(m.Revision))
+					g.Add(m.Name, handlerText(m.Handler), orNever(m.IdleTimeout), string(m.Durability), string(m.Storage), cli.Number(m.Version), cli.Number(m.Revision))
 				}
 				return a.print(document.ListOf(list.Items, list.Next, document.ManagerOf), g)
 			})
@@ -45,7 +46,7 @@ func (a *app) managersList() *cobra.Command {
 
 func (a *app) managersShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "get MANAGER", Aliases: []string{"show"}, Short: "Show a manager", Args: exactly("MANAGER"),
+		Use: "get MANAGER", Aliases: []string{"show"}, Short: "Show a manager", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				m, err := find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]})
@@ -64,7 +65,7 @@ func (a *app) managersPut() *cobra.Command {
 	var track bool
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "put MANAGER", Short: "Say how the instances of one kind are kept", Args: exactly("MANAGER"),
+		Use: "put MANAGER", Short: "Say how the instances of one kind are kept", Args: cli.Exactly("MANAGER"),
 		Long: `put writes a manager whole: what no flag says is as it is by default. Instances that
 are awake hear of it within a second; another handler, version or storage thaws
 them anew.`,
@@ -109,7 +110,7 @@ them anew.`,
 
 func (a *app) managersRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "rm MANAGER…", Short: "Delete managers; what their instances have stored stays", Args: between(1, -1, "MANAGER…"),
+		Use: "rm MANAGER…", Short: "Delete managers; what their instances have stored stays", Args: cli.Between(1, -1, "MANAGER…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, name := range args {
@@ -157,33 +158,33 @@ func orNever(d time.Duration) string {
 }
 
 func (a *app) printManager(m *agent.Manager) error {
-	var g grid
-	g.add("manager", m.Name)
-	g.add("handler", handlerText(m.Handler))
+	var g cli.Grid
+	g.Add("manager", m.Name)
+	g.Add("handler", handlerText(m.Handler))
 	if m.Handler.Key != "" {
-		g.add("signed with", m.Handler.Key)
+		g.Add("signed with", m.Handler.Key)
 	}
-	g.add("idle timeout", orNever(m.IdleTimeout))
-	g.add("durability", string(m.Durability))
-	g.add("storage", string(m.Storage))
-	g.add("state version", number(m.Version))
-	g.add("mailbox", number(m.Mailbox()))
+	g.Add("idle timeout", orNever(m.IdleTimeout))
+	g.Add("durability", string(m.Durability))
+	g.Add("storage", string(m.Storage))
+	g.Add("state version", cli.Number(m.Version))
+	g.Add("mailbox", cli.Number(m.Mailbox()))
 	if m.AwakeMax > 0 {
-		g.add("awake at most", number(m.AwakeMax))
+		g.Add("awake at most", cli.Number(m.AwakeMax))
 	}
-	g.add("signal ttl", m.SignalTimeout().String())
-	g.add("attach ttl", m.AttachmentTTL().String())
+	g.Add("signal ttl", m.SignalTimeout().String())
+	g.Add("attach ttl", m.AttachmentTTL().String())
 	if track := m.Tracking(); track != nil {
-		g.add("tracked", yes(*track))
+		g.Add("tracked", yes(*track))
 	}
 	if m.SkipsPersist != nil {
-		g.add("not stored", joined(m.SkipsPersist))
+		g.Add("not stored", cli.Joined(m.SkipsPersist))
 	}
 	if len(m.Schedules) > 0 {
-		g.add("schedules", short(jsontext.Value(m.Schedules)))
+		g.Add("schedules", cli.Short(jsontext.Value(m.Schedules)))
 	}
-	g.add("metadata", short(object(m.Metadata)))
-	g.add("revision", number(m.Revision))
-	g.add("updated", when(m.UpdatedAt))
+	g.Add("metadata", cli.Short(object(m.Metadata)))
+	g.Add("revision", cli.Number(m.Revision))
+	g.Add("updated", cli.When(m.UpdatedAt))
 	return a.print(document.ManagerOf(*m), g)
 }

@@ -10,10 +10,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) memoryCommand() *cobra.Command {
-	return group("memory", "What agents remember", a.memoryWrite(), a.memoryGet(), a.memoryList(), a.memoryRecall(), a.memoryRemove())
+	return cli.Group("memory", "What agents remember", a.memoryWrite(), a.memoryGet(), a.memoryList(), a.memoryRecall(), a.memoryRemove())
 }
 
 func (a *app) memoryWrite() *cobra.Command {
@@ -22,7 +23,7 @@ func (a *app) memoryWrite() *cobra.Command {
 	var data, metadata, embedding string
 	var observed instant
 	cmd := &cobra.Command{
-		Use: "put AGENT CONTENT", Aliases: []string{"write"}, Short: "Write what an agent is to remember, or write it anew", Args: exactly("AGENT", "CONTENT"),
+		Use: "put AGENT CONTENT", Aliases: []string{"write"}, Short: "Write what an agent is to remember, or write it anew", Args: cli.Exactly("AGENT", "CONTENT"),
 		Long: `write writes a memory: CONTENT itself, what is in @FILE, or what comes from
 stdin for -. Without --id it gets an id made from its content, so that an equal
 memory is the same one. Written anew, it is the most recent one.`,
@@ -70,11 +71,11 @@ func (a *app) remember(ctx context.Context, s store, op *agent.WriteMemory) erro
 	if err != nil {
 		return err
 	}
-	var g grid
-	g.add("memory", written.ID)
-	g.add("agent", written.Agent)
-	g.add("revision", number(written.Revision))
-	g.add("updated", when(written.UpdatedAt))
+	var g cli.Grid
+	g.Add("memory", written.ID)
+	g.Add("agent", written.Agent)
+	g.Add("revision", cli.Number(written.Revision))
+	g.Add("updated", cli.When(written.UpdatedAt))
 	return a.print(document.MemoryStampOf(written), g)
 }
 
@@ -89,14 +90,14 @@ func (a *app) embeddingArg(arg string) (embedding []float32, err error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(raw, &embedding); err != nil {
-		return nil, usagef("embedding: it should be a JSON array of numbers")
+		return nil, cli.Usagef("embedding: it should be a JSON array of numbers")
 	}
 	return embedding, nil
 }
 
 func (a *app) memoryGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get AGENT ID", Short: "Show a memory", Args: exactly("AGENT", "ID"),
+		Use: "get AGENT ID", Short: "Show a memory", Args: cli.Exactly("AGENT", "ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				m, err := find[*agent.Memory](ctx, a, s, &agent.GetMemory{Agent: args[0], ID: args[1]})
@@ -109,40 +110,40 @@ func (a *app) memoryGet() *cobra.Command {
 	}
 }
 
-func memoryGrid(m *agent.Memory) grid {
-	var g grid
-	g.add("memory", m.ID)
-	g.add("agent", m.Agent)
-	g.add("session", orDash(m.Session))
-	g.add("class, kind", m.Class+", "+m.Kind)
-	g.add("content", orDash(m.Content))
+func memoryGrid(m *agent.Memory) cli.Grid {
+	var g cli.Grid
+	g.Add("memory", m.ID)
+	g.Add("agent", m.Agent)
+	g.Add("session", cli.OrDash(m.Session))
+	g.Add("class, kind", m.Class+", "+m.Kind)
+	g.Add("content", cli.OrDash(m.Content))
 	if len(m.Data) > 0 {
-		g.add("data", string(m.Data))
+		g.Add("data", string(m.Data))
 	}
-	g.add("tags", joined(m.Tags))
-	g.add("source", orDash(m.Source))
-	g.add("metadata", string(object(m.Metadata)))
-	g.add("embedding", number(len(m.Embedding))+" numbers")
-	g.add("revision", number(m.Revision))
-	g.add("observed", when(m.ObservedAt))
-	g.add("updated", when(m.UpdatedAt))
-	g.add("expires", when(m.ExpiresAt))
+	g.Add("tags", cli.Joined(m.Tags))
+	g.Add("source", cli.OrDash(m.Source))
+	g.Add("metadata", string(object(m.Metadata)))
+	g.Add("embedding", cli.Number(len(m.Embedding))+" numbers")
+	g.Add("revision", cli.Number(m.Revision))
+	g.Add("observed", cli.When(m.ObservedAt))
+	g.Add("updated", cli.When(m.UpdatedAt))
+	g.Add("expires", cli.When(m.ExpiresAt))
 	return g
 }
 
 func (a *app) memoryList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls AGENT", Short: "List what an agent remembers, in order of ids", Args: exactly("AGENT"),
+		Use: "ls AGENT", Short: "List what an agent remembers, in order of ids", Args: cli.Exactly("AGENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list, err := find[*agent.MemoryList](ctx, a, s, &agent.ListMemories{Agent: args[0], Page: page.page()})
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"memory", "session", "class", "kind", "tags", "observed", "content"}, note: more(list.Next)}
+				g := cli.Grid{Head: []string{"memory", "session", "class", "kind", "tags", "observed", "content"}, Note: more(list.Next)}
 				for _, m := range list.Items {
-					g.add(m.ID, orDash(m.Session), m.Class, m.Kind, joined(m.Tags), when(m.ObservedAt), memoryCell(m))
+					g.Add(m.ID, cli.OrDash(m.Session), m.Class, m.Kind, cli.Joined(m.Tags), cli.When(m.ObservedAt), memoryCell(m))
 				}
 				return a.print(document.ListOf(list.Items, list.Next, document.MemoryOf), g)
 			})
@@ -155,16 +156,16 @@ func (a *app) memoryList() *cobra.Command {
 // memoryCell is what a memory says, as a table shows it: on one line.
 func memoryCell(m agent.Memory) string {
 	if m.Content != "" {
-		return short([]byte(strings.Join(strings.Fields(m.Content), " ")))
+		return cli.Short([]byte(strings.Join(strings.Fields(m.Content), " ")))
 	}
-	return short(m.Data)
+	return cli.Short(m.Data)
 }
 
 func (a *app) memoryRemove() *cobra.Command {
 	var guard guardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
-		Use: "rm AGENT ID...", Short: "Delete memories, in one commit", Args: between(2, -1, "AGENT", "ID..."),
+		Use: "rm AGENT ID...", Short: "Delete memories, in one commit", Args: cli.Between(2, -1, "AGENT", "ID..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, id := range args[1:] {

@@ -10,6 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) memoryRecall() *cobra.Command {
@@ -17,7 +18,7 @@ func (a *app) memoryRecall() *cobra.Command {
 	var embedding string
 	var since, until instant
 	cmd := &cobra.Command{
-		Use: "recall AGENT [QUERY]", Short: "Show what an agent remembers, the most fitting first", Args: between(1, 2, "AGENT", "[QUERY]"),
+		Use: "recall AGENT [QUERY]", Short: "Show what an agent remembers, the most fitting first", Args: cli.Between(1, 2, "AGENT", "[QUERY]"),
 		Long: `recall shows what an agent remembers. --mode says by which rule:
 
   recent   the last written first; QUERY has no effect but must be there
@@ -65,11 +66,11 @@ Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
 }
 
 func (a *app) printRecalled(r *agent.Recalled) error {
-	g := grid{head: []string{"memory", "score", "session", "kind", "observed", "content"}}
-	g.note = number(len(r.Items)) + " of " + number(r.Matched) + " that matched, of " + number(r.Entries) + " in all"
+	g := cli.Grid{Head: []string{"memory", "score", "session", "kind", "observed", "content"}}
+	g.Note = cli.Number(len(r.Items)) + " of " + cli.Number(r.Matched) + " that matched, of " + cli.Number(r.Entries) + " in all"
 	for _, item := range r.Items {
 		m := item.Memory
-		g.add(m.ID, scoreCell(item.Score), orDash(m.Session), m.Kind, when(m.ObservedAt), memoryCell(m))
+		g.Add(m.ID, scoreCell(item.Score), cli.OrDash(m.Session), m.Kind, cli.When(m.ObservedAt), memoryCell(m))
 	}
 	return a.print(document.RecalledOf(r), g)
 }
@@ -88,7 +89,7 @@ func (i *instant) String() string {
 	if i.at == nil {
 		return ""
 	}
-	return when(*i.at)
+	return cli.When(*i.at)
 }
 
 // Set implements pflag.Value.
@@ -99,7 +100,7 @@ func (i *instant) Set(text string) error {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return usagef("%q is no moment: write it as 2026-01-31T08:00:00Z, or in Unix milliseconds", text)
+		return cli.Usagef("%q is no moment: write it as 2026-01-31T08:00:00Z, or in Unix milliseconds", text)
 	}
 	ms := t.UnixMilli()
 	i.at = &ms

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
 
 // trailDefault is how many changes of owners are shown unless told otherwise.
 const trailDefault = 10
 
 func (a *app) placementCommand() *cobra.Command {
-	cmd := group("placement", "Which node owns which partition of the instances", a.placementLs(), a.placementExplain())
+	cmd := cli.Group("placement", "Which node owns which partition of the instances", a.placementLs(), a.placementExplain())
 	cmd.Long = `The keys of live instances fall into 4,096 partitions. Each has one owner, under an
 epoch that is never used again, for as long as that node renews its lease.`
 	return cmd
@@ -25,7 +26,7 @@ epoch that is never used again, for as long as that node renews its lease.`
 func (a *app) placementLs() *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "Show each node's share, and the newest changes of owners", Args: exactly(),
+		Use: "ls", Short: "Show each node's share, and the newest changes of owners", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				p, err := s.Placement(ctx, q)
@@ -43,7 +44,7 @@ func (a *app) placementLs() *cobra.Command {
 func (a *app) placementExplain() *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
-		Use: "explain MANAGER KEY", Short: "Show where a key's instance lives, and why", Args: exactly("MANAGER", "KEY"),
+		Use: "explain MANAGER KEY", Short: "Show where a key's instance lives, and why", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Scope, q.Manager, q.Key = a.scope, args[0], args[1]
 			return a.with(cmd, func(ctx context.Context, s store) error {
@@ -87,24 +88,24 @@ func (a *app) printShares(p agent.Placement) error {
 		Free   int        `json:"free"`
 		Events []moveDoc  `json:"events"`
 	}{Nodes: []shareDoc{}, Free: p.Free, Events: []moveDoc{}}
-	shares := grid{head: []string{"node", "zone", "weight", "lease", "partitions", "draining", "coming", "go handlers"}}
+	shares := cli.Grid{Head: []string{"node", "zone", "weight", "lease", "partitions", "draining", "coming", "go handlers"}}
 	for _, n := range p.Nodes {
 		doc.Nodes = append(doc.Nodes, shareDoc(n))
 		lease := "no"
 		if n.Leased {
 			lease = "yes"
 		}
-		shares.add(n.Node, n.Zone, strconv.Itoa(n.Weight), lease, strconv.Itoa(n.Owned), strconv.Itoa(n.Draining), strconv.Itoa(n.Coming),
+		shares.Add(n.Node, n.Zone, strconv.Itoa(n.Weight), lease, strconv.Itoa(n.Owned), strconv.Itoa(n.Draining), strconv.Itoa(n.Coming),
 			strings.Join(n.Handlers, " "))
 	}
 	if p.Free > 0 {
-		shares.note = fmt.Sprintf("%d partitions have no owner", p.Free)
+		shares.Note = fmt.Sprintf("%d partitions have no owner", p.Free)
 	}
-	trail := grid{head: []string{"time", "what", "from", "to", "partitions", "why"}, apart: true}
+	trail := cli.Grid{Head: []string{"time", "what", "from", "to", "partitions", "why"}, Apart: true}
 	for _, e := range p.Events {
 		at := time.UnixMilli(e.Time).UTC().Format(time.RFC3339)
 		doc.Events = append(doc.Events, moveDoc{Time: at, Kind: string(e.Kind), From: e.From, To: e.To, Partitions: e.Partitions, Why: e.Why})
-		trail.add(at, string(e.Kind), e.From, e.To, strconv.Itoa(len(e.Partitions)), e.Why)
+		trail.Add(at, string(e.Kind), e.From, e.To, strconv.Itoa(len(e.Partitions)), e.Why)
 	}
 	if a.output == outputTable && len(p.Events) > 0 {
 		if err := a.printGrid(shares); err != nil {
@@ -144,7 +145,7 @@ func (a *app) printExplained(p agent.Placement) error {
 		Partition: of.ID, State: string(of.State), Owner: of.Owner, Epoch: of.Epoch, To: of.To,
 		Since: of.Since, SinceIndex: of.SinceIndex, Why: of.Why, Candidates: []candidateDoc{},
 	}
-	g := grid{head: []string{"partition", "state", "owner", "epoch", "to", "why", "candidates"}}
+	g := cli.Grid{Head: []string{"partition", "state", "owner", "epoch", "to", "why", "candidates"}}
 	ranked := ""
 	for _, c := range p.Candidates {
 		doc.Candidates = append(doc.Candidates, candidateDoc{c.Node, c.Weight, c.Score})
@@ -153,10 +154,10 @@ func (a *app) printExplained(p agent.Placement) error {
 		}
 		ranked += c.Node
 	}
-	g.add(strconv.Itoa(of.ID), string(of.State), of.Owner, strconv.FormatUint(of.Epoch, 10), of.To, of.Why, ranked)
+	g.Add(strconv.Itoa(of.ID), string(of.State), of.Owner, strconv.FormatUint(of.Epoch, 10), of.To, of.Why, ranked)
 	if f := p.Forecast; f != nil {
 		doc.Moves, doc.ThenOwner = &f.Moves, &f.Owner
-		g.note = fmt.Sprintf("then %d partitions would move, and %q would own this one", f.Moves, f.Owner)
+		g.Note = fmt.Sprintf("then %d partitions would move, and %q would own this one", f.Moves, f.Owner)
 	}
 	return a.print(doc, g)
 }

@@ -12,10 +12,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/instance/pod"
+	"dormouse/internal/cli"
 )
 
 func (a *app) podsCommand() *cobra.Command {
-	cmd := group("pods", "Groups of instances: their topology, and how their nodes stand", a.podsGet(), a.podsShow(), a.podsNodes(), a.podsEnsure(),
+	cmd := cli.Group("pods", "Groups of instances: their topology, and how their nodes stand", a.podsGet(), a.podsShow(), a.podsNodes(), a.podsEnsure(),
 		a.podsReconcile(), a.podsMutate(), a.podsHibernate(), a.podsFork())
 	cmd.Long = `A pod is an instance that names others, its nodes: who owns whom and who depends on
 whom. Getting it starts its eager nodes in waves; a mutation changes its topology,
@@ -34,7 +35,7 @@ func (a *app) onPod(cmd *cobra.Command, args []string, call func(ctx context.Con
 func (a *app) podsGet() *cobra.Command {
 	var topology, initial string
 	cmd := &cobra.Command{
-		Use: "start MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: exactly("MANAGER", "KEY"),
+		Use: "start MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := a.optionalObject("--topology", topology)
 			if err != nil {
@@ -61,7 +62,7 @@ func (a *app) podsGet() *cobra.Command {
 func (a *app) podsEnsure() *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
-		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after all that it needs", Args: exactly("MANAGER", "KEY", "NODE"),
+		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after all that it needs", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.optionalObject("--initial-state", initial)
 			if err != nil {
@@ -92,16 +93,16 @@ func (a *app) podsReconcile() *cobra.Command {
 
 func (a *app) podsNodes() *cobra.Command {
 	return &cobra.Command{
-		Use: "nodes MANAGER KEY", Short: "Show how a pod's nodes stand; wakes none", Args: exactly("MANAGER", "KEY"),
+		Use: "nodes MANAGER KEY", Short: "Show how a pod's nodes stand; wakes none", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				shots, err := pods.Nodes(ctx, ref)
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"name", "status", "kind", "activation", "owner", "manager", "key", "node"}}
+				g := cli.Grid{Head: []string{"name", "status", "kind", "activation", "owner", "manager", "key", "node"}}
 				for _, s := range shots {
-					g.add(s.Name, string(s.Status), string(s.Kind), string(s.Activation), orDash(s.Owner), s.Manager, s.Key, orDash(s.Node))
+					g.Add(s.Name, string(s.Status), string(s.Kind), string(s.Activation), cli.OrDash(s.Owner), s.Manager, s.Key, cli.OrDash(s.Node))
 				}
 				return a.print(shots, g)
 			})
@@ -111,7 +112,7 @@ func (a *app) podsNodes() *cobra.Command {
 
 func (a *app) podsShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "get MANAGER KEY", Aliases: []string{"show"}, Short: "Show a pod as it is stored; does not wake it", Args: exactly("MANAGER", "KEY"),
+		Use: "get MANAGER KEY", Aliases: []string{"show"}, Short: "Show a pod as it is stored; does not wake it", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				view, err := pods.Look(ctx, ref)
@@ -119,12 +120,12 @@ func (a *app) podsShow() *cobra.Command {
 					return err
 				}
 				m := view.Slot.Mutation
-				var g grid
-				g.add("pod", ref.Manager+" "+ref.Key)
-				g.add("status", string(view.Status))
-				g.add("topology", view.Slot.Topology.Name+", version "+number(view.Slot.TopologyVersion))
-				g.add("nodes", strings.Join(view.Slot.Topology.Names(), " "))
-				g.add("mutation", strings.TrimSpace(string(m.Status)+" "+m.ID))
+				var g cli.Grid
+				g.Add("pod", ref.Manager+" "+ref.Key)
+				g.Add("status", string(view.Status))
+				g.Add("topology", view.Slot.Topology.Name+", version "+cli.Number(view.Slot.TopologyVersion))
+				g.Add("nodes", strings.Join(view.Slot.Topology.Names(), " "))
+				g.Add("mutation", strings.TrimSpace(string(m.Status)+" "+m.ID))
 				return a.print(struct {
 					Manager string   `json:"manager"`
 					Key     string   `json:"key"`
@@ -138,7 +139,7 @@ func (a *app) podsShow() *cobra.Command {
 
 func (a *app) podsMutate() *cobra.Command {
 	return &cobra.Command{
-		Use: "mutate MANAGER KEY OPS", Short: "Change a pod's topology", Args: exactly("MANAGER", "KEY", "OPS"),
+		Use: "mutate MANAGER KEY OPS", Short: "Change a pod's topology", Args: cli.Exactly("MANAGER", "KEY", "OPS"),
 		Long: `mutate changes a pod's topology, which is stored first; then nodes are stopped and
 started for it. OPS is a JSON array of {"add_node":{"name","node":{"manager",…},
 "owner"?,"depends_on"?}} and {"remove_node":{"name"}}, @FILE or - for stdin. Where
@@ -156,15 +157,15 @@ the command ends before the mutation does, the pod goes on with it by itself.`,
 				default:
 					return &commitError{request: request, err: err}
 				}
-				var g grid
-				g.add("mutation", report.MutationID)
-				g.add("status", string(report.Status))
-				g.add("version", number(report.TopologyVersion))
+				var g cli.Grid
+				g.Add("mutation", report.MutationID)
+				g.Add("status", string(report.Status))
+				g.Add("version", cli.Number(report.TopologyVersion))
 				for _, list := range []struct {
 					what  string
 					names []string
 				}{{"added", report.Added}, {"removed", report.Removed}, {"started", report.Started}, {"stopped", report.Stopped}} {
-					g.add(list.what, orDash(strings.Join(list.names, " ")))
+					g.Add(list.what, cli.OrDash(strings.Join(list.names, " ")))
 				}
 				if printing := a.print(report, g); printing != nil {
 					return printing
@@ -177,17 +178,17 @@ the command ends before the mutation does, the pod goes on with it by itself.`,
 
 func (a *app) podsHibernate() *cobra.Command {
 	return &cobra.Command{
-		Use: "hibernate MANAGER KEY", Short: "Stop all nodes and the pod, and show what is stored, at one index", Args: exactly("MANAGER", "KEY"),
+		Use: "hibernate MANAGER KEY", Short: "Stop all nodes and the pod, and show what is stored, at one index", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				rested, err := pods.Hibernate(ctx, ref)
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"manager", "key", "revision", "rev"}, note: "as of index " + number(rested.Index)}
+				g := cli.Grid{Head: []string{"manager", "key", "revision", "rev"}, Note: "as of index " + cli.Number(rested.Index)}
 				for _, key := range slices.Sorted(maps.Keys(rested.Nodes)) {
 					n := rested.Nodes[key]
-					g.add(n.Manager, key, number(n.Revision), number(n.Rev))
+					g.Add(n.Manager, key, cli.Number(n.Revision), cli.Number(n.Rev))
 				}
 				return a.print(rested, g)
 			})
@@ -197,7 +198,7 @@ func (a *app) podsHibernate() *cobra.Command {
 
 func (a *app) podsFork() *cobra.Command {
 	return &cobra.Command{
-		Use: "fork MANAGER KEY NEWKEY", Short: "Make another pod of what is stored of this one and its nodes", Args: exactly("MANAGER", "KEY", "NEWKEY"),
+		Use: "fork MANAGER KEY NEWKEY", Short: "Make another pod of what is stored of this one and its nodes", Args: cli.Exactly("MANAGER", "KEY", "NEWKEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := a.request()
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
@@ -205,10 +206,10 @@ func (a *app) podsFork() *cobra.Command {
 				if err != nil {
 					return &commitError{request: request, err: err}
 				}
-				var g grid
-				g.add("pod", args[0]+" "+forked.Key)
-				g.add("nodes", strconv.Itoa(forked.Nodes))
-				g.add("as of index", number(forked.Index))
+				var g cli.Grid
+				g.Add("pod", args[0]+" "+forked.Key)
+				g.Add("nodes", strconv.Itoa(forked.Nodes))
+				g.Add("as of index", cli.Number(forked.Index))
 				return a.print(forked, g)
 			})
 		},
@@ -221,7 +222,7 @@ func (a *app) printReconciled(r pod.Reconciled, err error) error {
 	if err != nil && agent.CodeOf(err) != agent.CodeReconcileFailed {
 		return err
 	}
-	g := grid{head: []string{"wave", "node", "is", "under"}}
+	g := cli.Grid{Head: []string{"wave", "node", "is", "under"}}
 	for n, wave := range r.Waves {
 		for _, name := range wave {
 			is, under := "pending", ""
@@ -230,7 +231,7 @@ func (a *app) printReconciled(r pod.Reconciled, err error) error {
 			} else if f, ok := r.Failures[name]; ok {
 				is = fmt.Sprintf("failed at %s: %s", f.Stage, f.Code)
 			}
-			g.add(strconv.Itoa(n+1), name, is, orDash(under))
+			g.Add(strconv.Itoa(n+1), name, is, cli.OrDash(under))
 		}
 	}
 	if printing := a.print(r, g); printing != nil {

@@ -7,10 +7,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) reviewsCommand() *cobra.Command {
-	return group("reviews", "What agents wait for people to decide", a.reviewsList(), a.reviewsShow(),
+	return cli.Group("reviews", "What agents wait for people to decide", a.reviewsList(), a.reviewsShow(),
 		a.reviewsDecide(agent.DecideApprove, "Let the operation be called"),
 		a.reviewsDecide(agent.DecideDeny, "Forbid the operation"), a.reviewsEdit())
 }
@@ -20,7 +21,7 @@ func (a *app) reviewsList() *cobra.Command {
 	var before instant
 	list := &agent.ListReviews{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List reviews by deadline, those without one last; a session's in the order in which they were asked for", Args: exactly(),
+		Use: "ls", Short: "List reviews by deadline, those without one last; a session's in the order in which they were asked for", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list.Page = agent.Page{After: page.after, Limit: page.limit}
 			if before.at != nil {
@@ -32,7 +33,7 @@ func (a *app) reviewsList() *cobra.Command {
 					return err
 				}
 				g := reviewsGrid(found.Items)
-				g.note = more(found.Next)
+				g.Note = more(found.Next)
 				return a.print(document.ListOf(found.Items, found.Next, document.ReviewOf), g)
 			})
 		},
@@ -45,17 +46,17 @@ func (a *app) reviewsList() *cobra.Command {
 	return cmd
 }
 
-func reviewsGrid(reviews []agent.Review) grid {
-	g := grid{head: []string{"review", "session", "status", "expires", "assignee", "operation", "arguments"}}
+func reviewsGrid(reviews []agent.Review) cli.Grid {
+	g := cli.Grid{Head: []string{"review", "session", "status", "expires", "assignee", "operation", "arguments"}}
 	for _, r := range reviews {
-		g.add(r.ID, r.Session, string(r.Status), when(r.ExpiresAt), orDash(r.Assignee), orDash(r.Operation), short(object(r.Arguments)))
+		g.Add(r.ID, r.Session, string(r.Status), cli.When(r.ExpiresAt), cli.OrDash(r.Assignee), cli.OrDash(r.Operation), cli.Short(object(r.Arguments)))
 	}
 	return g
 }
 
 func (a *app) reviewsShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "get REVIEW", Aliases: []string{"show"}, Short: "Show a review whole", Args: exactly("REVIEW"),
+		Use: "get REVIEW", Aliases: []string{"show"}, Short: "Show a review whole", Args: cli.Exactly("REVIEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				found, err := find[*agent.Review](ctx, a, s, &agent.GetReview{Review: args[0]})
@@ -69,35 +70,35 @@ func (a *app) reviewsShow() *cobra.Command {
 }
 
 func (a *app) printReview(r agent.Review) error {
-	var g grid
+	var g cli.Grid
 	add := func(name, value string) {
 		if value != "" && value != "-" {
-			g.add(name, value)
+			g.Add(name, value)
 		}
 	}
-	g.add("review", r.ID)
-	g.add("status", string(r.Status))
-	g.add("session", r.Session)
+	g.Add("review", r.ID)
+	g.Add("status", string(r.Status))
+	g.Add("session", r.Session)
 	add("request", r.RequestID)
 	add("interrupt", r.InterruptID)
-	g.add("operation", orDash(r.Operation))
-	g.add("arguments", string(object(r.Arguments)))
+	g.Add("operation", cli.OrDash(r.Operation))
+	g.Add("arguments", string(object(r.Arguments)))
 	add("reason", r.Reason)
 	if string(object(r.Metadata)) != "{}" {
-		g.add("metadata", string(r.Metadata))
+		g.Add("metadata", string(r.Metadata))
 	}
 	add("assignee", r.Assignee)
-	g.add("asked", when(r.CreatedAt))
-	add("expires", when(r.ExpiresAt))
+	g.Add("asked", cli.When(r.CreatedAt))
+	add("expires", cli.When(r.ExpiresAt))
 	if r.EscalateAt != 0 {
 		did := "goes"
 		if r.Escalated {
 			did = "went"
 		}
-		g.add("escalation", did+" to "+orDash(r.EscalateTo)+" at "+when(r.EscalateAt))
+		g.Add("escalation", did+" to "+cli.OrDash(r.EscalateTo)+" at "+cli.When(r.EscalateAt))
 	}
 	add("decided by", r.DecidedBy)
-	add("decided", when(r.DecidedAt))
+	add("decided", cli.When(r.DecidedAt))
 	add("with", string(r.Decided))
 	add("note", r.Note)
 	return a.print(document.ReviewOf(r), g)
@@ -106,7 +107,7 @@ func (a *app) printReview(r agent.Review) error {
 func (a *app) reviewsDecide(decision agent.ReviewDecision, short string) *cobra.Command {
 	op := &agent.DecideReview{Decision: decision}
 	cmd := &cobra.Command{
-		Use: string(decision) + " REVIEW --by WHO", Short: short, Args: exactly("REVIEW"),
+		Use: string(decision) + " REVIEW --by WHO", Short: short, Args: cli.Exactly("REVIEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Review = args[0]
 			return a.decide(cmd, op)
@@ -119,7 +120,7 @@ func (a *app) reviewsDecide(decision agent.ReviewDecision, short string) *cobra.
 func (a *app) reviewsEdit() *cobra.Command {
 	op := &agent.DecideReview{Decision: agent.DecideEdit}
 	cmd := &cobra.Command{
-		Use: "edit REVIEW ARGUMENTS --by WHO", Short: "Let the operation be called with other arguments", Args: exactly("REVIEW", "ARGUMENTS"),
+		Use: "edit REVIEW ARGUMENTS --by WHO", Short: "Let the operation be called with other arguments", Args: cli.Exactly("REVIEW", "ARGUMENTS"),
 		Long: "edit lets the operation be called with ARGUMENTS instead: a JSON object, @FILE, or - for stdin.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Review = args[0]

@@ -2,15 +2,14 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dormouse/client"
+	"dormouse/internal/cli"
 )
 
 const (
@@ -34,12 +33,12 @@ func (a *app) root() *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			return usagef("there is no command %q%s", args[0], suggest(cmd, args[0]))
+			return cli.Usagef("there is no command %q%s", args[0], cli.Suggest(cmd, args[0]))
 		},
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return errors.Join(noEmptyFlags(cmd), a.checkFlags()) },
 	}
-	hideAliases(root)
+	cli.HideAliases(root)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.endpoints, "endpoints", endpoints, "gRPC addresses of nodes, comma-separated ("+endpointsEnv+")")
 	flags.StringVar(&a.ca, "ca", a.getenv(caEnv), "PEM file of who signed the nodes' certificates; asks for TLS ("+caEnv+")")
@@ -80,7 +79,7 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 			empty = len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
 		}
 		if empty && err == nil && !slices.Contains(mayBeEmpty, flag.Name) {
-			err = usagef("--%s is empty: leave it out, or give it a value", flag.Name)
+			err = cli.Usagef("--%s is empty: leave it out, or give it a value", flag.Name)
 		}
 	})
 	return err
@@ -88,59 +87,10 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 
 func (a *app) checkFlags() error {
 	if !slices.Contains([]string{outputTable, outputJSON, outputYAML}, a.output) {
-		return usagef("--output is %q: use table, json or yaml", a.output)
+		return cli.Usagef("--output is %q: use table, json or yaml", a.output)
 	}
 	if a.timeout <= 0 {
-		return usagef("--timeout is %v: use a positive duration, such as 10s", a.timeout)
+		return cli.Usagef("--timeout is %v: use a positive duration, such as 10s", a.timeout)
 	}
 	return nil
-}
-
-// group is a command that only holds others.
-func group(use, short string, children ...*cobra.Command) *cobra.Command {
-	command := &cobra.Command{
-		Use:   use,
-		Short: short,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var names []string
-			for _, child := range cmd.Commands() {
-				names = append(names, child.Name())
-			}
-			if len(args) > 0 {
-				if near := suggest(cmd, args[0]); near != "" {
-					return usagef("%s has no command %q%s", cmd.CommandPath(), args[0], near)
-				}
-				return usagef("%s has no command %q: use one of %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
-			}
-			return usagef("%s needs one of %s", cmd.CommandPath(), strings.Join(names, ", "))
-		},
-	}
-	command.AddCommand(children...)
-	return command
-}
-
-// exactly demands one argument for each name.
-func exactly(names ...string) cobra.PositionalArgs {
-	return between(len(names), len(names), names...)
-}
-
-// between demands from low to high arguments; a high of -1 sets no end.
-func between(low, high int, names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) >= low && (high < 0 || len(args) <= high) {
-			return nil
-		}
-		wanted := "no arguments"
-		if len(names) > 0 {
-			wanted = strings.Join(names, " ")
-		}
-		return usagef("%s takes %s, not %s", cmd.CommandPath(), wanted, given(args))
-	}
-}
-
-func given(args []string) string {
-	if len(args) == 0 {
-		return "nothing"
-	}
-	return fmt.Sprintf("%q", args)
 }

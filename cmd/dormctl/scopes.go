@@ -8,16 +8,17 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) scopesCommand() *cobra.Command {
-	return group("scopes", "Tenants' keyspaces", a.scopesList(), a.scopesGet(), a.scopesSet(), a.scopesRemove())
+	return cli.Group("scopes", "Tenants' keyspaces", a.scopesList(), a.scopesGet(), a.scopesSet(), a.scopesRemove())
 }
 
 func (a *app) scopesList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List scopes", Args: exactly(),
+		Use: "ls", Short: "List scopes", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list, err := find[*agent.ScopeList](ctx, a, s, &agent.ListScopes{Page: page.page()})
@@ -32,14 +33,14 @@ func (a *app) scopesList() *cobra.Command {
 	return cmd
 }
 
-func scopesGrid(scopes []agent.Scope, next string) grid {
-	g := grid{head: []string{"scope", "keys", "bytes", "history", "keys max", "bytes max", "created"}, note: more(next)}
+func scopesGrid(scopes []agent.Scope, next string) cli.Grid {
+	g := cli.Grid{Head: []string{"scope", "keys", "bytes", "history", "keys max", "bytes max", "created"}, Note: more(next)}
 	for _, s := range scopes {
 		history := s.Policy.History
 		if history == 0 {
 			history = agent.HistoryDefault
 		}
-		g.add(s.Name, number(s.Keys), number(s.Bytes), number(history), bound(s.Policy.KeysMax), bound(s.Policy.BytesMax), when(s.CreatedAt))
+		g.Add(s.Name, cli.Number(s.Keys), cli.Number(s.Bytes), cli.Number(history), bound(s.Policy.KeysMax), bound(s.Policy.BytesMax), cli.When(s.CreatedAt))
 	}
 	return g
 }
@@ -49,14 +50,14 @@ func bound(n uint64) string {
 	if n == 0 {
 		return "-"
 	}
-	return number(n)
+	return cli.Number(n)
 }
 
 func (a *app) scopesSet() *cobra.Command {
 	var policy agent.Policy
 	var historyAge time.Duration
 	cmd := &cobra.Command{
-		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: exactly("SCOPE"),
+		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: cli.Exactly("SCOPE"),
 		Long: "put changes the parts of the policy that are named and keeps the others. The scope is created where there is none.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.scope = args[0]
@@ -125,7 +126,7 @@ func (a *app) mergePolicy(ctx context.Context, cmd *cobra.Command, s store, name
 
 func (a *app) scopesGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get SCOPE", Short: "Show a scope: what it holds, and what it may hold", Args: exactly("SCOPE"),
+		Use: "get SCOPE", Short: "Show a scope: what it holds, and what it may hold", Args: cli.Exactly("SCOPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.scope = args[0]
 			return a.with(cmd, func(ctx context.Context, s store) error {
@@ -142,7 +143,7 @@ func (a *app) scopesGet() *cobra.Command {
 func (a *app) scopesRemove() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "rm SCOPE", Short: "Delete a scope with all that is in it, for good", Args: exactly("SCOPE"),
+		Use: "rm SCOPE", Short: "Delete a scope with all that is in it, for good", Args: cli.Exactly("SCOPE"),
 		Long: `rm deletes a scope with everything in it: checkpoints, threads, memories, sessions,
 conversations, files, values, managers, timers and its policy. It cannot be taken
 back, so it says what will go and asks, on a terminal; elsewhere it needs --yes.`,
@@ -175,7 +176,7 @@ func (a *app) confirmScope(cmd *cobra.Command) error {
 		return err
 	}
 	if !a.terminal {
-		return usagef("scope %q with its %s keys of %s bytes would go, for good: say --yes where nobody can be asked", a.scope, number(found.Keys), number(found.Bytes))
+		return cli.Usagef("scope %q with its %s keys of %s bytes would go, for good: say --yes where nobody can be asked", a.scope, cli.Number(found.Keys), cli.Number(found.Bytes))
 	}
-	return a.confirm("delete scope %q with its %s keys of %s bytes, for good?", a.scope, number(found.Keys), number(found.Bytes))
+	return a.confirm("delete scope %q with its %s keys of %s bytes, for good?", a.scope, cli.Number(found.Keys), cli.Number(found.Bytes))
 }

@@ -9,10 +9,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) sessionsCommand() *cobra.Command {
-	cmd := group("sessions", "Conversations that outlive their runners",
+	cmd := cli.Group("sessions", "Conversations that outlive their runners",
 		a.sessionsStart(), a.sessionsGet(), a.sessionsReplay(), a.sessionsList(), a.sessionsClaim(), a.sessionsResume(), a.sessionsRecover(),
 		a.sessionsCheckpoint(), a.sessionsCommit(), a.sessionsRenew(), a.sessionsCancel(), a.sessionsFork(), a.sessionsSnapshot(), a.sessionsRemove())
 	cmd.Long = `A session is a conversation whose turns run under leases. claim begins a turn and
@@ -28,7 +29,7 @@ func (a *app) sessionsStart() *cobra.Command {
 	var guard guardFlags
 	var spec, metadata, environment string
 	cmd := &cobra.Command{
-		Use: "start SESSION --agent AGENT", Short: "Create a session, or with --if-revision write over one without a lease", Args: exactly("SESSION"),
+		Use: "start SESSION --agent AGENT", Short: "Create a session, or with --if-revision write over one without a lease", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
 			if op.Spec, err = a.optionalObject("spec", spec); err != nil {
@@ -60,7 +61,7 @@ func (a *app) sessionsStart() *cobra.Command {
 
 func (a *app) sessionsGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get SESSION", Short: "Show a session with all that is kept of it", Args: exactly("SESSION"),
+		Use: "get SESSION", Short: "Show a session with all that is kept of it", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				found, err := find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
@@ -79,15 +80,15 @@ func (a *app) printSession(s *agent.Session) error {
 	g := sessionGrid(s.SessionRow)
 	add := func(name, value string) {
 		if value != "" && value != "{}" {
-			g.add(name, value)
+			g.Add(name, value)
 		}
 	}
 	add("thread", s.Thread)
 	add("checkpoint", s.Checkpoint)
 	if l := s.Lineage; l != nil {
-		g.add("forked from", fmt.Sprintf("%s at revision %d, snapshot %s", l.Session, l.Revision, orDash(l.Snapshot)))
+		g.Add("forked from", fmt.Sprintf("%s at revision %d, snapshot %s", l.Session, l.Revision, cli.OrDash(l.Snapshot)))
 	}
-	g.add("conversation", fmt.Sprintf("revision %d, %d turns", s.Conversation.ContinuationRevision, s.Conversation.TurnCount))
+	g.Add("conversation", fmt.Sprintf("revision %d, %d turns", s.Conversation.ContinuationRevision, s.Conversation.TurnCount))
 	add("agent state", string(s.Conversation.AgentState))
 	add("context state", string(s.Conversation.ContextState))
 	add("spec", string(s.Spec))
@@ -98,20 +99,20 @@ func (a *app) printSession(s *agent.Session) error {
 	if err := a.print(document.SessionOf(s), g); err != nil || a.output != outputTable {
 		return err
 	}
-	requests := grid{head: []string{"request", "owner", "at", "outcome", "input"}, apart: true}
+	requests := cli.Grid{Head: []string{"request", "owner", "at", "outcome", "input"}, Apart: true}
 	for _, r := range s.Requests {
-		requests.add(r.ID, orDash(r.Owner), when(r.At), orDash(string(r.Outcome)), short(r.Input))
+		requests.Add(r.ID, cli.OrDash(r.Owner), cli.When(r.At), cli.OrDash(string(r.Outcome)), cli.Short(r.Input))
 	}
-	queue := grid{head: []string{"queued request", "owner", "at", "input"}, apart: true}
+	queue := cli.Grid{Head: []string{"queued request", "owner", "at", "input"}, Apart: true}
 	for _, r := range s.Queue {
-		queue.add(r.ID, orDash(r.Owner), when(r.At), short(r.Input))
+		queue.Add(r.ID, cli.OrDash(r.Owner), cli.When(r.At), cli.Short(r.Input))
 	}
-	kept := grid{head: []string{"snapshot", "request", "at", "phase", "loop", "turn state"}, apart: true}
+	kept := cli.Grid{Head: []string{"snapshot", "request", "at", "phase", "loop", "turn state"}, Apart: true}
 	for _, n := range s.Snapshots {
-		kept.add(n.ID, orDash(n.RequestID), when(n.At), string(n.Cursor.Phase), number(n.Cursor.LoopIndex), short(n.TurnState))
+		kept.Add(n.ID, cli.OrDash(n.RequestID), cli.When(n.At), string(n.Cursor.Phase), cli.Number(n.Cursor.LoopIndex), cli.Short(n.TurnState))
 	}
-	for _, part := range []grid{requests, queue, kept, reviewsGrid(s.PendingReviews)} {
-		if part.apart = true; len(part.rows) == 0 {
+	for _, part := range []cli.Grid{requests, queue, kept, reviewsGrid(s.PendingReviews)} {
+		if part.Apart = true; len(part.Rows) == 0 {
 			continue
 		}
 		if err := a.printGrid(part); err != nil {
@@ -122,22 +123,22 @@ func (a *app) printSession(s *agent.Session) error {
 }
 
 // sessionGrid is a session's row as a table shows it.
-func sessionGrid(r agent.SessionRow) grid {
-	var g grid
-	g.add("session", r.ID)
-	g.add("status", statusCell(r))
-	g.add("agent", r.Agent)
-	g.add("revision", number(r.Revision))
-	g.add("mode, busy", string(r.Mode)+", "+string(r.Busy))
-	g.add("request", orDash(r.RequestID))
+func sessionGrid(r agent.SessionRow) cli.Grid {
+	var g cli.Grid
+	g.Add("session", r.ID)
+	g.Add("status", statusCell(r))
+	g.Add("agent", r.Agent)
+	g.Add("revision", cli.Number(r.Revision))
+	g.Add("mode, busy", string(r.Mode)+", "+string(r.Busy))
+	g.Add("request", cli.OrDash(r.RequestID))
 	if l := r.Lease; l != nil {
-		g.add("lease", l.LeaseID)
-		g.add("owner", l.Owner)
-		g.add("acquired", when(l.AcquiredAt))
-		g.add("expires", when(l.ExpiresAt))
-		g.add("fence", fmt.Sprintf("--fence %s@%d", agent.SessionClaim(r.ID), l.Epoch))
+		g.Add("lease", l.LeaseID)
+		g.Add("owner", l.Owner)
+		g.Add("acquired", cli.When(l.AcquiredAt))
+		g.Add("expires", cli.When(l.ExpiresAt))
+		g.Add("fence", fmt.Sprintf("--fence %s@%d", agent.SessionClaim(r.ID), l.Epoch))
 	}
-	g.add("updated", when(r.UpdatedAt))
+	g.Add("updated", cli.When(r.UpdatedAt))
 	return g
 }
 
@@ -152,7 +153,7 @@ func (a *app) sessionsList() *cobra.Command {
 	var page pageFlags
 	list := &agent.ListSessions{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List sessions: all, or by one of status, owner, agent and whether they are to be recovered", Args: exactly(),
+		Use: "ls", Short: "List sessions: all, or by one of status, owner, agent and whether they are to be recovered", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list.Page = page.page()
@@ -160,13 +161,13 @@ func (a *app) sessionsList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"session", "agent", "status", "revision", "request", "owner", "expires", "queued", "updated"}, note: more(found.Next)}
+				g := cli.Grid{Head: []string{"session", "agent", "status", "revision", "request", "owner", "expires", "queued", "updated"}, Note: more(found.Next)}
 				for _, r := range found.Items {
 					owner, expires := "-", "-"
 					if r.Lease != nil {
-						owner, expires = r.Lease.Owner, when(r.Lease.ExpiresAt)
+						owner, expires = r.Lease.Owner, cli.When(r.Lease.ExpiresAt)
 					}
-					g.add(r.ID, r.Agent, statusCell(r), number(r.Revision), orDash(r.RequestID), owner, expires, number(r.QueueLength), when(r.UpdatedAt))
+					g.Add(r.ID, r.Agent, statusCell(r), cli.Number(r.Revision), cli.OrDash(r.RequestID), owner, expires, cli.Number(r.QueueLength), cli.When(r.UpdatedAt))
 				}
 				return a.print(document.ListOf(found.Items, found.Next, document.SessionRowOf), g)
 			})
@@ -184,7 +185,7 @@ func (a *app) sessionsFork() *cobra.Command {
 	op := &agent.ForkSession{}
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "fork SESSION NEW", Short: "Make another session of one that does not run", Args: exactly("SESSION", "NEW"),
+		Use: "fork SESSION NEW", Short: "Make another session of one that does not run", Args: cli.Exactly("SESSION", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session, op.NewSession, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.revision(), guard.ifIncarnation
 			return a.changeSession(cmd, op)
@@ -199,7 +200,7 @@ func (a *app) sessionsRemove() *cobra.Command {
 	var guard guardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
-		Use: "rm SESSION...", Short: "Delete sessions with their leases and reviews, in one commit", Args: between(1, -1, "SESSION..."),
+		Use: "rm SESSION...", Short: "Delete sessions with their leases and reviews, in one commit", Args: cli.Between(1, -1, "SESSION..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, id := range args {
@@ -226,12 +227,12 @@ func (a *app) changeSession(cmd *cobra.Command, op agent.Op) error {
 		}
 		g := sessionGrid(changed.Session)
 		if r := changed.Recovery; r != nil && r.Resume != "" {
-			g.add("goes on", "from snapshot "+r.Resume)
+			g.Add("goes on", "from snapshot "+r.Resume)
 		} else if r != nil {
-			g.add("goes on", "from the beginning, with request "+r.Restart)
+			g.Add("goes on", "from the beginning, with request "+r.Restart)
 		}
 		if changed.Queued > 0 {
-			g.add("your request", fmt.Sprintf("waits, number %d in the queue", changed.Queued))
+			g.Add("your request", fmt.Sprintf("waits, number %d in the queue", changed.Queued))
 		}
 		return a.print(document.TurnedOf(changed), g)
 	})

@@ -12,12 +12,13 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/replay"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) sessionsReplay() *cobra.Command {
 	var tail uint64
 	cmd := &cobra.Command{
-		Use: "replay SESSION", Short: "Tell what happened to a session, in order", Args: exactly("SESSION"),
+		Use: "replay SESSION", Short: "Tell what happened to a session, in order", Args: cli.Exactly("SESSION"),
 		Long: `replay tells what there is of a session as one timeline: its requests, the
 entries of its thread, snapshots, reviews and checkpoints. Nothing is executed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,27 +37,27 @@ entries of its thread, snapshots, reviews and checkpoints. Nothing is executed.`
 }
 
 // replayGrid is the timeline for people, and below it how the session stands.
-func replayGrid(r *replay.Replay) grid {
-	g := grid{head: []string{"at", "seq", "what", "who", "said"}}
+func replayGrid(r *replay.Replay) cli.Grid {
+	g := cli.Grid{Head: []string{"at", "seq", "what", "who", "said"}}
 	for _, e := range r.Timeline {
 		seq := "-"
 		if e.Seq != nil {
-			seq = number(*e.Seq)
+			seq = cli.Number(*e.Seq)
 		}
 		what, who, said := eventCells(e)
-		g.add(when(e.At), seq, what, orDash(who), said)
+		g.Add(cli.When(e.At), seq, what, cli.OrDash(who), said)
 	}
 	note := fmt.Sprintf("session %s of agent %s is %s, at revision %d", r.Session.ID, r.Session.Agent, statusCell(r.Session.SessionRow), r.Session.Revision)
 	if r.FromSeq > 0 {
 		note += fmt.Sprintf("; what came before seq %d is left out", r.FromSeq)
 	}
 	if r.Session.Result != nil {
-		note += "; result " + short(r.Session.Result)
+		note += "; result " + cli.Short(r.Session.Result)
 	}
 	if r.Session.Failure != nil {
-		note += "; error " + short(r.Session.Failure)
+		note += "; error " + cli.Short(r.Session.Failure)
 	}
-	g.note = note
+	g.Note = note
 	return g
 }
 
@@ -76,9 +77,9 @@ func eventCells(e replay.Event) (what, who, said string) {
 			what += " " + e.Operation
 		}
 	case replay.Asked:
-		said = fmt.Sprintf("%s: may it call %s with %s?", e.ID, orDash(e.Operation), object(e.Data))
+		said = fmt.Sprintf("%s: may it call %s with %s?", e.ID, cli.OrDash(e.Operation), object(e.Data))
 	case replay.Escalated:
-		said = e.ID + " goes to " + orDash(e.By)
+		said = e.ID + " goes to " + cli.OrDash(e.By)
 	case replay.Decided:
 		said = e.Effect + " is " + e.Status
 	case replay.Checkpoint:

@@ -9,10 +9,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/turnsnap"
+	"dormouse/internal/cli"
 )
 
 func (a *app) sessionsSnapshot() *cobra.Command {
-	cmd := group("snapshot", "Snapshots of turns as portable, signed strings", a.snapshotSign(), a.snapshotVerify(), a.snapshotShow())
+	cmd := cli.Group("snapshot", "Snapshots of turns as portable, signed strings", a.snapshotSign(), a.snapshotVerify(), a.snapshotShow())
 	cmd.Long = `A portable snapshot is a string that another cluster, a queue or a file can carry,
 signed with HMAC-SHA256. A key is ID=FILE, where FILE holds its secret: at least
 32 random bytes, taken as they are but for white space at the end. The first
@@ -32,7 +33,7 @@ func (k *keyFlags) ring(a *app) (*turnsnap.Ring, error) {
 	for _, named := range k.keys {
 		id, path, ok := strings.Cut(named, "=")
 		if !ok || path == "" {
-			return nil, usagef("--signing-key %s: a key is ID=FILE", named)
+			return nil, cli.Usagef("--signing-key %s: a key is ID=FILE", named)
 		}
 		secret, err := a.file("the secret of key "+id, path)
 		if err != nil {
@@ -41,7 +42,7 @@ func (k *keyFlags) ring(a *app) (*turnsnap.Ring, error) {
 		keys = append(keys, turnsnap.Key{ID: id, Secret: []byte(strings.TrimRight(string(secret), " \t\r\n"))})
 	}
 	if len(keys) == 0 {
-		return nil, usagef("name a key: --signing-key ID=FILE")
+		return nil, cli.Usagef("name a key: --signing-key ID=FILE")
 	}
 	return turnsnap.NewRing(keys[0], keys[1:]...)
 }
@@ -50,7 +51,7 @@ func (a *app) snapshotSign() *cobra.Command {
 	var keys keyFlags
 	var id string
 	cmd := &cobra.Command{
-		Use: "sign SESSION --signing-key ID=FILE", Short: "Print a session's snapshot as a signed string", Args: exactly("SESSION"),
+		Use: "sign SESSION --signing-key ID=FILE", Short: "Print a session's snapshot as a signed string", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ring, err := keys.ring(a)
 			if err != nil {
@@ -69,8 +70,8 @@ func (a *app) snapshotSign() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var g grid
-				g.add(portable)
+				var g cli.Grid
+				g.Add(portable)
 				return a.print(struct {
 					Portable string `json:"portable"`
 				}{portable}, g)
@@ -98,15 +99,15 @@ func snapshotOf(s *agent.Session, id string) (*agent.SessionSnapshot, error) {
 func (a *app) snapshotVerify() *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
-		Use: "verify STRING --signing-key ID=FILE", Short: "Tell whether a string was signed with one of the keys, and is whole", Args: exactly("STRING"),
+		Use: "verify STRING --signing-key ID=FILE", Short: "Tell whether a string was signed with one of the keys, and is whole", Args: cli.Exactly("STRING"),
 		Long: "verify exits with 0 where it is, and says why not otherwise. STRING is the string itself, @FILE, or - for stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			snapshot, err := a.openSnapshot(&keys, args[0])
 			if err != nil {
 				return err
 			}
-			var g grid
-			g.add("ok", "snapshot "+snapshot.ID)
+			var g cli.Grid
+			g.Add("ok", "snapshot "+snapshot.ID)
 			return a.print(struct {
 				OK         bool   `json:"ok"`
 				SnapshotID string `json:"snapshot_id"`
@@ -144,7 +145,7 @@ type portableDoc struct {
 func (a *app) snapshotShow() *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
-		Use: "show STRING --signing-key ID=FILE", Short: "Show what is in a signed string, once it is verified", Args: exactly("STRING"),
+		Use: "show STRING --signing-key ID=FILE", Short: "Show what is in a signed string, once it is verified", Args: cli.Exactly("STRING"),
 		Long: "STRING is the string itself, @FILE, or - for stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := a.openSnapshot(&keys, args[0])
@@ -155,14 +156,14 @@ func (a *app) snapshotShow() *cobra.Command {
 				SnapshotID: s.ID, AgentID: s.Agent, RequestID: s.RequestID, Phase: s.Cursor.Phase, LoopIndex: s.Cursor.LoopIndex, At: s.At,
 				TurnState: jsontext.Value(s.TurnState), Metadata: jsontext.Value(s.Metadata),
 			}
-			var g grid
-			g.add("snapshot", s.ID)
-			g.add("agent", orDash(s.Agent))
-			g.add("request", orDash(s.RequestID))
-			g.add("phase", string(s.Cursor.Phase))
-			g.add("loop", number(s.Cursor.LoopIndex))
-			g.add("turn state", string(s.TurnState))
-			g.add("metadata", string(s.Metadata))
+			var g cli.Grid
+			g.Add("snapshot", s.ID)
+			g.Add("agent", cli.OrDash(s.Agent))
+			g.Add("request", cli.OrDash(s.RequestID))
+			g.Add("phase", string(s.Cursor.Phase))
+			g.Add("loop", cli.Number(s.Cursor.LoopIndex))
+			g.Add("turn state", string(s.TurnState))
+			g.Add("metadata", string(s.Metadata))
 			return a.print(doc, g)
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 // runnerFlags say who is to run a turn, and for how long without renewing.
@@ -35,7 +36,7 @@ func (a *app) valueArg(what, arg string) (agent.JSON, error) {
 	}
 	value, err := agent.Compact(raw)
 	if err != nil {
-		return nil, usagef("%s: %w", what, err)
+		return nil, cli.Usagef("%s: %w", what, err)
 	}
 	return value, nil
 }
@@ -95,7 +96,7 @@ func (a *app) sessionsClaim() *cobra.Command {
 	var request, input, metadata string
 	var revision uint64
 	cmd := &cobra.Command{
-		Use: "claim SESSION --owner OWNER --request ID", Short: "Begin a turn under a new lease", Args: exactly("SESSION"),
+		Use: "claim SESSION --owner OWNER --request ID", Short: "Begin a turn under a new lease", Args: cli.Exactly("SESSION"),
 		Long: `claim begins a turn. While another runs, the session's busy policy says what
 happens: the claim is refused, waits, or takes the session over. Without
 --request it takes the request that has waited longest.`,
@@ -103,7 +104,7 @@ happens: the claim is refused, waits, or takes the session over. Without
 			op.Session, op.ConversationRevision = args[0], optional(cmd, "conversation-revision", &revision)
 			if request == "" {
 				if input != "" || metadata != "" {
-					return usagef("--input and --metadata are of a request: name it with --request")
+					return cli.Usagef("--input and --metadata are of a request: name it with --request")
 				}
 				return a.changeSession(cmd, op)
 			}
@@ -129,7 +130,7 @@ happens: the claim is refused, waits, or takes the session over. Without
 func (a *app) sessionsResume() *cobra.Command {
 	op := &agent.ResumeSession{}
 	cmd := &cobra.Command{
-		Use: "resume SESSION --owner OWNER", Short: "Take a turn up again that hibernates or waits", Args: exactly("SESSION"),
+		Use: "resume SESSION --owner OWNER", Short: "Take a turn up again that hibernates or waits", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session = args[0]
 			return a.changeSession(cmd, op)
@@ -142,7 +143,7 @@ func (a *app) sessionsResume() *cobra.Command {
 func (a *app) sessionsRecover() *cobra.Command {
 	op := &agent.RecoverSession{}
 	cmd := &cobra.Command{
-		Use: "recover SESSION --owner OWNER", Short: "Take over a turn whose lease has expired", Args: exactly("SESSION"),
+		Use: "recover SESSION --owner OWNER", Short: "Take over a turn whose lease has expired", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session = args[0]
 			return a.changeSession(cmd, op)
@@ -157,7 +158,7 @@ func (a *app) sessionsCheckpoint() *cobra.Command {
 	var state, metadata, reviews string
 	cmd := &cobra.Command{
 		Use:   "checkpoint SESSION --lease LEASE --owner OWNER --snapshot ID --phase PHASE",
-		Short: "Keep where a turn stands, and renew its lease", Args: exactly("SESSION"),
+		Short: "Keep where a turn stands, and renew its lease", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session = args[0]
 			if op.Snapshot.TurnState, err = a.optionalObject("turn-state", state); err != nil {
@@ -188,7 +189,7 @@ func (a *app) sessionsCommit() *cobra.Command {
 	op := &agent.CommitSession{}
 	var result, failure, environment, conversation, kept, reviews string
 	cmd := &cobra.Command{
-		Use: "commit SESSION --lease LEASE --owner OWNER --status STATUS", Short: "End a turn, and its lease", Args: exactly("SESSION"),
+		Use: "commit SESSION --lease LEASE --owner OWNER --status STATUS", Short: "End a turn, and its lease", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session = args[0]
 			if op.Result, err = a.valueArg("result", result); err != nil {
@@ -229,7 +230,7 @@ func (a *app) sessionsCommit() *cobra.Command {
 func (a *app) sessionsRenew() *cobra.Command {
 	op := &agent.RenewSession{}
 	cmd := &cobra.Command{
-		Use: "renew SESSION --lease LEASE --owner OWNER", Short: "Give a lease its full ttl again", Args: exactly("SESSION"),
+		Use: "renew SESSION --lease LEASE --owner OWNER", Short: "Give a lease its full ttl again", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session = args[0]
 			return a.changeSession(cmd, op)
@@ -245,7 +246,7 @@ func (a *app) sessionsCancel() *cobra.Command {
 	var reason string
 	var revision uint64
 	cmd := &cobra.Command{
-		Use: "cancel SESSION", Short: "End whatever a session does: its turn, its queue, its reviews", Args: exactly("SESSION"),
+		Use: "cancel SESSION", Short: "End whatever a session does: its turn, its queue, its reviews", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session, op.IfRevision = args[0], optional(cmd, "if-revision", &revision)
 			if op.Reason, err = a.valueArg("reason", reason); err != nil {

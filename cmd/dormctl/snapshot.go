@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/proto/snapfile"
 )
 
 func (a *app) snapshotCommand() *cobra.Command {
-	return group("snapshot", "Snapshots and backups, offline", a.snapshotInspect())
+	return cli.Group("snapshot", "Snapshots and backups, offline", a.snapshotInspect())
 }
 
 type snapshotDoc struct {
@@ -29,7 +30,7 @@ type snapshotDoc struct {
 
 func (a *app) snapshotInspect() *cobra.Command {
 	return &cobra.Command{
-		Use: "inspect FILE|DIR", Short: "Show what is in a snapshot or a backup, and whether it is whole", Args: exactly("FILE|DIR"),
+		Use: "inspect FILE|DIR", Short: "Show what is in a snapshot or a backup, and whether it is whole", Args: cli.Exactly("FILE|DIR"),
 		Long: `inspect reads a backup, or a directory under a node's snapshots, without a
 cluster: which cluster and index it is of, and whether all of its files match
 their checksums. It fails where they do not.`,
@@ -40,14 +41,14 @@ their checksums. It fails where they do not.`,
 			}
 			h := info.Header
 			chain := fmt.Sprintf("%08x", h.GetChain())
-			var g grid
-			g.add("cluster", h.GetClusterId())
-			g.add("index", fmt.Sprintf("%d (term %d, chain %s)", h.GetIndex(), h.GetTerm(), chain))
-			g.add("time", when(h.GetWallMs()))
-			g.add("feature level", number(h.GetFeatureLevel()))
-			g.add("format", number(h.GetFormat()))
-			g.add("files", fmt.Sprintf("%d, %d bytes", len(h.GetFiles()), info.Bytes))
-			g.add("whole", yes(len(info.Damages) == 0))
+			var g cli.Grid
+			g.Add("cluster", h.GetClusterId())
+			g.Add("index", fmt.Sprintf("%d (term %d, chain %s)", h.GetIndex(), h.GetTerm(), chain))
+			g.Add("time", cli.When(h.GetWallMs()))
+			g.Add("feature level", cli.Number(h.GetFeatureLevel()))
+			g.Add("format", cli.Number(h.GetFormat()))
+			g.Add("files", fmt.Sprintf("%d, %d bytes", len(h.GetFiles()), info.Bytes))
+			g.Add("whole", yes(len(info.Damages) == 0))
 			err = a.print(snapshotDoc{
 				ClusterID: h.GetClusterId(), Index: h.GetIndex(), Term: h.GetTerm(), Time: h.GetWallMs(), TickMS: h.GetTickMs(), Chain: chain,
 				FeatureLevel: h.GetFeatureLevel(), Format: h.GetFormat(), Files: len(h.GetFiles()), Bytes: info.Bytes,

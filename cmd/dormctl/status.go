@@ -8,11 +8,12 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the cluster as one node sees it", Args: exactly(),
+		Use: "status", Short: "Show the cluster as one node sees it", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				status, err := s.Status(ctx)
@@ -28,30 +29,30 @@ func (a *app) statusCommand() *cobra.Command {
 func (a *app) printStatus(status agent.ClusterStatus) error {
 	chain := fmt.Sprintf("%08x", status.Chain)
 	if a.output != outputTable {
-		return a.print(document.ClusterStatusOf(status), grid{})
+		return a.print(document.ClusterStatusOf(status), cli.Grid{})
 	}
-	var g grid
-	g.add("cluster", status.ClusterID)
-	g.add("answered by", status.Node)
+	var g cli.Grid
+	g.Add("cluster", status.ClusterID)
+	g.Add("answered by", status.Node)
 	leader := status.Leader
 	if leader == "" {
 		leader = "(none known: no writes are possible)"
 	}
-	g.add("leader", leader)
-	g.add("term", number(status.Term))
-	g.add("commit index", number(status.CommitIndex))
-	g.add("applied index", fmt.Sprintf("%d (chain %s)", status.AppliedIndex, chain))
-	g.add("version", fmt.Sprintf("%s (feature level %d)", status.Version, status.FeatureLevel))
+	g.Add("leader", leader)
+	g.Add("term", cli.Number(status.Term))
+	g.Add("commit index", cli.Number(status.CommitIndex))
+	g.Add("applied index", fmt.Sprintf("%d (chain %s)", status.AppliedIndex, chain))
+	g.Add("version", fmt.Sprintf("%s (feature level %d)", status.Version, status.FeatureLevel))
 	if err := a.printGrid(g); err != nil {
 		return err
 	}
 	members := membersGrid(status.Members)
-	members.apart = true
+	members.Apart = true
 	return a.printGrid(members)
 }
 
-func membersGrid(members []agent.MemberStatus) grid {
-	g := grid{head: []string{"node", "role", "status", "applied", "version", "http", "grpc", "raft", "gossip"}}
+func membersGrid(members []agent.MemberStatus) cli.Grid {
+	g := cli.Grid{Head: []string{"node", "role", "status", "applied", "version", "http", "grpc", "raft", "gossip"}}
 	for _, m := range members {
 		role := "non-voter"
 		switch {
@@ -66,10 +67,10 @@ func membersGrid(members []agent.MemberStatus) grid {
 		}
 		applied := "-"
 		if m.AppliedIndex > 0 {
-			applied = number(m.AppliedIndex)
+			applied = cli.Number(m.AppliedIndex)
 		}
-		g.add(m.ID, role, orDash(m.Status), applied, orDash(m.Version),
-			orDash(m.HTTPAddr), orDash(m.GRPCAddr), orDash(m.RaftAddr), orDash(m.GossipAddr))
+		g.Add(m.ID, role, cli.OrDash(m.Status), applied, cli.OrDash(m.Version),
+			cli.OrDash(m.HTTPAddr), cli.OrDash(m.GRPCAddr), cli.OrDash(m.RaftAddr), cli.OrDash(m.GossipAddr))
 	}
 	return g
 }

@@ -7,6 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) threadsAppend() *cobra.Command {
@@ -18,7 +19,7 @@ func (a *app) threadsAppend() *cobra.Command {
 	var guard guardFlags
 	cmd := &cobra.Command{
 		Use: "append THREAD [PAYLOAD...]", Short: "Append entries, creating the thread where there is none",
-		Args: between(1, -1, "THREAD [PAYLOAD...]"),
+		Args: cli.Between(1, -1, "THREAD [PAYLOAD...]"),
 		Long: `append adds one entry for each PAYLOAD (a JSON object, @FILE, or - for stdin),
 or all those in --entries: a JSON array, or one entry a line, each
 {"id"?, "at"?, "kind"?, "payload"?, "refs"?}. They apply together or not at all.`,
@@ -57,16 +58,16 @@ or all those in --entries: a JSON array, or one entry a line, each
 func (a *app) entriesOf(payloads []string, file string, draft agent.Draft) ([]agent.Draft, error) {
 	switch {
 	case file != "" && len(payloads) > 0:
-		return nil, usagef("give payloads or --entries, not both")
+		return nil, cli.Usagef("give payloads or --entries, not both")
 	case file != "":
 		if draft.ID != "" || draft.Kind != "" || draft.At != nil || draft.Refs != nil {
-			return nil, usagef("--id, --kind, --at and --refs are for payloads; the entries in --entries say their own")
+			return nil, cli.Usagef("--id, --kind, --at and --refs are for payloads; the entries in --entries say their own")
 		}
 		return a.drafts(file)
 	case draft.ID != "" && len(payloads) > 1:
-		return nil, usagef("--id names one entry, but there are %d payloads: use --entries", len(payloads))
+		return nil, cli.Usagef("--id names one entry, but there are %d payloads: use --entries", len(payloads))
 	case len(payloads) == 0:
-		return nil, usagef("nothing to append: give a payload, or --entries")
+		return nil, cli.Usagef("nothing to append: give a payload, or --entries")
 	}
 	var drafts []agent.Draft
 	for _, arg := range payloads {
@@ -90,12 +91,12 @@ func (a *app) append(cmd *cobra.Command, op *agent.AppendThread) error {
 		if err != nil {
 			return err
 		}
-		var g grid
-		g.add("thread", appended.Thread.ID)
-		g.add("rev", number(appended.Thread.Rev))
-		g.add("head", appended.Thread.Head.String())
+		var g cli.Grid
+		g.Add("thread", appended.Thread.ID)
+		g.Add("rev", cli.Number(appended.Thread.Rev))
+		g.Add("head", appended.Thread.Head.String())
 		for _, e := range appended.Entries {
-			g.add("entry "+number(e.Seq), e.ID)
+			g.Add("entry "+cli.Number(e.Seq), e.ID)
 		}
 		return a.print(document.ThreadStampOf(appended), g)
 	})

@@ -7,13 +7,14 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) threadsFork() *cobra.Command {
 	var atRev uint64
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "fork THREAD NEW", Short: "Make a new thread that shares this one's entries", Args: exactly("THREAD", "NEW"),
+		Use: "fork THREAD NEW", Short: "Make a new thread that shares this one's entries", Args: cli.Exactly("THREAD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeThread(cmd, &agent.ForkThread{
 				Thread: args[0], NewThread: args[1], AtRev: optional(cmd, "at-rev", &atRev), IfIncarnation: guard.ifIncarnation,
@@ -30,10 +31,10 @@ func (a *app) threadsCompact() *cobra.Command {
 	var summary string
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "compact THREAD --before SEQ", Short: "Forget the entries below a seq; rev and head stay", Args: exactly("THREAD"),
+		Use: "compact THREAD --before SEQ", Short: "Forget the entries below a seq; rev and head stay", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("before") {
-				return usagef("compact needs --before SEQ: the first seq that stays")
+				return cli.Usagef("compact needs --before SEQ: the first seq that stays")
 			}
 			op := &agent.CompactThread{Thread: args[0], BeforeSeq: before, IfIncarnation: guard.ifIncarnation}
 			var err error
@@ -65,7 +66,7 @@ func (a *app) changeThread(cmd *cobra.Command, op agent.Op) error {
 
 func (a *app) threadsVerify() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify THREAD", Short: "Recompute the hash chain over a thread's entries", Args: exactly("THREAD"),
+		Use: "verify THREAD", Short: "Recompute the hash chain over a thread's entries", Args: cli.Exactly("THREAD"),
 		Long: "verify recomputes the hash chain over a thread's entries and compares it with the stored head. It fails where they differ.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
@@ -73,11 +74,11 @@ func (a *app) threadsVerify() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var g grid
-				g.add("thread", args[0])
-				g.add("ok", yes(found.OK))
-				g.add("rev", number(found.Rev))
-				g.add("head", found.Head.String())
+				var g cli.Grid
+				g.Add("thread", args[0])
+				g.Add("ok", yes(found.OK))
+				g.Add("rev", cli.Number(found.Rev))
+				g.Add("head", found.Head.String())
 				err = a.print(document.VerifiedOf(found), g)
 				if err == nil && !found.OK {
 					return agent.Errorf(agent.CodeCorrupt, "thread %q does not match its head: %s", args[0], found.Why)

@@ -8,6 +8,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) threadsLoad() *cobra.Command {
@@ -15,7 +16,7 @@ func (a *app) threadsLoad() *cobra.Command {
 	var to, atRev uint64
 	var all bool
 	cmd := &cobra.Command{
-		Use: "load THREAD", Short: "Load entries in order", Args: exactly("THREAD"),
+		Use: "load THREAD", Short: "Load entries in order", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			read.Thread = args[0]
 			read.To = optional(cmd, "to", &to)
@@ -68,14 +69,14 @@ func (a *app) loadRest(ctx context.Context, s store, read agent.LoadEntries, fir
 	return &whole, nil
 }
 
-func entriesGrid(e *agent.Entries) grid {
-	g := grid{head: []string{"seq", "id", "at", "kind", "payload"}}
+func entriesGrid(e *agent.Entries) cli.Grid {
+	g := cli.Grid{Head: []string{"seq", "id", "at", "kind", "payload"}}
 	for _, entry := range e.Items {
-		g.add(number(entry.Seq), entry.ID, when(entry.At), entry.Kind, short(entry.Payload))
+		g.Add(cli.Number(entry.Seq), entry.ID, cli.When(entry.At), entry.Kind, cli.Short(entry.Payload))
 	}
-	g.note = fmt.Sprintf("rev %d, floor %d, head %s", e.Thread.Rev, e.Thread.Floor, e.Thread.Head)
+	g.Note = fmt.Sprintf("rev %d, floor %d, head %s", e.Thread.Rev, e.Thread.Floor, e.Thread.Head)
 	if e.Next != nil {
-		g.note += fmt.Sprintf("\nmore: --from %d, or --all", *e.Next)
+		g.Note += fmt.Sprintf("\nmore: --from %d, or --all", *e.Next)
 	}
 	return g
 }

@@ -8,12 +8,13 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) threadsWatch() *cobra.Command {
 	var from uint64
 	cmd := &cobra.Command{
-		Use: "watch THREAD", Short: "Show entries as they come, until interrupted", Args: exactly("THREAD"),
+		Use: "watch THREAD", Short: "Show entries as they come, until interrupted", Args: cli.Exactly("THREAD"),
 		Long: `watch shows each entry from --from on, or from the first that is left, once and in order, one a line, and goes on
 with new ones. It ends when the thread is deleted, or compacted past --from.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,10 +37,10 @@ func (a *app) threadsTail() *cobra.Command {
 	var last uint64
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "tail THREAD", Short: "Show the last entries, one a line", Args: exactly("THREAD"),
+		Use: "tail THREAD", Short: "Show the last entries, one a line", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if last == 0 {
-				return usagef("-n 0 shows nothing: use at least 1")
+				return cli.Usagef("-n 0 shows nothing: use at least 1")
 			}
 			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
 				from, err := a.tail(ctx, s, args[0], last)
@@ -119,5 +120,5 @@ func (a *app) watch(ctx context.Context, s store, thread string, from uint64) er
 }
 
 func (a *app) entry(e agent.Entry) error {
-	return a.event(document.EntryOf(e), fmt.Sprintf("%d  %s  %s  %s", e.Seq, when(e.At), e.Kind, e.Payload))
+	return a.event(document.EntryOf(e), fmt.Sprintf("%d  %s  %s  %s", e.Seq, cli.When(e.At), e.Kind, e.Payload))
 }

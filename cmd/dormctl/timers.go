@@ -8,11 +8,12 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 	"dormouse/internal/cron"
 )
 
 func (a *app) timersCommand() *cobra.Command {
-	cmd := group("timers", "Signals to instances, once or as a cron expression says", a.timersList(), a.timersGet(), a.timersSet(), a.timersRemove())
+	cmd := cli.Group("timers", "Signals to instances, once or as a cron expression says", a.timersList(), a.timersGet(), a.timersSet(), a.timersRemove())
 	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: each occurrence
 is acknowledged in the commit of the turn that it caused. An attempt that fails
 is made again, more and more seldom; then the timer is parked, until it is set
@@ -23,7 +24,7 @@ anew.`
 func (a *app) timersList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls MANAGER [KEY]", Short: "List an instance's timers, or those of all of a manager's", Args: between(1, 2, "MANAGER", "[KEY]"),
+		Use: "ls MANAGER [KEY]", Short: "List an instance's timers, or those of all of a manager's", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q := &agent.ListTimers{Manager: args[0], Page: page.page()}
 			if len(args) == 2 {
@@ -34,10 +35,10 @@ func (a *app) timersList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"key", "timer", "plan", "next", "attempts", "state"}, note: more(list.Next)}
+				g := cli.Grid{Head: []string{"key", "timer", "plan", "next", "attempts", "state"}, Note: more(list.Next)}
 				for i := range list.Items {
 					t := &list.Items[i]
-					g.add(t.Key, t.ID, timerPlan(t), whenOrNever(t.Next), number(t.Attempts), timerState(t))
+					g.Add(t.Key, t.ID, timerPlan(t), whenOrNever(t.Next), cli.Number(t.Attempts), timerState(t))
 				}
 				return a.print(document.ListOf(list.Items, list.Next, document.TimerOf), g)
 			})
@@ -49,7 +50,7 @@ func (a *app) timersList() *cobra.Command {
 
 func (a *app) timersGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get MANAGER KEY TIMER", Short: "Show a timer", Args: exactly("MANAGER", "KEY", "TIMER"),
+		Use: "get MANAGER KEY TIMER", Short: "Show a timer", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				t, err := find[*agent.Timer](ctx, a, s, &agent.GetTimer{Manager: args[0], Key: args[1], ID: args[2]})
@@ -67,7 +68,7 @@ func (a *app) timersSet() *cobra.Command {
 	var at, missed, data string
 	var in time.Duration
 	cmd := &cobra.Command{
-		Use: "put MANAGER KEY TIMER (--cron CRON | --at TIME | --in DURATION)", Aliases: []string{"set"}, Short: "Set a timer, in place of the one under that id", Args: exactly("MANAGER", "KEY", "TIMER"),
+		Use: "put MANAGER KEY TIMER (--cron CRON | --at TIME | --in DURATION)", Aliases: []string{"set"}, Short: "Set a timer, in place of the one under that id", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			t.Manager, t.Key, t.ID, t.Missed = args[0], args[1], args[2], agent.Missed(missed)
 			if t.Data, err = a.optionalObject("data", data); err != nil {
@@ -76,13 +77,13 @@ func (a *app) timersSet() *cobra.Command {
 			if at != "" {
 				instant, err := time.Parse(time.RFC3339, at)
 				if err != nil {
-					return usagef("--at is %q: use a time such as 2026-11-22T09:00:00Z", at)
+					return cli.Usagef("--at is %q: use a time such as 2026-11-22T09:00:00Z", at)
 				}
 				t.Next = instant.UnixMilli()
 			}
 			if cmd.Flags().Changed("in") {
 				if at != "" || in < 0 {
-					return usagef("--in is a duration from now on, such as 5m, in place of --at")
+					return cli.Usagef("--in is a duration from now on, such as 5m, in place of --at")
 				}
 				t.Next = time.Now().Add(in).UnixMilli()
 			}
@@ -136,7 +137,7 @@ func nextOf(expression, zone string, after time.Time) int64 {
 
 func (a *app) timersRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "rm MANAGER KEY TIMER", Short: "Cancel a timer", Args: exactly("MANAGER", "KEY", "TIMER"),
+		Use: "rm MANAGER KEY TIMER", Short: "Cancel a timer", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.remove(cmd, "timer", args[2:], []agent.Op{&agent.DeleteTimer{Manager: args[0], Key: args[1], ID: args[2]}})
 		},
@@ -171,20 +172,20 @@ func whenOrNever(ms int64) string {
 	if ms == 0 {
 		return "-"
 	}
-	return when(ms)
+	return cli.When(ms)
 }
 
 func (a *app) printTimer(t *agent.Timer) error {
-	var g grid
-	g.add("timer", t.ID)
-	g.add("instance", t.Manager+" "+t.Key)
-	g.add("plan", timerPlan(t))
-	g.add("missed", string(t.Missed))
-	g.add("signal", t.Type)
-	g.add("next", whenOrNever(t.Next))
-	g.add("state", timerState(t))
+	var g cli.Grid
+	g.Add("timer", t.ID)
+	g.Add("instance", t.Manager+" "+t.Key)
+	g.Add("plan", timerPlan(t))
+	g.Add("missed", string(t.Missed))
+	g.Add("signal", t.Type)
+	g.Add("next", whenOrNever(t.Next))
+	g.Add("state", timerState(t))
 	if t.Attempts > 0 {
-		g.add("attempts", number(t.Attempts))
+		g.Add("attempts", cli.Number(t.Attempts))
 	}
 	return a.print(document.TimerOf(*t), g)
 }

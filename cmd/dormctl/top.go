@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 	"dormouse/internal/pause"
 )
 
@@ -19,7 +20,7 @@ func (a *app) topCommand() *cobra.Command {
 	var once bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "top", Short: "Show nodes, partitions and live instances, as they change", Args: exactly(),
+		Use: "top", Short: "Show nodes, partitions and live instances, as they change", Args: cli.Exactly(),
 		Long: `top shows each node's partitions and instances, of all scopes, and the moves under
 way, anew every second until interrupted. With --once, and where the output is no
 terminal, it looks twice, a second apart, and shows that.
@@ -28,7 +29,7 @@ Dormant are the instances that are stored and not awake. They are counted by
 listing them, from time to time, so that this number is older than the others.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if every < topEveryMin {
-				return usagef("--every is %v: use at least %v", every, topEveryMin)
+				return cli.Usagef("--every is %v: use at least %v", every, topEveryMin)
 			}
 			ctx := cmd.Context()
 			return a.stream(ctx, func(ctx context.Context, s store) error {
@@ -85,7 +86,7 @@ func (a *app) topOnce(ctx context.Context, s store, every time.Duration) error {
 	}
 	doc := topOf(before, now, &stored)
 	if a.output != outputTable {
-		return a.print(doc, grid{})
+		return a.print(doc, cli.Grid{})
 	}
 	return a.write(topText(doc))
 }
@@ -115,7 +116,7 @@ func (a *app) topLive(ctx context.Context, s store, every time.Duration) error {
 		case a.output == outputTable:
 			text := topText(doc)
 			if err != nil {
-				text += "\n" + clean(err.Error()) + "\n"
+				text += "\n" + cli.Clean(err.Error()) + "\n"
 			}
 			err = screen.draw(text)
 		case err != nil: // programs are told nothing twice

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
 
 // topNodeDoc is one node.
@@ -136,37 +137,37 @@ func movesOf(moving []agent.Partition) []topMoveDoc {
 func topText(doc topDoc) string {
 	dormant := "?"
 	if doc.Dormant != nil {
-		dormant = number(*doc.Dormant)
+		dormant = cli.Number(*doc.Dormant)
 	}
 	moving := 0
 	for _, m := range doc.Moves {
 		moving += m.Partitions
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "leader: %s   nodes: %d   partitions: %d, %d moving, %d free   %s\n", clean(orDash(doc.Leader)), len(doc.Nodes), agent.Partitions, moving, doc.Free, when(doc.Time))
+	fmt.Fprintf(&b, "leader: %s   nodes: %d   partitions: %d, %d moving, %d free   %s\n", cli.Clean(cli.OrDash(doc.Leader)), len(doc.Nodes), agent.Partitions, moving, doc.Free, cli.When(doc.Time))
 	fmt.Fprintf(&b, "instances: %d awake, %s dormant   %.1f signals/s\n\n", doc.Awake, dormant, doc.SignalsPerSecond)
-	g := grid{head: []string{"node", "status", "lease", "partitions", "share", "leaving", "coming", "awake", "waking", "attached", "signals/s", "wakes/s", "failed", "crashed"}}
+	g := cli.Grid{Head: []string{"node", "status", "lease", "partitions", "share", "leaving", "coming", "awake", "waking", "attached", "signals/s", "wakes/s", "failed", "crashed"}}
 	for _, n := range doc.Nodes {
 		name := n.Node
 		if n.Leader {
 			name += " *"
 		}
-		row := []string{name, n.Status, yes(n.Leased), number(n.Partitions), fmt.Sprintf("%.1f%%", 100*float64(n.Partitions)/agent.Partitions), number(n.Draining), number(n.Coming)}
+		row := []string{name, n.Status, yes(n.Leased), cli.Number(n.Partitions), fmt.Sprintf("%.1f%%", 100*float64(n.Partitions)/agent.Partitions), cli.Number(n.Draining), cli.Number(n.Coming)}
 		if n.Error != "" {
 			row = append(row, "?", "?", "?", "?", "?", "?", "?")
 		} else {
-			row = append(row, number(n.Awake), number(n.Waking), number(n.Attachments), fmt.Sprintf("%.1f", n.SignalsPerSecond),
-				fmt.Sprintf("%.1f", n.WakesPerSecond), number(n.Failed), number(n.Crashed))
+			row = append(row, cli.Number(n.Awake), cli.Number(n.Waking), cli.Number(n.Attachments), fmt.Sprintf("%.1f", n.SignalsPerSecond),
+				fmt.Sprintf("%.1f", n.WakesPerSecond), cli.Number(n.Failed), cli.Number(n.Crashed))
 		}
-		g.add(row...)
+		g.Add(row...)
 	}
-	b.WriteString(g.text())
+	b.WriteString(g.Text())
 	if len(doc.Moves) > 0 {
-		moves := grid{head: []string{"from", "to", "partitions", "why"}, apart: true}
+		moves := cli.Grid{Head: []string{"from", "to", "partitions", "why"}, Apart: true}
 		for _, m := range doc.Moves {
-			moves.add(m.From, orDash(m.To), number(m.Partitions), m.Why)
+			moves.Add(m.From, cli.OrDash(m.To), cli.Number(m.Partitions), m.Why)
 		}
-		b.WriteString(moves.text())
+		b.WriteString(moves.Text())
 	}
 	return b.String()
 }

@@ -9,15 +9,16 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) valuesCommand() *cobra.Command {
-	return group("values", "Opaque bytes under a key", a.valuesGet(), a.valuesPut(), a.valuesRemove(), a.valuesList())
+	return cli.Group("values", "Opaque bytes under a key", a.valuesGet(), a.valuesPut(), a.valuesRemove(), a.valuesList())
 }
 
 func (a *app) valuesGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get KEY", Short: "Write a value's bytes to stdout", Args: exactly("KEY"),
+		Use: "get KEY", Short: "Write a value's bytes to stdout", Args: cli.Exactly("KEY"),
 		Long: "get writes the bytes as they are to stdout; -o json and -o yaml show all that is known of the value, its bytes in base64.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
@@ -31,7 +32,7 @@ func (a *app) valuesGet() *cobra.Command {
 					}
 					return nil
 				}
-				return a.print(document.ValueOf(v), grid{})
+				return a.print(document.ValueOf(v), cli.Grid{})
 			})
 		},
 	}
@@ -41,7 +42,7 @@ func (a *app) valuesPut() *cobra.Command {
 	var op agent.PutValue
 	var guard guardFlags
 	cmd := &cobra.Command{
-		Use: "put KEY VALUE", Short: "Write a value", Args: exactly("KEY", "VALUE"),
+		Use: "put KEY VALUE", Short: "Write a value", Args: cli.Exactly("KEY", "VALUE"),
 		Long: "put writes a value: VALUE itself, what is in @FILE, or what comes from stdin for -.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Key, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
@@ -57,10 +58,10 @@ func (a *app) valuesPut() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var g grid
-				g.add("value", written.Key)
-				g.add("revision", number(written.Revision))
-				g.add("updated", when(written.UpdatedAt))
+				var g cli.Grid
+				g.Add("value", written.Key)
+				g.Add("revision", cli.Number(written.Revision))
+				g.Add("updated", cli.When(written.UpdatedAt))
 				return a.print(document.ValueStampOf(written), g)
 			})
 		},
@@ -75,7 +76,7 @@ func (a *app) valuesRemove() *cobra.Command {
 	var guard guardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
-		Use: "rm KEY...", Short: "Delete values, in one commit", Args: between(1, -1, "KEY..."),
+		Use: "rm KEY...", Short: "Delete values, in one commit", Args: cli.Between(1, -1, "KEY..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, key := range args {
@@ -94,16 +95,16 @@ func (a *app) valuesRemove() *cobra.Command {
 func (a *app) valuesList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List values", Args: exactly(),
+		Use: "ls", Short: "List values", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
 				list, err := find[*agent.ValueList](ctx, a, s, &agent.ListValues{Page: page.page()})
 				if err != nil {
 					return err
 				}
-				g := grid{head: []string{"key", "revision", "bytes", "content type", "updated", "expires"}, note: more(list.Next)}
+				g := cli.Grid{Head: []string{"key", "revision", "bytes", "content type", "updated", "expires"}, Note: more(list.Next)}
 				for _, r := range list.Items {
-					g.add(r.Key, number(r.Revision), number(r.Size), orDash(r.ContentType), when(r.UpdatedAt), when(r.ExpiresAt))
+					g.Add(r.Key, cli.Number(r.Revision), cli.Number(r.Size), cli.OrDash(r.ContentType), cli.When(r.UpdatedAt), cli.When(r.ExpiresAt))
 				}
 				return a.print(document.ListOf(list.Items, list.Next, document.ValueRowOf), g)
 			})

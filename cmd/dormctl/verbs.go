@@ -4,64 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dormouse/agent"
+	"dormouse/internal/cli"
 )
-
-// hideAliases has help say nothing of other spellings, which are those of earlier
-// versions.
-func hideAliases(root *cobra.Command) {
-	template := root.UsageTemplate()
-	begin := strings.Index(template, "{{if gt (len .Aliases) 0}}")
-	if begin < 0 {
-		return
-	}
-	const end = "{{end}}"
-	if length := strings.Index(template[begin:], end); length >= 0 {
-		root.SetUsageTemplate(template[:begin] + template[begin+length+len(end):])
-	}
-}
-
-// suggest names the commands of a group that a mistyped one may mean.
-func suggest(cmd *cobra.Command, name string) string {
-	cmd.SuggestionsMinimumDistance = suggestDistance(name)
-	near := cmd.SuggestionsFor(name)
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(near, " or ") + "?"
-}
-
-// suggestDistance is how many letters of a name may be wrong.
-func suggestDistance(name string) int {
-	const short = 4
-	if len(name) <= short {
-		return 1
-	}
-	return 2
-}
-
-// flagError is an error of a command's flags, with the flag that a mistyped one may
-// mean.
-func flagError(cmd *cobra.Command, err error) error {
-	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !ok {
-		return &usageError{err}
-	}
-	// Cobra suggests commands only: flags take part as if they were some.
-	flags := &cobra.Command{SuggestionsMinimumDistance: suggestDistance(name)}
-	for _, flag := range flagNames(cmd) {
-		flags.AddCommand(&cobra.Command{Use: flag, Run: func(*cobra.Command, []string) {}})
-	}
-	if near := flags.SuggestionsFor(name); len(near) > 0 {
-		return usagef("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, strings.Join(near, " or --"))
-	}
-	return usagef("%s has no flag --%s", cmd.CommandPath(), name)
-}
 
 // outputIn returns the value of --output in args, whose other flags may be wrong, or
 // otherwise where args have none.
@@ -75,14 +23,6 @@ func outputIn(args []string, otherwise string) string {
 		return otherwise
 	}
 	return *output
-}
-
-// flagNames are the flags that a command takes.
-func flagNames(cmd *cobra.Command) (names []string) {
-	collect := func(flag *pflag.Flag) { names = append(names, flag.Name) }
-	cmd.LocalFlags().VisitAll(collect)
-	cmd.InheritedFlags().VisitAll(collect)
-	return names
 }
 
 // errorDoc is an error as programs read it.
@@ -109,7 +49,7 @@ type errorDoc struct {
 // errorOf is an error for programs.
 func (a *app) errorOf(err error) errorDoc {
 	doc := errorDoc{Code: "failed", Message: err.Error(), Hint: a.hint(err), Exit: exitCode(err)}
-	var usage *usageError
+	var usage *cli.UsageError
 	if errors.As(err, &usage) {
 		doc.Code = "usage"
 	}

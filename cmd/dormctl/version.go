@@ -3,15 +3,16 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/internal/version"
 )
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Show this program's version", Args: exactly(),
+		Use: "version", Short: "Show this program's version", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			var g grid
-			g.add("dormctl", version.String())
+			var g cli.Grid
+			g.Add("dormctl", version.String())
 			return a.print(struct {
 				Version string `json:"version"`
 			}{version.String()}, g)

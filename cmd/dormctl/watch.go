@@ -8,12 +8,13 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/cli"
 )
 
 func (a *app) watchCommand() *cobra.Command {
 	w := agent.Watch{Changes: true}
 	cmd := &cobra.Command{
-		Use: "watch [PREFIX]", Short: "Show every change of the scope as it comes, until interrupted", Args: between(0, 1, "PREFIX"),
+		Use: "watch [PREFIX]", Short: "Show every change of the scope as it comes, until interrupted", Args: cli.Between(0, 1, "PREFIX"),
 		Long: `watch shows what changes in the scope, one change a line: when, its place in the log, what has changed, and its
 revision (a thread's rev, a claim's epoch, a timer's generation) or that it is gone. PREFIX leaves out what does not begin so:
 threads/, threads/t1, sessions/, reviews/, memory/AGENT/, values/, checkpoints/, claims/, conversations/,
@@ -56,7 +57,7 @@ func (a *app) watchChanges(ctx context.Context, s store, w agent.Watch) error {
 
 // changeLine is a change on a line.
 func changeLine(c *agent.Changed) string {
-	line := fmt.Sprintf("%s  %s  %s", when(c.Time), c.Place(), c.Path())
+	line := fmt.Sprintf("%s  %s  %s", cli.When(c.Time), c.Place(), c.Path())
 	switch {
 	case c.Deleted:
 		line += "  gone"
