@@ -8,6 +8,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/bench/system"
+	"dormouse/internal/cli"
 )
 
 // The exit codes, which are dormctl's.
@@ -31,19 +32,9 @@ const exitTable = `Exit codes:
   6  unknown: a write may or may not have been applied
 `
 
-// usageError is a command line that cannot be followed.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...)}
-}
-
 // exitCode is how err ends the process.
 func exitCode(err error) int {
-	var usage *usageError
+	var usage *cli.UsageError
 	var absent *system.AbsentError
 	switch {
 	case err == nil:
@@ -71,7 +62,7 @@ func exitCode(err error) int {
 
 // explain writes what went wrong.
 func (a *app) explain(err error) {
-	var usage *usageError
+	var usage *cli.UsageError
 	if errors.Is(err, context.Canceled) {
 		a.tell("dormbench: interrupted")
 		return

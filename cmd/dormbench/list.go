@@ -6,12 +6,13 @@ import (
 	"dormouse/bench/load"
 	"dormouse/bench/report"
 	"dormouse/bench/system"
+	"dormouse/internal/cli"
 	"dormouse/internal/version"
 )
 
 func (a *app) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "Show the systems, workloads and trials", Args: exactly(),
+		Use: "list", Short: "Show the systems, workloads and trials", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			type item struct {
 				Kind string `json:"kind"`
@@ -39,7 +40,7 @@ func (a *app) listCommand() *cobra.Command {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Show this program's version", Args: exactly(),
+		Use: "version", Short: "Show this program's version", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			return a.print(map[string]string{"version": version.String()}, "dormbench "+version.String()+"\n")
 		},

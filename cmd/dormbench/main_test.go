@@ -12,6 +12,7 @@ import (
 	"dormouse/agent"
 	"dormouse/bench/report"
 	"dormouse/bench/system"
+	"dormouse/internal/cli"
 )
 
 // call runs the program with args.
@@ -69,7 +70,7 @@ func TestExitCodesTellWhatWentWrong(t *testing.T) {
 	for code, err := range map[int]error{
 		exitOK:          nil,
 		exitFailed:      context.Canceled,
-		exitUsage:       usagef("x"),
+		exitUsage:       cli.Usagef("x"),
 		exitNotFound:    agent.Errorf(agent.CodeNotFound, "x"),
 		exitConflict:    agent.Errorf(agent.CodeConflict, "x"),
 		exitUnavailable: fmt.Errorf("start: %w", &system.AbsentError{System: "redis", Why: "x"}),

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/bench/report"
+	"dormouse/internal/cli"
 	"dormouse/internal/modpath"
 )
 
@@ -72,7 +73,7 @@ func readSpent(file string) (spent, error) {
 	}
 	value := slices.IndexFunc(p.SampleType, func(t *profile.ValueType) bool { return t.Type == "cpu" && t.Unit == "nanoseconds" })
 	if value < 0 || p.DurationNanos <= 0 {
-		return spent{}, usagef("%s is no CPU profile of Go", file)
+		return spent{}, cli.Usagef("%s is no CPU profile of Go", file)
 	}
 	found := spent{
 		Profile: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)),
@@ -96,9 +97,9 @@ calls, such as interrupts and its own threads, is in no profile.`,
 		RunE: func(_ *cobra.Command, files []string) error {
 			switch {
 			case len(files) == 0:
-				return usagef("parts takes the FILE of a profile, or several: see dormbench parts --help")
+				return cli.Usagef("parts takes the FILE of a profile, or several: see dormbench parts --help")
 			case rate < 0:
-				return usagef("--rate may not be negative")
+				return cli.Usagef("--rate may not be negative")
 			}
 			var all []spent
 			for _, file := range files {

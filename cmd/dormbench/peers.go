@@ -19,6 +19,7 @@ import (
 	"dormouse/bench/load"
 	"dormouse/bench/report"
 	"dormouse/bench/system"
+	"dormouse/internal/cli"
 )
 
 // peersFlags is what the command line says of a comparison.
@@ -37,7 +38,7 @@ type peersFlags struct {
 func (a *app) peersCommand() *cobra.Command {
 	var f peersFlags
 	cmd := &cobra.Command{
-		Use: "peers", Short: "Compare the systems side by side, and judge the bars", Args: exactly(),
+		Use: "peers", Short: "Compare the systems side by side, and judge the bars", Args: cli.Exactly(),
 		Long: `peers starts one system after the other with empty data, has this program's run
 command measure each workload on it, and does so for several rounds, so that
 what changes on the machine meanwhile meets all systems alike. It writes tables,
@@ -82,26 +83,26 @@ const (
 func (f *peersFlags) check() error {
 	for _, name := range f.systems {
 		if !slices.Contains(system.Names(), name) {
-			return usagef("--systems has %q: use any of %s", name, strings.Join(system.Names(), ", "))
+			return cli.Usagef("--systems has %q: use any of %s", name, strings.Join(system.Names(), ", "))
 		}
 	}
 	for _, name := range f.workloads {
 		if _, ok := load.ByName(name); !ok {
-			return usagef("--workloads has %q: see dormbench list", name)
+			return cli.Usagef("--workloads has %q: see dormbench list", name)
 		}
 	}
 	for _, n := range f.callers {
 		if n < 1 || n > load.CallersMax {
-			return usagef("--callers has %d: use 1 to %d", n, load.CallersMax)
+			return cli.Usagef("--callers has %d: use 1 to %d", n, load.CallersMax)
 		}
 	}
 	for name, n := range f.connections {
 		if !slices.Contains(f.systems, name) || n < 1 || n > load.CallersMax {
-			return usagef("--connections has %s=%d: use 1 to %d, of one of --systems", name, n, load.CallersMax)
+			return cli.Usagef("--connections has %s=%d: use 1 to %d, of one of --systems", name, n, load.CallersMax)
 		}
 	}
 	if f.rounds < 1 || f.duration <= 0 || f.warmup < 0 {
-		return usagef("--rounds must be at least 1 and --duration positive, and --warmup may not be negative")
+		return cli.Usagef("--rounds must be at least 1 and --duration positive, and --warmup may not be negative")
 	}
 	var err error
 	if f.trials, err = trialNames(f.trials); err != nil {

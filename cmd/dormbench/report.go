@@ -6,17 +6,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/bench/report"
+	"dormouse/internal/cli"
 )
 
 func (a *app) reportCommand() *cobra.Command {
 	var results string
 	var strict bool
 	cmd := &cobra.Command{
-		Use: "report", Short: "Show a comparison again, and draw its tables and plots anew", Args: exactly(),
+		Use: "report", Short: "Show a comparison again, and draw its tables and plots anew", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			d, err := report.Read(results)
 			if err != nil {
-				return &usageError{err}
+				return cli.Usagef("%w", err)
 			}
 			if err := errors.Join(report.Write(d, results), a.show(d)); err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 	"dormouse/bench/load"
 	"dormouse/bench/report"
 	"dormouse/bench/system"
+	"dormouse/internal/cli"
 )
 
 // runFlags is what the command line says of one run.
@@ -57,7 +58,7 @@ func (h *homeFlags) fresh() (string, error) {
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run", Short: "Run one workload on one system", Args: exactly(),
+		Use: "run", Short: "Run one workload on one system", Args: cli.Exactly(),
 		Long: `run has so many callers make one workload's calls, each as soon as the last is
 answered, and measures them for a while after a warm-up. Without --endpoints it
 starts the system itself, with empty data, and ends it again.
@@ -106,21 +107,21 @@ func (f *runFlags) check() (load.Workload, error) {
 	workload, ok := load.ByName(f.workload)
 	switch {
 	case !slices.Contains(system.Names(), f.system):
-		return workload, usagef("--system is %q: use one of %s", f.system, strings.Join(system.Names(), ", "))
+		return workload, cli.Usagef("--system is %q: use one of %s", f.system, strings.Join(system.Names(), ", "))
 	case !ok:
-		return workload, usagef("--workload is %q: see dormbench list", f.workload)
+		return workload, cli.Usagef("--workload is %q: see dormbench list", f.workload)
 	case f.callers < 1 || f.callers > load.CallersMax:
-		return workload, usagef("--callers is %d: use 1 to %d", f.callers, load.CallersMax)
+		return workload, cli.Usagef("--callers is %d: use 1 to %d", f.callers, load.CallersMax)
 	case f.duration <= 0 || f.warmup < 0:
-		return workload, usagef("--duration must be positive, and --warmup may not be negative")
+		return workload, cli.Usagef("--duration must be positive, and --warmup may not be negative")
 	case f.agents < 0 || f.connections < 0:
-		return workload, usagef("--agents and --connections may not be negative")
+		return workload, cli.Usagef("--agents and --connections may not be negative")
 	case f.stored && f.prefix == "":
-		return workload, usagef("--stored needs the --prefix of the agents that stand")
+		return workload, cli.Usagef("--stored needs the --prefix of the agents that stand")
 	case len(f.pids) > 0 && len(f.endpoints) == 0:
-		return workload, usagef("--pids goes with --endpoints")
+		return workload, cli.Usagef("--pids goes with --endpoints")
 	case f.serverProfiles != "" && (len(f.endpoints) > 0 || !strings.HasPrefix(f.system, system.Dormouse)):
-		return workload, usagef("--server-profiles is for a dormouse that run starts itself")
+		return workload, cli.Usagef("--server-profiles is for a dormouse that run starts itself")
 	}
 	return workload, nil
 }

@@ -15,6 +15,7 @@ import (
 	"dormouse/bench/load"
 	"dormouse/bench/report"
 	"dormouse/bench/system"
+	"dormouse/internal/cli"
 )
 
 // trials are what is measured beside the workloads.
@@ -43,7 +44,7 @@ func trialNames(given []string) ([]string, error) {
 	}
 	for _, name := range given {
 		if !slices.Contains(all, name) {
-			return nil, usagef("there is no trial %q: use %s, %s or %s", name, strings.Join(all, ", "), everything, nothing)
+			return nil, cli.Usagef("there is no trial %q: use %s, %s or %s", name, strings.Join(all, ", "), everything, nothing)
 		}
 	}
 	return given, nil
@@ -72,10 +73,10 @@ func (s *sizeFlags) define(cmd *cobra.Command) {
 
 func (s *sizeFlags) check() error {
 	if s.catchUpMiB < 0 || s.catchUpEntries < 0 || s.catchUpMiB+s.catchUpEntries == 0 {
-		return usagef("--catch-up-mib and --catch-up-entries may not be negative, nor both 0")
+		return cli.Usagef("--catch-up-mib and --catch-up-entries may not be negative, nor both 0")
 	}
 	if s.agents < agentsFew || s.coldMiB < 1 || s.threadRevs < entriesFew || s.failoverFor <= 0 || s.growthFor <= 0 {
-		return usagef("--agents must be at least %d, --thread-entries %d, and the other sizes positive", agentsFew, entriesFew)
+		return cli.Usagef("--agents must be at least %d, --thread-entries %d, and the other sizes positive", agentsFew, entriesFew)
 	}
 	return nil
 }
@@ -83,14 +84,14 @@ func (s *sizeFlags) check() error {
 func (a *app) trialCommand() *cobra.Command {
 	st := &stage{systems: []string{system.Dormouse, system.Etcd}}
 	cmd := &cobra.Command{
-		Use: "trial NAME", Short: "Make one trial once: failover, growth, thread, catch-up or cold-start", Args: exactly("NAME"),
+		Use: "trial NAME", Short: "Make one trial once: failover, growth, thread, catch-up or cold-start", Args: cli.Exactly("NAME"),
 		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240\n  dormbench trial catch-up --catch-up-mib 0 --catch-up-entries 100000",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := trialNames(args); err != nil {
 				return err
 			}
 			if st.duration <= 0 || st.warmup < 0 {
-				return usagef("--duration must be positive, and --warmup may not be negative")
+				return cli.Usagef("--duration must be positive, and --warmup may not be negative")
 			}
 			if err := st.size.check(); err != nil {
 				return err
@@ -134,7 +135,7 @@ func (a *app) try(ctx context.Context, name string, st *stage) ([]report.Trial, 
 		}
 		return found, nil
 	}
-	return nil, usagef("there is no trial %q", name)
+	return nil, cli.Usagef("there is no trial %q", name)
 }
 
 // with starts a system, does something with it, and ends it.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/report"
@@ -44,7 +45,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 // tell writes a line for people, apart from results. Where that cannot be done
 // there is nobody to tell it to either.
 func (a *app) tell(format string, args ...any) {
-	_, _ = fmt.Fprintln(a.stderr, report.Clean(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(a.stderr, cli.Clean(fmt.Sprintf(format, args...)))
 }
 
 // play makes one run and writes its report beside its history. What the nodes

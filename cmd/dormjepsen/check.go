@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/report"
@@ -15,7 +16,7 @@ import (
 func (a *app) checkCommand() *cobra.Command {
 	var page string
 	cmd := &cobra.Command{
-		Use: "check FILE", Short: "Judge the history of an old run again", Args: exactly("FILE"),
+		Use: "check FILE", Short: "Judge the history of an old run again", Args: cli.Exactly("FILE"),
 		Long: "check judges a history that run left behind: the file, packed with gzip or not, or the directory of the run.\n" +
 			"It writes nothing but what --page asks for.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,7 +44,7 @@ func (a *app) checkCommand() *cobra.Command {
 func readHistory(path string) (*history.History, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, usagef("there is no history to read: %w", err)
+		return nil, cli.Usagef("there is no history to read: %w", err)
 	}
 	if info.IsDir() {
 		dir := path
@@ -52,7 +53,7 @@ func readHistory(path string) (*history.History, error) {
 			path += packedSuffix
 		}
 		if _, err := os.Stat(path); err != nil {
-			return nil, usagef("%s holds no run: there is neither %s nor %s%s in it", dir, report.HistoryName, report.HistoryName, packedSuffix)
+			return nil, cli.Usagef("%s holds no run: there is neither %s nor %s%s in it", dir, report.HistoryName, report.HistoryName, packedSuffix)
 		}
 	}
 	h, err := history.Read(path)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload/appends"
 )
@@ -16,7 +17,7 @@ func (a *app) ednCommand() *cobra.Command {
 	var to string
 	var listAppend bool
 	cmd := &cobra.Command{
-		Use: "edn FILE", Short: "Write a history as Jepsen does, for other checkers", Args: exactly("FILE"),
+		Use: "edn FILE", Short: "Write a history as Jepsen does, for other checkers", Args: cli.Exactly("FILE"),
 		Long: "edn writes a history in Jepsen's EDN, one operation a line, so that others can judge it too: all of it in the workloads' own words,\n" +
 			"or, with --list-append, the appends and whole reads of the append workload as Elle's list-append checker takes them.\n\n" + exitTable,
 		RunE: func(_ *cobra.Command, args []string) error {

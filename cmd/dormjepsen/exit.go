@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen/check"
 )
 
@@ -26,16 +27,6 @@ const exitTable = `Exit codes:
   130  interrupted, and no violation in what had happened by then
 `
 
-// usageError is a command line that cannot be followed.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...)}
-}
-
 // verdictError is a run that was made and is not ok. All about it has been
 // printed.
 type verdictError struct {
@@ -55,7 +46,7 @@ func verdict(v check.Verdict, interrupted bool) error {
 
 // exitCode is how err ends the process.
 func exitCode(err error) int {
-	var usage *usageError
+	var usage *cli.UsageError
 	var judged *verdictError
 	switch {
 	case err == nil:
@@ -75,7 +66,7 @@ func exitCode(err error) int {
 
 // explain writes what went wrong, where that has not been printed already.
 func (a *app) explain(err error) {
-	var usage *usageError
+	var usage *cli.UsageError
 	var judged *verdictError
 	switch {
 	case err == nil || errors.As(err, &judged):

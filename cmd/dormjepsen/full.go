@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/nemesis"
@@ -26,13 +27,13 @@ func (a *app) fullCommand() *cobra.Command {
 	var budget time.Duration
 	var workloadList, nemesisList string
 	cmd := &cobra.Command{
-		Use: "full", Short: "Make runs until every pair of workload, nemesis and size has met", Args: exactly(),
+		Use: "full", Short: "Make runs until every pair of workload, nemesis and size has met", Args: cli.Exactly(),
 		Long: "full makes a pairwise cover: every pair of a workload and a nemesis, of a workload and a size (1, 3, 5), and of a nemesis and a size\n" +
 			"is in at least one run. It goes on where it stopped: the same command makes only the runs that have not ended yet.\n" +
 			"Another --seed is another cover.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Time <= 0 || budget <= 0 {
-				return usagef("--time and --budget are durations above 0, such as 60s and 3h")
+				return cli.Usagef("--time and --budget are durations above 0, such as 60s and 3h")
 			}
 			var err error
 			if o.Workloads, err = workloads(workloadList); err != nil {

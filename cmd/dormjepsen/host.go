@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen/program"
 )
 
@@ -11,7 +12,7 @@ import (
 func (a *app) hostCommand() *cobra.Command {
 	var o program.Options
 	cmd := &cobra.Command{
-		Use: "host", Short: "Take part in a run's cluster as a host", Hidden: true, Args: exactly(),
+		Use: "host", Short: "Take part in a run's cluster as a host", Hidden: true, Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Logs = a.stderr
 			return program.Run(cmd.Context(), o)

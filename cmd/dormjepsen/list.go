@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/report"
 	"dormouse/jepsen/testbed"
@@ -29,7 +30,7 @@ type listed struct {
 
 func (a *app) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the workloads and the nemeses, and what this machine cannot do", Args: exactly(),
+		Use: "list", Short: "List the workloads and the nemeses, and what this machine cannot do", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			l, err := list()
 			if err != nil {

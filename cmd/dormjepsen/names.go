@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/workload/catalog"
 )
@@ -48,10 +49,10 @@ func names(flag, list string, all []string, known func(string) error) ([]string,
 		out = append(out, name)
 	}
 	if wrong != nil {
-		return nil, usagef("%s: %w", flag, errors.Join(wrong...))
+		return nil, cli.Usagef("%s: %w", flag, errors.Join(wrong...))
 	}
 	if out == nil {
-		return nil, usagef("%s names nothing: give some of %s, or %s", flag, strings.Join(all, ", "), everything)
+		return nil, cli.Usagef("%s names nothing: give some of %s, or %s", flag, strings.Join(all, ", "), everything)
 	}
 	return out, nil
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"dormouse/jepsen/report"
+	"dormouse/internal/cli"
 )
 
 // progress tells on stderr how a run goes: what happens, a line each, and on a
@@ -38,7 +38,7 @@ func (p *progress) line(text string) {
 	if p.quiet {
 		return
 	}
-	text = report.Clean(text)
+	text = cli.Clean(text)
 	if p.terminal {
 		p.write(eraseLine + text + "\n" + noWrap + p.live + wrap)
 	} else {
@@ -53,7 +53,7 @@ func (p *progress) draw(text string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.live = report.Clean(text)
+	p.live = cli.Clean(text)
 	p.write(eraseLine + noWrap + p.live + wrap)
 }
 

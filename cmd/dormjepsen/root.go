@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"dormouse/internal/cli"
 )
 
 // The forms of output.
@@ -30,44 +32,26 @@ func (a *app) root() *cobra.Command {
 				return nil
 			}
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+				return cli.Usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
 			}
-			return usagef("there is no command %q", args[0])
+			return cli.Usagef("there is no command %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if !slices.Contains([]string{outputTable, outputJSON}, a.output) {
-				return usagef("--output is %q: use table or json", a.output)
+				return cli.Usagef("--output is %q: use table or json", a.output)
 			}
 			return nil
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", err) })
 	root.PersistentFlags().StringVarP(&a.output, "output", "o", outputTable, "table or json")
 	root.AddCommand(
 		a.runCommand(), a.checkCommand(), a.ednCommand(), a.listCommand(),
 		a.smokeCommand(), a.selftestCommand(), a.fullCommand(), a.versionCommand(), a.hostCommand(),
 	)
 	return root
-}
-
-// exactly demands one argument for each name.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == len(names) {
-			return nil
-		}
-		wanted := "no arguments"
-		if len(names) > 0 {
-			wanted = strings.Join(names, " ")
-		}
-		got := "nothing"
-		if len(args) > 0 {
-			got = fmt.Sprintf("%q", args)
-		}
-		return usagef("%s takes %s, not %s", cmd.CommandPath(), wanted, got)
-	}
 }
 
 func writeJSON(w io.Writer, document any) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen"
 	"dormouse/jepsen/workload/catalog"
 )
@@ -37,7 +38,7 @@ const (
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run", Short: "Run workloads under faults, and judge what they saw", Args: exactly(),
+		Use: "run", Short: "Run workloads under faults, and judge what they saw", Args: cli.Exactly(),
 		Long: "run makes a cluster, has workloads call it while the faults of a plan come and go, heals everything, makes the final reads, and judges the history.\n" +
 			"The plan is drawn from the seed before the run. What this machine cannot do is left out, and the report says so.\n\n" + exitTable,
 		Example: `  dormjepsen run --workload register,append --nemesis kill,partition --time 60s
@@ -92,13 +93,13 @@ func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 	}
 	switch {
 	case f.time <= 0:
-		return o, usagef("--time is %v: use a positive duration, such as 60s", f.time)
+		return o, cli.Usagef("--time is %v: use a positive duration, such as 60s", f.time)
 	case f.nodes < 1 || f.nodes > nodesMax:
-		return o, usagef("--nodes is %d: use 1 to %d", f.nodes, nodesMax)
+		return o, cli.Usagef("--nodes is %d: use 1 to %d", f.nodes, nodesMax)
 	case f.processes < 0:
-		return o, usagef("--processes is %d: use a positive number", f.processes)
+		return o, cli.Usagef("--processes is %d: use a positive number", f.processes)
 	case f.network != networkAuto && f.network != networkLoopback:
-		return o, usagef("--network is %q: use %s or %s", f.network, networkAuto, networkLoopback)
+		return o, cli.Usagef("--network is %q: use %s or %s", f.network, networkAuto, networkLoopback)
 	}
 	if o.Target, err = f.target(cmd); err != nil {
 		return o, err
@@ -119,20 +120,20 @@ func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 func (f *runFlags) target(cmd *cobra.Command) (*jepsen.Target, error) {
 	if f.endpoints == "" {
 		if f.hookFault != "" || f.hookHeal != "" {
-			return nil, usagef("--hook-fault and --hook-heal are for a cluster that stands: name it with --endpoints")
+			return nil, cli.Usagef("--hook-fault and --hook-heal are for a cluster that stands: name it with --endpoints")
 		}
 		return nil, nil
 	}
 	for _, own := range []string{"binary", "network", "bug"} {
 		if cmd.Flags().Changed(own) {
-			return nil, usagef("--%s is for a cluster of our own: leave it out, or leave out --endpoints", own)
+			return nil, cli.Usagef("--%s is for a cluster of our own: leave it out, or leave out --endpoints", own)
 		}
 	}
 	if cmd.Flags().Changed("nemesis") && f.nemeses != "none" {
-		return nil, usagef("--nemesis is for a cluster of our own: do harm to this one with --hook-fault and --hook-heal")
+		return nil, cli.Usagef("--nemesis is for a cluster of our own: do harm to this one with --hook-fault and --hook-heal")
 	}
 	if (f.hookFault == "") != (f.hookHeal == "") {
-		return nil, usagef("--hook-fault and --hook-heal go together: what does harm must be undone")
+		return nil, cli.Usagef("--hook-fault and --hook-heal go together: what does harm must be undone")
 	}
 	t := &jepsen.Target{HookFault: f.hookFault, HookHeal: f.hookHeal}
 	for addr := range strings.SplitSeq(f.endpoints, ",") {
@@ -141,7 +142,7 @@ func (f *runFlags) target(cmd *cobra.Command) (*jepsen.Target, error) {
 		}
 	}
 	if t.Endpoints == nil {
-		return nil, usagef("--endpoints names no address: give the gRPC address of a node, such as 127.0.0.1:7601")
+		return nil, cli.Usagef("--endpoints names no address: give the gRPC address of a node, such as 127.0.0.1:7601")
 	}
 	return t, nil
 }

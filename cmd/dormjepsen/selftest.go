@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/zoo"
 )
@@ -39,7 +40,7 @@ func (a *app) selftestCommand() *cobra.Command {
 			if len(args) > 0 {
 				var err error
 				if specimens, err = zoo.Specimens(args...); err != nil {
-					return &usageError{err}
+					return cli.Usagef("%w", err)
 				}
 			}
 			if dir == "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/internal/cli"
 	"dormouse/jepsen"
 )
 
@@ -29,11 +30,11 @@ func (a *app) smokeCommand() *cobra.Command {
 	var long time.Duration
 	var seed uint64
 	cmd := &cobra.Command{
-		Use: "smoke", Short: "Make a handful of short runs that meet the most", Args: exactly(),
+		Use: "smoke", Short: "Make a handful of short runs that meet the most", Args: cli.Exactly(),
 		Long: "smoke makes six short runs, one after another, for every change: at most 6 minutes on two cores.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if long <= 0 {
-				return usagef("--time is %v: use a positive duration, such as 20s", long)
+				return cli.Usagef("--time is %v: use a positive duration, such as 20s", long)
 			}
 			if dir == "" {
 				dir = freshDir("smoke", time.Now())

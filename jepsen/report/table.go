@@ -2,10 +2,11 @@ package report
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"dormouse/internal/cli"
 )
 
 // notesRunesMax is the width of a table's last column, where its notes are.
@@ -54,21 +55,7 @@ func wrap(note string, most int) string {
 func cleanRow(cells []string) table.Row {
 	row := make(table.Row, len(cells))
 	for i, cell := range cells {
-		row[i] = Clean(cell)
+		row[i] = cli.Clean(cell)
 	}
 	return row
-}
-
-// Clean makes text safe for a terminal: what a history or a node says must not
-// move its cursor.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || unicode.IsPrint(r) {
-			return r
-		}
-		if r == '\t' {
-			return ' '
-		}
-		return unicode.ReplacementChar
-	}, s)
 }
