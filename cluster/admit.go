@@ -94,6 +94,9 @@ func (g *Group) admit(ctx context.Context, r JoinRequest) (JoinResponse, error) 
 	if row.FeatureLevelMax < g.machine.FeatureLevel() {
 		return JoinResponse{Refused: fmt.Sprintf("node %s can do feature level %d, the cluster uses %d: install a newer version there", r.Node, row.FeatureLevelMax, g.machine.FeatureLevel())}, nil
 	}
+	if r.Empty && (!known || old.Incarnation != r.Incarnation) {
+		g.refreshSnapshot(ctx) // before its row is there, and with it a connection for raft
+	}
 	if !known || row != old {
 		if err := g.commit(ctx, g.machine.EncodePutMember(row)); err != nil {
 			return JoinResponse{}, fmt.Errorf("write the member row: %w", err)

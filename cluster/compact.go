@@ -57,6 +57,29 @@ func (g *Group) snapshotDue() bool {
 	return g.machine.Applied() >= g.stores.newest.index()+g.keep.SnapshotEntries
 }
 
+// freshPart is which part of what makes a snapshot due is too much to replay for
+// a node that gets a snapshot anyway.
+const freshPart = 10
+
+// refreshSnapshot takes a snapshot before a node without data becomes a member. That
+// node is sent the newest snapshot and all entries since, and it takes longer to
+// apply many entries than to receive them as part of a snapshot. It does nothing
+// while the log goes back to the first entry, since raft sends no snapshot then.
+func (g *Group) refreshSnapshot(ctx context.Context) {
+	first, err := g.stores.logs.FirstIndex()
+	if err != nil || first <= 1 {
+		return
+	}
+	bytes, _ := g.stores.logBytes()
+	entries := g.machine.Applied() - min(g.stores.newest.index(), g.machine.Applied())
+	if bytes < g.keep.SnapshotBytes/freshPart && entries < g.keep.SnapshotEntries/freshPart {
+		return
+	}
+	if err := g.cutLog(ctx); err != nil {
+		g.logger.Warn("could not take a snapshot for a new node, which applies more of the log instead", "error", err)
+	}
+}
+
 // cutLog takes a snapshot; raft then cuts the log down to what trails.
 func (g *Group) cutLog(ctx context.Context) error {
 	trailing := g.trailing()

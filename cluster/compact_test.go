@@ -51,6 +51,47 @@ func TestTheLogIsCutAndALateFollowerGetsASnapshot(t *testing.T) {
 	})
 }
 
+// A node without data is sent the newest snapshot and what the log has since.
+func TestANodeWithoutDataIsSentAFreshSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.tweak = func(o *cluster.Options) {
+			o.Compaction = cluster.Compaction{SnapshotBytes: 1 << 20, SnapshotEntries: 100, TrailingBytes: 64 << 10, TrailingEntries: 10}
+		}
+		l.found("n1", "n2", "n3")
+		leader := l.leader()
+		var n int
+		put := func() {
+			if err := leader.put("x", n); err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		for leader.group.Stats().Snapshots == 0 || leader.logSpan() < 60 {
+			put()
+			time.Sleep(100 * time.Millisecond)
+		}
+		taken := leader.group.Stats().Snapshots
+		n4 := l.start("n4", joining(leader.name))
+		l.until("it has caught up", func() bool { return n4.machine.get("x") == n-1 })
+		if got := leader.group.Stats().Snapshots; got != taken+1 {
+			t.Errorf("the leader took %d snapshots, want 1", got-taken)
+		}
+		if applied := len(n4.machine.entries()); applied > 50 {
+			t.Errorf("it applied %d entries one by one", applied)
+		}
+		put()
+		l.until("it follows on", func() bool { return n4.machine.get("x") == n-1 })
+
+		taken = leader.group.Stats().Snapshots
+		n5 := l.start("n5", joining(leader.name))
+		l.until("the next one has caught up", func() bool { return n5.machine.get("x") == n-1 })
+		if got := leader.group.Stats().Snapshots; got != taken {
+			t.Errorf("the leader took another %d snapshots, though the newest was fresh", got-taken)
+		}
+	})
+}
+
 func TestAnIdleGroupTakesNoSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := lone(t)
