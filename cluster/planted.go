@@ -16,7 +16,7 @@ import (
 )
 
 // What planted bugs need beyond a line. Nothing here is in a program without
-// the build tag zoo.
+// the build tag seeded.
 
 // justWon tells whether this node has won an election and has not applied all
 // that was committed before.

@@ -7,7 +7,7 @@ import (
 )
 
 // What planted bugs need beyond a line. Nothing here is in a program without
-// the build tag zoo.
+// the build tag seeded.
 
 // inMapOrder is 0 or 1, by the order of a map: what planted.MapOrder lets into
 // the state.

@@ -7,7 +7,7 @@ import (
 )
 
 // thaws tells whether a thaw is among the reads: what planted.StaleThaw needs.
-// It is not in a program without the build tag zoo.
+// It is not in a program without the build tag seeded.
 func thaws(reads agent.Reads) bool {
 	return slices.ContainsFunc(reads.Reads, func(r agent.Read) bool {
 		_, thaw := r.(*agent.Thaw)

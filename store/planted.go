@@ -8,7 +8,7 @@ import (
 )
 
 // What planted bugs need beyond a line. Nothing here is in a program without
-// the build tag zoo.
+// the build tag seeded.
 
 // decideEarly decides by this node's state as it is now what only the log may
 // decide, for the bugs that are named so.

@@ -12,7 +12,7 @@ import (
 	"dormouse/jepsen"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/report"
-	"dormouse/jepsen/zoo"
+	"dormouse/jepsen/seeded"
 )
 
 // app is one run of dormjepsen: its surroundings, and what the global flags say.
@@ -21,8 +21,8 @@ type app struct {
 	terminal       bool // stderr is one: progress may be drawn
 	run            func(context.Context, jepsen.Options) (*report.Run, error)
 	runCover       func(context.Context, jepsen.CoverOptions) ([]jepsen.CoverDone, error)
-	zoo            func(context.Context, zoo.Options, []zoo.Specimen) ([]zoo.Result, error) // looks for planted bugs
-	sound          func(context.Context, zoo.Options, zoo.Specimen) (zoo.Result, error)     // and where there is none
+	seeded         func(context.Context, seeded.Options, []seeded.Trial) ([]seeded.Result, error) // looks for planted bugs
+	sound          func(context.Context, seeded.Options, seeded.Trial) (seeded.Result, error)     // and where there is none
 
 	output string
 }

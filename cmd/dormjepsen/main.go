@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"dormouse/jepsen"
-	"dormouse/jepsen/zoo"
+	"dormouse/jepsen/seeded"
 )
 
 func main() {
@@ -23,8 +23,8 @@ func main() {
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 		run:      jepsen.Run,
 		runCover: jepsen.RunCover,
-		zoo:      zoo.Run,
-		sound:    zoo.RunSound,
+		seeded:   seeded.Run,
+		sound:    seeded.RunSound,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

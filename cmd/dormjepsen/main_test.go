@@ -120,7 +120,7 @@ func TestAWrongCommandLineSaysWhatIsRight(t *testing.T) {
 		"check .":                             "holds no run",
 		"edn a b":                             "takes FILE, not",
 		"smoke --time -1s":                    "--time is -1s",
-		"selftest nonesuch":                   `there is no bug "nonesuch" in the zoo; there are `,
+		"selftest nonesuch":                   `there is no seeded bug "nonesuch"; there are `,
 		"full --budget 0s":                    "durations above 0",
 		"full --workload nonesuch --time 60s": `there is no workload "nonesuch"`,
 	} {

@@ -10,11 +10,11 @@ import (
 
 	"dormouse/internal/cli"
 	"dormouse/jepsen/check"
-	"dormouse/jepsen/zoo"
+	"dormouse/jepsen/seeded"
 )
 
-// specimenDocument is what came of looking for a bug, for programs.
-type specimenDocument struct {
+// trialDocument is what came of looking for a bug, for programs.
+type trialDocument struct {
 	Bug       string        `json:"bug,omitempty"` // none in a sound build
 	Workloads []string      `json:"workloads"`
 	Nemeses   []string      `json:"nemeses,omitempty"`
@@ -32,37 +32,37 @@ func (a *app) selftestCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use: "selftest [BUG…]", Short: "Plant bugs and expect the harness to find them, and nothing in a sound build",
-		Long: "selftest builds dormoused with planted bugs, and expects each to be found by the run that the zoo has for it. Then it builds one that\n" +
+		Long: "selftest builds dormoused with planted bugs, and expects each to be found by the run that package jepsen/seeded has for it. Then it builds one that\n" +
 			"cannot have any, in which nothing must be found. Without names it takes five bugs, for every change: at most 5 minutes on two cores.\n" +
 			"A bug that is not found is a broken promise, the harness's own.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			specimens := zoo.Quick()
+			trials := seeded.Quick()
 			if len(args) > 0 {
 				var err error
-				if specimens, err = zoo.Specimens(args...); err != nil {
+				if trials, err = seeded.Trials(args...); err != nil {
 					return cli.Usagef("%w", err)
 				}
 			}
 			if dir == "" {
 				dir = freshDir("selftest", time.Now())
 			}
-			return a.selftest(cmd.Context(), dir, specimens)
+			return a.selftest(cmd.Context(), dir, trials)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "directory for the files of the runs, to be made (default "+runsDir+"/TIME-selftest)")
 	return cmd
 }
 
-func (a *app) selftest(ctx context.Context, dir string, specimens []zoo.Specimen) error {
+func (a *app) selftest(ctx context.Context, dir string, trials []seeded.Trial) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	p := newProgress(a.stderr, a.terminal)
-	o := zoo.Options{Dir: dir, Progress: p.line}
-	results, err := a.zoo(ctx, o, specimens)
+	o := seeded.Options{Dir: dir, Progress: p.line}
+	results, err := a.seeded(ctx, o, trials)
 	if err == nil && ctx.Err() == nil {
-		var sound zoo.Result
-		if sound, err = a.sound(ctx, o, zoo.Sound); err == nil {
+		var sound seeded.Result
+		if sound, err = a.sound(ctx, o, seeded.Sound); err == nil {
 			results = append(results, sound)
 		}
 	}
@@ -70,18 +70,18 @@ func (a *app) selftest(ctx context.Context, dir string, specimens []zoo.Specimen
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	var documents []specimenDocument
+	var documents []trialDocument
 	for _, r := range results {
 		documents = append(documents, documentOf(r))
 	}
-	if err := a.print(documents, zoo.Table(results)); err != nil {
+	if err := a.print(documents, seeded.Table(results)); err != nil {
 		return err
 	}
 	return selftested(results, ctx.Err() != nil)
 }
 
-func documentOf(r zoo.Result) specimenDocument {
-	d := specimenDocument{
+func documentOf(r seeded.Result) trialDocument {
+	d := trialDocument{
 		Bug: string(r.Bug), Workloads: r.Workloads, Nemeses: r.Nemeses, Seed: r.Seed, Verdict: r.Verdict, By: r.By,
 		Shown: r.Shown, Took: r.Took, Calls: r.Calls, Dir: r.Dir,
 	}
@@ -93,7 +93,7 @@ func documentOf(r zoo.Result) specimenDocument {
 
 // selftested is how the command ends: every bug must have been found, and
 // nothing where there was none.
-func selftested(results []zoo.Result, interrupted bool) error {
+func selftested(results []seeded.Result, interrupted bool) error {
 	worst := check.OK
 	for _, r := range results {
 		switch {

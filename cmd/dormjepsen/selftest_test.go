@@ -9,7 +9,7 @@ import (
 
 	"dormouse/internal/planted"
 	"dormouse/jepsen/check"
-	"dormouse/jepsen/zoo"
+	"dormouse/jepsen/seeded"
 )
 
 func TestASelfTestFindsEveryBugAndNothingElse(t *testing.T) {
@@ -30,15 +30,15 @@ func TestASelfTestFindsEveryBugAndNothingElse(t *testing.T) {
 		var out, errs bytes.Buffer
 		a := &app{
 			stdout: &out, stderr: &errs,
-			zoo: func(_ context.Context, _ zoo.Options, specimens []zoo.Specimen) ([]zoo.Result, error) {
-				var results []zoo.Result
-				for _, s := range specimens {
-					results = append(results, zoo.Result{Specimen: s, Verdict: test.bug, Err: test.noRun, By: []string{"turn: half a commit"}})
+			seeded: func(_ context.Context, _ seeded.Options, trials []seeded.Trial) ([]seeded.Result, error) {
+				var results []seeded.Result
+				for _, s := range trials {
+					results = append(results, seeded.Result{Trial: s, Verdict: test.bug, Err: test.noRun, By: []string{"turn: half a commit"}})
 				}
 				return results, nil
 			},
-			sound: func(_ context.Context, _ zoo.Options, s zoo.Specimen) (zoo.Result, error) {
-				return zoo.Result{Specimen: s, Verdict: test.sound}, nil
+			sound: func(_ context.Context, _ seeded.Options, s seeded.Trial) (seeded.Result, error) {
+				return seeded.Result{Trial: s, Verdict: test.sound}, nil
 			},
 		}
 		if code := a.main(t.Context(), []string{"selftest", string(planted.MapOrder)}); code != test.want {

@@ -4,11 +4,11 @@
 //
 //	if planted.Is(planted.SealIgnored) { … }
 //
-// Only a build with the tag "zoo" can have one, and then the one that the
+// Only a build with the tag "seeded" can have one, and then the one that the
 // environment variable DORMOUSE_PLANTED_BUG names. Everywhere else Is is a
 // constant false, so that the guarded lines are not in the program at all.
 //
-// What finds each bug, and how fast, is in package jepsen/zoo.
+// What finds each bug, and how fast, is in package jepsen/seeded.
 package planted
 
 import (

@@ -114,7 +114,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/dormjepsen": {
 		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/program", "jepsen/report", "jepsen/testbed",
-		"jepsen/workload/appends", "jepsen/workload/catalog", "jepsen/zoo",
+		"jepsen/workload/appends", "jepsen/workload/catalog", "jepsen/seeded",
 	},
 	"jepsen/program":        {"agent", "host", "instance"}, // embeds Dormouse, as programs do
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
@@ -122,7 +122,7 @@ var mayImport = map[string][]string{
 	"jepsen/testbed/packet": nil,
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,
-	"jepsen/zoo":            {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
+	"jepsen/seeded":         {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
 
 	// The workloads: what they share, a package each, their list, and their tests' histories.
 	"jepsen/workload":           {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},

@@ -13,7 +13,7 @@ import (
 )
 
 // plantedBug is the variable that names a planted bug. Only a build with the
-// tag zoo knows them.
+// tag seeded knows them.
 const plantedBug = "DORMOUSE_PLANTED_BUG"
 
 // build gives the path of the daemon: the one that was asked for, or one built
@@ -32,7 +32,7 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 	out := filepath.Join(b.options.Dir, "bin", "dormoused")
 	var tags []string
 	if b.options.Env[plantedBug] != "" {
-		tags = append(tags, "zoo")
+		tags = append(tags, "seeded")
 	}
 	b.options.Logf("building dormoused")
 	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", modpath.Path)

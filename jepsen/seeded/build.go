@@ -1,4 +1,4 @@
-package zoo
+package seeded
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 func build(ctx context.Context, to, tag string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-tags", tag, "-o", to, modpath.Path+"/cmd/node")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("zoo: build dormoused; run within its checkout: %w: %s", err, bytes.TrimSpace(out))
+		return fmt.Errorf("seeded: build dormoused; run within its checkout: %w: %s", err, bytes.TrimSpace(out))
 	}
 	return nil
 }
@@ -24,11 +24,11 @@ func build(ctx context.Context, to, tag string) error {
 func bare(binary string) error {
 	program, err := os.ReadFile(binary)
 	if err != nil {
-		return fmt.Errorf("zoo: %w", err)
+		return fmt.Errorf("seeded: %w", err)
 	}
 	for _, name := range append(names(), planted.Variable) {
 		if bytes.Contains(program, []byte(name)) {
-			return fmt.Errorf("zoo: %q is in a dormoused without the tag zoo: a planted bug is not guarded by planted.Is alone", name)
+			return fmt.Errorf("seeded: %q is in a dormoused without the tag seeded: a planted bug is not guarded by planted.Is alone", name)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package zoo
+package seeded
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// Options say how specimens are looked for.
+// Options say how trials are looked for.
 type Options struct {
 	Dir      string            // of the runs' files and the binaries; made if absent
-	Binary   string            // dormoused with the tag zoo; "" builds it
+	Binary   string            // dormoused with the tag seeded; "" builds it
 	Progress func(line string) // told what goes on; nil means nobody
 }
 
 // Result is what came of looking for one.
 type Result struct {
-	Specimen
+	Trial
 	Verdict check.Verdict
 	By      []string      // the checks that found it: "append: lost entry"
 	Shown   time.Duration // from the first call to the last of the calls that show it first; 0 where no calls do
@@ -37,19 +37,19 @@ type Result struct {
 // Found tells whether a check that names what it found, found it.
 func (r Result) Found() bool { return r.Verdict == check.Violation }
 
-// Run looks for the specimens, one after the other.
-func Run(ctx context.Context, o Options, specimens []Specimen) ([]Result, error) {
+// Run looks for the trials, one after the other.
+func Run(ctx context.Context, o Options, trials []Trial) ([]Result, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
 	if o.Binary == "" {
-		o.Binary = filepath.Join(o.Dir, "dormoused.zoo")
-		if err := build(ctx, o.Binary, "zoo"); err != nil {
+		o.Binary = filepath.Join(o.Dir, "dormoused.seeded")
+		if err := build(ctx, o.Binary, "seeded"); err != nil {
 			return nil, err
 		}
 	}
 	var results []Result
-	for _, s := range specimens {
+	for _, s := range trials {
 		if ctx.Err() != nil {
 			return results, context.Cause(ctx)
 		}
@@ -58,9 +58,9 @@ func Run(ctx context.Context, o Options, specimens []Specimen) ([]Result, error)
 	return results, nil
 }
 
-// RunSound makes the specimen's run against a build that has no bug, nor could
+// RunSound makes the trial's run against a build that has no bug, nor could
 // have one.
-func RunSound(ctx context.Context, o Options, s Specimen) (Result, error) {
+func RunSound(ctx context.Context, o Options, s Trial) (Result, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
@@ -75,10 +75,10 @@ func RunSound(ctx context.Context, o Options, s Specimen) (Result, error) {
 }
 
 // look makes one run.
-func (o Options) look(ctx context.Context, s Specimen) Result {
-	out := Result{Specimen: s, Verdict: check.Unknown}
+func (o Options) look(ctx context.Context, s Trial) Result {
+	out := Result{Trial: s, Verdict: check.Unknown}
 	if s.Client && !planted.Enabled {
-		out.Err = errors.New("it is the client's own: build the harness with -tags zoo")
+		out.Err = errors.New("it is the client's own: build the harness with -tags seeded")
 		return out
 	}
 	if s.Client {
@@ -108,12 +108,12 @@ func (o Options) look(ctx context.Context, s Specimen) Result {
 }
 
 // named is Progress that tells of which bug each line is.
-func (o Options) named(s Specimen) func(line string) {
+func (o Options) named(s Trial) func(line string) {
 	return func(line string) { o.Progress(s.name() + "  " + line) }
 }
 
 // name is the bug's; a build without one is sound.
-func (s Specimen) name() string {
+func (s Trial) name() string {
 	if s.Bug == "" {
 		return "sound"
 	}

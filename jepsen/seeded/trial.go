@@ -1,4 +1,4 @@
-package zoo
+package seeded
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"dormouse/internal/planted"
 )
 
-// Specimen is a planted bug, and the run that finds it.
-type Specimen struct {
+// Trial is a planted bug, and the run that finds it.
+type Trial struct {
 	Bug       planted.Bug
 	Workloads []string
 	Nemeses   []string // empty means none
@@ -23,44 +23,44 @@ type Specimen struct {
 	Quick     bool   // one of the few that are looked for with every change
 }
 
-// Specimens are those with these names, in the table's order; no names are all.
+// Trials are those with these names, in the table's order; no names are all.
 // Names that there are not are an error which lists those that there are.
-func Specimens(names ...string) ([]Specimen, error) {
+func Trials(names ...string) ([]Trial, error) {
 	for _, name := range names {
-		if !slices.ContainsFunc(specimens, func(s Specimen) bool { return string(s.Bug) == name }) {
-			return nil, fmt.Errorf("there is no bug %q in the zoo; there are %s", name, strings.Join(Names(), ", "))
+		if !slices.ContainsFunc(trials, func(s Trial) bool { return string(s.Bug) == name }) {
+			return nil, fmt.Errorf("there is no seeded bug %q; there are %s", name, strings.Join(Names(), ", "))
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(specimens), func(s Specimen) bool {
+	return slices.DeleteFunc(slices.Clone(trials), func(s Trial) bool {
 		return len(names) > 0 && !slices.Contains(names, string(s.Bug))
 	}), nil
 }
 
-// Quick are the specimens that are looked for with every change.
-func Quick() []Specimen {
-	return slices.DeleteFunc(slices.Clone(specimens), func(s Specimen) bool { return !s.Quick })
+// Quick are the trials that are looked for with every change.
+func Quick() []Trial {
+	return slices.DeleteFunc(slices.Clone(trials), func(s Trial) bool { return !s.Quick })
 }
 
-// Names are the names of all bugs in the zoo, in the table's order.
+// Names returns the names of all bugs that have a trial, in the table's order.
 func Names() []string {
 	var names []string
-	for _, s := range specimens {
+	for _, s := range trials {
 		names = append(names, string(s.Bug))
 	}
 	return names
 }
 
 // Sound is the run that a build without a bug must pass with every change.
-var Sound = Specimen{Workloads: []string{"turn"}, Nemeses: []string{"kill", "partition"}, Time: 25 * time.Second, Seed: 1}
+var Sound = Trial{Workloads: []string{"turn"}, Nemeses: []string{"kill", "partition"}, Time: 25 * time.Second, Seed: 1}
 
 // sound is the run that a build without a bug must pass.
-func (s Specimen) sound() Specimen {
+func (s Trial) sound() Trial {
 	s.Bug, s.Check = "", ""
 	return s
 }
 
 // clocks tells whether any of the faults is one of clocks.
-func (s Specimen) clocks() bool {
+func (s Trial) clocks() bool {
 	return slices.ContainsFunc(s.Nemeses, func(name string) bool {
 		group, _, _ := strings.Cut(name, "/")
 		return group == "clock"

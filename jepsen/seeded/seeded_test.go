@@ -1,4 +1,4 @@
-package zoo_test
+package seeded_test
 
 import (
 	"slices"
@@ -8,12 +8,12 @@ import (
 
 	"dormouse/internal/planted"
 	"dormouse/jepsen/nemesis"
+	"dormouse/jepsen/seeded"
 	"dormouse/jepsen/workload/catalog"
-	"dormouse/jepsen/zoo"
 )
 
 func TestTheZooNamesWhatThereIs(t *testing.T) {
-	all, err := zoo.Specimens()
+	all, err := seeded.Trials()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +43,10 @@ func TestTheZooNamesWhatThereIs(t *testing.T) {
 }
 
 func TestUnknownBugsListTheKnownOnes(t *testing.T) {
-	if _, err := zoo.Specimens("no-such-bug"); err == nil || !strings.Contains(err.Error(), string(planted.MapOrder)) {
+	if _, err := seeded.Trials("no-such-bug"); err == nil || !strings.Contains(err.Error(), string(planted.MapOrder)) {
 		t.Errorf("%v", err)
 	}
-	one, err := zoo.Specimens(string(planted.MapOrder))
+	one, err := seeded.Trials(string(planted.MapOrder))
 	if err != nil || len(one) != 1 || one[0].Bug != planted.MapOrder {
 		t.Errorf("%v, %v", one, err)
 	}
@@ -54,9 +54,9 @@ func TestUnknownBugsListTheKnownOnes(t *testing.T) {
 
 func TestProgressNamesTheBug(t *testing.T) {
 	var told []string
-	o := zoo.Options{Progress: func(line string) { told = append(told, line) }}
-	for _, s := range []zoo.Specimen{{Bug: planted.MapOrder}, {}} {
-		zoo.Named(o, s)("judging")
+	o := seeded.Options{Progress: func(line string) { told = append(told, line) }}
+	for _, s := range []seeded.Trial{{Bug: planted.MapOrder}, {}} {
+		seeded.Named(o, s)("judging")
 	}
 	if want := []string{string(planted.MapOrder) + "  judging", "sound  judging"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)

@@ -1,4 +1,4 @@
-package zoo
+package seeded
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func Table(results []Result) string {
 	return out.String()
 }
 
-func (s Specimen) nodes() int {
+func (s Trial) nodes() int {
 	if s.Nodes == 0 {
 		return 3
 	}

@@ -1,54 +1,54 @@
-//go:build zoo
+//go:build seeded
 
-package zoo_test
+package seeded_test
 
 import (
 	"os"
 	"testing"
 
 	"dormouse/jepsen/check"
-	"dormouse/jepsen/zoo"
+	"dormouse/jepsen/seeded"
 )
 
 // options are those of all runs; DORMJEPSEN_DIR keeps their files.
-func options(t *testing.T) zoo.Options {
+func options(t *testing.T) seeded.Options {
 	t.Helper()
 	dir := os.Getenv("DORMJEPSEN_DIR")
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	return zoo.Options{Dir: dir, Binary: os.Getenv("DORMJEPSEN_BINARY"), Progress: func(line string) { t.Log(line) }}
+	return seeded.Options{Dir: dir, Binary: os.Getenv("DORMJEPSEN_BINARY"), Progress: func(line string) { t.Log(line) }}
 }
 
-// TestBugs looks for every bug of the zoo.
+// TestBugs looks for every bug of the table.
 func TestBugs(t *testing.T) {
-	all, err := zoo.Specimens()
+	all, err := seeded.Trials()
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := options(t)
-	var results []zoo.Result
+	var results []seeded.Result
 	for _, s := range all {
 		t.Run(string(s.Bug), func(t *testing.T) {
 			o := o
 			o.Progress = func(line string) { t.Log(line) }
-			found, err := zoo.Run(t.Context(), o, []zoo.Specimen{s})
+			found, err := seeded.Run(t.Context(), o, []seeded.Trial{s})
 			if err != nil {
 				t.Fatal(err)
 			}
 			results = append(results, found...)
-			t.Log("\n" + zoo.Table(found))
+			t.Log("\n" + seeded.Table(found))
 			if !found[0].Found() {
 				t.Errorf("%s was not found", s.Bug)
 			}
 		})
 	}
-	t.Log("\n" + zoo.Table(results))
+	t.Log("\n" + seeded.Table(results))
 }
 
 // TestSelf looks for a few, and has a sound build pass.
 func TestSelf(t *testing.T) {
-	results, err := zoo.Run(t.Context(), options(t), zoo.Quick())
+	results, err := seeded.Run(t.Context(), options(t), seeded.Quick())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,12 +57,12 @@ func TestSelf(t *testing.T) {
 			t.Errorf("%s was not found", r.Bug)
 		}
 	}
-	sound, err := zoo.RunSound(t.Context(), options(t), zoo.Sound)
+	sound, err := seeded.RunSound(t.Context(), options(t), seeded.Sound)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if sound.Verdict != check.OK {
 		t.Errorf("a sound build came to %s: %v", sound.Verdict, sound.By)
 	}
-	t.Log("\n" + zoo.Table(append(results, sound)))
+	t.Log("\n" + seeded.Table(append(results, sound)))
 }

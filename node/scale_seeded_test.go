@@ -1,4 +1,4 @@
-//go:build zoo
+//go:build seeded
 
 package node_test
 

@@ -1,4 +1,4 @@
-package zoo
+package seeded
 
 import (
 	"time"
@@ -34,8 +34,8 @@ const (
 	installing = "kill/while-taking-a-snapshot-over"
 )
 
-// specimens is the zoo.
-var specimens = []Specimen{
+// trials lists a trial of each bug.
+var trials = []Trial{
 	// Reads.
 	{Bug: planted.FollowerLocalRead, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn, Quick: true},
 	{Bug: planted.LeaderLocalRead, Workloads: []string{turn}, Nemeses: []string{"disk/a-leader-hangs-cut-off"}, Time: 45 * time.Second, Seed: 1, Check: turn},
