@@ -78,7 +78,7 @@ import-instances-under-kills: build ## the main job of instances: conversations 
 jepsen-smoke: build ## six short runs of the harness under faults (under 6 min; as root, or with fewer faults)
 	bin/dormjepsen smoke --binary bin/dormoused
 
-jepsen-selftest: build ## the harness finds five planted bugs, and nothing in a sound build (under 5 min)
+jepsen-selftest: build ## the harness finds five seeded bugs, and nothing in a sound build (under 5 min)
 	bin/dormjepsen selftest
 
 jepsen-full: build ## every pair of workload, fault and size; hours, and goes on where it stopped (BUDGET=3h)

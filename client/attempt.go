@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/wire"
 )
@@ -69,7 +69,7 @@ func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
 		if k.seq != 0 {
 			r.Low = k.client.ledger.lowest()
 		}
-		if planted.Is(planted.RetryWithFreshID) {
+		if seededbug.Is(seededbug.RetryWithFreshID) {
 			r.Seq = k.client.ledger.another(r.Seq)
 		}
 		commit = &apipb.CommitRequest{Scope: commit.Scope, Request: r, Fence: commit.Fence, Ops: commit.Ops}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	apipb "dormouse/proto/api"
 )
 
@@ -185,7 +185,7 @@ func (k *call) ended() {
 
 // expired is the outcome of a call that ran out of time. mu is held.
 func (k *call) expired() *outcome {
-	if planted.Is(planted.TimeoutAsRefused) {
+	if seededbug.Is(seededbug.TimeoutAsRefused) {
 		k.undecided, k.last = false, nil
 	}
 	why := "no node could be reached"

@@ -10,7 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/wire"
 )
@@ -135,9 +135,9 @@ func (s *watching) same(ctx context.Context) (bool, error) {
 
 func (s *watching) broke(l *link, err error) error {
 	switch {
-	case planted.Is(planted.WatchSkipsOnReconnect):
+	case seededbug.Is(seededbug.WatchSkipsOnReconnect):
 		s.w.From++
-	case planted.Is(planted.WatchRepeatsOnReconnect) && s.w.From > 0:
+	case seededbug.Is(seededbug.WatchRepeatsOnReconnect) && s.w.From > 0:
 		s.w.From--
 	}
 	e := errorOf(err, false)

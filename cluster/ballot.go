@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // Where raft keeps its term and its vote in the stable store.
@@ -117,7 +117,7 @@ type authoredLogs struct {
 func (s *authoredLogs) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
 func (s *authoredLogs) StoreLogs(logs []*raft.Log) error {
-	if len(logs) == 0 || s.offered == nil || s.offered.has(logs[0]) || planted.Is(planted.UnguardedHeartbeat) {
+	if len(logs) == 0 || s.offered == nil || s.offered.has(logs[0]) || seededbug.Is(seededbug.UnguardedHeartbeat) {
 		return s.LogStore.StoreLogs(logs)
 	}
 	for _, log := range logs {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // reading is what a waiting read gets: the index it may read at, applied here.
@@ -24,10 +24,10 @@ type reading struct {
 // entry in the log, or the entry does not commit.
 func (g *Group) Barrier(ctx context.Context) (uint64, error) {
 	switch {
-	case planted.Is(planted.LeaderLocalRead) && g.IsLeader(),
-		planted.Is(planted.NewLeaderServesEarly) && g.justWon():
+	case seededbug.Is(seededbug.LeaderLocalRead) && g.IsLeader(),
+		seededbug.Is(seededbug.NewLeaderServesEarly) && g.justWon():
 		return g.machine.Applied(), nil
-	case planted.Is(planted.VerifyLeaderRead):
+	case seededbug.Is(seededbug.VerifyLeaderRead):
 		return g.verifyLeader(ctx)
 	case g.o.ReadBarrier == BarrierLog:
 		return g.entryBarrier(ctx)

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // batch is one log entry and all who wait for it.
@@ -70,7 +70,7 @@ func outcome(err error) *agent.Error {
 	case errors.Is(err, raft.ErrNotLeader),
 		errors.Is(err, raft.ErrEnqueueTimeout):
 		return agent.Errorf(agent.CodeUnavailable, "%v", err)
-	case planted.Is(planted.UnknownAsRefused):
+	case seededbug.Is(seededbug.UnknownAsRefused):
 		return agent.Errorf(agent.CodeReadOnly, "%v", err)
 	default:
 		return agent.Errorf(agent.CodeUnknown, "%v", err)

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // wallStepMax bounds how far one entry may take wall time ahead of where the
@@ -37,7 +37,7 @@ func armClock(tick uint64, wall int64, now time.Time, m *metrics) *clock {
 
 // tick is now in ticks. It may be called from anywhere.
 func (c *clock) tick(now time.Time) uint64 {
-	if planted.Is(planted.WallClockTicks) {
+	if seededbug.Is(seededbug.WallClockTicks) {
 		return c.base + uint64(max(now.UnixMilli()-c.armed.UnixMilli(), 0))
 	}
 	return c.base + uint64(max(now.Sub(c.armed), 0).Milliseconds())

@@ -17,7 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // The kinds of log store.
@@ -127,9 +127,9 @@ func (e *engines) openWAL(path string) (raft.LogStore, error) {
 		return nil, fmt.Errorf("make the log directory: %w", err)
 	}
 	switch {
-	case planted.Is(planted.NoFsync):
+	case seededbug.Is(seededbug.NoFsync):
 		return openUnsynced(path)
-	case planted.Is(planted.FsyncAfterAck):
+	case seededbug.Is(seededbug.FsyncAfterAck):
 		return openLate(path)
 	}
 	files := newWALFiles(path)
@@ -159,7 +159,7 @@ func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
 		}
 	}()
 	store, err = raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
-		Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: planted.Is(planted.NoFsync),
+		Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, NoSync: seededbug.Is(seededbug.NoFsync),
 	}})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):

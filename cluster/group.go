@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // Group is this node's part of a Raft group. Its methods may be called
@@ -141,7 +141,7 @@ func (g *Group) openRaft() error {
 		Stream: raftLayer{g.stream.raft}, Timeout: rpcMax, MaxPool: 3, Logger: g.o.Logger.Named("raft-net"),
 	})
 	guard := newGuard(unpiped{transport}, g.stores, g.logger)
-	if planted.Is(planted.AckedBeforeCommit) {
+	if seededbug.Is(seededbug.AckedBeforeCommit) {
 		guard.Transport = optimist{unpiped{transport}}
 	}
 	g.lead = &leadership{

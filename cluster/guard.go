@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // errMayNotStand answers raft when it asks for votes that it must not get.
@@ -214,7 +214,7 @@ func (g *guard) forward(rpc raft.RPC) {
 
 // SetHeartbeatHandler implements raft.Transport.
 func (g *guard) SetHeartbeatHandler(handle func(raft.RPC)) {
-	if handle == nil || planted.Is(planted.UnguardedHeartbeat) {
+	if handle == nil || seededbug.Is(seededbug.UnguardedHeartbeat) {
 		g.Transport.SetHeartbeatHandler(handle)
 		return
 	}

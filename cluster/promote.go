@@ -12,7 +12,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/pause"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 const (
@@ -179,7 +179,7 @@ func (g *Group) reconcile(ctx context.Context) {
 		case !known: // removed, by a leader that did not live to finish
 			g.finish(ctx, "remove", id, remove(id))
 			return
-		case planted.Is(planted.UnheardIsRemoved) && server.Suffrage == raft.Voter && g.unheard(row):
+		case seededbug.Is(seededbug.UnheardIsRemoved) && server.Suffrage == raft.Voter && g.unheard(row):
 			_ = g.commit(ctx, g.machine.EncodeRemoveMember(row.ID, row.Incarnation))
 			return
 		case server.Suffrage == raft.Voter && !row.WantVote:

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // How a linearizable read learns that nobody else had come to lead when it began.
@@ -96,7 +96,7 @@ func (x *readIndex) run(ctx context.Context) error {
 			continue
 		}
 		index, ok := x.round(ctx)
-		if planted.Is(planted.RoundJoinedLate) {
+		if seededbug.Is(seededbug.RoundJoinedLate) {
 			readers = append(readers, x.take()...)
 		}
 		x.answer(ctx, readers, index, ok)
@@ -169,7 +169,7 @@ func (x *readIndex) confirmed(ctx context.Context, term uint64) bool {
 	for _, s := range servers {
 		if s.Suffrage == raft.Voter {
 			voters++
-		} else if !planted.Is(planted.NonVotersConfirm) {
+		} else if !seededbug.Is(seededbug.NonVotersConfirm) {
 			continue
 		}
 		switch {
@@ -178,7 +178,7 @@ func (x *readIndex) confirmed(ctx context.Context, term uint64) bool {
 		case x.peers != nil:
 			asked++
 			x.peers.Term(string(s.Address), func(node string, in uint64, err error) {
-				answers <- err == nil && node == string(s.ID) && (in == term || planted.Is(planted.AnyTermConfirms))
+				answers <- err == nil && node == string(s.ID) && (in == term || seededbug.Is(seededbug.AnyTermConfirms))
 			})
 		}
 	}

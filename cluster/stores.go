@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/raft"
 	"golang.org/x/sync/errgroup"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // storesOptions is what openStores needs to know.
@@ -122,7 +122,7 @@ func (s *stores) stack(o storesOptions) error {
 	}
 	s.meter = &meteredLogs{LogStore: logs}
 	s.mark = newHighWater(s.meter, checked, s.newest, o.logger)
-	if err := s.mark.open(o.acceptDamage || planted.Is(planted.TailLossAccepted)); err != nil {
+	if err := s.mark.open(o.acceptDamage || seededbug.Is(seededbug.TailLossAccepted)); err != nil {
 		return err
 	}
 	if err := s.accept(o); err != nil {
@@ -148,7 +148,7 @@ func (s *stores) stack(o storesOptions) error {
 		s.disk.asked = o.reserve
 	}
 	s.logs = snapTerm{LogStore: newCachedLogs(s.authors, logCacheBytes), newest: s.newest}
-	if planted.Is(planted.NoSnapshotTerm) {
+	if seededbug.Is(seededbug.NoSnapshotTerm) {
 		s.logs = newCachedLogs(s.authors, logCacheBytes)
 	}
 	s.stable = s.ballot

@@ -17,7 +17,7 @@ import (
 	"dormouse/agent"
 	"dormouse/internal/leading"
 	"dormouse/internal/pause"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // Source is this node's state machine.
@@ -152,7 +152,7 @@ func (e *Eraser) end(ctx context.Context, one agent.Ending) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	awake := false
-	if e.o.Source.Owned(one.InstanceRef) && !planted.Is(planted.ErasedLivesOn) {
+	if e.o.Source.Owned(one.InstanceRef) && !seededbug.Is(seededbug.ErasedLivesOn) {
 		err := e.o.Instances.Stop(ctx, one.InstanceRef)
 		switch agent.CodeOf(err) {
 		case agent.CodeNotFound, agent.CodeDeleted:

@@ -5,7 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/invariant"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 	"dormouse/recall"
 )
@@ -92,7 +92,7 @@ func (b *batch) commit() error {
 	invariant.Check(b.progress.tick >= m.progress.tick && b.progress.wall >= m.progress.wall,
 		"time runs back at entry %d: tick %d after %d, wall %d after %d",
 		b.progress.index, b.progress.tick, m.progress.tick, b.progress.wall, m.progress.wall)
-	if planted.Is(planted.WatchWokenEarly) {
+	if seededbug.Is(seededbug.WatchWokenEarly) {
 		m.watches.wake(b.touched)
 		b.touched = nil
 	}
@@ -107,7 +107,7 @@ func (b *batch) commit() error {
 	}
 	warm := m.gen.warm
 	warm.begin(b.rows)
-	if planted.Is(planted.HalfACommitVisible) {
+	if seededbug.Is(seededbug.HalfACommitVisible) {
 		if err := b.rows.showCheckpoints(m.gen.engine); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (b *batch) commit() error {
 func (b *batch) mint() uint64 {
 	b.minted++
 	invariant.Check(b.minted <= mintedMax, "entry %d mints more than %d", b.progress.index, mintedMax)
-	if planted.Is(planted.MapOrder) {
+	if seededbug.Is(seededbug.MapOrder) {
 		b.minted += inMapOrder()
 	}
 	return (b.progress.index+b.mintBase)<<16 + b.minted
@@ -175,7 +175,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	if !ok {
 		return agent.Decided{}, err
 	}
-	if !planted.Is(planted.HalfACommitApplied) {
+	if !seededbug.Is(seededbug.HalfACommitApplied) {
 		b.rows.rollback(m)
 		b.changes = b.changes[:told]
 	}

@@ -6,7 +6,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/invariant"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -83,7 +83,7 @@ func (c *commit) beginHolding(name, holder string, ttl time.Duration) (agent.OpR
 	row := &logpb.ClaimRow{
 		Holder: holder, Epoch: c.mint(), TtlMs: millis(ttl), QueuedTick: old.GetQueuedTick(), ClaimedAt: c.progress.wall,
 	}
-	if planted.Is(planted.EpochReused) {
+	if seededbug.Is(seededbug.EpochReused) {
 		row.Epoch = old.GetEpoch() + 1
 	}
 	invariant.Check(row.Epoch > old.GetEpoch(), "claim %q: epoch %d follows %d", name, row.Epoch, old.GetEpoch())

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -39,7 +39,7 @@ func (c *commit) compactThread(op *agent.CompactThread) (agent.OpResult, error) 
 }
 
 func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
-	if err := c.notPinnedBelow(t, before); err != nil && !planted.Is(planted.CompactionPastPointer) {
+	if err := c.notPinnedBelow(t, before); err != nil && !seededbug.Is(seededbug.CompactionPastPointer) {
 		return err
 	}
 	forked, err := c.forksBelow(t, before)
@@ -61,7 +61,7 @@ func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
 	c.grow(0, int64(has)-int64(had))
 	floor := t.Floor
 	t.Floor, t.FloorHead = before, head
-	if planted.Is(planted.CompactionForgetsRev) {
+	if seededbug.Is(seededbug.CompactionForgetsRev) {
 		t.Rev -= before - floor
 	}
 	// The index of the ids that callers chose is by id, so to find what goes

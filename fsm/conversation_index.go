@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -91,7 +91,7 @@ func conversationGone(rows rowReader, scope string, row *logpb.ConversationRow, 
 	if expired(row.ExpiresAt, wall) {
 		return true, nil
 	}
-	if planted.Is(planted.ErasedIsRead) {
+	if seededbug.Is(seededbug.ErasedIsRead) {
 		return false, nil
 	}
 	return conversationErased(rows, scope, row)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -25,7 +25,7 @@ func sessionGone(rows rowReader, scope string, row *logpb.SessionRow, wall int64
 	if expired(row.ExpiresAt, wall) {
 		return true, nil
 	}
-	if planted.Is(planted.ErasedIsRead) {
+	if seededbug.Is(seededbug.ErasedIsRead) {
 		return false, nil
 	}
 	raw, err := rows.get(idKey(kindErasing, scope, row.Agent))

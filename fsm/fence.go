@@ -2,14 +2,14 @@ package fsm
 
 import (
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
 // fenced refuses a commit whose fence names another holding than the one that
 // stands as of this entry.
 func (b *batch) fenced(scope string, fence *logpb.Fence) error {
-	if fence == nil || planted.Is(planted.NoFenceCheck) || planted.Is(planted.FenceCheckedEarly) {
+	if fence == nil || seededbug.Is(seededbug.NoFenceCheck) || seededbug.Is(seededbug.FenceCheckedEarly) {
 		return nil
 	}
 	if err := agent.ValidID("fence.claim", fence.Claim); err != nil {

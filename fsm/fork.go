@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -25,7 +25,7 @@ func (c *commit) forkThread(op *agent.ForkThread) (agent.OpResult, error) {
 		return nil, err
 	}
 	at := t.Rev
-	if op.AtRev != nil && !planted.Is(planted.ForkIgnoresRev) {
+	if op.AtRev != nil && !seededbug.Is(seededbug.ForkIgnoresRev) {
 		at = *op.AtRev
 	}
 	fork, err := c.fork(t, op.NewThread, at)

@@ -3,7 +3,7 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/internal/invariant"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -153,7 +153,7 @@ func (m *moving) store(p agent.Partition, kind agent.PlacementEventKind, from, t
 // one that stands. Its owner's lease stands too: see placed.
 func (b *batch) fencedPartition(n int, epoch uint64) error {
 	now := b.placed.partition(n)
-	if epoch != 0 && now.Epoch == epoch || planted.Is(planted.NoPartitionFence) {
+	if epoch != 0 && now.Epoch == epoch || seededbug.Is(seededbug.NoPartitionFence) {
 		return nil
 	}
 	e := agent.Errorf(agent.CodeFenced, "epoch %d of partition %d has ended: node %q owns it now, at epoch %d", epoch, n, now.Owner, now.Epoch)

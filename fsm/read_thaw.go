@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -34,7 +34,7 @@ func (r reader) thaw(q *agent.Thaw) (agent.Found, error) {
 	if err := pointsTo(p, j); err != nil {
 		return nil, err
 	}
-	if planted.Is(planted.ThawPastPointer) {
+	if seededbug.Is(seededbug.ThawPastPointer) {
 		now := *p
 		now.Rev, p = j.meta.Rev, &now
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -18,7 +18,7 @@ import (
 // What a client's row promises: requests below low are settled and forgotten,
 // none above max has been answered, and max - low < RequestWindowMax.
 func (b *batch) request(p *logpb.Commit) (agent.Decided, error) {
-	if p.Client == "" || planted.Is(planted.NoDedupe) {
+	if p.Client == "" || seededbug.Is(seededbug.NoDedupe) {
 		return b.decide(p)
 	}
 	if refusal := validRequest(p); refusal != nil {

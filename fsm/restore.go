@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -139,7 +139,7 @@ func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generati
 	if err != nil {
 		return nil, err
 	}
-	if planted.Is(planted.DedupeLostInSnapshot) || planted.Is(planted.SnapshotRunsAhead) {
+	if seededbug.Is(seededbug.DedupeLostInSnapshot) || seededbug.Is(seededbug.SnapshotRunsAhead) {
 		if err := spoil(g.engine, header); err != nil {
 			return nil, err
 		}

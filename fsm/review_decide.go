@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -49,7 +49,7 @@ func (c *commit) mayDecide(op *agent.DecideReview, row *logpb.ReviewRow) error {
 	case row.Status == string(agent.ReviewExpired), pending(row) && expired(row.ExpiresAt, c.progress.wall):
 		e = agent.Errorf(agent.CodeApprovalExpired, "review %q expired at %d, now it is %d", op.Review, row.ExpiresAt, c.progress.wall)
 		e.ExpiresAt = row.ExpiresAt
-	case !pending(row) && !planted.Is(planted.ReviewDecidedTwice):
+	case !pending(row) && !seededbug.Is(seededbug.ReviewDecidedTwice):
 		e.Holder = row.DecidedBy
 	case op.InterruptID != "" && op.InterruptID != row.Interrupt:
 		e = agent.Errorf(agent.CodeApprovalMismatch, "review %q is of interrupt %q, not of %q", op.Review, row.Interrupt, op.InterruptID)

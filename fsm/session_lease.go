@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -42,7 +42,7 @@ func validOwner(owner string, ttl time.Duration) error {
 // session's and stand. It is judged before all else that the caller says.
 func (c *commit) underLease(s *session, lease, owner string) (*logpb.ClaimRow, error) {
 	held := s.row.Lease
-	if held == nil || (held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner) && !planted.Is(planted.StaleLeaseActs) {
+	if held == nil || (held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner) && !seededbug.Is(seededbug.StaleLeaseActs) {
 		return nil, c.leaseRefusal(s, agent.CodeStaleSessionLease, "is not leased to %q as %q", owner, lease)
 	}
 	row, err := c.claim(c.scope, agent.SessionClaim(s.id))

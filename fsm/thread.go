@@ -7,7 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/invariant"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -102,7 +102,7 @@ func (c *commit) appended(t *logpb.ThreadMeta, stamps []agent.EntryStamp) (agent
 // threadMatches holds an append to what its caller expects. A missing thread
 // is at rev 0.
 func threadMatches(op *agent.AppendThread, t *logpb.ThreadMeta) error {
-	if planted.Is(planted.RevCheckedEarly) { // store has, before it proposed
+	if seededbug.Is(seededbug.RevCheckedEarly) { // store has, before it proposed
 		return nil
 	}
 	if op.ExpectedRev != nil && *op.ExpectedRev != t.GetRev() {
@@ -151,7 +151,7 @@ func (c *commit) extend(t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([
 	copy(head[:], t.Head)
 	bytes := t.Bytes
 	for i, draft := range drafts {
-		if draft.ID != "" && !planted.Is(planted.DuplicateEntryIDs) {
+		if draft.ID != "" && !seededbug.Is(seededbug.DuplicateEntryIDs) {
 			stamp, found, err := c.duplicate(t, draft, skip)
 			if err != nil {
 				return nil, err

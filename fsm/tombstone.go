@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -58,12 +58,12 @@ func (c *commit) enterRow(row, id string, want, current uint64) error {
 	if err != nil {
 		return err
 	}
-	if stone != nil && stone.SealedUntil > c.progress.wall && !planted.Is(planted.SealIgnored) {
+	if stone != nil && stone.SealedUntil > c.progress.wall && !seededbug.Is(seededbug.SealIgnored) {
 		e := agent.Errorf(agent.CodeDeleted, "%q is deleted, and sealed until %d", id, stone.SealedUntil)
 		e.Incarnation = stone.Incarnation
 		return e
 	}
-	if want != 0 && !planted.Is(planted.LateWriteResurrects) {
+	if want != 0 && !seededbug.Is(seededbug.LateWriteResurrects) {
 		return deletedRefusal(id, want, stone.GetIncarnation())
 	}
 	if stone != nil {

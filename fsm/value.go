@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -124,7 +124,7 @@ func (c *commit) valueMatches(key string, old *logpb.ValueRow, revision *uint64,
 // revisionMatches compares with if_revision: 0 means "must not exist", which
 // is what a stored revision of 0 says.
 func revisionMatches(key string, want *uint64, stored uint64) error {
-	if planted.Is(planted.RevisionCheckedEarly) { // store has, before it proposed
+	if seededbug.Is(seededbug.RevisionCheckedEarly) { // store has, before it proposed
 		return nil
 	}
 	if want != nil && *want != stored {

@@ -9,7 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/pause"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // Waits between attempts to settle a commit.
@@ -117,7 +117,7 @@ func (h *Host) lookUp(i *instance, s agent.Signal) (request agent.Request, known
 	if s.Request.Client == "" {
 		return agent.Request{}, nil, nil
 	}
-	if planted.Is(planted.SignalHandledTwice) {
+	if seededbug.Is(seededbug.SignalHandledTwice) {
 		return h.request(i), nil, nil
 	}
 	if known, err = i.recall(s); known != nil || err != nil {

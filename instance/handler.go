@@ -9,7 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/clip"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // Handler handles an instance's signals, one at a time. It says what it wants
@@ -136,7 +136,7 @@ func (h *Host) enliven(ctx context.Context, i *instance, manager agent.Manager, 
 // unlive has the instance's Handler made anew: its turn was not applied. One
 // that is away is made anew for each turn.
 func (h *Host) unlive(i *instance) {
-	if planted.Is(planted.UnappliedTurnStays) {
+	if seededbug.Is(seededbug.UnappliedTurnStays) {
 		return
 	}
 	if r := i.body.rare; r != nil {

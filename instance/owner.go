@@ -7,7 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/pause"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // drainRetryMS is when to come back to a partition that drains.
@@ -27,7 +27,7 @@ func (h *Host) owns(n int) (agent.Partition, error) {
 
 // leaseLeft is how long this node's lease still stands.
 func (h *Host) leaseLeft() time.Duration {
-	if planted.Is(planted.LapsedLeaseAnswers) {
+	if seededbug.Is(seededbug.LapsedLeaseAnswers) {
 		return time.Hour
 	}
 	return time.Until(h.o.Ground.LeaseUntil())

@@ -22,7 +22,7 @@ type Options struct {
 	Program   []string          // the command of programs that take part as hosts; nil means this one's own, as dormjepsen has it
 	Processes int               // of each workload; 0 means 12
 	Loopback  bool              // no network of its own, even where there could be one: fewer faults
-	Bug       string            // the planted bug to run with; a Binary that is named must be built with -tags seeded
+	Bug       string            // the seeded bug to run with; a Binary that is named must be built with -tags seeded
 	Target    *Target           // a cluster that somebody else started, in place of one of its own; nil means not
 	Progress  func(line string) // told what goes on, from any goroutine; nil means nobody
 }

@@ -96,8 +96,8 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 // nodesDir holds what the nodes keep, in the run's directory.
 const nodesDir = "nodes"
 
-// bugVariable names the planted bug to a binary that was built for it.
-const bugVariable = "DORMOUSE_PLANTED_BUG"
+// bugVariable names the seeded bug to a binary that was built for it.
+const bugVariable = "DORMOUSE_SEEDED_BUG"
 
 // settings are those of all nodes. Their logs are cut early and keep little, so
 // that faults meet snapshots, and a node that was away is sent one. Their leases

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // crowdsMax is how many crowds a bug may outlive: one of 24 instances finds the
@@ -16,7 +16,7 @@ const (
 	crowdsSound = 4
 )
 
-// The crowd is not blind: bugs that are planted in the product are found by it,
+// The crowd is not blind: bugs that are seeded in the product are found by it,
 // and it complains of nothing where there is none.
 //
 // What only the fence of a partition stands against is not among them, since a
@@ -31,11 +31,11 @@ const (
 // and with it all that earlier owners could write, so its own state is never
 // stale of an instance. EpochReused: it is of claims, and partitions have epochs
 // of their own.
-func TestACrowdFindsPlantedBugsSim(t *testing.T) {
-	for _, bug := range []planted.Bug{planted.SignalHandledTwice, planted.NoDedupe, ""} {
+func TestACrowdFindsSeededBugsSim(t *testing.T) {
+	for _, bug := range []seededbug.Bug{seededbug.SignalHandledTwice, seededbug.NoDedupe, ""} {
 		t.Run(string(bug), func(t *testing.T) {
-			planted.Plant(bug)
-			defer planted.Plant("")
+			seededbug.Seed(bug)
+			defer seededbug.Seed("")
 			crowds, found := 0, []string(nil)
 			most := crowdsMax
 			if bug == "" {
@@ -55,10 +55,10 @@ func TestACrowdFindsPlantedBugsSim(t *testing.T) {
 // A lookup, and whatever else an owner can answer from memory, finds an owner that
 // goes on after its lease has lapsed, each time; a sound one is not blamed.
 func TestGuessesOfALapsedOwnerAreFoundSim(t *testing.T) {
-	for _, bug := range []planted.Bug{planted.LapsedLeaseAnswers, ""} {
+	for _, bug := range []seededbug.Bug{seededbug.LapsedLeaseAnswers, ""} {
 		t.Run(string(bug), func(t *testing.T) {
-			planted.Plant(bug)
-			defer planted.Plant("")
+			seededbug.Seed(bug)
+			defer seededbug.Seed("")
 			var found []string
 			synctest.Test(t, func(t *testing.T) { found = guesses(t) })
 			t.Logf("%q", found)

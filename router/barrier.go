@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // roundTimeout bounds one question to the leader. Its answer rides a batch, so
@@ -108,7 +108,7 @@ func (s *rounds) run() {
 	for {
 		s.mu.Lock()
 		sent := s.next
-		if !planted.Is(planted.BarrierJoinsSentRound) {
+		if !seededbug.Is(seededbug.BarrierJoinsSentRound) {
 			s.next = nil
 		}
 		if sent == nil {
@@ -118,7 +118,7 @@ func (s *rounds) run() {
 		}
 		s.mu.Unlock()
 		sent.index, sent.err = s.ask()
-		if planted.Is(planted.BarrierJoinsSentRound) {
+		if seededbug.Is(seededbug.BarrierJoinsSentRound) {
 			s.mu.Lock()
 			s.next = nil
 			s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // Bounds of the router's patience and memory.
@@ -115,8 +115,8 @@ func (r *Router) Read(ctx context.Context, reads agent.Reads) (agent.Answers, er
 	var index uint64
 	switch {
 	case reads.Stale:
-	case planted.Is(planted.FollowerLocalRead) && !r.group.IsLeader():
-	case planted.Is(planted.StaleThaw) && thaws(reads):
+	case seededbug.Is(seededbug.FollowerLocalRead) && !r.group.IsLeader():
+	case seededbug.Is(seededbug.StaleThaw) && thaws(reads):
 	default:
 		var err error
 		if index, err = r.Barrier(ctx); err != nil {

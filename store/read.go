@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // Read implements agent.Service: linearizable where the group leads, stale
@@ -87,7 +87,7 @@ func (s *Store) answer(scope string, reads []agent.Read, hasty bool) (answers ag
 // await waits until this node has applied index. A read that runs out of time
 // has no answer at all: unavailable.
 func (s *Store) await(ctx context.Context, index uint64) error {
-	if index <= s.o.Machine.Applied() || planted.Is(planted.ReadDoesNotWait) {
+	if index <= s.o.Machine.Applied() || seededbug.Is(seededbug.ReadDoesNotWait) {
 		return nil
 	}
 	if err := s.o.Machine.WaitApplied(ctx, index); err != nil {

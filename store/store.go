@@ -13,7 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // Proposer is what a store needs of its Raft group.
@@ -97,7 +97,7 @@ func (s *Store) encode(c *agent.Commit) ([]byte, error) {
 	if err := s.known(c); err != nil {
 		return nil, err
 	}
-	if planted.Enabled {
+	if seededbug.Enabled {
 		if err := s.decideEarly(c); err != nil {
 			return nil, err
 		}

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // watchPage bounds how many entries a watch reads at once.
@@ -86,7 +86,7 @@ type tail struct {
 // page yields what there is from next on, and says whether to go on watching.
 func (t *tail) page(yield func(agent.Event, error) bool) bool {
 	for {
-		if planted.Is(planted.WatchFollowsNewLife) {
+		if seededbug.Is(seededbug.WatchFollowsNewLife) {
 			t.incarnation = 0
 		}
 		view := t.store.o.Machine.View()
@@ -96,7 +96,7 @@ func (t *tail) page(yield func(agent.Event, error) bool) bool {
 		case err != nil:
 			yield(agent.Event{}, err)
 			return false
-		case !page.Exists && planted.Is(planted.WatchFollowsNewLife):
+		case !page.Exists && seededbug.Is(seededbug.WatchFollowsNewLife):
 			return true
 		case !page.Exists && t.incarnation == 0:
 			yield(agent.Event{}, agent.Errorf(agent.CodeNotFound, "there is no thread %s to watch", t.watch.Thread))

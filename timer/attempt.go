@@ -7,7 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/clip"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // How long what an attempt asks of others may take.
@@ -84,7 +84,7 @@ func undone(err error) bool {
 func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer) error {
 	call, cancel := context.WithTimeout(ctx, agent.SignalTimeoutMax+signalSlack)
 	defer cancel()
-	if planted.Is(planted.TimerAckedEarly) {
+	if seededbug.Is(seededbug.TimerAckedEarly) {
 		if err := w.commit(ctx, d.Scope, ack); err != nil {
 			return err
 		}

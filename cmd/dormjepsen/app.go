@@ -21,7 +21,7 @@ type app struct {
 	terminal       bool // stderr is one: progress may be drawn
 	run            func(context.Context, jepsen.Options) (*report.Run, error)
 	runCover       func(context.Context, jepsen.CoverOptions) ([]jepsen.CoverDone, error)
-	seeded         func(context.Context, seeded.Options, []seeded.Trial) ([]seeded.Result, error) // looks for planted bugs
+	seeded         func(context.Context, seeded.Options, []seeded.Trial) ([]seeded.Result, error) // looks for seeded bugs
 	sound          func(context.Context, seeded.Options, seeded.Trial) (seeded.Result, error)     // and where there is none
 
 	output string

@@ -71,7 +71,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringVar(&f.dir, "dir", "", "directory for the run's files, to be made (default "+runsDir+"/TIME-run)")
 	flags.StringVar(&f.binary, "binary", "", "dormoused to run; built from this checkout where none is given")
 	flags.StringVar(&f.network, "network", networkAuto, "auto: one of our own where the machine allows it; loopback: fewer faults, no root")
-	flags.StringVar(&f.bug, "bug", "", "planted bug to run with (see selftest)")
+	flags.StringVar(&f.bug, "bug", "", "seeded bug to run with (see selftest)")
 	flags.StringVar(&f.endpoints, "endpoints", "", "gRPC addresses of a cluster that stands, comma-separated, in place of one of our own")
 	flags.StringVar(&f.hookFault, "hook-fault", "", "with --endpoints: shell command that does harm")
 	flags.StringVar(&f.hookHeal, "hook-heal", "", "with --endpoints: shell command that undoes it")

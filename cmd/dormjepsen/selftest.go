@@ -31,8 +31,8 @@ type trialDocument struct {
 func (a *app) selftestCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use: "selftest [BUG…]", Short: "Plant bugs and expect the harness to find them, and nothing in a sound build",
-		Long: "selftest builds dormoused with planted bugs, and expects each to be found by the run that package jepsen/seeded has for it. Then it builds one that\n" +
+		Use: "selftest [BUG…]", Short: "Seed bugs and expect the harness to find them, and nothing in a sound build",
+		Long: "selftest builds dormoused with seeded bugs, and expects each to be found by the run that package jepsen/seeded has for it. Then it builds one that\n" +
 			"cannot have any, in which nothing must be found. Without names it takes five bugs, for every change: at most 5 minutes on two cores.\n" +
 			"A bug that is not found is a broken promise, the harness's own.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/seeded"
 )
@@ -41,10 +41,10 @@ func TestASelfTestFindsEveryBugAndNothingElse(t *testing.T) {
 				return seeded.Result{Trial: s, Verdict: test.sound}, nil
 			},
 		}
-		if code := a.main(t.Context(), []string{"selftest", string(planted.MapOrder)}); code != test.want {
+		if code := a.main(t.Context(), []string{"selftest", string(seededbug.MapOrder)}); code != test.want {
 			t.Errorf("%s: exit %d: %s%s", test.name, code, out.String(), errs.String())
 		}
-		for _, want := range []string{string(planted.MapOrder), "(none)"} {
+		for _, want := range []string{string(seededbug.MapOrder), "(none)"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: no %s in %s", test.name, want, out.String())
 			}

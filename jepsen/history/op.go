@@ -88,7 +88,7 @@ type Header struct {
 	Run       string          `json:"run"`           // in the names of the scopes that it called
 	Command   string          `json:"command"`       // repeats the run
 	Build     string          `json:"build"`         // version of dormoused
-	Bug       string          `json:"bug,omitempty"` // planted, where one is
+	Bug       string          `json:"bug,omitempty"` // the seeded one, if there is one
 	Plan      json.RawMessage `json:"plan,omitempty"`
 }
 

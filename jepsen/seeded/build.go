@@ -8,7 +8,7 @@ import (
 	"os/exec"
 
 	"dormouse/internal/modpath"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // build makes dormoused with a tag, or none.
@@ -26,9 +26,9 @@ func bare(binary string) error {
 	if err != nil {
 		return fmt.Errorf("seeded: %w", err)
 	}
-	for _, name := range append(names(), planted.Variable) {
+	for _, name := range append(names(), seededbug.Variable) {
 		if bytes.Contains(program, []byte(name)) {
-			return fmt.Errorf("seeded: %q is in a dormoused without the tag seeded: a planted bug is not guarded by planted.Is alone", name)
+			return fmt.Errorf("seeded: %q is in a dormoused without the tag seeded: a seeded bug is not guarded by seededbug.Is alone", name)
 		}
 	}
 	return nil
@@ -36,7 +36,7 @@ func bare(binary string) error {
 
 func names() []string {
 	var names []string
-	for _, b := range planted.All() {
+	for _, b := range seededbug.All() {
 		names = append(names, string(b))
 	}
 	return names

@@ -1,8 +1,8 @@
-// Package seeded proves that the harness finds bugs: it plants one after the other
+// Package seeded proves that the harness finds bugs: it seeds one after the other
 // and expects each to be found, by a named workload and nemesis, within a
 // minute. A build without a bug must pass the same.
 //
-// The bugs themselves are in package internal/planted, and stand in the product
+// The bugs themselves are in package internal/seededbug, and stand in the product
 // at the places that they break. To see one caught:
 //
 //	go test -tags seeded -v -run TestBugs/no-dedupe ./jepsen/seeded

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	"dormouse/jepsen"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -77,13 +77,13 @@ func RunSound(ctx context.Context, o Options, s Trial) (Result, error) {
 // look makes one run.
 func (o Options) look(ctx context.Context, s Trial) Result {
 	out := Result{Trial: s, Verdict: check.Unknown}
-	if s.Client && !planted.Enabled {
+	if s.Client && !seededbug.Enabled {
 		out.Err = errors.New("it is the client's own: build the harness with -tags seeded")
 		return out
 	}
 	if s.Client {
-		planted.Plant(s.Bug)
-		defer planted.Plant("")
+		seededbug.Seed(s.Bug)
+		defer seededbug.Seed("")
 	}
 	out.Dir = fresh(filepath.Join(o.Dir, s.name()))
 	binary := o.Binary

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/seeded"
 	"dormouse/jepsen/workload/catalog"
@@ -17,9 +17,9 @@ func TestTheZooNamesWhatThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[planted.Bug]bool{}
+	seen := map[seededbug.Bug]bool{}
 	for _, s := range all {
-		if seen[s.Bug] || planted.About(s.Bug) == "" {
+		if seen[s.Bug] || seededbug.About(s.Bug) == "" {
 			t.Errorf("%q is no bug, or is there twice", s.Bug)
 		}
 		seen[s.Bug] = true
@@ -43,11 +43,11 @@ func TestTheZooNamesWhatThereIs(t *testing.T) {
 }
 
 func TestUnknownBugsListTheKnownOnes(t *testing.T) {
-	if _, err := seeded.Trials("no-such-bug"); err == nil || !strings.Contains(err.Error(), string(planted.MapOrder)) {
+	if _, err := seeded.Trials("no-such-bug"); err == nil || !strings.Contains(err.Error(), string(seededbug.MapOrder)) {
 		t.Errorf("%v", err)
 	}
-	one, err := seeded.Trials(string(planted.MapOrder))
-	if err != nil || len(one) != 1 || one[0].Bug != planted.MapOrder {
+	one, err := seeded.Trials(string(seededbug.MapOrder))
+	if err != nil || len(one) != 1 || one[0].Bug != seededbug.MapOrder {
 		t.Errorf("%v, %v", one, err)
 	}
 }
@@ -55,10 +55,10 @@ func TestUnknownBugsListTheKnownOnes(t *testing.T) {
 func TestProgressNamesTheBug(t *testing.T) {
 	var told []string
 	o := seeded.Options{Progress: func(line string) { told = append(told, line) }}
-	for _, s := range []seeded.Trial{{Bug: planted.MapOrder}, {}} {
+	for _, s := range []seeded.Trial{{Bug: seededbug.MapOrder}, {}} {
 		seeded.Named(o, s)("judging")
 	}
-	if want := []string{string(planted.MapOrder) + "  judging", "sound  judging"}; !slices.Equal(told, want) {
+	if want := []string{string(seededbug.MapOrder) + "  judging", "sound  judging"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 }

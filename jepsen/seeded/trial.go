@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
-// Trial is a planted bug, and the run that finds it.
+// Trial is a seeded bug, and the run that finds it.
 type Trial struct {
-	Bug       planted.Bug
+	Bug       seededbug.Bug
 	Workloads []string
 	Nemeses   []string // empty means none
 	Nodes     int      // 0 means 3

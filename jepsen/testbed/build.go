@@ -12,9 +12,9 @@ import (
 	"dormouse/jepsen/testbed/clock"
 )
 
-// plantedBug is the variable that names a planted bug. Only a build with the
+// seededBug is the variable that names a seeded bug. Only a build with the
 // tag seeded knows them.
-const plantedBug = "DORMOUSE_PLANTED_BUG"
+const seededBug = "DORMOUSE_SEEDED_BUG"
 
 // build gives the path of the daemon: the one that was asked for, or one built
 // from this module.
@@ -31,7 +31,7 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 	}
 	out := filepath.Join(b.options.Dir, "bin", "dormoused")
 	var tags []string
-	if b.options.Env[plantedBug] != "" {
+	if b.options.Env[seededBug] != "" {
 		tags = append(tags, "seeded")
 	}
 	b.options.Logf("building dormoused")

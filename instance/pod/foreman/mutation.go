@@ -10,7 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/instance/pod"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // mutate stores a new topology, and what is to be done for it.
@@ -149,7 +149,7 @@ func (w *work) hand(step uint64, byTimer, ended bool) error {
 
 // arm sets the timer that takes a step where nobody asks for it.
 func (w *work) arm(step uint64, at time.Time) error {
-	if planted.Is(planted.MutationNotResumed) {
+	if seededbug.Is(seededbug.MutationNotResumed) {
 		return nil
 	}
 	data, err := json.Marshal(pod.Step{MutationID: w.slot.Mutation.ID, Step: step})

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"dormouse/agent"
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
-// What planted bugs need beyond a line. Nothing here is in a program without
+// What seeded bugs need beyond a line. Nothing here is in a program without
 // the build tag seeded.
 
 // decideEarly decides by this node's state as it is now what only the log may
@@ -16,7 +16,7 @@ func (s *Store) decideEarly(c *agent.Commit) error {
 	view := s.o.Machine.View()
 	defer view.Close()
 	now := func(r agent.Read) agent.Answer { return view.Answer(c.Scope, r) }
-	if f := c.Fence; f != nil && planted.Is(planted.FenceCheckedEarly) {
+	if f := c.Fence; f != nil && seededbug.Is(seededbug.FenceCheckedEarly) {
 		held, ok := now(&agent.GetClaim{Claim: f.Claim}).Found.(*agent.Claim)
 		if !ok || held.Epoch != f.Epoch {
 			return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Detail: "decided early"}
@@ -30,7 +30,7 @@ func (s *Store) decideEarly(c *agent.Commit) error {
 			if t, ok := now(&agent.GetThread{Thread: op.Thread}).Found.(*agent.Thread); ok {
 				rev = t.Rev
 			}
-			if want := op.ExpectedRev; planted.Is(planted.RevCheckedEarly) && want != nil && *want != rev {
+			if want := op.ExpectedRev; seededbug.Is(seededbug.RevCheckedEarly) && want != nil && *want != rev {
 				return &agent.Error{Code: agent.CodeConflict, Op: i, Rev: rev, Final: true, Detail: "decided early"}
 			}
 		case *agent.PutCheckpoint:
@@ -38,12 +38,12 @@ func (s *Store) decideEarly(c *agent.Commit) error {
 			if found, ok := now(&agent.GetCheckpoint{Key: op.Key}).Found.(*agent.Checkpoint); ok {
 				revision = found.Revision
 			}
-			if want := op.IfRevision; planted.Is(planted.RevisionCheckedEarly) && want != nil && *want != revision {
+			if want := op.IfRevision; seededbug.Is(seededbug.RevisionCheckedEarly) && want != nil && *want != revision {
 				return &agent.Error{Code: agent.CodeRevisionMismatch, Op: i, Revision: revision, Final: true, Detail: "decided early"}
 			}
 		case *agent.PatchCheckpoint:
 			found, ok := now(&agent.GetCheckpoint{Key: op.Key}).Found.(*agent.Checkpoint)
-			if !ok || !planted.Is(planted.PatchedEarly) {
+			if !ok || !seededbug.Is(seededbug.PatchedEarly) {
 				continue
 			}
 			state, err := agent.MergePatch(found.State, op.Patch)

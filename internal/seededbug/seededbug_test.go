@@ -1,4 +1,4 @@
-package planted_test
+package seededbug_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 )
 
 // backwards is the marker in guarded, which this file must not hold as it is.
@@ -15,7 +15,7 @@ const backwards = "tnesba si taht hcnarb eht ni dnats ylno I" //nolint:misspell 
 
 //go:noinline
 func guarded() string {
-	if planted.Is(planted.SealIgnored) {
+	if seededbug.Is(seededbug.SealIgnored) {
 		return "I only stand in the branch that is absent"
 	}
 	return ""
@@ -34,28 +34,28 @@ func TestWithoutTheTagAGuardedBranchIsNotInTheProgram(t *testing.T) {
 	}
 	marker := []byte(backwards)
 	slices.Reverse(marker)
-	if there := bytes.Contains(program, marker); there != planted.Enabled {
-		t.Errorf("the branch is in the program: %t, want %t", there, planted.Enabled)
+	if there := bytes.Contains(program, marker); there != seededbug.Enabled {
+		t.Errorf("the branch is in the program: %t, want %t", there, seededbug.Enabled)
 	}
-	if guarded() != "" && os.Getenv(planted.Variable) != string(planted.SealIgnored) {
-		t.Error("a bug is planted that nobody asked for")
+	if guarded() != "" && os.Getenv(seededbug.Variable) != string(seededbug.SealIgnored) {
+		t.Error("a bug is seeded that nobody asked for")
 	}
 }
 
-func TestOnlyKnownBugsArePlanted(t *testing.T) {
-	for _, b := range planted.All() {
-		if got, err := planted.Parse(string(b)); got != b || err != nil {
+func TestOnlyKnownBugsAreSeeded(t *testing.T) {
+	for _, b := range seededbug.All() {
+		if got, err := seededbug.Parse(string(b)); got != b || err != nil {
 			t.Errorf("%s: %q, %v", b, got, err)
 		}
-		if planted.About(b) == "" {
+		if seededbug.About(b) == "" {
 			t.Errorf("nothing says what %s does", b)
 		}
 	}
-	if b, err := planted.Parse(""); b != "" || err != nil {
+	if b, err := seededbug.Parse(""); b != "" || err != nil {
 		t.Errorf("no name: %q, %v", b, err)
 	}
-	_, err := planted.Parse("no-such-bug")
-	if err == nil || !strings.Contains(err.Error(), string(planted.NoDedupe)) {
+	_, err := seededbug.Parse("no-such-bug")
+	if err == nil || !strings.Contains(err.Error(), string(seededbug.NoDedupe)) {
 		t.Errorf("an unknown name: %v, which lists none of the known ones", err)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build seeded
 
-package planted
+package seededbug
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Enabled tells whether this build can have a bug planted.
+// Enabled tells whether this build can have a bug seeded.
 const Enabled = true
 
 var present = func() *atomic.Pointer[Bug] {
@@ -28,9 +28,9 @@ func choose() Bug {
 	return b
 }
 
-// Is tells whether b is planted.
+// Is tells whether b is seeded.
 func Is(b Bug) bool { return b == *present.Load() && b != "" }
 
-// Plant plants b in this process, in place of the one that is there; "" is
+// Seed seeds b in this process, in place of the one that is there; "" is
 // none.
-func Plant(b Bug) { present.Store(&b) }
+func Seed(b Bug) { present.Store(&b) }

@@ -1,15 +1,15 @@
 package fsm
 
 import (
-	"dormouse/internal/planted"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
 
-// What planted bugs need beyond a line. Nothing here is in a program without
+// What seeded bugs need beyond a line. Nothing here is in a program without
 // the build tag seeded.
 
-// inMapOrder is 0 or 1, by the order of a map: what planted.MapOrder lets into
+// inMapOrder is 0 or 1, by the order of a map: what seededbug.MapOrder lets into
 // the state.
 func inMapOrder() uint64 {
 	for n := range map[uint64]bool{0: true, 1: true} {
@@ -19,7 +19,7 @@ func inMapOrder() uint64 {
 }
 
 // showCheckpoints writes the entry's checkpoints ahead of all else, for
-// planted.HalfACommitVisible.
+// seededbug.HalfACommitVisible.
 func (o *overlay) showCheckpoints(engine *storage.Engine) error {
 	early := engine.NewBatch()
 	defer early.Close()
@@ -32,11 +32,11 @@ func (o *overlay) showCheckpoints(engine *storage.Engine) error {
 }
 
 // spoil makes an engine what its snapshot would be, had that been made wrong:
-// for planted.DedupeLostInSnapshot and planted.SnapshotRunsAhead.
+// for seededbug.DedupeLostInSnapshot and seededbug.SnapshotRunsAhead.
 func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {
 	b := engine.NewBatch()
 	defer b.Close()
-	if planted.Is(planted.DedupeLostInSnapshot) {
+	if seededbug.Is(seededbug.DedupeLostInSnapshot) {
 		for _, kind := range []string{kindClient, kindAnswers} {
 			b.DeleteRange([]byte(kind), []byte(after(kind)))
 		}

@@ -1,15 +1,15 @@
-// Package planted plants known bugs in the product, to prove that the harness
+// Package seededbug seeds known bugs in the product, to prove that the harness
 // finds them. Each is a guarded line at the very place where the right rule
 // stands:
 //
-//	if planted.Is(planted.SealIgnored) { … }
+//	if seededbug.Is(seededbug.SealIgnored) { … }
 //
 // Only a build with the tag "seeded" can have one, and then the one that the
-// environment variable DORMOUSE_PLANTED_BUG names. Everywhere else Is is a
+// environment variable DORMOUSE_SEEDED_BUG names. Everywhere else Is is a
 // constant false, so that the guarded lines are not in the program at all.
 //
 // What finds each bug, and how fast, is in package jepsen/seeded.
-package planted
+package seededbug
 
 import (
 	"fmt"
@@ -18,11 +18,11 @@ import (
 	"strings"
 )
 
-// Bug is a planted bug, by the name that the environment gives it.
+// Bug is a seeded bug, by the name that the environment gives it.
 type Bug string
 
 // Variable is the environment variable that names the bug.
-const Variable = "DORMOUSE_PLANTED_BUG"
+const Variable = "DORMOUSE_SEEDED_BUG"
 
 // Reads that may be older than what was acknowledged before they began.
 const (
@@ -191,5 +191,5 @@ func Parse(name string) (Bug, error) {
 	for _, known := range All() {
 		names = append(names, string(known))
 	}
-	return "", fmt.Errorf("there is no bug %q to plant; there are %s", name, strings.Join(names, ", "))
+	return "", fmt.Errorf("there is no bug %q to seed; there are %s", name, strings.Join(names, ", "))
 }

@@ -15,7 +15,7 @@ import (
 	"dormouse/agent"
 )
 
-// What planted bugs need beyond a line. Nothing here is in a program without
+// What seeded bugs need beyond a line. Nothing here is in a program without
 // the build tag seeded.
 
 // justWon tells whether this node has won an election and has not applied all
