@@ -9,12 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 	"dormouse/internal/strictjson"
 )
 
-// document is the handler that is built in: a state and a thread, which signals
+// handleDocument is the handler that is built in: a state and a thread, which signals
 // patch and append to. What they hold that is wrong is invalid.
-func document(t *Turn) error {
+func handleDocument(t *Turn) error {
 	var err error
 	state := false
 	switch t.Type() {
@@ -45,10 +46,10 @@ func document(t *Turn) error {
 // documentTurn does what the signals append and turn ask for.
 func documentTurn(t *Turn) error {
 	var want struct {
-		Entries drafts         `json:"entries"`
-		Patch   jsontext.Value `json:"patch"`
-		Timers  jsontext.Value `json:"timers"`
-		Cron    jsontext.Value `json:"cron"`
+		Entries document.Drafts `json:"entries"`
+		Patch   jsontext.Value  `json:"patch"`
+		Timers  jsontext.Value  `json:"timers"`
+		Cron    jsontext.Value  `json:"cron"`
 	}
 	if err := read(t.Data(), "data", &want); err != nil {
 		return err
@@ -61,9 +62,7 @@ func documentTurn(t *Turn) error {
 			return agent.Invalid("data", "append takes entries alone: send %s", agent.SignalTurn)
 		}
 	}
-	for _, d := range want.Entries {
-		t.Append(agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)})
-	}
+	t.Append(want.Entries.ToAgent()...)
 	if err := t.setTimers(want.Timers); err != nil {
 		return err
 	}
@@ -79,28 +78,6 @@ func documentTurn(t *Turn) error {
 }
 
 func isSet(raw jsontext.Value) bool { return len(raw) > 0 && string(raw) != "null" }
-
-// draft is an entry as a signal writes it.
-type draft struct {
-	ID      string         `json:"id"`
-	At      *int64         `json:"at"`
-	Kind    string         `json:"kind"`
-	Payload jsontext.Value `json:"payload"`
-	Refs    jsontext.Value `json:"refs"`
-	Seq     *uint64        `json:"seq"` // taken and ignored: the thread numbers its entries
-}
-
-// drafts are one entry or many.
-type drafts []draft
-
-// UnmarshalJSONFrom takes an object for an array of one.
-func (d *drafts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '{' {
-		return json.UnmarshalDecode(dec, (*[]draft)(d))
-	}
-	*d = make(drafts, 1)
-	return json.UnmarshalDecode(dec, &(*d)[0])
-}
 
 // read decodes what a field of a signal says; members that nobody knows are
 // refused.

@@ -150,7 +150,7 @@ func (h *Host) unlive(i *instance) {
 func (h *Host) call(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
 	switch manager.Handler.Kind {
 	case agent.HandlerDocument:
-		return document(t)
+		return handleDocument(t)
 	case agent.HandlerHTTP:
 		return h.webhook(ctx, i, manager, t)
 	default:

@@ -8,18 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 )
-
-// timerPlan is one timer as a turn sets it.
-type timerPlan struct {
-	Cron     string         `json:"cron"`
-	At       int64          `json:"at"`
-	TimeZone string         `json:"time_zone"`
-	Missed   string         `json:"missed"`
-	CatchUp  uint64         `json:"catch_up"`
-	Type     string         `json:"type"`
-	Data     jsontext.Value `json:"data"`
-}
 
 // setTimers adds to the turn's commit what sets and cancels timers of the
 // instance: an object of plans by the timers' ids, where null cancels.
@@ -30,7 +20,7 @@ func (t *Turn) setTimers(specs jsontext.Value) error {
 	if _, service, _ := t.host.config(t.instance.family); service != t.host.o.Service {
 		return agent.Invalid("timers", "manager %q is not stored in the cluster, which is what keeps timers", t.instance.family.name)
 	}
-	var plans map[string]*timerPlan
+	var plans map[string]*document.TimerBody
 	if err := read(agent.JSON(specs), "timers", &plans); err != nil {
 		return err
 	}
@@ -46,10 +36,7 @@ func (t *Turn) setTimers(specs jsontext.Value) error {
 				return err
 			}
 		}
-		t.Commit(&agent.PutTimer{Timer: agent.Timer{
-			Manager: ref.Manager, Key: ref.Key, ID: id, Cron: p.Cron, Next: p.At, TimeZone: p.TimeZone,
-			Missed: agent.Missed(p.Missed), CatchUp: p.CatchUp, Type: p.Type, Data: agent.JSON(p.Data),
-		}})
+		t.Commit(&agent.PutTimer{Timer: p.ToAgent(ref.Manager, ref.Key, id)})
 	}
 	return nil
 }

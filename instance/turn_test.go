@@ -183,6 +183,7 @@ func TestWhatIsRefusedByTheStoreIsTheCallers(t *testing.T) {
 			"patch":            signal("turn", `{"patch":7}`),
 			"entries[0].kind":  signal("append", `{"entries":{"kind":"`+repeat("x", 200)+`"}}`),
 			"data/entries/0/x": signal("append", `{"entries":[{"x":1}]}`),
+			"data/entries/1":   signal("append", `{"entries":[{},null]}`),
 		} {
 			_, err := k.host.Signal(k.Context(), ref("a"), s)
 			if code := agent.CodeOf(err); code != agent.CodeInvalid && code != agent.CodeTooLarge {
@@ -198,6 +199,14 @@ func TestWhatIsRefusedByTheStoreIsTheCallers(t *testing.T) {
 		k.code(err, agent.CodeNotFound)
 		_, err = k.host.Signal(k.Context(), agent.InstanceRef{Manager: "m", Key: ".."}, signal("get", `{}`))
 		k.code(err, agent.CodeInvalid)
+	})
+}
+
+// A signal's entries and timers are the documents of the HTTP contract, where a
+// time zone may be empty.
+func TestASignalSetsATimerWithoutATimeZone(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.send(k.host, "a", signal("turn", `{"timers":{"t":{"cron":"@daily","time_zone":""}}}`))
 	})
 }
 

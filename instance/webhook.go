@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 	"dormouse/internal/pause"
 	"dormouse/internal/strictjson"
 )
@@ -69,12 +70,12 @@ type webhookRequest struct {
 
 // webhookReply is what it answers: all of it may be left out.
 type webhookReply struct {
-	State   jsontext.Value `json:"state"` // the whole one
-	Patch   jsontext.Value `json:"patch"` // …or a merge patch
-	Entries drafts         `json:"entries"`
-	Timers  jsontext.Value `json:"timers"`
-	Cron    jsontext.Value `json:"cron"`
-	Reply   jsontext.Value `json:"reply"`
+	State   jsontext.Value  `json:"state"` // the whole one
+	Patch   jsontext.Value  `json:"patch"` // …or a merge patch
+	Entries document.Drafts `json:"entries"`
+	Timers  jsontext.Value  `json:"timers"`
+	Cron    jsontext.Value  `json:"cron"`
+	Reply   jsontext.Value  `json:"reply"`
 }
 
 // webhook has an HTTP endpoint handle a signal.
@@ -217,8 +218,6 @@ func (t *Turn) obey(body []byte) error {
 	if err != nil {
 		return t.unfit(err)
 	}
-	for _, d := range want.Entries {
-		t.Append(agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)})
-	}
+	t.Append(want.Entries.ToAgent()...)
 	return nil
 }

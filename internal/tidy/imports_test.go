@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},
-	"instance":       {"agent", "placement"},
+	"instance":       {"agent", "api/document", "placement"},
 	"instance/pod":   {"agent"},
 	// …at work, and what every way to pods must do.
 	"instance/pod/foreman": {"agent", "instance", "instance/pod"},
