@@ -17,8 +17,8 @@ func Attempted(ctx context.Context) {
 	}
 }
 
-// Counting is ctx for one call of a client's, and how many attempts it has come
-// to: 0 where nobody counts.
+// Counting returns a context for one call of a client, and the counter of its
+// attempts. The counter stays 0 if the client does not call Attempted.
 func Counting(ctx context.Context) (context.Context, *atomic.Int64) {
 	n := new(atomic.Int64)
 	return context.WithValue(ctx, attemptsKey{}, n), n

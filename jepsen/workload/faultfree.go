@@ -7,7 +7,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// FaultFree tells when a cluster had no reason to be slow.
+// FaultFree tells when a cluster had no fault that slows it down.
 type FaultFree struct {
 	troubled []check.Window
 	final    time.Duration // from here on nothing is wrong
@@ -33,7 +33,7 @@ func FaultFreeOf(h *history.History) FaultFree {
 	return c
 }
 
-// Between tells whether there was no trouble from one time to another.
+// Between reports whether there was no fault from one time to another.
 func (c FaultFree) Between(from, to time.Duration) bool {
 	for _, w := range c.troubled {
 		if w.From <= min(to, c.final) && from <= min(w.To, c.final) && from < c.final {

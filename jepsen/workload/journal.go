@@ -11,7 +11,7 @@ import (
 
 // Journal puts together what the calls on one thread say of it, and finds
 // where they contradict each other. A thread is a list that only grows, so
-// what was seen at a seq must be there for ever, and all that any call says
+// what was seen at a seq must always be there, and all that any call says
 // can be held against one list: the work is linear in what was read.
 type Journal struct {
 	Key      string
@@ -161,8 +161,8 @@ func (j *Journal) Judge() {
 	}
 }
 
-// judgeWhole: an append that is there at all is there whole, and nobody saw
-// the thread in the middle of it.
+// judgeWhole checks that an append is either whole or absent, and that no call saw
+// the thread in the middle of one.
 func (j *Journal) judgeWhole() {
 	inside := map[uint64]*Written{} // :: rev that no thread is ever at → the append that makes it so
 	judged := map[*Written]bool{}

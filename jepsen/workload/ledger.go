@@ -20,7 +20,7 @@ type Ledger struct {
 	Author     map[Write]int     // → the call, by its place in ops
 	FirstSeen  map[string]string // :: a write that may go to any object → where it was first seen
 	objects    map[string]*Object
-	Disordered bool // a version has two writers, or one that nobody knows: there is no order to judge
+	Disordered bool // a version has two writers, or an unknown one: there is no order to judge
 }
 
 // Write names a write to an object.
@@ -133,7 +133,7 @@ func (l *Ledger) Settle() {
 	}
 }
 
-// KnownUpTo tells whether it is known who made every version up to one.
+// KnownUpTo reports whether the writer of every version up to one is known.
 func (o *Object) KnownUpTo(version uint64) bool {
 	at, _ := slices.BinarySearch(o.Versions, version+1)
 	return uint64(at) == version

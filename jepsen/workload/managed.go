@@ -20,7 +20,7 @@ type Managed struct {
 	done bool // guarded by mu
 }
 
-// Set tries to set it, unless that was done, and tells whether it is there.
+// Set tries to set it, unless that was done, and reports whether it is set.
 func (m *Managed) Set(ctx context.Context, p *Process) bool {
 	m.mu.Lock()
 	done := m.done

@@ -23,7 +23,7 @@ func Pace(ctx context.Context, p *Process) bool {
 	}
 }
 
-// Hang waits so long, or until ctx ends.
+// Hang waits for the duration d, or until ctx ends.
 func Hang(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Readers has one process of each node only read, and give up soon. One that
-// writes too is soon kept by a write wherever nothing can be written, so that
-// nobody asks the node which should know that it may not answer: a leader that
-// was deposed and has not heard of it. The zero value is ready for use.
+// Readers chooses one process of each node to only read, with a short timeout. A
+// process that also writes soon waits for a write where no write can succeed. Then
+// no process reads from a leader that was replaced and does not know it, which is
+// the node that must not answer. The zero value is ready for use.
 type Readers struct {
 	mu sync.Mutex
 	of map[string]*Process // guarded by mu; :: node → its reader
 }
 
-// Include tells whether p is a reader: the first of its node to ask is.
+// Include reports whether p is a reader: the first process of a node that asks.
 func (r *Readers) Include(p *Process) bool {
 	if p.Node == "" {
 		return false

@@ -88,7 +88,7 @@ func tally(ops []history.Op) map[string]int {
 	return counts
 }
 
-// RefusedAs tells whether a call was refused with a code.
+// RefusedAs reports whether a call was refused with a code.
 func RefusedAs(op history.Op, code agent.Code) bool {
 	return op.Outcome == history.Refused && op.Code == string(code)
 }

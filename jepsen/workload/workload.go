@@ -60,7 +60,7 @@ func Call[In, Out any](ctx context.Context, p *Process, call, key string, effect
 	return CallFor(ctx, CallMax, p, call, key, effect, in, do)
 }
 
-// CallFor is Call for so long at most.
+// CallFor is Call with the timeout most.
 func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
