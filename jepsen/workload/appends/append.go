@@ -66,7 +66,7 @@ type appendOut struct {
 	From        uint64   `json:"from,omitempty"`   // seq of the first of IDs
 	IDs         []string `json:"ids,omitempty"`    // in the order of seqs, From and on
 	Stamps      []int64  `json:"stamps,omitempty"` // times of those of IDs that took the log's
-	Wrong       string   `json:"wrong,omitempty"`  // what nobody can have written, or seqs that do not follow each other
+	Wrong       string   `json:"wrong,omitempty"`  // what no call can have written, or seqs that do not follow each other
 }
 
 func (w *appends) Run(ctx context.Context, p *workload.Process) {

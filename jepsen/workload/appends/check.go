@@ -140,7 +140,7 @@ func (t *thread) judgeConflict(op history.Op, in appendIn, out appendOut) {
 	t.Stood(op, out.Rev, out.Rev)
 }
 
-// judgeReadAt: a rev that somebody has seen can be read for ever.
+// judgeReadAt checks that every rev which a call has seen can always be read.
 func (t *thread) judgeReadAt(op history.Op, at uint64, out appendOut) {
 	if out.Refused || out.Missing {
 		t.Stood(op, out.Rev, out.Rev)
@@ -170,7 +170,7 @@ func (t *thread) judgeRead(op history.Op, read readIn, out appendOut) {
 	}
 }
 
-// sameIncarnation: a thread that nobody deletes stays the same.
+// sameIncarnation checks that a thread keeps its incarnation: no call deletes it.
 func (t *thread) sameIncarnation(op history.Op, out appendOut) {
 	switch {
 	case out.Incarnation == 0:

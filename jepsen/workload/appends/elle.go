@@ -45,7 +45,7 @@ func ListAppend(h *history.History) ([]history.Transaction, error) {
 			for _, id := range a.out.IDs {
 				value, known := element(id)
 				if !known {
-					value = -1 // nobody appended it, and Elle will say so
+					value = -1 // no call appended it, and Elle will say so
 				}
 				read.List = append(read.List, value)
 			}
