@@ -51,7 +51,7 @@ var all = []func() workload.Workload{
 	pod.New,
 }
 
-// New makes the workload of a name, for one run or one judgement.
+// New returns a new workload by its name, for one run or one check.
 func New(name string) (workload.Workload, error) {
 	for _, fresh := range all {
 		if w := fresh(); w.Name() == name {
@@ -61,7 +61,7 @@ func New(name string) (workload.Workload, error) {
 	return nil, fmt.Errorf("there is no workload %q; there are %s", name, strings.Join(Names(), ", "))
 }
 
-// Names are the names of all workloads, in order.
+// Names returns the names of all workloads, sorted.
 func Names() []string {
 	names := make([]string, 0, len(all))
 	for _, fresh := range all {
@@ -71,11 +71,11 @@ func Names() []string {
 	return names
 }
 
-// NeedsPrograms tells whether programs must take part beside the nodes, of which
-// some have instance.HostHandler.
+// NeedsPrograms reports whether programs must take part beside the nodes, some of
+// them with instance.HostHandler.
 func NeedsPrograms(workloads []string) bool { return slices.Contains(workloads, instance.HostName) }
 
-// WithoutPrograms are those of the workloads that need none.
+// WithoutPrograms returns those of the workloads that need no programs.
 func WithoutPrograms(workloads []string) []string {
 	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == instance.HostName })
 }

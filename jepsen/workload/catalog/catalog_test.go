@@ -14,7 +14,7 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Every workload's reads go through workload.FinalReads: with nobody there, the first
+// Every workload's reads go through workload.FinalReads: without a cluster, the first
 // key is asked for as often as it may be, and the error says which it was.
 func TestNoWorkloadGivesItsFinalReadsUpAtTheFirstError(t *testing.T) {
 	for _, name := range Names() {
@@ -28,7 +28,7 @@ func TestNoWorkloadGivesItsFinalReadsUpAtTheFirstError(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer record.Close() //nolint:errcheck // it is read by nobody
+				defer record.Close() //nolint:errcheck // nothing reads it
 				c, err := client.Dial(client.Options{Endpoints: []string{"127.0.0.1:1"}})
 				if err != nil {
 					t.Fatal(err)
