@@ -173,7 +173,7 @@ func (c *Claimed) judgeAnswer(call int) {
 	}
 }
 
-// Begun is the epoch that a call surely began; 0 for none.
+// Begun returns the epoch that a call is known to have begun, 0 if none.
 func (c *Claimed) Begun(call int) uint64 {
 	made := c.Changes[call]
 	if made == nil || made.Out == nil || made.Does == DoesRenew {
@@ -215,8 +215,8 @@ func (c *Claimed) judgeCalls() {
 	c.JudgeOrder(transactions)
 }
 
-// wrote is what a write is known to have made; nothing where nobody knows that
-// it applied.
+// wrote returns what a write is known to have made, nothing if the write is not
+// known to be applied.
 func (c *Claimed) wrote(w *Fenced) (all []model.Access) {
 	for _, object := range []string{FencedLog, fencedValue} {
 		if version := c.Object(object).Version[w.In.Name]; version > 0 {

@@ -13,7 +13,7 @@ import (
 )
 
 // claim has holders compete for claims and write under their fence, to a
-// thread and a value that nobody writes to otherwise. Some stop renewing and
+// thread and a value that have no other writers. Some stop renewing and
 // write all the same; some write under the epochs of others, as if they were
 // an older self of theirs.
 type claim struct {
@@ -48,8 +48,7 @@ type Call struct {
 	To     string        `json:"to,omitempty"`    // of a release: the next holder
 }
 
-// Seen is a claim as a call left or found it; epoch 0 says that nobody
-// holds it.
+// Seen is a claim as a call left or found it; epoch 0 means that it has no holder.
 type Seen struct {
 	Epoch  uint64 `json:"epoch,omitempty"`
 	Holder string `json:"holder,omitempty"`
@@ -157,7 +156,7 @@ func (w *claim) given(key string, epoch uint64) {
 }
 
 // anyEpoch is one that somebody was given: mostly the newest, else one of the
-// last few. It is 1, which nobody ever has, where there is none.
+// last few. If no epoch was given yet it is 1, which is never given.
 func (w *claim) anyEpoch(p *workload.Process, key string) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,9 +31,9 @@ type term struct {
 	doubt  bool          // an unknown renewal may have made it longer
 }
 
-// JudgeTerms judges by real time: while a holding surely stands, nobody else
-// gets the claim and its holder is not turned away; when it has surely lapsed,
-// nothing is done under it any more.
+// JudgeTerms judges by real time. While a holding must be valid, no other holder
+// gets the claim and its holder is not refused. After it must have expired, no call
+// succeeds under it.
 func (c *Claimed) JudgeTerms() {
 	for _, t := range c.terms() {
 		for _, arm := range t.arms {
@@ -45,7 +45,7 @@ func (c *Claimed) JudgeTerms() {
 				}
 			}
 		}
-		if t.doubt || len(c.leaders) == 0 { // without, nobody watched who leads
+		if t.doubt || len(c.leaders) == 0 { // without these events the leaders are not known
 			continue
 		}
 		last := t.arms[len(t.arms)-1]
@@ -78,7 +78,7 @@ func (c *Claimed) terms() (all []*term) {
 			case made.Does == DoesRenew && made.In.Epoch == epoch:
 				t.doubt = true
 			case made.Does == DoesRelease && made.In.Epoch == epoch, made.Does == DoesTake && made.In.Holder == t.holder && op.Return > c.Ops[begin].Invoke:
-				t.ended = min(t.ended, op.Invoke) // it may take its own claim anew
+				t.ended = min(t.ended, op.Invoke) // it may take its own claim again
 			}
 		}
 		slices.SortFunc(t.arms, func(a, b int) int { return cmp.Compare(c.Ops[a].Return, c.Ops[b].Return) })
@@ -87,7 +87,7 @@ func (c *Claimed) terms() (all []*term) {
 	return all
 }
 
-// judgeStanding judges a call that was made while a holding surely stood.
+// judgeStanding judges a call that was made while a holding must have been valid.
 func (c *Claimed) judgeStanding(t *term, arm, call int) {
 	op := c.Ops[call]
 	wrong := func(rule, format string, args ...any) {
@@ -106,14 +106,14 @@ func (c *Claimed) judgeStanding(t *term, arm, call int) {
 	}
 }
 
-// undisturbed tells whether nothing was wrong and nobody else came to lead in
-// a stretch of time: a new leader gives all holdings their full ttl again.
+// undisturbed reports whether there was no fault and no change of leader in a
+// period: a new leader gives all holdings their full ttl again.
 func (c *Claimed) undisturbed(from, to time.Duration) bool {
 	return c.faultFree.Between(from, to) && !slices.ContainsFunc(c.leaders, func(e history.Event) bool { return from <= e.At && e.At <= to+seenWithin })
 }
 
-// turnedAway tells whether a call was refused for the want of its holding, by
-// the claim's name for that or by a session's.
+// turnedAway reports whether a call was refused because its holding had ended, with
+// the code of a claim or of a session.
 func turnedAway(op history.Op) bool {
 	return workload.RefusedAs(op, agent.CodeFenced) || workload.RefusedAs(op, agent.CodeStaleSessionLease) || workload.RefusedAs(op, agent.CodeSessionLeaseExpired)
 }
