@@ -39,14 +39,14 @@ func (*deletion) About() string {
 	return "checkpoints, threads and values deleted and made anew: no late write brings back what was deleted, and a sealed id takes none"
 }
 
-// deletePut is a write of a content that nobody else writes: Name.
+// deletePut is a write of a content that no other call writes: Name.
 type deletePut struct {
 	Name        string `json:"name"`
 	Incarnation uint64 `json:"incarnation,omitempty"` // that is meant; 0 for any
 	New         bool   `json:"new,omitempty"`         // it must not be there
 }
 
-// deleteCall deletes, and seals for so long.
+// deleteCall deletes, and seals the id for the duration Seal.
 type deleteCall struct {
 	Incarnation uint64        `json:"incarnation,omitempty"` // that is meant; 0 for any
 	Seal        time.Duration `json:"seal,omitempty"`

@@ -10,8 +10,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// standing is what is surely so of an id at a moment of the run, by the calls
-// that have returned.
+// standing is what the calls that have returned prove about an id at a moment of
+// the run.
 type standing struct {
 	newest instant // the newest version that is known
 	by     int     // the call that shows it
@@ -87,8 +87,8 @@ func (m *idHistory) judgeIncarnation(call int, at instant, s standing) {
 	}
 }
 
-// mayBeGone tells whether somebody may have deleted an incarnation before a
-// call returned.
+// mayBeGone reports whether a call may have deleted an incarnation before the call
+// by returned.
 func (m *idHistory) mayBeGone(incarnation uint64, by int) bool {
 	for call, del := range m.deletes {
 		if m.Ops[call].Invoke >= m.Ops[by].Return || del.Incarnation != 0 && del.Incarnation != incarnation {
