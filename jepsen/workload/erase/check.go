@@ -60,7 +60,7 @@ type eraseOp struct {
 type eraseWrite struct {
 	eraseOp
 	known   bool
-	seenBy  uint64 // 0 where nobody has seen it
+	seenBy  uint64 // 0 if no call has seen it
 	witness history.Op
 }
 

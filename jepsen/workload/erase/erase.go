@@ -14,7 +14,7 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// erase writes agents, erases them and makes them anew. A write leaves an entry
+// erase writes agents, erases them and creates them again. A write leaves an entry
 // in the agent's thread, its checkpoint, a memory and some sessions, or some of
 // these, in one commit and under one name. Some sessions are so many that they
 // are cleared away over several log entries; some writes mean a session of a

@@ -91,7 +91,7 @@ func (f eraseFound) parts(in eraseCall) (there int, missing string) {
 	return there, missing
 }
 
-// mayBeErased tells whether an erasure whose outcome is unknown may have come
+// mayBeErased reports whether an erasure whose outcome is unknown may have come
 // after a write that was answered, and by the time of a read. It would show in
 // the receipt, unless it went on with an erasure that was not complete yet.
 func (e *erasures) mayBeErased(w *eraseWrite, r eraseOp) bool {
