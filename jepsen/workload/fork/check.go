@@ -86,7 +86,7 @@ func (j *forked) load() error {
 			id := kindAndID(in.Session, in.ID)
 			j.deletes[id] = append(j.deletes[id], call)
 		case op.Call == workload.CallAppend || op.Call == workload.CallPut:
-			j.Authored(call, "", in.Name) // nobody knows in which incarnation it ends up
+			j.Authored(call, "", in.Name) // the incarnation that it writes to is not known
 		}
 		if seen := j.out[call]; seen != nil && seen.From != nil {
 			j.loadOrigin(call, seen)
@@ -95,7 +95,7 @@ func (j *forked) load() error {
 	return nil
 }
 
-// loadOrigin: a fork was forked from what it was to be forked from, for ever.
+// loadOrigin checks that a fork always names the origin that it was asked to have.
 func (j *forked) loadOrigin(call int, seen *forkSeen) {
 	object := j.incarnation(call)
 	before, known := j.origin[object]
@@ -180,8 +180,8 @@ func (j *forked) judgeMade(call int, id string) {
 	}
 }
 
-// placeSession: nobody writes to the fork of a session, so it shows what it was
-// forked from.
+// placeSession places what a session shows. Nothing writes to the fork of a
+// session, so the fork shows its origin.
 func (j *forked) placeSession(call int, seen *forkSeen) {
 	if len(seen.Names) == 0 {
 		return
@@ -198,7 +198,7 @@ func (j *forked) placeSession(call int, seen *forkSeen) {
 			break
 		}
 		if _, known := j.origin[object]; !known {
-			return // a fork of a fork that nobody has seen
+			return // a fork of a fork that no call has seen
 		}
 	}
 	j.Saw(seen.Names[0], object, version, call)
@@ -223,7 +223,8 @@ func (j *forked) originalThread(id string, incarnation, seq uint64) (thread stri
 	}
 }
 
-// judgeLost: a fork that was there, and that nobody was to delete, is there.
+// judgeLost checks that a fork which was seen, and which no call may have deleted,
+// still exists.
 func (j *forked) judgeLost() {
 	seen := map[string]int{} // :: kind and id → the first call, by return, that shows it
 	for call, op := range j.Ops {
@@ -288,7 +289,7 @@ func (j *forked) addFork(t *model.Transaction, call int) {
 	in := j.in[call]
 	read := model.Access{Object: incarnationOf(in.Session, from.of.ID, from.of.Incarnation), Version: from.of.Version}
 	switch {
-	case in.Session && isFork(from.of.ID): // which nobody writes to
+	case in.Session && isFork(from.of.ID): // nothing writes to it
 	case in.At == nil:
 		t.Reads = append(t.Reads, read)
 	default:

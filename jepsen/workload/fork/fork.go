@@ -14,7 +14,7 @@ import (
 )
 
 // fork forks threads and sessions, and forks of forks, while what they were
-// forked from goes on, is compacted, deleted and made anew. A key is a family:
+// forked from goes on, is compacted, deleted and created again. A key is a family:
 // a thread and a session of that name, and all forks of them.
 type fork struct {
 	keys  *workload.Keys
