@@ -198,7 +198,7 @@ func spoilThaw(r *rand.Rand, h *history.History) string {
 	return ""
 }
 
-// concurrent tells whether any write was under way together with op.
+// concurrent reports whether any write was under way together with op.
 func concurrent(h *history.History, op history.Op) bool {
 	return slices.ContainsFunc(h.Ops, func(other history.Op) bool {
 		return other.ID != op.ID && other.Invoke < op.Return && other.Return > op.Invoke

@@ -40,7 +40,7 @@ func (a *sleeper) judge() {
 }
 
 // sleepTransaction is what a hibernation or append did, as far as it is known:
-// nothing where nobody saw that it applied.
+// nothing if no call saw that it was applied.
 func (a *sleeper) sleepTransaction(s *asleep) *model.Transaction {
 	t := &model.Transaction{}
 	revision := a.Object(itsCheckpoint).Version[s.in.By]
@@ -83,9 +83,9 @@ func (a *sleeper) judgeThaw(call int, t *thaw) {
 	a.judgeWhole(call, t)
 }
 
-// judgeWhole: whoever sees the entries of a hibernation sees its checkpoint.
-// Where the checkpoint's revision is known, the order of all calls tells; this
-// is for one that is nowhere.
+// judgeWhole checks that a call which sees the entries of a hibernation also sees
+// its checkpoint. If the checkpoint's revision is known, the order of all calls
+// decides; this rule is for a checkpoint that no call saw.
 func (a *sleeper) judgeWhole(call int, t *thaw) {
 	checkpoints := a.Object(itsCheckpoint)
 	if t.in.Revision > 0 || !checkpoints.KnownUpTo(t.out.Revision) {
