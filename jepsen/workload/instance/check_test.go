@@ -147,7 +147,7 @@ func (s *store) state() *CounterState {
 func storeHistory(seed uint64, processes, calls int) *history.History {
 	s := &store{r: rand.New(rand.NewPCG(seed, 17)), epoch: 1}
 	n := 0
-	unheard := make([]string, processes) // increments that nobody knows of
+	unheard := make([]string, processes) // increments without an answer
 	run := workloadtest.SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
 	run.Begin = func(at int) (string, any) {
 		n++

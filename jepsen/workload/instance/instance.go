@@ -11,8 +11,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// instance counts in live instances: each increment is a signal, whose turn
-// leaves an entry in the instance's thread and a mark in its state. A signal is
+// instance counts in live instances. Each increment is a signal; its turn leaves
+// an entry in the instance's thread and a mark in its state. A signal is
 // sent to any node, and again under its request id. Instances idle out, are told
 // to sleep, and move with their partitions, while their owners are harmed.
 type instance struct {
@@ -135,8 +135,8 @@ func (w *instance) look(ctx context.Context, p *workload.Process, key string) {
 // AgainTries is how often a call whose outcome is unknown is sent again.
 const AgainTries = 3
 
-// increment sends an increment, and sends it again: always where nobody knows
-// what came of it, and now and then where it is known.
+// increment sends an increment, and sends it again: always if its outcome is
+// unknown, and now and then if it is known.
 func (w *instance) increment(ctx context.Context, p *workload.Process, key string) {
 	in := CounterCall{Name: w.fresh(p)}
 	_, err := w.signal(ctx, p, CallIncrement, key, in)
