@@ -95,8 +95,7 @@ func (w *plan) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// pick is a key: where it is to be owned, one of the process's node, if that owns
-// any.
+// pick returns a key. If owned is set it prefers one that the node of p owns.
 func (w *plan) pick(p *workload.Process, owned bool) string {
 	key := w.keys.Pick(p)
 	for range width {
@@ -108,7 +107,7 @@ func (w *plan) pick(p *workload.Process, owned bool) string {
 	return key
 }
 
-// make makes a plan, within so long.
+// make makes a plan, with the timeout most.
 func (w *plan) make(ctx context.Context, p *workload.Process, most time.Duration, key string) {
 	in := planCall{Name: workload.WriteName(p, w.names.Add(1))}
 	out, err := workload.CallFor(ctx, most, p, callPlan, key, true, in, func(ctx context.Context) (planSeen, error) {
