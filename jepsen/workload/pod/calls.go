@@ -25,7 +25,7 @@ func memberRef(p *workload.Process, key, node string) agent.InstanceRef {
 // memberKey is what calls of a node are recorded under.
 func memberKey(key, node string) string { return key + "/" + node }
 
-// make makes the pod of a key, unless it is there, and tells whether it is.
+// make makes the pod of a key unless it exists, and reports whether it exists then.
 func (w *podWorkload) make(ctx context.Context, p *workload.Process, key string) bool {
 	if _, made := w.made.Load(key); made {
 		return true
@@ -40,8 +40,8 @@ func (w *podWorkload) make(ctx context.Context, p *workload.Process, key string)
 	return err == nil
 }
 
-// add adds a node, within so long. A node that did not start is in the topology
-// all the same.
+// add adds a node, with the timeout most. A node that did not start is in the
+// topology all the same.
 func (*podWorkload) add(ctx context.Context, p *workload.Process, most time.Duration, key string, in podCall) (podSeen, error) {
 	return workload.CallFor(ctx, most, p, callGrow, key, true, in, func(ctx context.Context) (podSeen, error) {
 		ops, err := json.Marshal([]any{map[string]any{"add_node": map[string]any{

@@ -54,7 +54,7 @@ type grown struct {
 // growth is a mutation: all attempts at it.
 type growth struct {
 	op      history.Op // the one that was answered, else the first
-	version uint64     // that it made; 0 where nobody was told
+	version uint64     // that it made; 0 if no call was answered
 	failed  bool
 	may     bool          // it may have applied
 	begun   time.Duration // when it was first asked for
