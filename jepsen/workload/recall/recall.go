@@ -69,7 +69,7 @@ func (w *recall) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// add adds what nobody has added before, and says so.
+// add adds a new member, on the condition that it does not exist.
 func (w *recall) add(ctx context.Context, p *workload.Process, key string, member int64) error {
 	absent := uint64(0)
 	_, err := p.Client.In(p.Scope).WriteMemory(ctx, agent.WriteMemory{
