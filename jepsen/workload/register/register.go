@@ -101,7 +101,7 @@ func (w *register) draw(p *workload.Process, s store, known model.RegisterOut) (
 	return model.RegisterPut, in
 }
 
-// fresh is a content that nobody has written.
+// fresh returns a content that no call has written.
 func (w *register) fresh(p *workload.Process) model.Content {
 	c := model.Content{A: w.written.Add(1)}
 	if p.Rand.IntN(2) == 0 {
