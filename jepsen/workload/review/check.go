@@ -15,9 +15,10 @@ import (
 
 const (
 	// deadlineSlack is by how much the clocks of nodes may differ from each
-	// other and from ours, while nobody shifts them.
+	// other and from ours, while no fault shifts them.
 	deadlineSlack = 250 * time.Millisecond
-	// longAfter is how long after its deadline a review surely takes no answer.
+	// longAfter is the time after its deadline from which a review must not take an
+	// answer.
 	longAfter = time.Second
 )
 
@@ -53,7 +54,7 @@ type reviewed struct {
 
 // oneReview is what the calls say of one review.
 type oneReview struct {
-	ask    int // the call that was to ask for it; -1 where nobody was
+	ask    int // the call that was to ask for it; -1 if there is none
 	ttl    time.Duration
 	took   []int // the answers that were taken
 	sights []sightOfReview

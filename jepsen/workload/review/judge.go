@@ -28,8 +28,8 @@ func (r *reviewed) judge(id string, one *oneReview) {
 	}
 }
 
-// judgeAnswer: whoever sees a review closed sees the same, and what was asked
-// and answered.
+// judgeAnswer checks that all calls which see a review closed see the same answer,
+// and that it was asked for and given.
 func (r *reviewed) judgeAnswer(id string, one *oneReview) {
 	var first *sightOfReview
 	for i := range one.sights {

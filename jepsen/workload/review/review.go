@@ -14,8 +14,8 @@ import (
 )
 
 // review asks for reviews in the turns of sessions, and has several people
-// answer each at once, some of them when its deadline comes. What nobody has
-// answered is withdrawn where a turn goes on without.
+// answer each at once, some of them at its deadline. Reviews without an answer are
+// withdrawn where a turn goes on without them.
 type review struct {
 	keys  *workload.Keys
 	names atomic.Int64 // turns, reviews and answers so far; numbers them
@@ -82,7 +82,7 @@ type reviewsSeen struct {
 
 type reviewSeen struct {
 	ID     string             `json:"id"`
-	Status agent.ReviewStatus `json:"status,omitempty"` // "" where there is none
+	Status agent.ReviewStatus `json:"status,omitempty"` // "" if the review does not exist
 	By     string             `json:"by,omitempty"`
 	At     int64              `json:"at,omitempty"` // Unix ms by the log, of the answer
 }
@@ -109,7 +109,7 @@ func (w *review) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// turn takes the session from whoever has it, and asks for reviews, or goes on
+// turn takes the session from its owner, and asks for reviews, or goes on
 // without those that are pending.
 func (w *review) turn(ctx context.Context, p *workload.Process, key string) {
 	t := turn{Owner: workload.HolderName(p.ID), Request: "r" + workload.WriteName(p, w.names.Add(1))}
