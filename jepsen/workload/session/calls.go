@@ -7,8 +7,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// lease asks for a lease, and tells whether it was given, and under which
-// epoch and for which request. Where there is no session it starts one.
+// lease asks for a lease, and reports whether it was given. It returns the lease's
+// epoch and request. If the session does not exist it starts one.
 func (w *session) lease(ctx context.Context, p *workload.Process, call, key string, in sessionCall) (sessionCall, bool) {
 	out, err := w.write(ctx, p, call, key, in, agent.Commit{Ops: []agent.Op{in.leaseOp(call, key)}})
 	if agent.CodeOf(err) == agent.CodeNotFound && call == workload.CallClaim {
@@ -26,7 +26,7 @@ func (w *session) lease(ctx context.Context, p *workload.Process, call, key stri
 	return in, true
 }
 
-// gives tells whether an answer gives a lease: a claim may be let to wait.
+// gives reports whether an answer gives a lease: a claim may have to wait.
 func (s sessionSeen) gives(in sessionCall) bool { return s.Epoch > 0 && s.Owner == in.Owner }
 
 func (c sessionCall) leaseOp(call, key string) agent.Op {

@@ -213,7 +213,7 @@ func (w *session) actAsAnother(ctx context.Context, p *workload.Process, key str
 }
 
 const (
-	settleTries = 60 // that come to nothing, each after workload.FinalRest: longer than any lease, given anew by another leader too
+	settleTries = 60 // that come to nothing, each after workload.FinalRest: longer than any lease, also if another leader starts it again
 	settleTTL   = 10 * time.Second
 )
 
@@ -240,7 +240,7 @@ func (w *session) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// settled tells whether no turn is left to be run.
+// settled reports whether no turn is left to run.
 func (s sessionSeen) settled() bool {
 	return s.Status != agent.SessionRunning && s.Status != agent.SessionHibernated && len(s.Waiting) == 0
 }
