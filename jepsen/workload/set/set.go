@@ -77,7 +77,8 @@ func (w *set) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// addMember adds what nobody has added before, and says so where it can.
+// addMember adds a new member, where possible on the condition that it does not
+// exist.
 func addMember(ctx context.Context, p *workload.Process, key string, member int64) error {
 	at, name := p.Client.In(p.Scope), strconv.FormatInt(member, 10)
 	if strings.HasPrefix(key, threadPrefix) {
