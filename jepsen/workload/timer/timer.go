@@ -122,8 +122,8 @@ func (w *timer) some(p *workload.Process, key string) string {
 
 const alarmTries = 100 // at a final read, each after workload.FinalRest: longer than the waits between attempts
 
-// Final cancels what would fire for ever, waits until the others have fired, and
-// reads what is there.
+// Final cancels recurring timers, waits until the others have fired, and reads what
+// is left.
 func (w *timer) Final(ctx context.Context, p *workload.Process) error {
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
 		for try := 1; ; try++ {
