@@ -14,8 +14,8 @@ import (
 //
 // First come the rules that one call breaks, or two, since they say plainest
 // what is wrong. Where they hold, every version of every object has one
-// writer, and a dependency graph tells whether all calls fit one order that
-// keeps real time.
+// writer, and a dependency graph shows if all calls fit one order that keeps real
+// time.
 func (*turn) Check(ctx context.Context, h *history.History) check.Result {
 	return workload.ByKey(ctx, "turn", h, func(key string, ops []history.Op, f *workload.Findings) error {
 		g := &group{Ledger: workload.NewLedger(key, ops, f), commits: map[int]*turnMade{}, asks: map[int]turnAsk{}, reads: map[int]*turnState{}}
@@ -159,8 +159,8 @@ func (g *group) judge() {
 	g.JudgeOrder(transactions)
 }
 
-// newest is the newest version that a commit is known to have made of each
-// object; nothing where nobody knows that it applied.
+// newest returns the newest version of each object that a commit is known to have
+// made, nothing if the commit is not known to be applied.
 func (g *group) newest(made *turnMade) (all []model.Access) {
 	for _, w := range made.writes { // those of one object follow one another
 		version := g.Object(w.Object).Version[w.Name]
