@@ -60,7 +60,7 @@ type compacted struct {
 // followed is one watch with all its polls.
 type followed struct {
 	in          watchPoll
-	incarnation uint64 // 0 where nobody knows it
+	incarnation uint64 // 0 if unknown
 	polls       []int
 	out         map[int]*polled
 }
@@ -182,7 +182,7 @@ func (j *watched) placeWatch(w *followed) {
 		}
 	}
 	if w.incarnation == 0 {
-		return // nothing came, or nobody else ever saw what did
+		return // nothing came, or no other call saw what did
 	}
 	for _, call := range w.polls {
 		for i, name := range w.out[call].Entries {

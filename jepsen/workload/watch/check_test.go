@@ -242,7 +242,7 @@ func spoilPoll(r *rand.Rand, h *history.History) string {
 	return ""
 }
 
-// known tells whether the judge can know where entries belong: an append was
+// known reports whether the judge can know where entries belong: an append was
 // answered.
 func known(h *history.History, names []string) bool {
 	for _, op := range h.Ops {

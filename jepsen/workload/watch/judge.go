@@ -77,8 +77,8 @@ func (j *watched) judgeEnd(w *followed, call int, out *polled, next uint64) {
 	}
 }
 
-// mayBeDeleted tells whether somebody may have deleted an incarnation before a
-// call returned; 0 stands for any.
+// mayBeDeleted reports whether a call may have deleted an incarnation before the
+// call by returned; 0 means any incarnation.
 func (j *watched) mayBeDeleted(incarnation uint64, by int) bool {
 	for call, gone := range j.deleted {
 		if (gone == 0 || incarnation == 0 || gone == incarnation) && j.Ops[call].Invoke < j.Ops[by].Return {
@@ -88,7 +88,8 @@ func (j *watched) mayBeDeleted(incarnation uint64, by int) bool {
 	return false
 }
 
-// mayBeCompacted tells likewise whether somebody may have made a floor.
+// mayBeCompacted reports whether a call may have compacted an incarnation to a
+// floor before the call by returned.
 func (j *watched) mayBeCompacted(incarnation, floor uint64, by int) bool {
 	for call, c := range j.compacted {
 		same := c.incarnation == 0 || incarnation == 0 || c.incarnation == incarnation
@@ -99,8 +100,8 @@ func (j *watched) mayBeCompacted(incarnation, floor uint64, by int) bool {
 	return false
 }
 
-// surelyThere tells whether an append had made the thread before a watch was
-// opened, and nobody may have deleted it before the call by returned.
+// surelyThere reports whether an append had created the thread before a watch was
+// opened, and no call may have deleted it before the call by returned.
 func (j *watched) surelyThere(opened, by int) (append int, there bool) {
 	if j.mayBeDeleted(0, by) {
 		return 0, false

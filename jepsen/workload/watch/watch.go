@@ -141,8 +141,8 @@ func (w *watch) follow(ctx context.Context, p *workload.Process, key string) {
 	}
 }
 
-// watch keeps one watch open for so long, and polls it. It gives the seq to go
-// on from, and whether the watch ended by itself.
+// watch keeps one watch open for the duration life, and polls it. It returns the
+// seq to go on from, and whether the watch ended by itself.
 func (w *watch) watch(ctx context.Context, p *workload.Process, key string, poll watchPoll, life time.Duration) (next uint64, ended bool) {
 	ctx, cut := context.WithTimeout(ctx, life)
 	defer cut()
