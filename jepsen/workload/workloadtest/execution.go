@@ -14,7 +14,7 @@ import (
 type Moment struct {
 	process             int
 	invoke, point, back int  // in milliseconds
-	unknown             bool // nobody hears the answer
+	unknown             bool // the answer is lost
 	Lost                bool // and there is no effect
 }
 

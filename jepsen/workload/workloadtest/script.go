@@ -33,7 +33,7 @@ func Refused(op history.Op, code string) history.Op {
 	return op
 }
 
-// Unknown is the same call, of which nobody knows what became.
+// Unknown is the same call with an unknown outcome.
 func Unknown(op history.Op) history.Op {
 	op.Out, op.Outcome, op.Code, op.Return = nil, history.Unknown, "unknown", history.Never
 	return op

@@ -16,7 +16,7 @@ type SoundRun struct {
 	Processes, Calls int
 	Begin            func(process int) (call string, in any) // makes up a call
 	Apply            func(call string, in any) any           // makes it take effect; nil where it is refused
-	Heard            func(process int, out any)              // tells its process the answer, nil where there is none; may be nil
+	Heard            func(process int, out any)              // gives its process the answer, nil if there was no answer; may be nil
 }
 
 // underWay is a call that has not returned.
