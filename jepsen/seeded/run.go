@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Dir      string            // of the runs' files and the binaries; made if absent
 	Binary   string            // dormoused with the tag seeded; "" builds it
-	Progress func(line string) // told what goes on; nil means nobody
+	Progress func(line string) // told what goes on; may be nil
 }
 
 // Result is what came of looking for one.
@@ -34,7 +34,7 @@ type Result struct {
 	Err     error  // there was no run
 }
 
-// Found tells whether a check that names what it found, found it.
+// Found reports whether a check found the bug and names what it found.
 func (r Result) Found() bool { return r.Verdict == check.Violation }
 
 // Run looks for the trials, one after the other.

@@ -59,7 +59,7 @@ func (s Trial) sound() Trial {
 	return s
 }
 
-// clocks tells whether any of the faults is one of clocks.
+// clocks reports whether any of the faults is one of clocks.
 func (s Trial) clocks() bool {
 	return slices.ContainsFunc(s.Nemeses, func(name string) bool {
 		group, _, _ := strings.Cut(name, "/")
