@@ -15,6 +15,12 @@ import (
 
 func (g *Group) Raft() *raft.Raft { return g.raft }
 
+// HoldProposer waits until nothing is in flight and lets no entry be sent until
+// resume is called.
+func (g *Group) HoldProposer(ctx context.Context) (resume func(), err error) {
+	return g.proposer.hold(ctx)
+}
+
 const (
 	BatchBytesMax    = batchBytesMax
 	BatchCommitsMax  = batchCommitsMax

@@ -21,6 +21,19 @@ func slowly(t *testing.T) *node {
 	return n
 }
 
+// together calls submit and lets the commits that it submits share an entry. The
+// proposer would otherwise cut an entry of the first of them, if it is scheduled
+// before the others are submitted.
+func (n *node) together(t *testing.T, submit func()) {
+	t.Helper()
+	resume, err := n.group.HoldProposer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit()
+	resume()
+}
+
 // caller puts, thinks and puts again, so often.
 func (n *node) caller(t *testing.T, name string, puts int, thinks time.Duration) {
 	t.Helper()
@@ -75,9 +88,11 @@ func TestACommitWaitsForOthersNoLongerThanAMoment(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n := slowly(t)
-			for range 3 { // who do not come back
-				n.group.Submit(encode(command{Key: "a"}), func(agent.Decided, error) {})
-			}
+			n.together(t, func() {
+				for range 3 { // who do not come back
+					n.group.Submit(encode(command{Key: "a"}), func(agent.Decided, error) {})
+				}
+			})
 			time.Sleep(at)
 			start := time.Now()
 			if err := n.put("b", 1); err != nil {
@@ -106,7 +121,8 @@ func TestWaitsInVainBecomeRare(t *testing.T) {
 			return answered
 		}
 		const rounds = 300
-		sent := burst()
+		var sent chan struct{}
+		n.together(t, func() { sent = burst() })
 		time.Sleep(takes - takes/8)
 		next := burst()
 		<-sent
@@ -128,9 +144,11 @@ func TestWaitsInVainBecomeRare(t *testing.T) {
 func TestNobodyWaitsForCallersOnOtherNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := slowly(t)
-		for range 4 {
-			n.group.Afar().Submit(encode(command{Key: "x"}), func(agent.Decided, error) {})
-		}
+		n.together(t, func() {
+			for range 4 {
+				n.group.Afar().Submit(encode(command{Key: "x"}), func(agent.Decided, error) {})
+			}
+		})
 		time.Sleep(takes + takes/100)
 		start := time.Now()
 		if err := n.put("y", 1); err != nil {
