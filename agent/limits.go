@@ -89,6 +89,7 @@ const (
 // messages is at most about ReadBytesMax.
 const (
 	ConversationStateMax        = 4 << 20                   // bytes of one state
+	MemoriesListedMax           = 512                       // memories from below the feature level of the list of all memories: one log entry adds so many to it
 	ConversationsFoundMax       = 512                       // of those from before there was an index by agent and owner: put in it by one log entry
 	ConversationVersionMax      = 1 << 31                   // of a state's format
 	ConversationTitleMax        = 1024                      // bytes of a title

@@ -75,9 +75,11 @@ type ListClaims struct{ Page }
 // GetMemory reads one memory of an agent, with its embedding.
 type GetMemory struct{ Agent, ID string }
 
-// ListMemories lists what an agent remembers, in id order.
+// ListMemories lists the memories of an agent in the order of their ids, or,
+// without an agent, those of all agents of the scope, oldest write first. A list
+// of all agents has no prefix, and its pages go on from MemoryList.Next.
 type ListMemories struct {
-	Agent string
+	Agent string // "" means all agents
 	Page
 }
 

@@ -98,6 +98,9 @@ func validRead(read Read) error {
 		return firstOf(ValidID("agent", r.Agent), ValidID("id", r.ID))
 	case *ListMemories:
 		// A limit above the maximum is capped, as a recall's is (ME-13).
+		if r.Agent == "" {
+			return r.validOfAll()
+		}
 		return firstOf(ValidID("agent", r.Agent), validPart("prefix", r.Prefix), validPart("after", r.After))
 	case *Recall:
 		return r.validate()
@@ -154,4 +157,16 @@ func validPath(field, text string) error {
 		return Invalid(field, "%s must not hold a NUL byte: no path does", field)
 	}
 	return validText(field, "change_path_bytes_max", text, ChangePathBytesMax)
+}
+
+// memoriesAfterBytesMax is the length of the longest page token of a list of
+// the memories of all agents: three numbers, an agent and a NUL byte, in hex.
+const memoriesAfterBytesMax = 2 * (3*8 + IDBytesMax + 1)
+
+// validOfAll validates a list of the memories of all agents.
+func (r *ListMemories) validOfAll() error {
+	if r.Prefix != "" {
+		return Invalid("prefix", "prefix applies to the memories of one agent: give agent too, or leave prefix out")
+	}
+	return validText("after", "memories_after_bytes_max", r.After, memoriesAfterBytesMax)
 }

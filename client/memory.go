@@ -22,7 +22,9 @@ func (s Scope) GetMemory(ctx context.Context, name, id string) (*agent.Memory, e
 	return ask[*agent.Memory](ctx, s, &agent.GetMemory{Agent: name, ID: id})
 }
 
-// ListMemories lists what an agent remembers, in id order.
+// ListMemories lists the memories of an agent in the order of their ids. With an
+// empty name it lists those of all agents of the scope, oldest write first; the
+// page then has no prefix, and After is the Next of the page before.
 func (s Scope) ListMemories(ctx context.Context, name string, page agent.Page) (*agent.MemoryList, error) {
 	return ask[*agent.MemoryList](ctx, s, &agent.ListMemories{Agent: name, Page: page})
 }

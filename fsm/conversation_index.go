@@ -1,34 +1,18 @@
 package fsm
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
-// From a feature level on, conversations are found by their agent and by their
-// owner. One that is made or named from then on puts itself there; those that
-// were there before are put there a piece an entry, in the order of their keys.
-// What is behind the cursor is found, so once it is past the last one all are.
+// From foundLevel on, conversations are found by their agent and by their
+// owner. A conversation that is made or named from then on adds itself to the
+// indexes; conversationBackfill adds the others.
 
 // foundLevel is the feature level from which on conversations are found, sealed
 // and erased with their agent.
 const foundLevel = 4
-
-// foundKey holds the cursor: the key from which on conversations are still to
-// be put in the indexes. There is none below foundLevel.
-const foundKey = kindSystem + "conversations"
-
-// foundAll is the cursor once all conversations are found.
-var foundAll = after(kindConversation)
-
-// allFound tells whether the indexes lack no conversation.
-func allFound(rows rowReader) (bool, error) {
-	cursor, err := rows.get(foundKey)
-	return string(cursor) == foundAll, err
-}
 
 // conversationPlaces are the rows by which a conversation is found. A name that
 // the door does not let in would break their keys: it has none.
@@ -40,49 +24,6 @@ func conversationPlaces(scope, id string, row *logpb.ConversationRow) (places []
 		places = append(places, indexKey(kindConversationOwner, scope, row.Owner, id))
 	}
 	return places
-}
-
-// beginFinding has the entries after this one put in what is there.
-func (b *batch) beginFinding() {
-	b.rows.set(foundKey, []byte(kindConversation))
-	b.expireAt(max(b.progress.wall, 1), foundKey)
-}
-
-// findConversations puts the next conversations in the indexes. What it costs
-// is all that an entry sweeps.
-func (b *batch) findConversations() (cost int, err error) {
-	cursor, err := b.rows.get(foundKey)
-	if err != nil {
-		return 0, err
-	}
-	keys, more, err := b.rows.keys(string(cursor), foundAll, agent.ConversationsFoundMax)
-	if err != nil {
-		return 0, err
-	}
-	for _, key := range keys {
-		_, scope, id, ok := splitID(key)
-		if !ok {
-			return 0, fmt.Errorf("the key %q names no conversation", key)
-		}
-		raw, err := b.rows.get(key)
-		if err != nil {
-			return 0, err
-		}
-		row, err := decodeConversationRow(id, raw)
-		if err != nil {
-			return 0, err
-		}
-		for _, place := range conversationPlaces(scope, id, row) {
-			b.rows.set(place, indexed)
-		}
-	}
-	next := foundAll
-	if more {
-		next = keys[len(keys)-1] + separator
-		b.expireAt(max(b.progress.wall, 1), foundKey)
-	}
-	b.rows.set(foundKey, []byte(next))
-	return sweepMax, nil
 }
 
 // conversationGone tells whether a conversation's row stands for nothing any

@@ -90,9 +90,9 @@ func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if has, err := e.has(kindSessionAgent, e.agent); err != nil || has || e.level < foundLevel {
 		return has, err
 	}
-	found, err := allFound(e.rows)
+	found, err := conversationBackfill.complete(e.rows)
 	if err != nil || !found {
-		return true, err // nobody knows yet
+		return true, err // not known yet
 	}
 	return e.has(kindConversationAgent, e.agent)
 }

@@ -124,8 +124,9 @@ func (c *commit) pointedTo(t *logpb.ThreadMeta) (bool, error) {
 	return false, nil
 }
 
-// memories removes all that the agent remembers. What is in the queue for it
-// stays until it is due, and finds nothing then.
+// memories removes the agent's memories, but for their places in the list of
+// all memories, which unlistMemories removes. Their places in the wall queue
+// stay until they are due, and have no effect then.
 func (e *erasing) memories() error {
 	whole, err := e.remembered(e.agent)
 	if err != nil || whole.Entries == 0 {
@@ -144,17 +145,21 @@ func (e *erasing) memories() error {
 	return nil
 }
 
-// clear clears sessions and conversations away from where it stopped last, until
-// that came to EraseRowsMax rows, about, or to the last of them. Conversations that
-// nobody finds yet are waited for.
+// clear removes the agent's memories from the list of all memories, then its
+// sessions and conversations, from where the last call stopped, until that came
+// to about EraseRowsMax rows. It waits until the index of conversations is
+// complete.
 func (e *erasing) clear() error {
 	e.row.CompletedAt = 0
 	if e.row.Conversations != nil {
-		if found, err := allFound(e.rows); err != nil || !found {
+		if found, err := conversationBackfill.complete(e.rows); err != nil || !found {
 			return err
 		}
 	}
-	rows, all, err := e.each(kindSessionAgent, &e.row.Next, 0, e.clearSession)
+	rows, all, err := e.unlistMemories()
+	if err == nil && all {
+		rows, all, err = e.each(kindSessionAgent, &e.row.Next, rows, e.clearSession)
+	}
 	if err == nil && all && e.row.Conversations != nil {
 		_, all, err = e.each(kindConversationAgent, &e.row.NextConversation, rows, e.clearConversation)
 	}

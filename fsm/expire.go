@@ -161,8 +161,10 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 // dueRow handles the wall queue: data that has expired, or a tombstone, or work that is left. A row
 // that was written anew since, or went with its scope, has another time.
 func (b *batch) dueRow(when uint64, row string) (int, error) {
-	if row == foundKey {
-		return b.findConversations()
+	for _, f := range backfills {
+		if row == f.cursor {
+			return b.fill(f)
+		}
 	}
 	kind, scope, id, ok := splitDueRow(row)
 	if !ok {

@@ -28,6 +28,9 @@ func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uin
 	if err != nil {
 		return err
 	}
+	if err := indexesComplete(v, level); err != nil {
+		return err
+	}
 	base, err := readMintBase(v.view)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ const FoundLevel = foundLevel
 // the indexes that no conversation stands behind, rows that must be there by now
 // and are not, and whether no more are to come.
 func (v *View) Found() (stale, lacking []string, all bool, err error) {
-	cursor, err := v.get(foundKey)
+	cursor, err := v.get(conversationBackfill.cursor)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -50,5 +50,5 @@ func (v *View) Found() (stale, lacking []string, all bool, err error) {
 			lacking = append(lacking, place)
 		}
 	}
-	return stale, lacking, string(cursor) == foundAll, err
+	return stale, lacking, string(cursor) == conversationBackfill.end(), err
 }

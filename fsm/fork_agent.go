@@ -280,7 +280,7 @@ func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
 		whole.Vectors++
 		whole.Dims = row.Dims
 	}
-	row.Incarnation, row.Revision, row.Order = whole.Life, 1, whole.Writes
+	row.Incarnation, row.Revision, row.Order, row.Written = whole.Life, 1, whole.Writes, 0
 	if row.Session == op.Session {
 		row.Session = op.NewSession
 	}

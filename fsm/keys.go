@@ -54,6 +54,7 @@ var scopedKinds = append([]string{
 	kindThread, kindEntry, kindEntryID, kindEntryKind, kindSummary, kindPin, kindForkPin, kindThreadTombstone,
 	kindClaim, kindChange, kindErasure, kindErasing, kindEnding, kindManager, kindImport, kindImportDue,
 	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone, kindMemoryTombstone,
+	kindMemoryList, kindMemoryPlace,
 }, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)
 
 const separator = "\x00"

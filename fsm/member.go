@@ -13,7 +13,7 @@ import (
 
 // featureLevelMax is the highest feature level that this version can do. The
 // cluster's own level is replicated, and rises once all members can do it.
-const featureLevelMax uint32 = endingLevel
+const featureLevelMax uint32 = listedLevel
 
 // FeatureLevelMax is what a member says of itself: see agent.Member.
 const FeatureLevelMax = featureLevelMax
@@ -216,8 +216,10 @@ func (c *commit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, erro
 	if r.level < changesLevel && level >= changesLevel {
 		c.rows.set(feedsKey, []byte(encodeNumber(c.progress.index)))
 	}
-	if r.level < foundLevel && level >= foundLevel {
-		c.beginFinding()
+	for _, f := range backfills {
+		if r.level < f.level && level >= f.level {
+			c.startBackfill(f)
+		}
 	}
 	r.level = level
 	c.rows.set(levelKey, []byte(encodeNumber(uint64(level))))

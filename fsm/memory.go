@@ -151,7 +151,10 @@ func (w *memoryWork) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
 		w.grow(1, int64(row.Size))
 	} else {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
-		w.unlist()
+		if w.level >= listedLevel {
+			row.Written = w.mint()
+		}
+		w.unorder()
 		w.grow(0, int64(row.Size)-int64(old.Size))
 	}
 	w.whole.Writes++
@@ -189,18 +192,19 @@ func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) erro
 	w.rows.set(memoryTimeKey(w.scope, w.agent, row.ObservedAt, w.id), rawRow)
 	w.rows.set(memoryOrderKey(w.scope, w.agent, row.Order), []byte(w.id))
 	w.rows.set(memorySessionKey(w.scope, w.agent, row.Session, row.Order), []byte(w.id))
+	w.list(w.scope, w.agent, w.id, row)
 	w.expireAt(row.ExpiresAt, w.key(kindMemory))
 	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Revision: row.Revision})
 	return nil
 }
 
-// unlist takes the memory as it stands out of all orders, and out of what its
-// agent remembers.
-func (w *memoryWork) unlist() {
+// unorder removes the memory from all orders, and from the sums of its agent.
+func (w *memoryWork) unorder() {
 	old := w.old
 	w.rows.remove(memoryTimeKey(w.scope, w.agent, old.ObservedAt, w.id))
 	w.rows.remove(memoryOrderKey(w.scope, w.agent, old.Order))
 	w.rows.remove(memorySessionKey(w.scope, w.agent, old.Session, old.Order))
+	w.unlist(w.scope, w.agent, old)
 	w.unexpire(old.ExpiresAt, w.key(kindMemory))
 	w.whole.Bytes = saturate(w.whole.Bytes, -int64(old.Size))
 	if old.Dims > 0 {
@@ -217,7 +221,7 @@ func (w *memoryWork) drop() error {
 	w.rows.remove(w.key(kindMemoryBody))
 	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Deleted: true})
 	w.grow(-1, -int64(w.old.Size))
-	w.unlist()
+	w.unorder()
 	w.whole.Entries = saturate(w.whole.Entries, -1)
 	w.whole.Deletes++
 	raw, err := marshal(&logpb.MemoryGone{Id: w.id, Before: w.whole.Writes + 1})

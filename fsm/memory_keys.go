@@ -17,6 +17,8 @@ const (
 	kindMemoryAgent     = "\x55" // agent → logpb.MemoryAgentRow
 	kindMemoryGone      = "\x56" // agent, delete → logpb.MemoryGone, of the last deletes
 	kindMemoryTombstone = "\x57" // agent, id → logpb.Tombstone
+	kindMemoryList      = "\x68" // last write, agent, order → id: of all agents; see memory_list.go
+	kindMemoryPlace     = "\x69" // agent, last write, order: the agent's places there
 )
 
 // memoryKey names a memory's row of a kind. An agent's memories are its parts,

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
+	"dormouse/fsm"
 )
 
 func (m *model) writeMemory(op *agent.WriteMemory, got agent.OpResult) (agent.OpResult, agent.Code) {
@@ -84,6 +85,15 @@ func (g *generator) memoryOp(t *rapid.T, id string) agent.Op {
 // the bytes that the memories count for.
 func sameMemories(t *rapid.T, r *subject, m *model) (bytes uint64) {
 	t.Helper()
+	if r.machine.FeatureLevel() >= fsm.ListedLevel {
+		var whole []agent.Memory // of all agents, oldest write first
+		for _, key := range m.written {
+			if v, found := m.memories[key]; found {
+				whole = append(whole, v)
+			}
+		}
+		same(t, r, &agent.ListMemories{}, &agent.MemoryList{Items: whole}, true)
+	}
 	for _, name := range []string{"x", "y"} {
 		var all []agent.Memory // the last written first
 		for _, key := range slices.Backward(m.written) {

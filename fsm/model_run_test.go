@@ -352,6 +352,9 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r, m := newSubject(t), newModel()
 		defer r.close()
+		if rapid.Bool().Draw(rt, "newest feature level") {
+			r.record()
+		}
 		g := &generator{model: m}
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
 			r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))

@@ -102,7 +102,7 @@ func (r reader) conversationIndex(q *agent.ListConversations) (prefix string, in
 	default:
 		return scopeKey(kindConversation, r.scope), false, nil
 	}
-	found, err := allFound(r.View)
+	found, err := conversationBackfill.complete(r.View)
 	if err == nil && !found {
 		err = agent.Errorf(agent.CodeUnavailable, "conversations are listed by agent and owner once all nodes of the cluster can, "+
 			"and those from before are in the index: upgrade the older nodes, or wait")

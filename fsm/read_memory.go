@@ -52,6 +52,9 @@ func (r reader) memoryRow(name, id string) (*logpb.MemoryRow, error) {
 }
 
 func (r reader) memories(q *agent.ListMemories) (agent.Found, error) {
+	if q.Agent == "" {
+		return r.allMemories(q)
+	}
 	list := &agent.MemoryList{}
 	next, err := r.eachInPage(idKey(kindMemory, r.scope, q.Agent), q.Page, func(id string, raw []byte) (int, error) {
 		row, err := decodeMemoryRow(id, raw)

@@ -76,10 +76,10 @@ func endedTail(tail string) bool {
 	return ended && idTail(id)
 }
 
-// forkTail is a fork's id and its incarnation.
-func forkTail(tail string) bool {
-	fork, incarnation, ok := strings.Cut(tail, separator)
-	return ok && idTail(fork) && len(incarnation) == 8
+// numberedTail reports whether a tail is an id and a number.
+func numberedTail(tail string) bool {
+	id, number, ok := strings.Cut(tail, separator)
+	return ok && idTail(id) && len(number) == 8
 }
 
 // entryKindTail is a kind with its length, and a seq.
@@ -107,7 +107,7 @@ var movedKinds = map[string]rowShape{
 	kindEntryKind:           {ids: 1, numbers: 2, tail: entryKindTail},
 	kindSummary:             {ids: 1, numbers: 1},
 	kindPin:                 {ids: 1, tail: idTail},
-	kindForkPin:             {ids: 1, numbers: 1, tail: forkTail},
+	kindForkPin:             {ids: 1, numbers: 1, tail: numberedTail},
 	kindThreadTombstone:     tombstoneShape,
 	kindErasure:             {ids: 1, value: message[logpb.Erasure], due: dueErasureRow},
 	kindErasing:             {ids: 1},
@@ -121,6 +121,8 @@ var movedKinds = map[string]rowShape{
 	kindMemoryTime:      {ids: 1, numbers: 1, tail: idTail, value: message[logpb.MemoryRow]},
 	kindMemoryAgent:     {ids: 1, value: message[logpb.MemoryAgentRow]},
 	kindMemoryGone:      {ids: 1, numbers: 1, value: message[logpb.MemoryGone]},
+	kindMemoryList:      {numbers: 2, tail: numberedTail},
+	kindMemoryPlace:     {ids: 1, numbers: 3, length: len(indexed)},
 	kindMemoryTombstone: {ids: 2, value: message[logpb.Tombstone], due: forgotten},
 
 	kindSession:            {ids: 1, value: message[logpb.SessionRow], due: expiring},

@@ -252,6 +252,45 @@ var memoryClaims = []claim{
 		k.equal("listed", []any{len(list.Items), list.Next}, []any{22, ""})
 	}},
 
+	{"the_memories_of_all_agents_are_listed_oldest_first", func(k *kit) {
+		listed := func(page agent.Page) (string, string) {
+			k.Helper()
+			list := find[*agent.MemoryList](k, &agent.ListMemories{Page: page})
+			var ids []string
+			for _, m := range list.Items {
+				ids = append(ids, m.Agent+":"+m.ID)
+			}
+			return strings.Join(ids, " "), list.Next
+		}
+		all := func() string { k.Helper(); ids, _ := listed(agent.Page{}); return ids }
+		k.equal("at first", all(), "")
+		k.commit(&agent.WriteMemory{Agent: "b", ID: "z", Content: "x"}, &agent.WriteMemory{Agent: "a", ID: "y", Content: "x"},
+			&agent.WriteMemory{Agent: "b", ID: "x", Content: "x", Embedding: []float32{1}}, &agent.WriteMemory{Agent: "c", ID: "z", Content: "x"})
+		k.equal("written by one commit", all(), "b:z a:y b:x c:z")
+		k.commit(&agent.WriteMemory{Agent: "b", ID: "z", Content: "y"})
+		k.equal("after one was written again", all(), "a:y b:x c:z b:z")
+		var paged []string
+		for page := (agent.Page{Limit: 3}); ; {
+			ids, next := listed(page)
+			paged = append(paged, strings.Fields(ids)...)
+			if page.After = next; next == "" {
+				break
+			}
+		}
+		k.equal("in pages", strings.Join(paged, " "), "a:y b:x c:z b:z")
+		for _, m := range find[*agent.MemoryList](k, &agent.ListMemories{}).Items {
+			k.equal("embedding", m.Embedding, []float32(nil))
+		}
+		k.commit(&agent.DeleteMemory{Agent: "c", ID: "z"}, &agent.WriteMemory{Agent: "a", ID: "w", Content: "x", ExpiresAt: 1})
+		k.equal("after one was deleted, and one has expired", all(), "a:y b:x b:z")
+		k.commit(&agent.EraseAgent{Agent: "b"}, &agent.WriteMemory{Agent: "b", ID: "x", Content: "new"})
+		k.equal("after an agent was erased", all(), "a:y b:x")
+		other := k.in(newName("scope"))
+		k.equal("in another scope", len(find[*agent.MemoryList](other, &agent.ListMemories{}).Items), 0)
+		_, err := k.service.Read(k.ctx, agent.Reads{Scope: k.scope, Reads: []agent.Read{&agent.ListMemories{Page: agent.Page{Prefix: "a"}}}})
+		k.equal("field", k.failure(agent.CodeInvalid, err).Field, "prefix")
+	}},
+
 	{"a_query_goes_by_class_kind_and_text", func(k *kit) {
 		k.commit(&agent.WriteMemory{Agent: "a", ID: "m", Class: agent.MemorySemantic, Kind: "fact", Content: "Green TEA", Session: "s"})
 		k.commit(&agent.WriteMemory{Agent: "a", ID: "n", Kind: "fact", Data: agent.JSON(`{"drink":"Tea"}`)})

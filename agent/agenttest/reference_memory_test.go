@@ -2,6 +2,7 @@ package agenttest_test
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -106,6 +107,9 @@ func (r *reference) memoryRead(s *scope, one agent.Read) (agent.Found, *agent.Er
 		}
 		return nil, notFound("memory")
 	case *agent.ListMemories:
+		if q.Agent == "" {
+			return s.allMemories(q), nil
+		}
 		byID := map[string]*memory{}
 		for _, m := range s.of(q.Agent) {
 			byID[m.ID] = m
@@ -121,6 +125,20 @@ func (r *reference) memoryRead(s *scope, one agent.Read) (agent.Found, *agent.Er
 	default:
 		return nil, agent.Invalid("read", "%T", one)
 	}
+}
+
+// allMemories lists the memories of all agents, oldest write first.
+func (s *scope) allMemories(q *agent.ListMemories) *agent.MemoryList {
+	byWrite := map[string]*memory{}
+	for _, m := range s.memories {
+		byWrite[fmt.Sprintf("%020d", m.order)] = m
+	}
+	keys, next := sorted(byWrite, q.Page)
+	list := &agent.MemoryList{Next: next}
+	for _, key := range keys {
+		list.Items = append(list.Items, shown(byWrite[key]))
+	}
+	return list
 }
 
 // shown is a memory as lists and recalls show it.

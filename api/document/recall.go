@@ -104,7 +104,7 @@ type (
 	}
 	listMemoriesRead struct {
 		pageRead
-		AgentID string `json:"agent_id"`
+		AgentID string `json:"agent_id,omitempty" doc:"Without it, the memories of all agents, oldest write first"`
 	}
 	recallRead struct {
 		readName

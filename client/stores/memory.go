@@ -23,8 +23,9 @@ type MemoryStore interface {
 	// Forget deletes a memory; a missing one is fine.
 	Forget(ctx context.Context, agentID, id string) error
 
-	// List yields all that an agent remembers, in id order, page by page. An
-	// error is the last element.
+	// List yields the memories of an agent in the order of their ids, page by
+	// page. With an empty agentID it yields those of all agents of the scope,
+	// oldest write first. An error is the last element.
 	List(ctx context.Context, agentID string) iter.Seq2[agent.Memory, error]
 }
 

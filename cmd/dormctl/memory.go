@@ -134,23 +134,42 @@ func memoryGrid(m *agent.Memory) cli.Grid {
 func (a *app) memoryList() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
-		Use: "ls AGENT", Short: "List what an agent remembers, in order of ids", Args: cli.Exactly("AGENT"),
+		Use: "ls [AGENT]", Short: "List the memories of an agent by id, or of all agents, oldest write first", Args: cli.Between(0, 1, "AGENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.MemoryList](ctx, a, s, &agent.ListMemories{Agent: args[0], Page: page.page()})
+				q := &agent.ListMemories{Page: page.page()}
+				if len(args) > 0 {
+					if err := agent.ValidID("agent", args[0]); err != nil {
+						return err
+					}
+					q.Agent = args[0]
+				}
+				list, err := find[*agent.MemoryList](ctx, a, s, q)
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"memory", "session", "class", "kind", "tags", "observed", "content"}, Note: more(list.Next)}
-				for _, m := range list.Items {
-					g.Add(m.ID, cli.OrDash(m.Session), m.Class, m.Kind, cli.Joined(m.Tags), cli.When(m.ObservedAt), memoryCell(m))
-				}
-				return a.print(document.ListOf(list.Items, list.Next, document.MemoryOf), g)
+				return a.print(document.ListOf(list.Items, list.Next, document.MemoryOf), memoriesGrid(list, q.Agent == ""))
 			})
 		},
 	}
 	page.define(cmd)
 	return cmd
+}
+
+// memoriesGrid returns a table of memories, with their agents where those differ.
+func memoriesGrid(list *agent.MemoryList, ofAll bool) cli.Grid {
+	g := cli.Grid{Head: []string{"memory", "session", "class", "kind", "tags", "observed", "content"}, Note: more(list.Next)}
+	if ofAll {
+		g.Head = append([]string{"agent"}, g.Head...)
+	}
+	for _, m := range list.Items {
+		cells := []string{m.ID, cli.OrDash(m.Session), m.Class, m.Kind, cli.Joined(m.Tags), cli.When(m.ObservedAt), memoryCell(m)}
+		if ofAll {
+			cells = append([]string{m.Agent}, cells...)
+		}
+		g.Add(cells...)
+	}
+	return g
 }
 
 // memoryCell is what a memory says, as a table shows it: on one line.

@@ -2,6 +2,7 @@ package fakestore
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"dormouse/agent"
@@ -61,6 +62,9 @@ func (sc *scope) memory(read agent.Read) (agent.Found, *agent.Error) {
 		}
 		return nil, notFound("memory", q.ID)
 	case *agent.ListMemories:
+		if q.Agent == "" {
+			return sc.allMemories(q), nil
+		}
 		byID := map[string]agent.Memory{}
 		for _, m := range sc.memories {
 			if m.Agent == q.Agent {
@@ -103,4 +107,20 @@ func (sc *scope) recall(q *agent.Recall) *agent.Recalled {
 		}
 	}
 	return found
+}
+
+// allMemories lists the memories of all agents, oldest write first. A page token
+// is the number of memories before the page.
+func (sc *scope) allMemories(q *agent.ListMemories) *agent.MemoryList {
+	from, _ := strconv.Atoi(q.After)
+	limit := q.Limit
+	if limit == 0 {
+		limit = agent.ListLimitDefault
+	}
+	to := min(from+int(limit), len(sc.memories))
+	list := &agent.MemoryList{Items: slices.Clone(sc.memories[min(from, to):to])}
+	if to < len(sc.memories) {
+		list.Next = strconv.Itoa(to)
+	}
+	return list
 }

@@ -364,7 +364,8 @@ type MemoryRow struct {
 	CreatedAt     int64                  `protobuf:"varint,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,11,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Size          uint64                 `protobuf:"varint,12,opt,name=size,proto3" json:"size,omitempty"`
-	Dims          uint32                 `protobuf:"varint,13,opt,name=dims,proto3" json:"dims,omitempty"` // of its embedding; 0 for none
+	Dims          uint32                 `protobuf:"varint,13,opt,name=dims,proto3" json:"dims,omitempty"`       // of its embedding; 0 for none
+	Written       uint64                 `protobuf:"varint,14,opt,name=written,proto3" json:"written,omitempty"` // number that the last write minted; 0 where that is the incarnation
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -486,6 +487,13 @@ func (x *MemoryRow) GetSize() uint64 {
 func (x *MemoryRow) GetDims() uint32 {
 	if x != nil {
 		return x.Dims
+	}
+	return 0
+}
+
+func (x *MemoryRow) GetWritten() uint64 {
+	if x != nil {
+		return x.Written
 	}
 	return 0
 }
@@ -758,7 +766,7 @@ const file_proto_log_memory_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x05 \x01(\x03R\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\"\xdd\x02\n" +
+	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\"\xf7\x02\n" +
 	"\tMemoryRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x14\n" +
@@ -777,7 +785,8 @@ const file_proto_log_memory_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\v \x01(\x03R\tupdatedAt\x12\x12\n" +
 	"\x04size\x18\f \x01(\x04R\x04size\x12\x12\n" +
-	"\x04dims\x18\r \x01(\rR\x04dims\"\x8c\x01\n" +
+	"\x04dims\x18\r \x01(\rR\x04dims\x12\x18\n" +
+	"\awritten\x18\x0e \x01(\x04R\awritten\"\x8c\x01\n" +
 	"\n" +
 	"MemoryBody\x12\x18\n" +
 	"\acontent\x18\x01 \x01(\tR\acontent\x12\x12\n" +

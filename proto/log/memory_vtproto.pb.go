@@ -321,6 +321,11 @@ func (m *MemoryRow) MarshalToSizedBufferVTStrict(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Written != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Written))
+		i--
+		dAtA[i] = 0x70
+	}
 	if m.Dims != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Dims))
 		i--
@@ -760,6 +765,9 @@ func (m *MemoryRow) SizeVT() (n int) {
 	}
 	if m.Dims != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.Dims))
+	}
+	if m.Written != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Written))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -2056,6 +2064,25 @@ func (m *MemoryRow) UnmarshalVT(dAtA []byte) error {
 				b := dAtA[iNdEx]
 				iNdEx++
 				m.Dims |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 14:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Written", wireType)
+			}
+			m.Written = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Written |= uint64(b&0x7F) << shift
 				if b < 0x80 {
 					break
 				}

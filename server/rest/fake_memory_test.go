@@ -55,6 +55,9 @@ func (s *fakeScope) memory(r agent.Read) (agent.Found, *agent.Error) {
 		}
 		return nil, agent.Errorf(agent.CodeNotFound, "there is none")
 	case *agent.ListMemories:
+		if q.Agent == "" {
+			return &agent.MemoryList{Items: slices.Clone(s.memories)}, nil // in the order of their last writes
+		}
 		byID := map[string]agent.Memory{}
 		for _, m := range s.memories {
 			if m.Agent == q.Agent {

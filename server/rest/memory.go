@@ -27,8 +27,9 @@ func (f *front) routeMemory() {
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
 	}, (*call).deleteMemory)
 	register(f, route{
-		method: http.MethodGet, path: "/v1/memory", id: "list-memory", tag: tag, summary: "List what an agent remembers, in id order",
-		effect: reads, query: append([]string{"agent_id"}, listQuery...), answers: document.List[document.Memory]{},
+		method: http.MethodGet, path: "/v1/memory", id: "list-memory", tag: tag,
+		summary: "List the memories of an agent in the order of their ids, or of all agents, oldest write first",
+		effect:  reads, query: append([]string{"agent_id"}, listQuery...), answers: document.List[document.Memory]{},
 	}, (*call).listMemories)
 	register(f, route{
 		method: http.MethodPost, path: "/v1/memory/recall", id: "recall", tag: tag,

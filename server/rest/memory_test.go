@@ -85,6 +85,27 @@ func TestMemoriesInCommitsAndReads(t *testing.T) {
 	}
 }
 
+func TestMemoriesOfAllAgentsAreListed(t *testing.T) {
+	k := newKit(t)
+	k.call("POST", "/v1/commits", `{"ops":[{"op":"write_memory","agent_id":"b","id":"1","content":"x"},{"op":"write_memory","agent_id":"a","id":"2","content":"y"}]}`).ok(200)
+	const want = "b1 a2"
+	listed := func(found map[string]any) string {
+		var all []string
+		for _, item := range found["items"].([]any) {
+			m := item.(map[string]any)
+			all = append(all, m["agent_id"].(string)+m["id"].(string))
+		}
+		return strings.Join(all, " ")
+	}
+	if got := listed(k.call("GET", "/v1/memory", "").ok(200)); got != want {
+		t.Errorf("GET lists %q, want %q", got, want)
+	}
+	answers := k.call("POST", "/v1/reads", `{"reads":[{"read":"list_memories"}]}`).ok(200)["answers"].([]any)
+	if got := listed(answers[0].(map[string]any)["found"].(map[string]any)); got != want {
+		t.Errorf("a read lists %q, want %q", got, want)
+	}
+}
+
 func TestWrongMemoriesAndRecallsNameTheField(t *testing.T) {
 	k := newKit(t)
 	for _, c := range []struct{ call, body, field string }{
@@ -101,7 +122,9 @@ func TestWrongMemoriesAndRecallsNameTheField(t *testing.T) {
 		{"POST /v1/memory/recall", `{"agent_id":"a","mode":"best","query":"x"}`, "mode"},
 		{"POST /v1/memory/recall", `{"agent_id":"a","mode":"query","order":"up"}`, "order"},
 		{"POST /v1/reads", `{"reads":[{"read":"recall","agent_id":"a","mode":"query","order":"up"}]}`, "order"},
-		{"GET /v1/memory", ``, "agent_id"},
+		{"GET /v1/memory?agent_id=", ``, "agent_id"},
+		{"GET /v1/memory?prefix=m", ``, "prefix"},
+		{"POST /v1/reads", `{"reads":[{"read":"list_memories","agent_id":""}]}`, "agent_id"},
 	} {
 		method, path, _ := strings.Cut(c.call, " ")
 		got := k.call(method, path, c.body)

@@ -120,7 +120,7 @@ func (e *erasures) add(one eraseOp) {
 
 // names are all writes that a read found anything of, each once.
 func (s *eraseSeen) names() []string {
-	all := slices.Concat(s.Thread, s.Memories, s.Recalled, slices.Collect(maps.Keys(s.Sessions)))
+	all := slices.Concat(s.Thread, s.Memories, s.Recalled, s.Listed, slices.Collect(maps.Keys(s.Sessions)))
 	if s.Checkpoint != "" {
 		all = append(all, s.Checkpoint)
 	}

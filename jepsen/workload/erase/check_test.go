@@ -38,7 +38,7 @@ func lateAt(from, to int, name string, since, index uint64) history.Op {
 
 // agentOf is an agent with these writes whole, erased last at an index.
 func agentOf(index, erased uint64, names ...string) eraseSeen {
-	s := eraseSeen{Index: index, Thread: names, Memories: names, Recalled: names, Sessions: map[string]uint64{}}
+	s := eraseSeen{Index: index, Thread: names, Memories: names, Recalled: names, Listed: names, Sessions: map[string]uint64{}}
 	for _, name := range names {
 		s.Checkpoint, s.Sessions[name] = name, 2
 	}
@@ -95,7 +95,16 @@ func TestEraseFindsEachWrong(t *testing.T) {
 			writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), readsAgent(32, without(agentOf(22, 20), func(s *eraseSeen) { s.Sessions["a"] = 1 })),
 		}},
 		{"its memories went, and its sessions did not", "half of a write", workloadtest.Script{
-			writesAgent(1, 5, "a", 10), workloadtest.Unknown(erasesAgent(6, 9, 0)), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Memories, s.Recalled = nil, nil })),
+			writesAgent(1, 5, "a", 10), workloadtest.Unknown(erasesAgent(6, 9, 0)), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Memories, s.Recalled, s.Listed = nil, nil, nil })),
+		}},
+		{"a memory of it is listed", "erased and still there", workloadtest.Script{
+			writesAgent(1, 5, "a", 10), erasesAgent(6, 9, 20), readsAgent(32, without(agentOf(22, 20), func(s *eraseSeen) { s.Listed = []string{"a"} })),
+		}},
+		{"a memory that the list of all agents lacks", "half of a write", workloadtest.Script{
+			writesAgent(1, 5, "a", 10), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Listed = nil })),
+		}},
+		{"a list in part", "", workloadtest.Script{
+			writesAgent(1, 5, "a", 10), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Listed, s.ListedPart = nil, true })),
 		}},
 		{"some sessions of many", "half of a write", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Sessions["a"] = 1 }))}},
 		{"a lost write", "lost write", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 0))}},

@@ -73,8 +73,10 @@ type eraseSeen struct {
 	Checkpoint string            `json:"checkpoint,omitempty"` // of a read: the write that left it
 	Thread     []string          `json:"thread,omitempty"`     // …the entries
 	Memories   []string          `json:"memories,omitempty"`
-	Recalled   []string          `json:"recalled,omitempty"` // …the memories, by the index of their words
-	Sessions   map[string]uint64 `json:"sessions,omitempty"` // :: write → how many
+	Recalled   []string          `json:"recalled,omitempty"`       // …the memories, by the index of their words
+	Listed     []string          `json:"listed,omitempty"`         // …the memories, in the list of those of all agents
+	ListedPart bool              `json:"listed_in_part,omitempty"` // …that list has more pages
+	Sessions   map[string]uint64 `json:"sessions,omitempty"`       // :: write → how many
 }
 
 // eraseReceipt is a receipt, and when it was complete and is sealed until, in
@@ -202,23 +204,41 @@ func receiptOf(e *agent.Erasure) *eraseReceipt {
 	return &eraseReceipt{Index: e.Index, Complete: e.CompletedAt, Sealed: e.SealedUntil}
 }
 
+// readOfAllMemories is the place of the list of the memories of all agents in
+// what read reads.
+const readOfAllMemories = 4
+
 // read reads all there is of an agent, at one index.
 func (*erase) read(ctx context.Context, p *workload.Process, key string) (eraseSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, eraseCall{}, func(ctx context.Context) (eraseSeen, error) {
 		page := agent.Page{Limit: agent.ListLimitMax}
 		index, all, err := workload.FindAll(ctx, p,
 			&agent.GetCheckpoint{Key: key}, &agent.LoadEntries{Thread: key, Limit: agent.EntriesLimitMax}, &agent.GetErasure{Agent: key},
-			&agent.ListMemories{Agent: key, Page: page}, &agent.ListSessions{Agent: key, Page: page},
+			&agent.ListMemories{Agent: key, Page: page}, &agent.ListMemories{Page: page}, &agent.ListSessions{Agent: key, Page: page},
 			&agent.Recall{Agent: key, Mode: agent.ModeText, Query: "remembers", Limit: agent.RecallLimitMax})
 		if err != nil {
 			return eraseSeen{}, err
 		}
 		out := eraseSeen{Index: index, Sessions: map[string]uint64{}}
-		for _, found := range all {
-			out.found(key, found)
+		for at, found := range all {
+			if list, ok := found.(*agent.MemoryList); ok && at == readOfAllMemories {
+				out.listed(key, list)
+			} else {
+				out.found(key, found)
+			}
 		}
 		return out, nil
 	})
+}
+
+// listed adds the memories of an agent that are in the list of those of all agents.
+func (s *eraseSeen) listed(key string, list *agent.MemoryList) {
+	s.ListedPart = list.Next != ""
+	for _, m := range list.Items {
+		if m.Agent == key {
+			s.Listed = append(s.Listed, m.ID)
+		}
+	}
 }
 
 // found takes in one thing that was read.

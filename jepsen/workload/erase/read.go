@@ -32,9 +32,10 @@ func (e *erasures) judgeRead(r eraseOp) {
 
 // eraseFound is what a read found, by the names of writes.
 type eraseFound struct {
-	entries, memories, recalled map[string]bool
-	sessions                    map[string]uint64
-	paged                       bool // there may be more sessions than are listed
+	entries, memories, recalled, listed map[string]bool
+	sessions                            map[string]uint64
+	paged                               bool // there may be more sessions than are listed
+	listedPart                          bool // there are more memories than listed has
 }
 
 func (s *eraseSeen) sets() eraseFound {
@@ -49,7 +50,10 @@ func (s *eraseSeen) sets() eraseFound {
 	for _, n := range s.Sessions {
 		total += n
 	}
-	return eraseFound{set(s.Thread), set(s.Memories), set(s.Recalled), s.Sessions, total >= agent.ListLimitMax}
+	return eraseFound{
+		entries: set(s.Thread), memories: set(s.Memories), recalled: set(s.Recalled), listed: set(s.Listed),
+		sessions: s.Sessions, paged: total >= agent.ListLimitMax, listedPart: s.ListedPart,
+	}
 }
 
 // judgeWhole: of a write all is there or nothing, and all where it was answered
@@ -75,6 +79,7 @@ func (f eraseFound) parts(in eraseCall) (there int, missing string) {
 		{"entry", in.Journal, f.entries[in.Name]},
 		{"memory", in.Memory, f.memories[in.Name]},
 		{"memory in the index", in.Memory, f.recalled[in.Name]},
+		{"memory in the list of all agents", in.Memory && !f.listedPart, f.listed[in.Name]},
 		{"sessions", in.Sessions > 0 && !f.paged, f.sessions[in.Name] == in.Sessions},
 	} {
 		switch {

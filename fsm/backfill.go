@@ -1,0 +1,118 @@
+package fsm
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+)
+
+// An index that comes with a feature level lacks the rows that were written
+// below that level. A backfill adds them: each entry adds those of the next
+// rows, in the order of their keys, until there are no more.
+type backfill struct {
+	level  uint32 // the feature level that the index comes with
+	cursor string // names the row that holds the next key to visit; there is none below the level
+	kind   string // of the rows that are indexed
+	most   int    // rows that one entry visits
+	add    func(b *batch, key string, raw []byte) error
+}
+
+var (
+	conversationBackfill = backfill{
+		level: foundLevel, cursor: kindSystem + "conversations", kind: kindConversation, most: agent.ConversationsFoundMax, add: indexConversation,
+	}
+	memoryBackfill = backfill{
+		level: listedLevel, cursor: kindSystem + "memories", kind: kindMemory, most: agent.MemoriesListedMax, add: indexMemory,
+	}
+	backfills = []*backfill{&conversationBackfill, &memoryBackfill}
+)
+
+// end returns the value of the cursor once the index is complete.
+func (f *backfill) end() string { return after(f.kind) }
+
+// complete reports whether the index lacks no row.
+func (f *backfill) complete(rows rowReader) (bool, error) {
+	cursor, err := rows.get(f.cursor)
+	return string(cursor) == f.end(), err
+}
+
+// startBackfill makes the backfill due with the next entry.
+func (b *batch) startBackfill(f *backfill) {
+	b.rows.set(f.cursor, []byte(f.kind))
+	b.expireAt(max(b.progress.wall, 1), f.cursor)
+}
+
+// fill adds the next rows to the index. Its cost is that share of what an entry
+// sweeps which the rows are of those that one entry visits.
+func (b *batch) fill(f *backfill) (cost int, err error) {
+	cursor, err := b.rows.get(f.cursor)
+	if err != nil {
+		return 0, err
+	}
+	keys, more, err := b.rows.keys(string(cursor), f.end(), f.most)
+	if err != nil {
+		return 0, err
+	}
+	for _, key := range keys {
+		raw, err := b.rows.get(key)
+		if err != nil {
+			return 0, err
+		}
+		if err := f.add(b, key, raw); err != nil {
+			return 0, err
+		}
+	}
+	next := f.end()
+	if more {
+		next = keys[len(keys)-1] + separator
+		b.expireAt(max(b.progress.wall, 1), f.cursor)
+	}
+	b.rows.set(f.cursor, []byte(next))
+	return max(1, sweepMax*len(keys)/f.most), nil
+}
+
+func indexConversation(b *batch, key string, raw []byte) error {
+	_, scope, id, ok := splitID(key)
+	if !ok {
+		return fmt.Errorf("the key %q names no conversation", key)
+	}
+	row, err := decodeConversationRow(id, raw)
+	if err != nil {
+		return err
+	}
+	for _, place := range conversationPlaces(scope, id, row) {
+		b.rows.set(place, indexed)
+	}
+	return nil
+}
+
+func indexMemory(b *batch, key string, raw []byte) error {
+	scope, name, id, ok := splitMemory(key)
+	if !ok {
+		return fmt.Errorf("the key %q names no memory", key)
+	}
+	row, err := decodeMemoryRow(id, raw)
+	if err != nil {
+		return err
+	}
+	b.list(scope, name, id, row)
+	return nil
+}
+
+// indexesComplete refuses an export while an index lacks rows: an import does
+// not add them.
+func indexesComplete(rows rowReader, level uint32) error {
+	for _, f := range backfills {
+		if level < f.level {
+			continue
+		}
+		complete, err := f.complete(rows)
+		if err != nil {
+			return err
+		}
+		if !complete {
+			return agent.Errorf(agent.CodeUnavailable, "the indexes of the new feature level are not complete yet: retry in a moment")
+		}
+	}
+	return nil
+}

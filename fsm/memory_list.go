@@ -1,0 +1,129 @@
+package fsm
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// All memories of a scope are listed in the order of their last writes. Each
+// memory has two rows for that: its place in the list, and a row of its agent
+// that tells where that place is. An erasure removes an agent's memories by
+// range deletes, without reading them, and then removes the places a piece an
+// entry; a reader skips a place whose memory is not there, or is elsewhere in
+// the list. memoryBackfill adds the memories from below listedLevel.
+
+// listedLevel is the feature level from which on all memories are listed.
+const listedLevel = 7
+
+// lastWrite returns the number that the memory's last write minted. Numbers
+// grow with the log. Memories that one op copied share one, and so do the writes
+// from below listedLevel with the first.
+func lastWrite(row *logpb.MemoryRow) uint64 { return max(row.Written, row.Incarnation) }
+
+// memoryListKey names a memory's place in the list of all memories.
+func memoryListKey(scope, agent string, row *logpb.MemoryRow) string {
+	return scopeKey(kindMemoryList, scope) + encodeTime(row.UpdatedAt) + encodeNumber(lastWrite(row)) + agent + separator + encodeNumber(row.Order)
+}
+
+// memoryPlaceKey names the row of an agent that tells where memoryListKey is.
+func memoryPlaceKey(scope, agent string, row *logpb.MemoryRow) string {
+	return idKey(kindMemoryPlace, scope, agent) + encodeNumber(lastWrite(row)) + encodeTime(row.UpdatedAt) + encodeNumber(row.Order)
+}
+
+// listKeyOf returns the memoryListKey that a memoryPlaceKey with the given
+// prefix tells of.
+func listKeyOf(scope, agent, prefix, place string) string {
+	rest := place[len(prefix):]
+	return scopeKey(kindMemoryList, scope) + rest[8:16] + rest[:8] + agent + separator + rest[16:]
+}
+
+// list adds a memory to the list of all memories.
+func (b *batch) list(scope, agent, id string, row *logpb.MemoryRow) {
+	if b.level < listedLevel {
+		return
+	}
+	b.rows.set(memoryListKey(scope, agent, row), []byte(id))
+	b.rows.set(memoryPlaceKey(scope, agent, row), indexed)
+}
+
+// unlist removes a memory from the list of all memories.
+func (b *batch) unlist(scope, agent string, row *logpb.MemoryRow) {
+	if b.level < listedLevel {
+		return
+	}
+	b.rows.remove(memoryListKey(scope, agent, row))
+	b.rows.remove(memoryPlaceKey(scope, agent, row))
+}
+
+// unlistMemories removes the erased memories from the list of all memories,
+// until that came to EraseRowsMax rows, and reports whether those were all.
+// Memories that were written since the erasure began stay.
+func (e *erasing) unlistMemories() (rows int, all bool, err error) {
+	prefix := idKey(kindMemoryPlace, e.scope, e.agent)
+	keys, more, err := e.rows.keys(prefix, prefix+encodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, key := range keys {
+		e.rows.remove(key)
+		e.rows.remove(listKeyOf(e.scope, e.agent, prefix, key))
+	}
+	return 2 * len(keys), !more, nil
+}
+
+// allMemories lists the memories of all agents. The token of a page is the last
+// key of the page before, in hex, without what all keys of the list begin with.
+func (r reader) allMemories(q *agent.ListMemories) (agent.Found, error) {
+	complete, err := memoryBackfill.complete(r.View)
+	if err != nil {
+		return nil, err
+	}
+	if !complete {
+		return nil, agent.Errorf(agent.CodeUnavailable, "the memories of all agents are listed once every node of the cluster supports it "+
+			"and older memories are in the index: upgrade the older nodes, or retry in a moment")
+	}
+	prefix := scopeKey(kindMemoryList, r.scope)
+	lower := prefix
+	if q.After != "" {
+		tail, err := hex.DecodeString(q.After)
+		if err != nil {
+			return nil, agent.Invalid("after", "invalid page token %q: use the next value of the previous page", q.After)
+		}
+		lower = prefix + string(tail) + separator
+	}
+	list := &agent.MemoryList{}
+	last, err := r.eachOfPage(lower, after(prefix), q.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
+		m, size, err := r.listedMemory(key, key[len(prefix):], string(raw))
+		if m != nil {
+			list.Items = append(list.Items, *m)
+		}
+		return size, err
+	})
+	if last != "" {
+		list.Next = hex.EncodeToString([]byte(last[len(prefix):]))
+	}
+	return list, err
+}
+
+// listedMemory returns the memory at a place in the list, and about how many
+// bytes it has; nil where the memory has been erased or has expired.
+func (r reader) listedMemory(key, tail, id string) (*agent.Memory, int, error) {
+	name, _, _ := strings.Cut(tail[16:], separator)
+	raw, err := r.get(memoryKey(kindMemory, r.scope, name, id))
+	if err != nil || raw == nil {
+		return nil, 0, err
+	}
+	row, err := decodeMemoryRow(id, raw)
+	if err != nil || memoryListKey(r.scope, name, row) != key || expired(row.ExpiresAt, r.progress.wall) {
+		return nil, 0, err
+	}
+	body, err := r.memoryBody(name, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	m := memoryOf(name, id, row, body)
+	return &m, len(name) + len(id) + int(row.Size), nil
+}
