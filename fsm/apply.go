@@ -184,10 +184,10 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 }
 
 func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
-	if b.minted+mintsMax*uint64(len(p.Ops)) > mintedMax || b.rows.bytes > entryRowsBytesMax {
+	if b.minted+mintsMax*uint64(len(p.Ops)) > mintedMax || b.rows.size() > entryRowsBytesMax {
 		return nil, agent.Errorf(agent.CodeOverloaded, "too much shares a log entry: try again")
 	}
-	began := b.rows.bytes
+	began := b.rows.size()
 	if err := b.fenced(p.Scope, p.Fence); err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 			return nil, err
 		}
 		results[i] = result
-		if n := b.rows.bytes - began; n > agent.CommitRowsBytesMax {
+		if n := b.rows.size() - began; n > agent.CommitRowsBytesMax {
 			e := agent.TooLarge("ops", "commit_rows_bytes_max", n, agent.CommitRowsBytesMax)
 			e.Op = i
 			return nil, e

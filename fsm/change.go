@@ -18,12 +18,6 @@ import (
 // refusal is not in it. A feed is bounded by itself, so it counts for nothing
 // in its scope's quotas: a full scope must be able to delete.
 
-// Kinds of the feed; keys.go says what all keys have in common.
-const (
-	kindChange = "\x80" // scope, index → logpb.ChangeRow
-	kindFeed   = "\x81" // scope → logpb.FeedRow; it outlives the scope
-)
-
 // changesLevel is the feature level from which on changes are recorded: a node
 // that would not must not apply the same entries.
 const changesLevel = 2
@@ -42,13 +36,6 @@ type recorded struct {
 	scope  string
 	change *logpb.Change
 }
-
-func changeKey(scope string, index uint64) string {
-	return scopeKey(kindChange, scope) + encodeNumber(index)
-}
-
-// feedKey names a feed's row as one of an id, as all that falls due is named.
-func feedKey(scope string) string { return idKey(kindFeed, scope, "") }
 
 // changed records that something has been written.
 func (c *commit) changed(kind agent.ChangeKind, key string, revision uint64) {

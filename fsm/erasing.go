@@ -8,14 +8,6 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// The kinds of agents that were erased; keys.go says what all keys have in
-// common.
-const (
-	kindErasure = "\x8c" // agent → logpb.Erasure: the receipt, and the seal
-	kindErasing = "\x8d" // agent → incarnation, while what is of it below that is still to be cleared away
-	kindEnding  = "\x8e" // agent: an index of those whose live instance is to be ended; see erase_instance.go
-)
-
 // A session that has expired, or whose agent has been erased since, is as if
 // it were not there, and so are its lease and its reviews, though their rows
 // may be. What follows tells so: of an op, and of a read.

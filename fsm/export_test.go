@@ -29,14 +29,9 @@ func (r *chainRing) Add(index uint64, chain uint32)          { r.add(index, chai
 func (r *chainRing) At(index uint64) (chain uint32, ok bool) { return r.at(index) }
 
 // HotRows is how many rows apply keeps in memory, WarmRows how many views do.
-func (m *Machine) HotRows() int { return m.hot.rows.Len() }
+func (m *Machine) HotRows() int { return m.hot.length() }
 
-func (m *Machine) WarmRows() (n int) {
-	for i := range m.gen.warm.shards {
-		n += m.gen.warm.shards[i].rows.Len()
-	}
-	return n
-}
+func (m *Machine) WarmRows() int { return m.gen.warm.length() }
 
 // ReadsAlike tells whether a value's row is the same in memory, if it is there
 // (hit is 1), as in the engine.

@@ -59,6 +59,9 @@ func (h *hotRows) set(key string, value []byte) {
 
 func (h *hotRows) remove(key string) { h.rows.Remove(key) }
 
+// length returns the number of rows in the cache.
+func (h *hotRows) length() int { return h.rows.Len() }
+
 // clear forgets everything: a range of rows has gone.
 func (h *hotRows) clear() {
 	h.rows.Purge()

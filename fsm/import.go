@@ -234,11 +234,6 @@ func (c *commit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	return c.storeImport(next)
 }
 
-// engineError is a failure of the engine, after which a replica must stop.
-type engineError struct{ error }
-
-func (e *engineError) Unwrap() error { return e.error }
-
 // guarded runs what works on a scope. An import's rows come from a client, and
 // only each by itself has been checked. So where rows of an imported scope do
 // not fit together, what meets them is refused as corrupt: it must not stop the

@@ -18,6 +18,11 @@ const (
 	kindMember  = "\x02" // member id → logpb.Member
 	kindRemoved = "\x03" // incarnation → the id that it had
 
+	// Who owns what. A restored backup has none of these rows.
+	kindPartition      = "\x04" // partition → logpb.PartitionRow
+	kindNodeLease      = "\x05" // node → logpb.NodeLeaseRow
+	kindPlacementEvent = "\x06" // number → logpb.PlacementEvent
+
 	kindClient   = "\x10" // scope, client → logpb.ClientRow
 	kindAnswers  = "\x11" // scope, client, highest seq → logpb.AnswersRow
 	kindDueTick  = "\x12" // tick, scope, client: when answers may go
@@ -45,6 +50,10 @@ const (
 	kindThreadTombstone     = "\x46" // thread → logpb.Tombstone
 	kindEntryKind           = "\x47" // thread, incarnation, block, kind, seq: entries by kind; see entry_kind.go
 	kindClaim               = "\x48" // claim → logpb.ClaimRow
+	kindErasure             = "\x8c" // agent → logpb.Erasure: the receipt, and the seal
+	kindErasing             = "\x8d" // agent → incarnation, while what is of it below that is still to be cleared away
+	kindEnding              = "\x8e" // agent: an index of those whose live instance is to be ended; see erase_instance.go
+	kindManager             = "\x90" // name → logpb.ManagerRow
 )
 
 // scopedKinds are the kinds that go with their scope.
@@ -116,6 +125,10 @@ func dueTickKey(tick uint64, scope, client string) string {
 
 func dueClaimKey(tick uint64, scope, claim string) string {
 	return kindDueClaim + encodeNumber(tick) + scope + separator + claim
+}
+
+func partitionKey(n int) string {
+	return kindPartition + string(binary.BigEndian.AppendUint16(nil, uint16(n)))
 }
 
 // dueWallKey names what is to happen to row at a wall time, which is not

@@ -5,9 +5,6 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// The kind of what says how instances are kept.
-const kindManager = "\x90" // name → logpb.ManagerRow
-
 // managerRow is the row of a manager, or nil.
 func (c *commit) managerRow(name string) (*logpb.ManagerRow, error) {
 	if err := agent.ValidID("name", name); err != nil {

@@ -3,6 +3,8 @@ package fsm
 import (
 	"math"
 	"strings"
+
+	logpb "dormouse/proto/log"
 )
 
 // The kinds of what agents remember. Beside its row and its body a memory has
@@ -65,4 +67,26 @@ func afterTime(prefix string, ms int64) string {
 		return after(prefix)
 	}
 	return prefix + encodeTime(ms+1)
+}
+
+// lastWrite returns the number that the memory's last write minted. Numbers
+// grow with the log. Memories that one op copied share one, and so do the writes
+// from below listedLevel with the first.
+func lastWrite(row *logpb.MemoryRow) uint64 { return max(row.Written, row.Incarnation) }
+
+// memoryListKey names a memory's place in the list of all memories.
+func memoryListKey(scope, agent string, row *logpb.MemoryRow) string {
+	return scopeKey(kindMemoryList, scope) + encodeTime(row.UpdatedAt) + encodeNumber(lastWrite(row)) + agent + separator + encodeNumber(row.Order)
+}
+
+// memoryPlaceKey names the row of an agent that tells where memoryListKey is.
+func memoryPlaceKey(scope, agent string, row *logpb.MemoryRow) string {
+	return idKey(kindMemoryPlace, scope, agent) + encodeNumber(lastWrite(row)) + encodeTime(row.UpdatedAt) + encodeNumber(row.Order)
+}
+
+// listKeyOf returns the memoryListKey that a memoryPlaceKey with the given
+// prefix tells of.
+func listKeyOf(scope, agent, prefix, place string) string {
+	rest := place[len(prefix):]
+	return scopeKey(kindMemoryList, scope) + rest[8:16] + rest[:8] + agent + separator + rest[16:]
 }

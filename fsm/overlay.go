@@ -67,6 +67,18 @@ func newOverlay(engine storage.Reader, hot *hotRows, commits int) *overlay {
 	return &overlay{engine: engine, hot: hot, rows: make(map[string]change, rowsPerCommit*commits)}
 }
 
+// engineError is a failure of the engine, after which a replica must stop.
+type engineError struct{ error }
+
+func (e *engineError) Unwrap() error { return e.error }
+
+// size returns the bytes of the keys and values that were written, those of
+// refused commits and those that count adds too.
+func (o *overlay) size() int { return o.bytes }
+
+// count adds n bytes to size.
+func (o *overlay) count(n int) { o.bytes += n }
+
 // mark is a moment to go back to.
 type mark struct{ ranges int }
 

@@ -11,14 +11,6 @@ import (
 	"dormouse/storage"
 )
 
-// Kinds of rows that say who owns what. They belong to no scope, and a restored
-// backup has none of them.
-const (
-	kindPartition      = "\x04" // partition → logpb.PartitionRow
-	kindNodeLease      = "\x05" // node → logpb.NodeLeaseRow
-	kindPlacementEvent = "\x06" // number → logpb.PlacementEvent
-)
-
 // partitionTable is who owns what. A row is never changed, but replaced: tables
 // share those that they have in common, and readers keep them.
 type partitionTable struct {
@@ -112,10 +104,6 @@ func decodePartition(name string, raw []byte) (*agent.Partition, error) {
 		p.State = agent.PartitionDraining
 	}
 	return p, nil
-}
-
-func partitionKey(n int) string {
-	return kindPartition + string(binary.BigEndian.AppendUint16(nil, uint16(n)))
 }
 
 // partition is how a partition stands.

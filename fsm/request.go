@@ -118,7 +118,7 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 	}
 	notAfter := b.notAfter(p)
 	b.rows.begin() // what follows is not the commit's to roll back
-	b.rows.bytes += len(outcome)
+	b.rows.count(len(outcome))
 	client.answer(&logpb.Answer{Seq: p.Seq, BodyHash: p.BodyHash, Outcome: outcome}, notAfter)
 	client.Low = low
 	client.Max = max(client.Max, p.Seq)

@@ -18,19 +18,6 @@ func inMapOrder() uint64 {
 	return 0
 }
 
-// showCheckpoints writes the entry's checkpoints ahead of all else, for
-// seededbug.HalfACommitVisible.
-func (o *overlay) showCheckpoints(engine *storage.Engine) error {
-	early := engine.NewBatch()
-	defer early.Close()
-	for key, c := range o.rows {
-		if kind := key[:1]; c.value != nil && (kind == kindCheckpoint || kind == kindCheckpointBody) {
-			early.Set([]byte(key), c.value)
-		}
-	}
-	return engine.Commit(early)
-}
-
 // spoil makes an engine what its snapshot would be, had that been made wrong:
 // for seededbug.DedupeLostInSnapshot and seededbug.SnapshotRunsAhead.
 func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {

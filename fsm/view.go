@@ -32,7 +32,7 @@ type View struct {
 func (m *Machine) View() *View {
 	m.mu.RLock()
 	g, recalls, done := m.gen, m.recalls, m.progress
-	epoch := g.warm.epoch.Load()
+	epoch := g.warm.now()
 	before := m.imports.Load()
 	ok := g.acquire()
 	m.mu.RUnlock()
@@ -41,7 +41,7 @@ func (m *Machine) View() *View {
 	}
 	v := &View{gen: g, view: g.engine.View(), progress: done, epoch: epoch, recalls: recalls}
 	v.imports = underWay(*before, *m.imports.Load())
-	if epoch%2 == 1 || g.warm.epoch.Load() != epoch { // an entry is under way: the view may have it, or not
+	if epoch%2 == 1 || g.warm.now() != epoch { // an entry is under way: the view may have it, or not
 		v.progress, v.err = readProgress(v.view)
 	}
 	return v

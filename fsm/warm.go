@@ -121,6 +121,20 @@ func (w *warmRows) begin(o *overlay) {
 // end says that views see the entry.
 func (w *warmRows) end() { w.epoch.Add(1) }
 
+// now returns the epoch.
+func (w *warmRows) now() uint64 { return w.epoch.Load() }
+
+// length returns the number of rows in the cache.
+func (w *warmRows) length() (n int) {
+	for i := range w.shards {
+		s := &w.shards[i]
+		s.mu.Lock()
+		n += s.rows.Len()
+		s.mu.Unlock()
+	}
+	return n
+}
+
 func (w *warmRows) clear() {
 	for i := range w.shards {
 		s := &w.shards[i]
