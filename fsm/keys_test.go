@@ -50,8 +50,8 @@ func order(first, second int) int {
 }
 
 func TestEveryKindIsOneByteOfItsOwn(t *testing.T) {
-	kinds := append([]string{kindSystem, kindMember, kindRemoved, kindClient, kindAnswers, kindDueTick, kindDueWall, kindDueClaim, kindScope}, scopedKinds...)
-	seen := map[string]bool{string(progressKey[:1]): true}
+	kinds := append([]string{kindSystem, kindMember, kindRemoved, kindPartition, kindNodeLease, kindPlacementEvent, kindClient, kindAnswers, kindDueTick, kindDueWall, kindDueClaim, kindScope, kindFeed}, scopedKinds...)
+	seen := map[string]bool{"\x00": true}
 	for _, kind := range kinds {
 		if len(kind) != 1 || seen[kind] {
 			t.Fatalf("kind %q is used twice", kind)
