@@ -8,12 +8,6 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// rowReader reads rows by key: nil where there is none. What it returns must
-// not be changed.
-type rowReader interface {
-	get(key string) ([]byte, error)
-}
-
 // journal is a thread with a way to read its entries, which may be rows of the
 // threads that it was forked from: entries below a segment's end are that
 // thread's, the rest its own.

@@ -12,6 +12,12 @@ import (
 // delete, which costs the engine little for many rows and much for few.
 const pointDeletesMax = 128
 
+// rowReader reads rows by key: nil where there is none. What it returns must
+// not be changed.
+type rowReader interface {
+	get(key string) ([]byte, error)
+}
+
 // overlay is what one log entry has changed so far, over the engine. A commit
 // writes into it, and rolls back to its mark where it is refused, so each sees
 // those before it and leaves all of its changes or none.
