@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -29,12 +30,12 @@ type clientState struct {
 // client is what is known of a client: the entry's own copy, to be changed in
 // place. storeClients writes it.
 func (b *batch) client(scope, client string) (row *clientState, err error) {
-	key := idKey(kindClient, scope, client)
+	key := kv.IDKey(kv.KindClient, scope, client)
 	if row, ok := b.clients[key]; ok {
 		return row, nil
 	}
 	row = &clientState{}
-	raw, err := b.rows.get(key)
+	raw, err := b.rows.Get(key)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func (b *batch) answer(p *logpb.Commit, client *clientState) (*logpb.Answer, err
 	if !ok {
 		return nil, nil
 	}
-	raw, err := b.rows.get(answersKey(p.Scope, p.Client, highest))
+	raw, err := b.rows.Get(kv.AnswersKey(p.Scope, p.Client, highest))
 	if err != nil {
 		return nil, err
 	}
@@ -181,10 +182,10 @@ func (b *batch) storeClients() error {
 		case !row.changed:
 			continue
 		case !row.known:
-			b.rows.remove(key)
+			b.rows.Remove(key)
 			continue
 		}
-		answers := kindAnswers + key[len(kindClient):]
+		answers := kv.KindAnswers + key[len(kv.KindClient):]
 		if err := b.storeAnswers(answers, row); err != nil {
 			return err
 		}
@@ -194,7 +195,7 @@ func (b *batch) storeClients() error {
 		if err != nil {
 			return fmt.Errorf("encode client %q: %w", key, err)
 		}
-		b.rows.set(key, raw)
+		b.rows.Set(key, raw)
 	}
 	return nil
 }
@@ -215,7 +216,7 @@ func (b *batch) storeAnswers(prefix string, client *clientState) error {
 	if err != nil {
 		return fmt.Errorf("encode answers: %w", err)
 	}
-	b.rows.set(prefix+encodeNumber(in.max), raw)
+	b.rows.Set(prefix+kv.EncodeNumber(in.max), raw)
 	client.answered = append(client.answered, in)
 	return nil
 }
@@ -226,7 +227,7 @@ func (b *batch) forgetSettled(prefix string, client *clientState) {
 		if in.max >= client.Low {
 			return false
 		}
-		b.rows.remove(prefix + encodeNumber(in.max))
+		b.rows.Remove(prefix + kv.EncodeNumber(in.max))
 		return true
 	})
 }
@@ -255,7 +256,7 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 	case row.LastTick >= b.progress.tick: // low still guards what was acknowledged
 		b.reviewClient(scope, client, row, later(row.LastTick, 1))
 	default:
-		b.forgetSettled(idKey(kindAnswers, scope, client), row)
+		b.forgetSettled(kv.IDKey(kv.KindAnswers, scope, client), row)
 		*row = clientState{changed: true}
 	}
 	return len(gone), nil

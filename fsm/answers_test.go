@@ -7,6 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -22,7 +23,7 @@ func TestRequestsOutOfOrderShareRowsAndKeepTheirAnswers(t *testing.T) {
 	odd := []agent.Commit{withTTL(9, 0), withTTL(5, 0), withTTL(7, 0)}
 	even := []agent.Commit{withTTL(8, 0), withTTL(4, 0), withTTL(6, 0)}
 	first := append(r.batch(odd...), r.batch(even...)...)
-	if got := r.rows(fsm.KindAnswer); got != 2 {
+	if got := r.rows(kv.KindAnswers); got != 2 {
 		t.Fatalf("%d rows of answers after two entries", got)
 	}
 	again := r.batch(append(odd, even...)...)
@@ -48,7 +49,7 @@ func TestARowOfAnswersGoesWithItsLastRequest(t *testing.T) {
 	r.batch(withTTL(1, 0), withTTL(3, 0))
 	r.batch(withTTL(2, 0), withTTL(4, 0))
 	r.batch(requested(5, 4, appendTo("t", `{}`))) // settles 1 to 3
-	if got := r.rows(fsm.KindAnswer); got != 2 {
+	if got := r.rows(kv.KindAnswers); got != 2 {
 		t.Fatalf("%d rows of answers, want those of 4 and of 5", got)
 	}
 	if d := r.batch(withTTL(2, 0))[0]; d.Err == nil || d.Err.Code != agent.CodeRequestExpired {
@@ -75,7 +76,7 @@ func TestAnswersOutliveOthersOfTheirRow(t *testing.T) {
 	for range 3 {
 		r.batch()
 	}
-	if got := r.rows(fsm.KindAnswer); got != 3 {
+	if got := r.rows(kv.KindAnswers); got != 3 {
 		t.Fatalf("%d rows of answers, want all: 2 stands, and 1 shares its row with 6", got)
 	}
 	if d := r.batch(withTTL(2, long))[0]; d.Err != nil || d.Result.Index != 2 {
@@ -85,7 +86,7 @@ func TestAnswersOutliveOthersOfTheirRow(t *testing.T) {
 	for range 3 {
 		r.batch()
 	}
-	if answers, clients, queue := r.rows(fsm.KindAnswer), r.rows(fsm.KindClient), r.rows(fsm.KindDueTick); answers+clients+queue != 0 {
+	if answers, clients, queue := r.rows(kv.KindAnswers), r.rows(kv.KindClient), r.rows(kv.KindDueTick); answers+clients+queue != 0 {
 		t.Fatalf("%d answers, %d clients and %d rows in the queue are left", answers, clients, queue)
 	}
 }

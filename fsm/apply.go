@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -14,7 +15,7 @@ import (
 type batch struct {
 	machine  *Machine
 	progress progress // with this entry in it
-	rows     *overlay
+	rows     *kv.Overlay
 	minted   uint64 // incarnations handed out in this entry
 	scopes   map[string]scopeState
 	clients  map[string]*clientState // :: row key → the client
@@ -51,7 +52,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 	b := &batch{
 		machine:  m,
 		progress: m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
-		rows:     newOverlay(m.gen.engine, m.hot, len(p.Commits)),
+		rows:     kv.NewOverlay(m.gen.engine, m.hot, len(p.Commits)),
 		scopes:   map[string]scopeState{},
 		clients:  map[string]*clientState{},
 		due:      m.due,
@@ -106,20 +107,20 @@ func (b *batch) commit() error {
 		return err
 	}
 	warm := m.gen.warm
-	warm.begin(b.rows)
+	warm.Begin(b.rows)
 	if seededbug.Is(seededbug.HalfACommitVisible) {
-		if err := b.rows.showCheckpoints(m.gen.engine); err != nil {
+		if err := b.rows.ShowCheckpoints(m.gen.engine); err != nil {
 			return err
 		}
 	}
 	out := m.gen.engine.NewBatch()
 	defer out.Close()
-	b.rows.writeTo(out)
+	b.rows.WriteTo(out)
 	b.progress.write(out)
 	if err := m.gen.engine.Commit(out); err != nil {
 		return err
 	}
-	b.rows.settle()
+	b.rows.Settle()
 	if err := b.due.refresh(m.gen.engine); err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (b *batch) commit() error {
 	m.showPlaced(b.placed, b.opening, b.moved)
 	m.mu.Unlock()
 	m.imports.Store(&b.imports)
-	warm.end()
+	warm.End()
 	m.waiters.wake(b.progress.index)
 	m.watches.wake(b.touched)
 	return nil
@@ -163,7 +164,7 @@ type commit struct {
 
 // decide runs a commit's ops: all of them, or none and a refusal.
 func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
-	m, told := b.rows.begin(), len(b.changes)
+	m, told := b.rows.Begin(), len(b.changes)
 	roster, placed, imported, mintBase := b.roster, b.placed, b.imports, b.mintBase
 	results, err := b.guarded(p.Scope, func() ([]agent.OpResult, error) { return b.run(p) })
 	if err == nil {
@@ -176,7 +177,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 		return agent.Decided{}, err
 	}
 	if !seededbug.Is(seededbug.HalfACommitApplied) {
-		b.rows.rollback(m)
+		b.rows.Rollback(m)
 		b.changes = b.changes[:told]
 	}
 	b.roster, b.placed, b.imports, b.mintBase = roster, placed, imported, mintBase
@@ -184,10 +185,10 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 }
 
 func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
-	if b.minted+mintsMax*uint64(len(p.Ops)) > mintedMax || b.rows.size() > entryRowsBytesMax {
+	if b.minted+mintsMax*uint64(len(p.Ops)) > mintedMax || b.rows.Size() > entryRowsBytesMax {
 		return nil, agent.Errorf(agent.CodeOverloaded, "too much shares a log entry: try again")
 	}
-	began := b.rows.size()
+	began := b.rows.Size()
 	if err := b.fenced(p.Scope, p.Fence); err != nil {
 		return nil, err
 	}
@@ -208,7 +209,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 			return nil, err
 		}
 		results[i] = result
-		if n := b.rows.size() - began; n > agent.CommitRowsBytesMax {
+		if n := b.rows.Size() - began; n > agent.CommitRowsBytesMax {
 			e := agent.TooLarge("ops", "commit_rows_bytes_max", n, agent.CommitRowsBytesMax)
 			e.Op = i
 			return nil, e

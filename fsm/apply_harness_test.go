@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
 
@@ -210,7 +211,7 @@ func drafts(payloads ...string) []agent.Draft {
 	return out
 }
 
-const entryRows = fsm.KindEntry
+const entryRows = kv.KindEntry
 
 // rows counts the rows of a kind.
 func (r *subject) rows(kind string) int {

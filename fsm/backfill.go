@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 )
 
 // An index that comes with a feature level lacks the rows that were written
@@ -19,42 +20,42 @@ type backfill struct {
 
 var (
 	conversationBackfill = backfill{
-		level: foundLevel, cursor: kindSystem + "conversations", kind: kindConversation, most: agent.ConversationsFoundMax, add: indexConversation,
+		level: foundLevel, cursor: kv.KindSystem + "conversations", kind: kv.KindConversation, most: agent.ConversationsFoundMax, add: indexConversation,
 	}
 	memoryBackfill = backfill{
-		level: listedLevel, cursor: kindSystem + "memories", kind: kindMemory, most: agent.MemoriesListedMax, add: indexMemory,
+		level: listedLevel, cursor: kv.KindSystem + "memories", kind: kv.KindMemory, most: agent.MemoriesListedMax, add: indexMemory,
 	}
 	backfills = []*backfill{&conversationBackfill, &memoryBackfill}
 )
 
 // end returns the value of the cursor once the index is complete.
-func (f *backfill) end() string { return after(f.kind) }
+func (f *backfill) end() string { return kv.After(f.kind) }
 
 // complete reports whether the index lacks no row.
-func (f *backfill) complete(rows rowReader) (bool, error) {
-	cursor, err := rows.get(f.cursor)
+func (f *backfill) complete(rows kv.Reader) (bool, error) {
+	cursor, err := rows.Get(f.cursor)
 	return string(cursor) == f.end(), err
 }
 
 // startBackfill makes the backfill due with the next entry.
 func (b *batch) startBackfill(f *backfill) {
-	b.rows.set(f.cursor, []byte(f.kind))
+	b.rows.Set(f.cursor, []byte(f.kind))
 	b.expireAt(max(b.progress.wall, 1), f.cursor)
 }
 
 // fill adds the next rows to the index. Its cost is that share of what an entry
 // sweeps which the rows are of those that one entry visits.
 func (b *batch) fill(f *backfill) (cost int, err error) {
-	cursor, err := b.rows.get(f.cursor)
+	cursor, err := b.rows.Get(f.cursor)
 	if err != nil {
 		return 0, err
 	}
-	keys, more, err := b.rows.keys(string(cursor), f.end(), f.most)
+	keys, more, err := b.rows.Keys(string(cursor), f.end(), f.most)
 	if err != nil {
 		return 0, err
 	}
 	for _, key := range keys {
-		raw, err := b.rows.get(key)
+		raw, err := b.rows.Get(key)
 		if err != nil {
 			return 0, err
 		}
@@ -64,15 +65,15 @@ func (b *batch) fill(f *backfill) (cost int, err error) {
 	}
 	next := f.end()
 	if more {
-		next = keys[len(keys)-1] + separator
+		next = keys[len(keys)-1] + kv.Separator
 		b.expireAt(max(b.progress.wall, 1), f.cursor)
 	}
-	b.rows.set(f.cursor, []byte(next))
+	b.rows.Set(f.cursor, []byte(next))
 	return max(1, sweepMax*len(keys)/f.most), nil
 }
 
 func indexConversation(b *batch, key string, raw []byte) error {
-	_, scope, id, ok := splitID(key)
+	_, scope, id, ok := kv.SplitID(key)
 	if !ok {
 		return fmt.Errorf("the key %q names no conversation", key)
 	}
@@ -81,13 +82,13 @@ func indexConversation(b *batch, key string, raw []byte) error {
 		return err
 	}
 	for _, place := range conversationPlaces(scope, id, row) {
-		b.rows.set(place, indexed)
+		b.rows.Set(place, kv.Indexed)
 	}
 	return nil
 }
 
 func indexMemory(b *batch, key string, raw []byte) error {
-	scope, name, id, ok := splitMemory(key)
+	scope, name, id, ok := kv.SplitMemory(key)
 	if !ok {
 		return fmt.Errorf("the key %q names no memory", key)
 	}
@@ -101,7 +102,7 @@ func indexMemory(b *batch, key string, raw []byte) error {
 
 // indexesComplete refuses an export while an index lacks rows: an import does
 // not add them.
-func indexesComplete(rows rowReader, level uint32) error {
+func indexesComplete(rows kv.Reader, level uint32) error {
 	for _, f := range backfills {
 		if level < f.level {
 			continue

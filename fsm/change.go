@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -28,7 +29,7 @@ const conversationsLevel = 3
 
 // feedsKey holds the index up to which a feed without a row knows nothing: it
 // was not recorded, or has been forgotten.
-const feedsKey = kindSystem + "feeds"
+const feedsKey = kv.KindSystem + "feeds"
 
 // recorded is one change in a scope while the entry is applied. A nil change
 // ends the feed: the scope was deleted.
@@ -77,7 +78,7 @@ func (b *batch) storeFeeds() error {
 }
 
 func (b *batch) storeFeed(scope string, changes []recorded) error {
-	key := feedKey(scope)
+	key := kv.FeedKey(scope)
 	feed, err := readFeed(b.rows, scope)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (b *batch) storeFeed(scope string, changes []recorded) error {
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
-	b.rows.set(key, raw)
+	b.rows.Set(key, raw)
 	b.touch(key)
 	return nil
 }
@@ -114,7 +115,7 @@ func (b *batch) addChanges(scope string, feed *logpb.FeedRow, changes []recorded
 	if err != nil {
 		return fmt.Errorf("encode changes: %w", err)
 	}
-	b.rows.set(changeKey(scope, b.progress.index), raw)
+	b.rows.Set(kv.ChangeKey(scope, b.progress.index), raw)
 	feed.Kept += row.Count
 	return b.trimFeed(scope, feed)
 }
@@ -126,12 +127,12 @@ func (b *batch) trimFeed(scope string, feed *logpb.FeedRow) error {
 	if feed.Kept <= keep+agent.ChangesSlack {
 		return nil
 	}
-	keys, _, err := b.rows.keys(changeKey(scope, feed.Floor), after(scopeKey(kindChange, scope)), agent.ChangesTrimMax)
+	keys, _, err := b.rows.Keys(kv.ChangeKey(scope, feed.Floor), kv.After(kv.ScopeKey(kv.KindChange, scope)), agent.ChangesTrimMax)
 	if err != nil {
 		return err
 	}
 	for _, key := range keys {
-		raw, err := b.rows.get(key)
+		raw, err := b.rows.Get(key)
 		if err != nil {
 			return err
 		}
@@ -142,7 +143,7 @@ func (b *batch) trimFeed(scope string, feed *logpb.FeedRow) error {
 		if feed.Kept < keep+head.Count {
 			return nil
 		}
-		b.rows.remove(key)
+		b.rows.Remove(key)
 		feed.Kept -= head.Count
 		feed.Floor = indexOf(key) + 1
 	}
@@ -150,11 +151,11 @@ func (b *batch) trimFeed(scope string, feed *logpb.FeedRow) error {
 }
 
 // indexOf is the index in the key of a row of changes.
-func indexOf(key string) uint64 { return decodeNumber(key[len(key)-8:]) }
+func indexOf(key string) uint64 { return kv.DecodeNumber(key[len(key)-8:]) }
 
 // readFeed is how far a feed goes back.
-func readFeed(rows rowReader, scope string) (*logpb.FeedRow, error) {
-	raw, err := rows.get(feedKey(scope))
+func readFeed(rows kv.Reader, scope string) (*logpb.FeedRow, error) {
+	raw, err := rows.Get(kv.FeedKey(scope))
 	if err != nil {
 		return nil, err
 	}
@@ -165,11 +166,11 @@ func readFeed(rows rowReader, scope string) (*logpb.FeedRow, error) {
 		}
 		return feed, nil
 	}
-	known, err := rows.get(feedsKey)
+	known, err := rows.Get(feedsKey)
 	if err != nil {
 		return nil, err
 	}
-	feed.Floor = decodeNumber(known) + 1
+	feed.Floor = kv.DecodeNumber(known) + 1
 	return feed, nil
 }
 
@@ -180,12 +181,12 @@ func (c *commit) forgetFeed(when int64) error {
 	if err != nil || feed.ForgetAt != when {
 		return err
 	}
-	known, err := c.rows.get(feedsKey)
+	known, err := c.rows.Get(feedsKey)
 	if err != nil {
 		return err
 	}
-	c.rows.remove(feedKey(c.scope))
-	c.rows.set(feedsKey, []byte(encodeNumber(max(decodeNumber(known), feed.Gone))))
+	c.rows.Remove(kv.FeedKey(c.scope))
+	c.rows.Set(feedsKey, []byte(kv.EncodeNumber(max(kv.DecodeNumber(known), feed.Gone))))
 	return nil
 }
 
@@ -193,10 +194,10 @@ func (c *commit) forgetFeed(when int64) error {
 // made is not in it, so whoever goes on in the new one, which begins at index,
 // is to read anew.
 func forgetFeeds(r storage.Reader, b *storage.Batch, index uint64) error {
-	b.DeleteRange([]byte(kindChange), []byte(after(kindFeed)))
+	b.DeleteRange([]byte(kv.KindChange), []byte(kv.After(kv.KindFeed)))
 	_, recorded, err := r.Get([]byte(feedsKey))
 	if err == nil && recorded {
-		b.Set([]byte(feedsKey), []byte(encodeNumber(index)))
+		b.Set([]byte(feedsKey), []byte(kv.EncodeNumber(index)))
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
 
@@ -267,7 +268,7 @@ func TestAFeedForgetsItsOldestChanges(t *testing.T) {
 	if floor < 50 {
 		t.Errorf("after %d entries the floor is %d", r.index, floor)
 	}
-	if rows := r.rows(fsm.KindChange); rows > (100+agent.ChangesSlack)/50+2 {
+	if rows := r.rows(kv.KindChange); rows > (100+agent.ChangesSlack)/50+2 {
 		t.Errorf("%d rows are left", rows)
 	}
 	// A policy that is lowered takes many entries to work, each a little.
@@ -276,9 +277,9 @@ func TestAFeedForgetsItsOldestChanges(t *testing.T) {
 		do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})
 	}
 	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{ChangesMax: 1}})
-	before := r.rows(fsm.KindChange)
+	before := r.rows(kv.KindChange)
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})
-	if after := r.rows(fsm.KindChange); before-after > agent.ChangesTrimMax || before-after < agent.ChangesTrimMax-1 {
+	if after := r.rows(kv.KindChange); before-after > agent.ChangesTrimMax || before-after < agent.ChangesTrimMax-1 {
 		t.Errorf("one entry took %d rows away", before-after)
 	}
 }
@@ -294,8 +295,8 @@ func TestDeletingAScopeEndsItsFeed(t *testing.T) {
 	r.batch(put)
 	r.batch(put, gone, put)
 	page := r.page(agent.DefaultScope, r.index+1, 0, "", 10)
-	if page.Gone != r.index || page.Floor != r.index+1 || r.rows(fsm.KindChange) != 0 {
-		t.Fatalf("deleted at %d: %+v, and %d rows", r.index, page, r.rows(fsm.KindChange))
+	if page.Gone != r.index || page.Floor != r.index+1 || r.rows(kv.KindChange) != 0 {
+		t.Fatalf("deleted at %d: %+v, and %d rows", r.index, page, r.rows(kv.KindChange))
 	}
 	deleted := r.index
 	r.batch(put)
@@ -306,7 +307,7 @@ func TestDeletingAScopeEndsItsFeed(t *testing.T) {
 	deleted = r.index
 	// What it was is forgotten after a while, but not that there was something.
 	r.after(agent.TombstoneTTL).batch()
-	if page := r.page(agent.DefaultScope, r.index, 0, "", 10); page.Gone != 0 || page.Floor != deleted+1 || r.rows(fsm.KindFeed) != 0 {
+	if page := r.page(agent.DefaultScope, r.index, 0, "", 10); page.Gone != 0 || page.Floor != deleted+1 || r.rows(kv.KindFeed) != 0 {
 		t.Fatalf("long after %d: %+v", deleted, page)
 	}
 	if page := r.page("never", r.index, 0, "", 10); page.Floor != deleted+1 {
@@ -325,7 +326,7 @@ func TestOldEntriesAreNotTold(t *testing.T) {
 	if agent.CodeOf(err) != agent.CodeUnavailable {
 		t.Fatalf("before anything is recorded: %v", err)
 	}
-	if rows := r.rows(fsm.KindChange) + r.rows(fsm.KindFeed); rows != 0 {
+	if rows := r.rows(kv.KindChange) + r.rows(kv.KindFeed); rows != 0 {
 		t.Fatalf("%d rows of feeds", rows)
 	}
 	r.record()

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
 )
 
 // checkpoint is the row of the checkpoint under a key, or nil.
 func (c *commit) checkpoint(key string) (*logpb.CheckpointRow, error) {
-	raw, err := c.rows.get(idKey(kindCheckpoint, c.scope, key))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindCheckpoint, c.scope, key))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (c *commit) enterCheckpoint(key string, ifIncarnation uint64, ifRevision *u
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kindCheckpointTombstone, key, ifIncarnation, old.GetIncarnation()); err != nil {
+	if err := c.enter(kv.KindCheckpointTombstone, key, ifIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	return old, revisionMatches(key, ifRevision, old.GetRevision())
@@ -78,7 +79,7 @@ func (c *commit) patchCheckpoint(op *agent.PatchCheckpoint) (agent.OpResult, err
 		return nil, err
 	}
 	if old == nil {
-		if err := c.enter(kindCheckpointTombstone, op.Key, op.IfIncarnation, 0); err != nil {
+		if err := c.enter(kv.KindCheckpointTombstone, op.Key, op.IfIncarnation, 0); err != nil {
 			return nil, err
 		}
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no checkpoint %q to patch", op.Key)
@@ -109,7 +110,7 @@ func (c *commit) patchCheckpoint(op *agent.PatchCheckpoint) (agent.OpResult, err
 
 // checkpointBody reads a revision's body.
 func (c *commit) checkpointBody(key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
-	raw, err := c.rows.get(bodyKey(c.scope, key, row))
+	raw, err := c.rows.Get(kv.BodyKey(c.scope, key, row))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 	row.Revision, row.CreatedAt, row.UpdatedAt = 1, now, now
 	row.StateSize = uint64(len(body.State))
 	row.Size = row.StateSize + uint64(len(body.Metadata))
-	metaKey := idKey(kindCheckpoint, c.scope, key)
+	metaKey := kv.IDKey(kv.KindCheckpoint, c.scope, key)
 	if old == nil {
 		row.Incarnation = c.mint()
 		c.grow(1, int64(row.Size))
@@ -158,8 +159,8 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 	if err != nil {
 		return nil, fmt.Errorf("encode the body of checkpoint %q: %w", key, err)
 	}
-	c.rows.set(metaKey, rawRow)
-	c.rows.set(bodyKey(c.scope, key, row), rawBody)
+	c.rows.Set(metaKey, rawRow)
+	c.rows.Set(kv.BodyKey(c.scope, key, row), rawBody)
 	if row.ExpiresAt != old.GetExpiresAt() {
 		c.expireAt(row.ExpiresAt, metaKey)
 	}
@@ -183,19 +184,19 @@ func (c *commit) deleteCheckpoint(op *agent.DeleteCheckpoint) (agent.OpResult, e
 		return nil, err
 	}
 	if old == nil {
-		return c.deleteMissing(kindCheckpointTombstone, op.Key, op.Seal)
+		return c.deleteMissing(kv.KindCheckpointTombstone, op.Key, op.Seal)
 	}
 	if err := c.dropCheckpoint(op.Key, old); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
-		c.bury(kindCheckpointTombstone, op.Key, old.Incarnation, op.Seal)
+		c.bury(kv.KindCheckpointTombstone, op.Key, old.Incarnation, op.Seal)
 }
 
 // dropCheckpoint removes a checkpoint with its history.
 func (c *commit) dropCheckpoint(key string, row *logpb.CheckpointRow) error {
-	metaKey := idKey(kindCheckpoint, c.scope, key)
-	c.rows.remove(metaKey)
+	metaKey := kv.IDKey(kv.KindCheckpoint, c.scope, key)
+	c.rows.Remove(metaKey)
 	c.unexpire(row.ExpiresAt, metaKey)
 	size, err := c.dropRevisions(key, row)
 	if err != nil {
@@ -221,10 +222,10 @@ func (c *commit) pin(key string, before, now *logpb.Pointer) {
 		return
 	}
 	if before != nil {
-		c.rows.remove(pinKey(c.scope, before.Thread, key))
+		c.rows.Remove(kv.PinKey(c.scope, before.Thread, key))
 	}
 	if now != nil {
-		c.rows.set(pinKey(c.scope, now.Thread, key), nil)
+		c.rows.Set(kv.PinKey(c.scope, now.Thread, key), nil)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 func state(key, state string) *agent.PutCheckpoint {
@@ -106,7 +106,7 @@ func TestHistoryIsKeptAsThePolicySays(t *testing.T) {
 	if s := read[*agent.Scope](r, &agent.GetScope{}); s.Keys != 1 || s.Bytes != 2*(7+2) {
 		t.Fatalf("the scope counts %+v", s)
 	}
-	if got := r.rows(fsm.KindBody); got != 2 {
+	if got := r.rows(kv.KindCheckpointBody); got != 2 {
 		t.Fatalf("%d bodies are kept", got)
 	}
 }
@@ -200,7 +200,7 @@ func TestWhatExpiresIsGoneInLogTimeAndSweptThroughTheLog(t *testing.T) {
 	if s := read[*agent.Scope](r, &agent.GetScope{}); s.Keys != 1 || s.Bytes != 0 {
 		t.Fatalf("the scope counts %+v", s)
 	}
-	if got := r.rows(fsm.KindDueWall); got != 0 {
+	if got := r.rows(kv.KindDueWall); got != 0 {
 		t.Fatalf("%d rows are left in the queue", got)
 	}
 }
@@ -217,7 +217,7 @@ func TestAWriteArmsTheTTLAnewOrClearsIt(t *testing.T) {
 	if got := read[*agent.Value](r, &agent.GetValue{Key: "v"}); got.ExpiresAt != 0 || got.Revision != 3 {
 		t.Fatalf("%+v", got)
 	}
-	if got := r.rows(fsm.KindDueWall); got != 0 {
+	if got := r.rows(kv.KindDueWall); got != 0 {
 		t.Fatalf("%d rows are left in the queue", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -26,7 +27,7 @@ func (b *batch) claim(scope, name string) (*logpb.ClaimRow, error) {
 // claimRow is a claim's row, though the claim may have lapsed; nil where there
 // is none.
 func (b *batch) claimRow(scope, name string) (*logpb.ClaimRow, error) {
-	raw, err := b.rows.get(idKey(kindClaim, scope, name))
+	raw, err := b.rows.Get(kv.IDKey(kv.KindClaim, scope, name))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -106,8 +107,8 @@ func (b *batch) storeClaim(scope, name string, row *logpb.ClaimRow) error {
 	if err != nil {
 		return fmt.Errorf("encode claim %q: %w", name, err)
 	}
-	key := idKey(kindClaim, scope, name)
-	b.rows.set(key, raw)
+	key := kv.IDKey(kv.KindClaim, scope, name)
+	b.rows.Set(key, raw)
 	b.touch(key)
 	return nil
 }
@@ -162,9 +163,9 @@ func (c *commit) holding(name, holder string, epoch uint64, ttl time.Duration) (
 
 // dropClaim forgets a claim.
 func (c *commit) dropClaim(name string, row *logpb.ClaimRow) {
-	key := idKey(kindClaim, c.scope, name)
-	c.rows.remove(key)
-	c.rows.remove(dueClaimKey(row.QueuedTick, c.scope, name))
+	key := kv.IDKey(kv.KindClaim, c.scope, name)
+	c.rows.Remove(key)
+	c.rows.Remove(kv.DueClaimKey(row.QueuedTick, c.scope, name))
 	c.touch(key)
 	c.removed(agent.ChangedClaim, name)
 	c.grow(-1, 0)

@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
 
@@ -130,7 +131,7 @@ func TestALapseNeedsNoSweep(t *testing.T) {
 	r.held("b") // it took a's place in the queue, which has come by now
 	r.after(500 * time.Millisecond).pass()
 	r.free()
-	if n := r.rows(fsm.KindClaim) + r.rows(fsm.KindDueClaim); n > 0 {
+	if n := r.rows(kv.KindClaim) + r.rows(kv.KindDueClaim); n > 0 {
 		t.Fatalf("%d rows are left behind", n)
 	}
 }
@@ -198,7 +199,7 @@ func TestARenewalMayShortenAClaim(t *testing.T) {
 		t.Fatalf("due at %d, want %d", tick, r.tick+1000)
 	}
 	r.after(time.Second).pass()
-	if n := r.rows(fsm.KindClaim) + r.rows(fsm.KindDueClaim); n > 0 {
+	if n := r.rows(kv.KindClaim) + r.rows(kv.KindDueClaim); n > 0 {
 		t.Fatalf("%d rows are left behind", n)
 	}
 }
@@ -253,7 +254,7 @@ func TestManyClaimsLapseAtOnce(t *testing.T) {
 	}
 	kept := r.after(30*time.Second).take("k", time.Minute)
 	r.after(30 * time.Second).pass()
-	if got := r.rows(fsm.KindClaim); got < 4900 || got > many {
+	if got := r.rows(kv.KindClaim); got < 4900 || got > many {
 		t.Fatalf("%d rows after one entry", got)
 	}
 	if list := read[*agent.ClaimList](r, &agent.ListClaims{}); len(list.Items) != 1 || list.Items[0].Name != "c" {
@@ -265,7 +266,7 @@ func TestManyClaimsLapseAtOnce(t *testing.T) {
 	for tick, _ := r.machine.Due(); tick <= r.tick; tick, _ = r.machine.Due() {
 		r.pass()
 	}
-	if got := r.rows(fsm.KindClaim); got != 1 {
+	if got := r.rows(kv.KindClaim); got != 1 {
 		t.Fatalf("%d rows at the end", got)
 	}
 	if scope := read[*agent.Scope](r, &agent.GetScope{}); scope.Keys != 2 { // c and v
@@ -337,7 +338,7 @@ func TestARefusedCommitTakesNoClaim(t *testing.T) {
 	r.refuse(agent.CodeRevisionMismatch, take("a", time.Minute), &agent.PutValue{Key: "v", IfRevision: ptr(uint64(7))})
 	r.free()
 	r.pass()
-	if n := r.rows(fsm.KindClaim) + r.rows(fsm.KindDueClaim); n > 0 {
+	if n := r.rows(kv.KindClaim) + r.rows(kv.KindDueClaim); n > 0 {
 		t.Fatalf("%d rows are left behind", n)
 	}
 }
@@ -355,7 +356,7 @@ func TestClaimsBelongToTheirScope(t *testing.T) {
 	r.after(time.Minute).pass() // a's place in the queue has come
 	r.admitted(b.Fence())
 	r.after(time.Minute).pass()
-	if n := r.rows(fsm.KindClaim) + r.rows(fsm.KindDueClaim); n > 0 {
+	if n := r.rows(kv.KindClaim) + r.rows(kv.KindDueClaim); n > 0 {
 		t.Fatalf("%d rows are left behind", n)
 	}
 }
@@ -460,7 +461,7 @@ func TestARestoredBackupHoldsNoClaims(t *testing.T) {
 	if keys := read[*agent.Scope](again, &agent.GetScope{}).Keys; keys != 1 {
 		t.Fatalf("%d keys are counted", keys)
 	}
-	if n := again.rows(fsm.KindClaim) + again.rows(fsm.KindDueClaim); n > 0 {
+	if n := again.rows(kv.KindClaim) + again.rows(kv.KindDueClaim); n > 0 {
 		t.Fatalf("%d rows are left behind", n)
 	}
 	if b := again.take("b", time.Minute); b.Epoch <= a.Epoch {

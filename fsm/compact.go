@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -23,7 +24,7 @@ func (c *commit) compactThread(op *agent.CompactThread) (agent.OpResult, error) 
 		return nil, conflict(t.Id, t, fmt.Sprintf("it has no entry %d to compact up to", op.BeforeSeq))
 	}
 	if op.BeforeSeq >= t.Floor && op.Summary != nil {
-		c.rows.set(incarnationKey(kindSummary, c.scope, t.Id, t.Incarnation), op.Summary)
+		c.rows.Set(kv.IncarnationKey(kv.KindSummary, c.scope, t.Id, t.Incarnation), op.Summary)
 		c.grow(0, 0)
 	}
 	if op.BeforeSeq > t.Floor {
@@ -70,8 +71,8 @@ func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
 	if !forked {
 		// What is below the old floor went with an earlier compaction, or with
 		// the last fork that held it.
-		lower, upper := entryKey(c.scope, t.Id, t.Incarnation, floor), entryKey(c.scope, t.Id, t.Incarnation, before)
-		if err := c.rows.removeRange(lower, upper); err != nil {
+		lower, upper := kv.EntryKey(c.scope, t.Id, t.Incarnation, floor), kv.EntryKey(c.scope, t.Id, t.Incarnation, before)
+		if err := c.rows.RemoveRange(lower, upper); err != nil {
 			return err
 		}
 		if err := c.forgetKinds(t.Id, t.Incarnation, floor, before); err != nil {
@@ -89,7 +90,7 @@ func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
 
 // notPinnedBelow refuses to compact past the pointer of a live checkpoint.
 func (c *commit) notPinnedBelow(t *logpb.ThreadMeta, before uint64) error {
-	prefix := idKey(kindPin, c.scope, t.Id)
+	prefix := kv.IDKey(kv.KindPin, c.scope, t.Id)
 	return c.eachKey(prefix, func(key string) error {
 		checkpoint := key[len(prefix):]
 		row, err := c.checkpoint(checkpoint)
@@ -107,15 +108,15 @@ func (c *commit) notPinnedBelow(t *logpb.ThreadMeta, before uint64) error {
 // forksBelow tells whether forks read the thread's rows, and refuses to
 // compact past the rev of one.
 func (c *commit) forksBelow(t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
-	prefix := incarnationKey(kindForkPin, c.scope, t.Id, t.Incarnation)
+	prefix := kv.IncarnationKey(kv.KindForkPin, c.scope, t.Id, t.Incarnation)
 	err = c.eachKey(prefix, func(key string) error {
 		forked = true
-		raw, err := c.rows.get(key)
+		raw, err := c.rows.Get(key)
 		if err != nil {
 			return err
 		}
-		if rev := decodeNumber(raw); rev < before {
-			fork, _, _ := strings.Cut(key[len(prefix):], separator)
+		if rev := kv.DecodeNumber(raw); rev < before {
+			fork, _, _ := strings.Cut(key[len(prefix):], kv.Separator)
 			return conflict(t.Id, t, fmt.Sprintf("the fork %q shares its entries below %d: compact up to there at most, or delete the fork", fork, rev))
 		}
 		return nil
@@ -126,7 +127,7 @@ func (c *commit) forksBelow(t *logpb.ThreadMeta, before uint64) (forked bool, er
 // eachKey visits all keys with a prefix, in order, until visit fails.
 func (c *commit) eachKey(prefix string, visit func(key string) error) error {
 	for lower := prefix; ; {
-		keys, more, err := c.rows.keys(lower, after(prefix), pinsPage)
+		keys, more, err := c.rows.Keys(lower, kv.After(prefix), pinsPage)
 		if err != nil {
 			return err
 		}
@@ -138,6 +139,6 @@ func (c *commit) eachKey(prefix string, visit func(key string) error) error {
 		if !more {
 			return nil
 		}
-		lower = keys[len(keys)-1] + separator
+		lower = keys[len(keys)-1] + kv.Separator
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -70,7 +71,7 @@ func (c *commit) conversation(ref *agent.ConversationRef) (*conversation, error)
 // storedConversation is a conversation as its rows say.
 func (c *commit) storedConversation(id string) (*conversation, error) {
 	w := &conversation{commit: c, id: id, row: &logpb.ConversationRow{}}
-	raw, err := c.rows.get(w.key(kindConversation))
+	raw, err := c.rows.Get(w.key(kv.KindConversation))
 	if err != nil || raw == nil {
 		return w, err
 	}
@@ -101,7 +102,7 @@ func belongs(ref *agent.ConversationRef, row *logpb.ConversationRow) error {
 
 func (w *conversation) exists() bool { return w.row.Incarnation != 0 }
 
-func (w *conversation) key(kind string) string { return idKey(kind, w.scope, w.id) }
+func (w *conversation) key(kind string) string { return kv.IDKey(kind, w.scope, w.id) }
 
 // openToWrite opens a conversation for a write that may create it.
 func (c *commit) openToWrite(ref *agent.ConversationRef) (*conversation, error) {
@@ -109,7 +110,7 @@ func (c *commit) openToWrite(ref *agent.ConversationRef) (*conversation, error) 
 	if err != nil {
 		return nil, err
 	}
-	return w, c.enter(kindConversationTombstone, ref.ID, ref.IfIncarnation, w.row.Incarnation)
+	return w, c.enter(kv.KindConversationTombstone, ref.ID, ref.IfIncarnation, w.row.Incarnation)
 }
 
 // write begins to change the row: it is there from here on.
@@ -142,17 +143,17 @@ func (w *conversation) store() error {
 	if err != nil {
 		return fmt.Errorf("encode conversation %q: %w", w.id, err)
 	}
-	w.rows.set(w.key(kindConversation), raw)
-	switch index := w.key(kindConversationInterrupted); {
+	w.rows.Set(w.key(kv.KindConversation), raw)
+	switch index := w.key(kv.KindConversationInterrupted); {
 	case w.row.Interrupted && !w.interrupted:
-		w.rows.set(index, indexed)
+		w.rows.Set(index, kv.Indexed)
 	case !w.row.Interrupted && w.interrupted:
-		w.rows.remove(index)
+		w.rows.Remove(index)
 	}
 	if w.level >= foundLevel {
 		for _, place := range conversationPlaces(w.scope, w.id, w.row) {
 			if !slices.Contains(w.places, place) {
-				w.rows.set(place, indexed)
+				w.rows.Set(place, kv.Indexed)
 			}
 		}
 	}
@@ -198,7 +199,7 @@ func (c *commit) saveConversation(op *agent.SaveConversation) (agent.OpResult, e
 	}
 	w.grow(0, int64(len(op.State))-int64(row.StateBytes))
 	row.StateBytes = uint64(len(op.State))
-	w.rows.set(w.key(kindConversationState), op.State)
+	w.rows.Set(w.key(kv.KindConversationState), op.State)
 	if err := w.consume(op.Consumed); err != nil {
 		return nil, err
 	}
@@ -213,7 +214,7 @@ func (w *conversation) saved(op *agent.SaveConversation) (bool, error) {
 		op.Title != "" && op.Title != row.Title || op.Consumed > row.Consumed {
 		return false, nil
 	}
-	state, err := w.rows.get(w.key(kindConversationState))
+	state, err := w.rows.Get(w.key(kv.KindConversationState))
 	return err == nil && bytes.Equal(state, op.State), err
 }
 
@@ -245,31 +246,31 @@ func (c *commit) deleteConversation(op *agent.DeleteConversation) (agent.OpResul
 		return nil, err
 	}
 	if !w.exists() {
-		return c.deleteMissing(kindConversationTombstone, op.ID, op.Seal)
+		return c.deleteMissing(kv.KindConversationTombstone, op.ID, op.Seal)
 	}
 	if err := w.drop(); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: row.Incarnation},
-		c.bury(kindConversationTombstone, op.ID, row.Incarnation, op.Seal)
+		c.bury(kv.KindConversationTombstone, op.ID, row.Incarnation, op.Seal)
 }
 
 // drop removes a conversation with all that is its own.
 func (w *conversation) drop() error {
 	row := w.row
-	for _, kind := range []string{kindConversation, kindConversationState, kindConversationPending, kindConversationInterrupted} {
-		w.rows.remove(w.key(kind))
+	for _, kind := range []string{kv.KindConversation, kv.KindConversationState, kv.KindConversationPending, kv.KindConversationInterrupted} {
+		w.rows.Remove(w.key(kind))
 	}
 	for _, place := range w.places {
-		w.rows.remove(place)
+		w.rows.Remove(place)
 	}
-	for _, kind := range []string{kindMessage, kindMessageID} {
-		parts := incarnationKey(kind, w.scope, w.id, row.Incarnation)
-		if err := w.rows.removeRange(parts, after(parts)); err != nil {
+	for _, kind := range []string{kv.KindMessage, kv.KindMessageID} {
+		parts := kv.IncarnationKey(kind, w.scope, w.id, row.Incarnation)
+		if err := w.rows.RemoveRange(parts, kv.After(parts)); err != nil {
 			return err
 		}
 	}
-	w.unexpire(row.ExpiresAt, w.key(kindConversation))
+	w.unexpire(row.ExpiresAt, w.key(kv.KindConversation))
 	w.grow(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
 	w.tellLate(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Deleted: true}) // and its messages with it
 	return nil

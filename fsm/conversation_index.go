@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -18,17 +19,17 @@ const foundLevel = 4
 // the door does not let in would break their keys: it has none.
 func conversationPlaces(scope, id string, row *logpb.ConversationRow) (places []string) {
 	if row.Agent != "" && agent.ValidID("agent_id", row.Agent) == nil {
-		places = append(places, indexKey(kindConversationAgent, scope, row.Agent, id))
+		places = append(places, kv.IndexKey(kv.KindConversationAgent, scope, row.Agent, id))
 	}
 	if row.Owner != "" && agent.ValidID("owner_id", row.Owner) == nil {
-		places = append(places, indexKey(kindConversationOwner, scope, row.Owner, id))
+		places = append(places, kv.IndexKey(kv.KindConversationOwner, scope, row.Owner, id))
 	}
 	return places
 }
 
 // conversationGone tells whether a conversation's row stands for nothing any
 // more: it has expired, or its agent has been erased since.
-func conversationGone(rows rowReader, scope string, row *logpb.ConversationRow, wall int64) (bool, error) {
+func conversationGone(rows kv.Reader, scope string, row *logpb.ConversationRow, wall int64) (bool, error) {
 	if expired(row.ExpiresAt, wall) {
 		return true, nil
 	}
@@ -40,11 +41,11 @@ func conversationGone(rows rowReader, scope string, row *logpb.ConversationRow, 
 
 // conversationErased tells whether a conversation was its agent's when that was
 // erased, with its conversations.
-func conversationErased(rows rowReader, scope string, row *logpb.ConversationRow) (bool, error) {
+func conversationErased(rows kv.Reader, scope string, row *logpb.ConversationRow) (bool, error) {
 	if row.Agent == "" {
 		return false, nil
 	}
-	raw, err := rows.get(idKey(kindErasing, scope, row.Agent))
+	raw, err := rows.Get(kv.IDKey(kv.KindErasing, scope, row.Agent))
 	below, conversations := decodeErasing(raw)
 	return conversations && since(row) < below, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 // talks makes conversations of an agent, with messages.
@@ -65,8 +66,8 @@ func TestConversationsFromBeforeAreFoundAPieceAnEntry(t *testing.T) {
 		for i := range c.entries {
 			r.missing(agent.CodeUnavailable, &agent.ListConversations{Agent: "a"})
 			r.missing(agent.CodeUnavailable, &agent.ListConversations{Owner: "o"})
-			if n, most := r.rows(fsm.ConversationKinds[0]), i*agent.ConversationsFoundMax; r.rows(fsm.KindConversationAgent) != min(n, most) {
-				t.Fatalf("after %d entries %d of %d are found", i, r.rows(fsm.KindConversationAgent), n)
+			if n, most := r.rows(fsm.ConversationKinds[0]), i*agent.ConversationsFoundMax; r.rows(kv.KindConversationAgent) != min(n, most) {
+				t.Fatalf("after %d entries %d of %d are found", i, r.rows(kv.KindConversationAgent), n)
 			}
 			r.pass()
 		}
@@ -74,8 +75,8 @@ func TestConversationsFromBeforeAreFoundAPieceAnEntry(t *testing.T) {
 			t.Errorf("of %d conversations some were left after %d entries: it took %d more", c.before, c.entries, n)
 		}
 		read[*agent.ConversationList](r, &agent.ListConversations{Owner: "o"})
-		if r.rows(fsm.KindConversationAgent) != c.before || r.rows(fsm.KindConversationOwner) != c.before {
-			t.Errorf("%d of %d are found", r.rows(fsm.KindConversationAgent), c.before)
+		if r.rows(kv.KindConversationAgent) != c.before || r.rows(kv.KindConversationOwner) != c.before {
+			t.Errorf("%d of %d are found", r.rows(kv.KindConversationAgent), c.before)
 		}
 		r.raise(fsm.FoundLevel) // again: not from the beginning
 		if n := r.settled(); n != 0 {

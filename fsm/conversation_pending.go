@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -62,7 +63,7 @@ func (w *conversation) consume(through uint64) error {
 }
 
 func (w *conversation) pending() (*logpb.PendingRow, error) {
-	raw, err := w.rows.get(w.key(kindConversationPending))
+	raw, err := w.rows.Get(w.key(kv.KindConversationPending))
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +79,14 @@ func (w *conversation) storePending(pending *logpb.PendingRow) error {
 	w.grow(0, int64(size)-int64(w.row.PendingBytes))
 	w.row.Pending, w.row.PendingBytes = uint64(len(pending.Messages)), uint64(size)
 	if len(pending.Messages) == 0 {
-		w.rows.remove(w.key(kindConversationPending))
+		w.rows.Remove(w.key(kv.KindConversationPending))
 		return nil
 	}
 	raw, err := marshal(pending)
 	if err != nil {
 		return fmt.Errorf("encode what is pending in conversation %q: %w", w.id, err)
 	}
-	w.rows.set(w.key(kindConversationPending), raw)
+	w.rows.Set(w.key(kv.KindConversationPending), raw)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
 
@@ -50,12 +51,12 @@ func TestADeletedConversationLeavesNothingButATombstone(t *testing.T) {
 	if s := scopeOf(r); s.Keys != 0 || s.Bytes != 0 {
 		t.Fatalf("the scope counts %+v", s)
 	}
-	if r.rows(fsm.KindConversationTombstone) != 1 {
+	if r.rows(kv.KindConversationTombstone) != 1 {
 		t.Fatal("no tombstone")
 	}
 	r.after(agent.TombstoneTTL + time.Second)
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})
-	if r.rows(fsm.KindConversationTombstone) != 0 {
+	if r.rows(kv.KindConversationTombstone) != 0 {
 		t.Fatal("the tombstone stays")
 	}
 }
@@ -66,7 +67,7 @@ func TestConversationsGoWithTheirScope(t *testing.T) {
 	fill(r, "d")
 	do[*agent.DeleteResult](r, &agent.DeleteConversation{ConversationRef: conv("d")})
 	do[*agent.DeleteResult](r, &agent.DeleteScope{})
-	for _, kind := range append(fsm.ConversationKinds, fsm.KindConversationTombstone) {
+	for _, kind := range append(fsm.ConversationKinds, kv.KindConversationTombstone) {
 		if n := r.rows(kind); n != 0 {
 			t.Fatalf("%d rows of kind %q stay", n, kind)
 		}
@@ -83,7 +84,7 @@ func TestTheIndexHoldsWhatWaitsAndNothingElse(t *testing.T) {
 		}
 		do[*agent.ConversationResult](r, &agent.SaveConversation{ConversationRef: conv(fmt.Sprintf("c%02d", i)), Lifecycle: lifecycle, State: blob("1")})
 	}
-	if n := r.rows(fsm.KindConversationInterrupted); n != 4 {
+	if n := r.rows(kv.KindConversationInterrupted); n != 4 {
 		t.Fatalf("%d rows in the index, want 4", n)
 	}
 	var got []string

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
 )
@@ -14,11 +15,11 @@ import (
 // seq, of one incarnation of a thread. The rows of the block that the seq is in
 // stay until a later compaction, and reads pass over them.
 func (c *commit) forgetKinds(thread string, incarnation, from, before uint64) error {
-	lower, upper := from/kindBlock, before/kindBlock
+	lower, upper := from/kv.KindBlock, before/kv.KindBlock
 	if lower == upper {
 		return nil
 	}
-	return c.rows.removeRange(entryKindPrefix(c.scope, thread, incarnation, lower), entryKindPrefix(c.scope, thread, incarnation, upper))
+	return c.rows.RemoveRange(kv.EntryKindPrefix(c.scope, thread, incarnation, lower), kv.EntryKindPrefix(c.scope, thread, incarnation, upper))
 }
 
 // span is a part of a journal whose rows are stored under one thread: the
@@ -90,9 +91,9 @@ func (r reader) lastOfKinds(j journal, kinds []string, n, from, to uint64) (uint
 // set, with the seqs of the entries of some kinds in each, in order, until visit
 // returns false.
 func (r reader) eachKindBlock(s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
-	first, last := s.from/kindBlock, (s.to-1)/kindBlock
+	first, last := s.from/kv.KindBlock, (s.to-1)/kv.KindBlock
 	cursor, err := r.view.Scan(
-		[]byte(entryKindPrefix(r.scope, s.thread, s.incarnation, first)), []byte(entryKindPrefix(r.scope, s.thread, s.incarnation, last+1)))
+		[]byte(kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, first)), []byte(kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, last+1)))
 	if err != nil {
 		return err
 	}
@@ -105,9 +106,9 @@ func (r reader) eachKindBlock(s span, kinds []string, back bool, visit func(seqs
 		}
 		var seqs []uint64
 		for _, kind := range kinds {
-			part := entryKindPrefix(r.scope, s.thread, s.incarnation, block) + kindPart(kind)
-			for ok := cursor.Seek([]byte(part + encodeNumber(s.from))); ok && bytes.HasPrefix(cursor.Key(), []byte(part)); ok = cursor.Next() {
-				seq := decodeNumber(cursor.Key()[len(part):])
+			part := kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, block) + kv.KindPart(kind)
+			for ok := cursor.Seek([]byte(part + kv.EncodeNumber(s.from))); ok && bytes.HasPrefix(cursor.Key(), []byte(part)); ok = cursor.Next() {
+				seq := kv.DecodeNumber(cursor.Key()[len(part):])
 				if seq >= s.to {
 					break
 				}
@@ -132,13 +133,13 @@ const kindsCheckedMax = 64
 // checkKinds compares what the index says of a block with the entries, where
 // invariants are checked and the span is short.
 func (r reader) checkKinds(s span, kinds []string, block uint64, seqs []uint64) {
-	from, to := max(s.from, block*kindBlock), min(s.to, (block+1)*kindBlock)
+	from, to := max(s.from, block*kv.KindBlock), min(s.to, (block+1)*kv.KindBlock)
 	if !invariant.Enabled || to-from > kindsCheckedMax {
 		return
 	}
 	var want []uint64
 	for seq := from; seq < to; seq++ {
-		raw, err := r.get(entryKey(r.scope, s.thread, s.incarnation, seq))
+		raw, err := r.Get(kv.EntryKey(r.scope, s.thread, s.incarnation, seq))
 		if err != nil || raw == nil {
 			return // the read itself tells
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 // ofKinds appends one entry of each kind, in commits as large as they may be.
@@ -80,7 +80,7 @@ func TestAKindIsFoundBeyondManyBytesOfOthers(t *testing.T) {
 
 func TestKindsAreFoundInEveryBlockOfAThreadAndItsForks(t *testing.T) {
 	r := newSubject(t)
-	const block = fsm.KindBlock
+	const block = kv.KindBlock
 	kinds := make([]string, 2*block+10)
 	for i := range kinds {
 		kinds[i] = agent.KindMessage
@@ -113,19 +113,19 @@ func TestKindsAreFoundInEveryBlockOfAThreadAndItsForks(t *testing.T) {
 	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "t"})
 	check("f", 0, 0, block-1, block, block+6)
 	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "f"})
-	if n := r.rows(fsm.KindEntryKind); n != 0 {
+	if n := r.rows(kv.KindEntryKind); n != 0 {
 		t.Fatalf("%d rows are left of threads that have gone", n)
 	}
 }
 
 func TestCompactionTrimsTheIndexByKind(t *testing.T) {
 	r := newSubject(t)
-	const block = fsm.KindBlock
+	const block = kv.KindBlock
 	ofKinds(r, "t", slices.Repeat([]string{"a", "b"}, block+block/2)...) // three blocks
 	compact := func(before uint64, rows int) {
 		t.Helper()
 		do[*agent.ThreadResult](r, &agent.CompactThread{Thread: "t", BeforeSeq: before})
-		if got := r.rows(fsm.KindEntryKind); got != rows {
+		if got := r.rows(kv.KindEntryKind); got != rows {
 			t.Fatalf("%d rows after compacting below %d, want %d", got, before, rows)
 		}
 		got := seqs(pages(r, agent.LoadEntries{Thread: "t", Kinds: []string{"b"}}))

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -53,7 +54,7 @@ func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
 	}
 	e.askToEnd(checkpoint != nil)
 	if op.Seal > 0 {
-		if err := c.bury(kindCheckpointTombstone, op.Agent, checkpoint.GetIncarnation(), op.Seal); err != nil {
+		if err := c.bury(kv.KindCheckpointTombstone, op.Agent, checkpoint.GetIncarnation(), op.Seal); err != nil {
 			return nil, err
 		}
 	}
@@ -87,19 +88,19 @@ func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if has, err := e.hasTimers(); err != nil || has {
 		return has, err
 	}
-	if has, err := e.has(kindSessionAgent, e.agent); err != nil || has || e.level < foundLevel {
+	if has, err := e.has(kv.KindSessionAgent, e.agent); err != nil || has || e.level < foundLevel {
 		return has, err
 	}
 	found, err := conversationBackfill.complete(e.rows)
 	if err != nil || !found {
 		return true, err // not known yet
 	}
-	return e.has(kindConversationAgent, e.agent)
+	return e.has(kv.KindConversationAgent, e.agent)
 }
 
 // remembered is what an agent remembers, as a whole.
 func (c *commit) remembered(name string) (*logpb.MemoryAgentRow, error) {
-	raw, err := c.rows.get(idKey(kindMemoryAgent, c.scope, name))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindMemoryAgent, c.scope, name))
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +109,8 @@ func (c *commit) remembered(name string) (*logpb.MemoryAgentRow, error) {
 
 // has tells whether an agent is in an index: of sessions, or of conversations.
 func (c *commit) has(index, name string) (bool, error) {
-	prefix := idKey(index, c.scope, name)
-	keys, _, err := c.rows.keys(prefix, after(prefix), 1)
+	prefix := kv.IDKey(index, c.scope, name)
+	keys, _, err := c.rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/placement"
 	logpb "dormouse/proto/log"
 )
@@ -18,7 +19,7 @@ const endingLevel = 6
 
 // endingsKey is touched when a live instance is to be ended, in whichever scope.
 // No scope is "".
-var endingsKey = idKey(kindEnding, "", "")
+var endingsKey = kv.IDKey(kv.KindEnding, "", "")
 
 // askToEnd puts an agent that is an instance among those to be ended. stored tells
 // whether it had a checkpoint.
@@ -33,7 +34,7 @@ func (e *erasing) askToEnd(stored bool) {
 	if row.InstanceCounted = stored; stored {
 		row.Instances++
 	}
-	e.rows.set(idKey(kindEnding, e.scope, e.agent), indexed)
+	e.rows.Set(kv.IDKey(kv.KindEnding, e.scope, e.agent), kv.Indexed)
 	e.touch(endingsKey)
 }
 
@@ -65,7 +66,7 @@ func (c *commit) endInstance(p *logpb.EndInstance) (agent.OpResult, error) {
 		e.row.Instances, e.row.InstanceCounted = e.row.Instances+1, true
 		e.witness("instance", e.agent, row.ErasedIndex)
 	}
-	c.rows.remove(idKey(kindEnding, c.scope, p.Agent))
+	c.rows.Remove(kv.IDKey(kv.KindEnding, c.scope, p.Agent))
 	if err := e.clear(); err != nil {
 		return nil, err
 	}
@@ -89,9 +90,9 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 		return nil, "", view.err
 	}
 	r := reader{View: view}
-	lower := max(kindEnding, from)
-	last, err := r.eachOfPage(lower, after(kindEnding), uint64(limit), agent.ReadBytesMax, func(key string, _ []byte) (int, error) {
-		_, scope, id, ok := splitID(key)
+	lower := max(kv.KindEnding, from)
+	last, err := r.eachOfPage(lower, kv.After(kv.KindEnding), uint64(limit), agent.ReadBytesMax, func(key string, _ []byte) (int, error) {
+		_, scope, id, ok := kv.SplitID(key)
 		manager, instance, is := agent.InstanceOf(id)
 		if !ok || !is {
 			return 0, fmt.Errorf("the index of instances to be ended holds %q", key)
@@ -99,7 +100,7 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 		if view.imports[scope] != nil {
 			return 0, nil // the end of the import wakes the leader
 		}
-		raw, err := view.get(idKey(kindErasure, scope, id))
+		raw, err := view.Get(kv.IDKey(kv.KindErasure, scope, id))
 		if err != nil {
 			return 0, err
 		}
@@ -132,8 +133,8 @@ func (e *erasing) hasTimers() (bool, error) {
 	if !ok || e.level < endingLevel {
 		return false, nil
 	}
-	prefix := timersOf(kindTimer, e.scope, manager, key)
-	keys, _, err := e.rows.keys(prefix, after(prefix), 1)
+	prefix := kv.TimersOf(kv.KindTimer, e.scope, manager, key)
+	keys, _, err := e.rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err
 }
 
@@ -143,14 +144,14 @@ func (e *erasing) timers() error {
 	if !ok || e.level < endingLevel {
 		return nil
 	}
-	prefix := timersOf(kindTimer, e.scope, manager, key)
-	keys, _, err := e.rows.keys(prefix, after(prefix), agent.TimersMax)
+	prefix := kv.TimersOf(kv.KindTimer, e.scope, manager, key)
+	keys, _, err := e.rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
 	if err != nil {
 		return err
 	}
 	for _, row := range keys {
-		_, n, _ := splitTimer(row)
-		t, err := e.openTimer(n.manager, n.key, n.id)
+		_, n, _ := kv.SplitTimer(row)
+		t, err := e.openTimer(n.Manager, n.Key, n.ID)
 		if err != nil {
 			return err
 		}
@@ -158,7 +159,7 @@ func (e *erasing) timers() error {
 			continue
 		}
 		e.row.Timers++
-		e.witness("timer", n.id, t.row.Generation)
+		e.witness("timer", n.ID, t.row.Generation)
 		t.drop()
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -47,7 +48,7 @@ func (e *erasing) checkpoint(key string, row *logpb.CheckpointRow) error {
 	e.row.Checkpoints++
 	e.row.Revisions += revisions
 	e.witness("checkpoint", key, row.Incarnation, row.Revision, revisions)
-	if err := e.bury(kindCheckpointTombstone, key, row.Incarnation, e.sealLeft()); err != nil {
+	if err := e.bury(kv.KindCheckpointTombstone, key, row.Incarnation, e.sealLeft()); err != nil {
 		return err
 	}
 	for _, p := range pointers {
@@ -101,14 +102,14 @@ func (e *erasing) thread(id string, incarnation uint64) error {
 	e.row.Entries += t.Rev - t.Floor
 	e.witness("thread", id, t.Incarnation, t.Rev, t.Floor)
 	e.witness("head", agent.Head(t.Head).String())
-	return e.bury(kindThreadTombstone, id, t.Incarnation, e.sealLeft())
+	return e.bury(kv.KindThreadTombstone, id, t.Incarnation, e.sealLeft())
 }
 
 // pointedTo tells whether checkpoints point to a thread. More than a page of
 // them are taken for some that do.
 func (c *commit) pointedTo(t *logpb.ThreadMeta) (bool, error) {
-	prefix := idKey(kindPin, c.scope, t.Id)
-	keys, more, err := c.rows.keys(prefix, after(prefix), pinsPage)
+	prefix := kv.IDKey(kv.KindPin, c.scope, t.Id)
+	keys, more, err := c.rows.Keys(prefix, kv.After(prefix), pinsPage)
 	if err != nil || more {
 		return more, err
 	}
@@ -132,9 +133,9 @@ func (e *erasing) memories() error {
 	if err != nil || whole.Entries == 0 {
 		return err
 	}
-	for _, kind := range []string{kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone} {
-		prefix := idKey(kind, e.scope, e.agent)
-		if err := e.rows.removeRange(prefix, after(prefix)); err != nil {
+	for _, kind := range []string{kv.KindMemory, kv.KindMemoryBody, kv.KindMemoryOrder, kv.KindMemorySession, kv.KindMemoryTime, kv.KindMemoryAgent, kv.KindMemoryGone} {
+		prefix := kv.IDKey(kind, e.scope, e.agent)
+		if err := e.rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return err
 		}
 	}
@@ -158,10 +159,10 @@ func (e *erasing) clear() error {
 	}
 	rows, all, err := e.unlistMemories()
 	if err == nil && all {
-		rows, all, err = e.each(kindSessionAgent, &e.row.Next, rows, e.clearSession)
+		rows, all, err = e.each(kv.KindSessionAgent, &e.row.Next, rows, e.clearSession)
 	}
 	if err == nil && all && e.row.Conversations != nil {
-		_, all, err = e.each(kindConversationAgent, &e.row.NextConversation, rows, e.clearConversation)
+		_, all, err = e.each(kv.KindConversationAgent, &e.row.NextConversation, rows, e.clearConversation)
 	}
 	if err == nil && all {
 		e.finish()
@@ -172,12 +173,12 @@ func (e *erasing) clear() error {
 // each visits what an index has of the agent after the id next, which it
 // moves on, until the rows of what is visited came to EraseRowsMax. It tells whether that was all.
 func (e *erasing) each(index string, next *string, rows int, visit func(id string) (rows int, err error)) (int, bool, error) {
-	prefix := idKey(index, e.scope, e.agent)
+	prefix := kv.IDKey(index, e.scope, e.agent)
 	lower := prefix
 	if *next != "" {
-		lower = prefix + *next + separator + separator
+		lower = prefix + *next + kv.Separator + kv.Separator
 	}
-	keys, more, err := e.rows.keys(lower, after(prefix), agent.EraseRowsMax)
+	keys, more, err := e.rows.Keys(lower, kv.After(prefix), agent.EraseRowsMax)
 	if err != nil {
 		return rows, false, err
 	}
@@ -212,7 +213,7 @@ func (e *erasing) clearConversation(id string) (rows int, err error) {
 // messages and their ids by range deletes.
 func conversationRows(row *logpb.ConversationRow) int {
 	const itself, perMessage = 10, 2
-	return itself + perMessage*int(min(row.Messages, pointDeletesMax))
+	return itself + perMessage*int(min(row.Messages, kv.PointDeletesMax))
 }
 
 // conversation removes one of the agent's conversations, with its messages.
@@ -224,7 +225,7 @@ func (e *erasing) conversation(w *conversation) error {
 	if err := w.drop(); err != nil {
 		return err
 	}
-	return e.bury(kindConversationTombstone, w.id, row.Incarnation, e.sealLeft())
+	return e.bury(kv.KindConversationTombstone, w.id, row.Incarnation, e.sealLeft())
 }
 
 // sessionRows is about how many rows go with a session.
@@ -246,7 +247,7 @@ func (e *erasing) session(s *session) error {
 	if err := e.dropSession(s); err != nil {
 		return err
 	}
-	if err := e.bury(kindSessionTombstone, s.id, row.Incarnation, e.sealLeft()); err != nil {
+	if err := e.bury(kv.KindSessionTombstone, s.id, row.Incarnation, e.sealLeft()); err != nil {
 		return err
 	}
 	if row.Checkpoint != "" && row.Checkpoint != e.agent {
@@ -271,9 +272,9 @@ func (e *erasing) sessionCheckpoint(key string) error {
 	if err != nil {
 		return err
 	}
-	others, err := e.has(kindSessionAgent, key)
+	others, err := e.has(kv.KindSessionAgent, key)
 	if err == nil && !others && e.row.Conversations != nil {
-		others, err = e.has(kindConversationAgent, key)
+		others, err = e.has(kv.KindConversationAgent, key)
 	}
 	if err != nil {
 		return err

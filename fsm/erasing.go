@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -13,14 +14,14 @@ import (
 // may be. What follows tells so: of an op, and of a read.
 
 // sessionGone tells whether a session's row stands for nothing any more.
-func sessionGone(rows rowReader, scope string, row *logpb.SessionRow, wall int64) (bool, error) {
+func sessionGone(rows kv.Reader, scope string, row *logpb.SessionRow, wall int64) (bool, error) {
 	if expired(row.ExpiresAt, wall) {
 		return true, nil
 	}
 	if seededbug.Is(seededbug.ErasedIsRead) {
 		return false, nil
 	}
-	raw, err := rows.get(idKey(kindErasing, scope, row.Agent))
+	raw, err := rows.Get(kv.IDKey(kv.KindErasing, scope, row.Agent))
 	below, _ := decodeErasing(raw)
 	return row.Incarnation < below, err
 }
@@ -28,7 +29,7 @@ func sessionGone(rows rowReader, scope string, row *logpb.SessionRow, wall int64
 // encodeErasing marks an agent: its sessions below an incarnation are erased,
 // and so are its conversations where the receipt counts them.
 func encodeErasing(row *logpb.Erasure) []byte {
-	mark := []byte(encodeNumber(row.Incarnation))
+	mark := []byte(kv.EncodeNumber(row.Incarnation))
 	if row.Conversations != nil {
 		mark = append(mark, 1)
 	}
@@ -40,13 +41,13 @@ func decodeErasing(raw []byte) (below uint64, conversations bool) {
 	if conversations = len(raw) == 9; conversations {
 		raw = raw[:8]
 	}
-	return decodeNumber(raw), conversations
+	return kv.DecodeNumber(raw), conversations
 }
 
 // isGone tells of a session's id what sessionGone does of its row. One that is
 // not there is not gone: what is said of it stands by itself.
-func isGone(rows rowReader, scope, session string, wall int64) (bool, error) {
-	raw, err := rows.get(idKey(kindSession, scope, session))
+func isGone(rows kv.Reader, scope, session string, wall int64) (bool, error) {
+	raw, err := rows.Get(kv.IDKey(kv.KindSession, scope, session))
 	if err != nil || raw == nil {
 		return false, err
 	}
@@ -58,7 +59,7 @@ func isGone(rows rowReader, scope, session string, wall int64) (bool, error) {
 }
 
 // leaseGone tells whether a claim is the lease of a session that is gone.
-func leaseGone(rows rowReader, scope, claim string, wall int64) (bool, error) {
+func leaseGone(rows kv.Reader, scope, claim string, wall int64) (bool, error) {
 	session, ok := agent.ClaimedSession(claim)
 	if !ok {
 		return false, nil
@@ -69,7 +70,7 @@ func leaseGone(rows rowReader, scope, claim string, wall int64) (bool, error) {
 // clearGone clears away a session that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
 func (c *commit) clearGone(s *session) error {
-	raw, err := c.rows.get(idKey(kindErasing, c.scope, s.row.Agent))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindErasing, c.scope, s.row.Agent))
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (c *commit) clearGone(s *session) error {
 }
 
 func (r reader) erasure(q *agent.GetErasure) (agent.Found, error) {
-	raw, err := r.get(idKey(kindErasure, r.scope, q.Agent))
+	raw, err := r.Get(kv.IDKey(kv.KindErasure, r.scope, q.Agent))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (c *commit) unsealed(name string) error {
 
 // erasureRow is the newest receipt of an agent, nil where there is none.
 func (c *commit) erasureRow(name string) (*logpb.Erasure, error) {
-	raw, err := c.rows.get(idKey(kindErasure, c.scope, name))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindErasure, c.scope, name))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (c *commit) erasureRow(name string) (*logpb.Erasure, error) {
 // store writes the receipt, and its place in the queue: at once while
 // something is left, and when it may be forgotten otherwise.
 func (e *erasing) store() error {
-	key, mark := idKey(kindErasure, e.scope, e.agent), idKey(kindErasing, e.scope, e.agent)
+	key, mark := kv.IDKey(kv.KindErasure, e.scope, e.agent), kv.IDKey(kv.KindErasing, e.scope, e.agent)
 	row := e.row
 	e.unexpire(row.DueAt, key)
 	if row.CompletedAt == 0 {
@@ -132,17 +133,17 @@ func (e *erasing) store() error {
 		if e.cleared { // endInstance goes on
 			row.DueAt = 0
 		}
-		e.rows.set(mark, encodeErasing(row))
+		e.rows.Set(mark, encodeErasing(row))
 	} else {
 		row.DueAt = max(e.deadline(agent.ErasureTTL.Milliseconds()), row.SealedUntil)
-		e.rows.remove(mark)
+		e.rows.Remove(mark)
 	}
 	e.expireAt(row.DueAt, key)
 	raw, err := marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode the erasure of agent %q: %w", e.agent, err)
 	}
-	e.rows.set(key, raw)
+	e.rows.Set(key, raw)
 	return nil
 }
 
@@ -154,7 +155,7 @@ func (c *commit) dueErasure(name string, when int64) (cost int, err error) {
 		return 0, err
 	}
 	if row.CompletedAt != 0 {
-		c.rows.remove(idKey(kindErasure, c.scope, name))
+		c.rows.Remove(kv.IDKey(kv.KindErasure, c.scope, name))
 		return 0, nil
 	}
 	e := &erasing{commit: c, agent: name, row: row}

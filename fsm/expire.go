@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
 
@@ -33,26 +34,26 @@ func earliest(a, b uint64) uint64 {
 
 // readDue looks into the queues of an engine.
 func readDue(r storage.Reader) (due, error) {
-	tick, err := firstDue(r, kindDueTick)
+	tick, err := firstDue(r, kv.KindDueTick)
 	if err != nil {
 		return due{}, err
 	}
-	claim, err := firstDue(r, kindDueClaim)
+	claim, err := firstDue(r, kv.KindDueClaim)
 	if err != nil {
 		return due{}, err
 	}
-	wall, err := firstDue(r, kindDueWall)
+	wall, err := firstDue(r, kv.KindDueWall)
 	return due{tick: tick, wall: wall, claim: claim}, err
 }
 
 func firstDue(r storage.Reader, queue string) (uint64, error) {
-	cursor, err := r.Scan([]byte(queue), []byte(after(queue)))
+	cursor, err := r.Scan([]byte(queue), []byte(kv.After(queue)))
 	if err != nil {
 		return 0, err
 	}
 	var when uint64
 	if cursor.Next() {
-		when, _, _ = splitDue(string(cursor.Key()))
+		when, _, _ = kv.SplitDue(string(cursor.Key()))
 		when = max(when, 1)
 	}
 	return when, cursor.Close()
@@ -61,17 +62,17 @@ func firstDue(r storage.Reader, queue string) (uint64, error) {
 // refresh looks into the queues that were worked on.
 func (d *due) refresh(r storage.Reader) (err error) {
 	if d.tickSwept {
-		if d.tick, err = firstDue(r, kindDueTick); err != nil {
+		if d.tick, err = firstDue(r, kv.KindDueTick); err != nil {
 			return err
 		}
 	}
 	if d.claimSwept {
-		if d.claim, err = firstDue(r, kindDueClaim); err != nil {
+		if d.claim, err = firstDue(r, kv.KindDueClaim); err != nil {
 			return err
 		}
 	}
 	if d.wallSwept {
-		if d.wall, err = firstDue(r, kindDueWall); err != nil {
+		if d.wall, err = firstDue(r, kv.KindDueWall); err != nil {
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func (m *Machine) Due() (tick uint64, wall int64) {
 func (b *batch) sweep() error {
 	if b.due.tick != 0 && b.due.tick <= b.progress.tick {
 		b.due.tickSwept = true
-		if _, err := b.sweepQueue(kindDueTick, b.progress.tick, sweepMax, b.dueClient); err != nil {
+		if _, err := b.sweepQueue(kv.KindDueTick, b.progress.tick, sweepMax, b.dueClient); err != nil {
 			return err
 		}
 	}
@@ -111,7 +112,7 @@ func (b *batch) sweep() error {
 	}
 	if b.due.wall != 0 && b.due.wall <= uint64(b.progress.wall) {
 		b.due.wallSwept = true
-		_, err := b.sweepQueue(kindDueWall, uint64(b.progress.wall), sweepMax, b.dueRow)
+		_, err := b.sweepQueue(kv.KindDueWall, uint64(b.progress.wall), sweepMax, b.dueRow)
 		return err
 	}
 	return nil
@@ -122,20 +123,20 @@ func (b *batch) sweep() error {
 func (b *batch) sweepQueue(
 	queue string, now uint64, limit int, handle func(when uint64, rest string) (cost int, err error),
 ) (all bool, err error) {
-	upper := after(queue)
+	upper := kv.After(queue)
 	if now < math.MaxUint64 {
-		upper = queue + encodeNumber(now+1)
+		upper = queue + kv.EncodeNumber(now+1)
 	}
-	keys, more, err := b.rows.keys(queue, upper, limit)
+	keys, more, err := b.rows.Keys(queue, upper, limit)
 	if err != nil {
 		return false, err
 	}
 	for cost := 0; len(keys) > 0 && cost < limit; keys = keys[1:] {
-		when, rest, ok := splitDue(keys[0])
+		when, rest, ok := kv.SplitDue(keys[0])
 		if !ok {
 			return false, fmt.Errorf("the queue holds a key of %d bytes", len(keys[0]))
 		}
-		b.rows.remove(keys[0])
+		b.rows.Remove(keys[0])
 		extra, err := handle(when, rest)
 		if err != nil {
 			return false, err
@@ -147,7 +148,7 @@ func (b *batch) sweepQueue(
 
 // dueClient handles the tick queue: a client whose answers may go.
 func (b *batch) dueClient(when uint64, rest string) (int, error) {
-	_, scope, client, ok := splitID(kindClient + rest + separator)
+	_, scope, client, ok := kv.SplitID(kv.KindClient + rest + kv.Separator)
 	if !ok {
 		return 0, fmt.Errorf("the tick queue holds %q, which names no client", rest)
 	}
@@ -170,13 +171,13 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("the wall queue holds %q, which names no row", row)
 	}
-	m, told, cost := b.rows.begin(), len(b.changes), 0
+	m, told, cost := b.rows.Begin(), len(b.changes), 0
 	_, err := b.guarded(scope, func() (_ []agent.OpResult, err error) {
 		cost, err = b.dueScopeRow(when, row, kind, scope, id)
 		return nil, err
 	})
 	if agent.CodeOf(err) == agent.CodeCorrupt && b.imports[scope] != nil {
-		b.rows.rollback(m)
+		b.rows.Rollback(m)
 		b.changes = b.changes[:told]
 		return 0, nil // its place in the queue goes, and what is left of it stays
 	}
@@ -190,30 +191,30 @@ func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int,
 		return 0, err
 	}
 	switch kind {
-	case kindValue:
+	case kv.KindValue:
 		err = c.expireValue(id, int64(when))
-	case kindCheckpoint:
+	case kv.KindCheckpoint:
 		err = c.expireCheckpoint(id, int64(when))
-	case kindCheckpointHistory:
+	case kv.KindCheckpointHistory:
 		err = c.forgetRevision(id)
-	case kindThread:
+	case kv.KindThread:
 		err = c.expireThread(id, int64(when))
-	case kindSession:
+	case kv.KindSession:
 		err = c.expireSession(id, int64(when))
-	case kindConversation:
+	case kv.KindConversation:
 		err = c.expireConversation(id, int64(when))
-	case kindErasure:
+	case kv.KindErasure:
 		cost, err = c.dueErasure(id, int64(when))
-	case kindMemory:
+	case kv.KindMemory:
 		err = c.expireMemory(id, int64(when))
-	case kindReview:
+	case kv.KindReview:
 		err = c.dueReview(id, int64(when))
-	case kindFeed:
+	case kv.KindFeed:
 		err = c.forgetFeed(int64(when))
-	case kindTimer:
+	case kv.KindTimer:
 		err = c.dueTimer(row, int64(when))
-	case kindValueTombstone, kindCheckpointTombstone, kindThreadTombstone, kindMemoryTombstone, kindSessionTombstone,
-		kindConversationTombstone:
+	case kv.KindValueTombstone, kv.KindCheckpointTombstone, kv.KindThreadTombstone, kv.KindMemoryTombstone, kv.KindSessionTombstone,
+		kv.KindConversationTombstone:
 		err = c.expireTombstone(row, int64(when))
 	default:
 		err = fmt.Errorf("the wall queue holds %q, which is of no kind that expires", row)
@@ -231,19 +232,19 @@ func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int,
 // is its agent's, a NUL and its own; that of a revision of a checkpoint is the
 // key, a NUL and two numbers.
 func splitDueRow(row string) (kind, scope, id string, ok bool) {
-	if strings.HasPrefix(row, kindCheckpointHistory) {
-		scope, id, ok := strings.Cut(row[1:], separator)
-		return kindCheckpointHistory, scope, id, ok
+	if strings.HasPrefix(row, kv.KindCheckpointHistory) {
+		scope, id, ok := strings.Cut(row[1:], kv.Separator)
+		return kv.KindCheckpointHistory, scope, id, ok
 	}
-	if strings.HasPrefix(row, kindMemory) || strings.HasPrefix(row, kindMemoryTombstone) {
-		scope, name, id, ok := splitMemory(row)
-		return row[:1], scope, name + separator + id, ok
+	if strings.HasPrefix(row, kv.KindMemory) || strings.HasPrefix(row, kv.KindMemoryTombstone) {
+		scope, name, id, ok := kv.SplitMemory(row)
+		return row[:1], scope, name + kv.Separator + id, ok
 	}
-	if strings.HasPrefix(row, kindTimer) {
-		scope, n, ok := splitTimer(row)
-		return kindTimer, scope, n.id, ok
+	if strings.HasPrefix(row, kv.KindTimer) {
+		scope, n, ok := kv.SplitTimer(row)
+		return kv.KindTimer, scope, n.ID, ok
 	}
-	return splitID(row)
+	return kv.SplitID(row)
 }
 
 // expireAt queues a row to go at a wall time; 0 means never.
@@ -251,14 +252,14 @@ func (b *batch) expireAt(wall int64, row string) {
 	if wall == 0 {
 		return
 	}
-	b.rows.set(dueWallKey(wall, row), nil)
+	b.rows.Set(kv.DueWallKey(wall, row), nil)
 	b.due.atWall(uint64(wall))
 }
 
 // unexpire takes a row's place in the queue away.
 func (b *batch) unexpire(wall int64, row string) {
 	if wall != 0 {
-		b.rows.remove(dueWallKey(wall, row))
+		b.rows.Remove(kv.DueWallKey(wall, row))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -17,7 +18,7 @@ func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uin
 	if v.err != nil {
 		return v.err
 	}
-	raw, err := v.get(scopeKey(kindScope, scope))
+	raw, err := v.Get(kv.ScopeKey(kv.KindScope, scope))
 	if err != nil {
 		return err
 	}
@@ -70,10 +71,10 @@ type export struct {
 
 // claims counts the scope's claims and notes which are leases.
 func (e *export) claims() (n int64, err error) {
-	err = e.each(kindClaim, func(key, _ []byte) error {
+	err = e.each(kv.KindClaim, func(key, _ []byte) error {
 		n++
-		if session, ok := agent.ClaimedSession(strings.TrimSuffix(string(key[1:]), separator)); ok {
-			e.leased = append(e.leased, kindSessionRecoverable+session+separator)
+		if session, ok := agent.ClaimedSession(strings.TrimSuffix(string(key[1:]), kv.Separator)); ok {
+			e.leased = append(e.leased, kv.KindSessionRecoverable+session+kv.Separator)
 		}
 		return nil
 	})
@@ -83,8 +84,8 @@ func (e *export) claims() (n int64, err error) {
 
 // each visits the rows of a kind, with the keys that an export gives them.
 func (e *export) each(kind string, visit func(key, value []byte) error) error {
-	prefix := scopeKey(kind, e.scope)
-	cursor, err := e.view.view.Scan([]byte(prefix), []byte(after(prefix)))
+	prefix := kv.ScopeKey(kind, e.scope)
+	cursor, err := e.view.view.Scan([]byte(prefix), []byte(kv.After(prefix)))
 	if err != nil {
 		return err
 	}
@@ -104,9 +105,9 @@ func (e *export) each(kind string, visit func(key, value []byte) error) error {
 
 func (e *export) kind(kind string) error {
 	switch kind {
-	case kindSessionRecoverable:
+	case kv.KindSessionRecoverable:
 		return e.recoverable()
-	case kindErasure:
+	case kv.KindErasure:
 		return e.each(kind, e.receipt)
 	default:
 		return e.each(kind, e.row)
@@ -132,7 +133,7 @@ func (e *export) receipt(key, value []byte) error {
 // leases are among them.
 func (e *export) recoverable() error {
 	leased := e.leased
-	err := e.each(kindSessionRecoverable, func(key, value []byte) error {
+	err := e.each(kv.KindSessionRecoverable, func(key, value []byte) error {
 		for ; len(leased) > 0 && leased[0] <= string(key); leased = leased[1:] {
 			if leased[0] == string(key) {
 				continue

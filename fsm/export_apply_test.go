@@ -1,13 +1,14 @@
 package fsm
 
 import (
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
 
 // RowsOf counts the rows of a kind, to see what is left behind.
 func (v *View) RowsOf(kind string) (int, error) {
-	cursor, err := v.view.Scan([]byte(kind), []byte(after(kind)))
+	cursor, err := v.view.Scan([]byte(kind), []byte(kv.After(kind)))
 	if err != nil {
 		return 0, err
 	}
@@ -20,30 +21,12 @@ func (v *View) RowsOf(kind string) (int, error) {
 
 // The kinds that tests count.
 const (
-	KindEntry     = kindEntry
-	KindEntryID   = kindEntryID
-	KindEntryKind = kindEntryKind
-	KindAnswer    = kindAnswers
-	KindClient    = kindClient
-	KindDueTick   = kindDueTick
-	KindDueWall   = kindDueWall
-	KindBody      = kindCheckpointBody
-	KindHistory   = kindCheckpointHistory
-	KindSystem    = kindSystem
-	KindClaim     = kindClaim
-	KindDueClaim  = kindDueClaim
-	KindChange    = kindChange
-	KindFeed      = kindFeed
-
-	KindMemoryTombstone = kindMemoryTombstone
-
 	CarriedBytesMax = carriedBytesMax
-	KindBlock       = kindBlock
 )
 
 // MemoryKinds are the kinds of the rows that memories leave, tombstones apart.
 var MemoryKinds = []string{
-	kindMemory, kindMemoryBody, kindMemoryOrder, kindMemorySession, kindMemoryTime, kindMemoryAgent, kindMemoryGone,
+	kv.KindMemory, kv.KindMemoryBody, kv.KindMemoryOrder, kv.KindMemorySession, kv.KindMemoryTime, kv.KindMemoryAgent, kv.KindMemoryGone,
 }
 
 // ProgressRow is the row that says how far the engine is, and its key.

@@ -1,20 +1,16 @@
 package fsm
 
-import "errors"
+import (
+	"errors"
+
+	"dormouse/fsm/kv"
+)
 
 // ConversationKinds are the kinds of the rows that conversations leave,
 // tombstones apart.
 var ConversationKinds = []string{
-	kindConversation, kindConversationState, kindConversationPending, kindConversationInterrupted, kindMessage, kindMessageID,
+	kv.KindConversation, kv.KindConversationState, kv.KindConversationPending, kv.KindConversationInterrupted, kv.KindMessage, kv.KindMessageID,
 }
-
-// Kinds that tests count.
-const (
-	KindConversationInterrupted = kindConversationInterrupted
-	KindConversationTombstone   = kindConversationTombstone
-	KindConversationAgent       = kindConversationAgent
-	KindConversationOwner       = kindConversationOwner
-)
 
 // FoundLevel is the feature level from which on conversations are found.
 const FoundLevel = foundLevel
@@ -23,20 +19,20 @@ const FoundLevel = foundLevel
 // the indexes that no conversation stands behind, rows that must be there by now
 // and are not, and whether no more are to come.
 func (v *View) Found() (stale, lacking []string, all bool, err error) {
-	cursor, err := v.get(conversationBackfill.cursor)
+	cursor, err := v.Get(conversationBackfill.cursor)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	places := map[string]bool{} // :: row → it must be there
-	err = eachRow(v.view, kindConversation, func(name string, raw []byte) error {
-		_, scope, id, _ := splitID(kindConversation + name)
+	err = eachRow(v.view, kv.KindConversation, func(name string, raw []byte) error {
+		_, scope, id, _ := kv.SplitID(kv.KindConversation + name)
 		row, err := decodeConversationRow(id, raw)
 		for _, place := range conversationPlaces(scope, id, row) {
-			places[place] = kindConversation+name < string(cursor)
+			places[place] = kv.KindConversation+name < string(cursor)
 		}
 		return err
 	})
-	for _, kind := range []string{kindConversationAgent, kindConversationOwner} {
+	for _, kind := range []string{kv.KindConversationAgent, kv.KindConversationOwner} {
 		err = errors.Join(err, eachRow(v.view, kind, func(name string, _ []byte) error {
 			if _, ok := places[kind+name]; !ok {
 				stale = append(stale, kind+name)

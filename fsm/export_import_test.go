@@ -1,6 +1,10 @@
 package fsm
 
-import "slices"
+import (
+	"slices"
+
+	"dormouse/fsm/kv"
+)
 
 // MovedKinds are the kinds that an export has.
 func MovedKinds() []string { return sortedKeys(movedKinds) }
@@ -10,7 +14,7 @@ func StayingKinds() []string { return sortedKeys(stayingKinds) }
 
 // ScopedKinds are the kinds that go with their scope.
 func ScopedKinds() []string {
-	kinds := slices.Clone(scopedKinds)
+	kinds := slices.Clone(kv.ScopedKinds)
 	slices.Sort(kinds)
 	return kinds
 }

@@ -1,8 +1,4 @@
 package fsm
 
-// Names of memory_list.go for tests.
-const (
-	KindMemoryList  = kindMemoryList
-	KindMemoryPlace = kindMemoryPlace
-	ListedLevel     = listedLevel
-)
+// ListedLevel is the feature level from which on all memories are listed.
+const ListedLevel = listedLevel

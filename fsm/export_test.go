@@ -1,5 +1,9 @@
 package fsm
 
+import (
+	"dormouse/fsm/kv"
+)
+
 // What the tests look at from outside.
 
 var (
@@ -29,19 +33,19 @@ func (r *chainRing) Add(index uint64, chain uint32)          { r.add(index, chai
 func (r *chainRing) At(index uint64) (chain uint32, ok bool) { return r.at(index) }
 
 // HotRows is how many rows apply keeps in memory, WarmRows how many views do.
-func (m *Machine) HotRows() int { return m.hot.length() }
+func (m *Machine) HotRows() int { return m.hot.Len() }
 
-func (m *Machine) WarmRows() int { return m.gen.warm.length() }
+func (m *Machine) WarmRows() int { return m.gen.warm.Len() }
 
 // ReadsAlike tells whether a value's row is the same in memory, if it is there
 // (hit is 1), as in the engine.
 func (v *View) ReadsAlike(scope, key string) (same bool, hit int) {
-	for _, kind := range []string{kindValue, kindValueBytes} {
-		row := idKey(kind, scope, key)
-		cached, ok := v.gen.warm.get(row, v.progress.index)
+	for _, kind := range []string{kv.KindValue, kv.KindValueBytes} {
+		row := kv.IDKey(kind, scope, key)
+		cached, ok := v.gen.warm.Get(row, v.progress.index)
 		if ok {
 			hit = 1
-		} else if _, err := v.get(row); err != nil {
+		} else if _, err := v.Get(row); err != nil {
 			return false, hit
 		}
 		stored, found, err := v.view.Get([]byte(row))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -50,7 +51,7 @@ func (c *commit) vacantThread(id string) error {
 		e.Rev, e.Head, e.Incarnation = there.Rev, headOf(there), there.Incarnation
 		return e
 	}
-	return c.enter(kindThreadTombstone, id, 0, 0)
+	return c.enter(kv.KindThreadTombstone, id, 0, 0)
 }
 
 // presentThread is a thread that must be there.
@@ -59,7 +60,7 @@ func (c *commit) presentThread(id string, ifIncarnation uint64) (*logpb.ThreadMe
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kindThreadTombstone, id, ifIncarnation, t.GetIncarnation()); err != nil {
+	if err := c.enter(kv.KindThreadTombstone, id, ifIncarnation, t.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if t == nil {
@@ -93,7 +94,7 @@ func (c *commit) fork(t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadM
 	fork.ForkedFrom = &logpb.ForkPoint{Thread: t.Id, Incarnation: t.Incarnation, Rev: at}
 	fork.Segments = segments
 	for _, s := range segments {
-		c.rows.set(forkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation), []byte(encodeNumber(s.To)))
+		c.rows.Set(kv.ForkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation), []byte(kv.EncodeNumber(s.To)))
 	}
 	return fork, c.copySummary(t, fork)
 }
@@ -115,11 +116,11 @@ func sharedSegments(t *logpb.ThreadMeta, at uint64) []*logpb.Segment {
 }
 
 func (c *commit) copySummary(from, to *logpb.ThreadMeta) error {
-	summary, err := c.rows.get(incarnationKey(kindSummary, c.scope, from.Id, from.Incarnation))
+	summary, err := c.rows.Get(kv.IncarnationKey(kv.KindSummary, c.scope, from.Id, from.Incarnation))
 	if err != nil || summary == nil {
 		return err
 	}
-	c.rows.set(incarnationKey(kindSummary, c.scope, to.Id, to.Incarnation), summary)
+	c.rows.Set(kv.IncarnationKey(kv.KindSummary, c.scope, to.Id, to.Incarnation), summary)
 	return nil
 }
 
@@ -127,7 +128,7 @@ func (c *commit) copySummary(from, to *logpb.ThreadMeta) error {
 // nobody else needs.
 func (c *commit) unpinSegments(fork *logpb.ThreadMeta, segments []*logpb.Segment) error {
 	for _, s := range segments {
-		c.rows.remove(forkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation))
+		c.rows.Remove(kv.ForkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation))
 		if err := c.reclaim(s.Thread, s.Incarnation); err != nil {
 			return err
 		}
@@ -147,14 +148,14 @@ func (c *commit) reclaim(id string, incarnation uint64) error {
 		return err
 	}
 	if t.GetIncarnation() == incarnation {
-		if err := c.rows.removeRange(entryKey(c.scope, id, incarnation, 0), entryKey(c.scope, id, incarnation, t.Floor)); err != nil {
+		if err := c.rows.RemoveRange(kv.EntryKey(c.scope, id, incarnation, 0), kv.EntryKey(c.scope, id, incarnation, t.Floor)); err != nil {
 			return err
 		}
 		return c.forgetKinds(id, incarnation, 0, t.Floor)
 	}
-	for _, kind := range []string{kindEntry, kindEntryID, kindEntryKind} {
-		prefix := incarnationKey(kind, c.scope, id, incarnation)
-		if err := c.rows.removeRange(prefix, after(prefix)); err != nil {
+	for _, kind := range []string{kv.KindEntry, kv.KindEntryID, kv.KindEntryKind} {
+		prefix := kv.IncarnationKey(kind, c.scope, id, incarnation)
+		if err := c.rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return err
 		}
 	}
@@ -162,7 +163,7 @@ func (c *commit) reclaim(id string, incarnation uint64) error {
 }
 
 func (c *commit) pinnedByForks(id string, incarnation uint64) (bool, error) {
-	prefix := incarnationKey(kindForkPin, c.scope, id, incarnation)
-	keys, _, err := c.rows.keys(prefix, after(prefix), 1)
+	prefix := kv.IncarnationKey(kv.KindForkPin, c.scope, id, incarnation)
+	keys, _, err := c.rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -15,7 +16,7 @@ func (c *commit) forkAgent(op *agent.ForkAgent) (agent.OpResult, error) {
 	if err := c.vacant(op); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.get(bodyKey(c.scope, op.Agent, source))
+	raw, err := c.rows.Get(kv.BodyKey(c.scope, op.Agent, source))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (c *commit) vacant(op *agent.ForkAgent) error {
 	if err := c.unsealed(op.NewAgent); err != nil {
 		return err
 	}
-	return c.enter(kindCheckpointTombstone, op.NewAgent, 0, 0)
+	return c.enter(kv.KindCheckpointTombstone, op.NewAgent, 0, 0)
 }
 
 // forkPointed forks the thread that the checkpoint points to, as it points to
@@ -211,14 +212,14 @@ func (c *commit) forkMemories(op *agent.ForkAgent) (uint64, error) {
 	if err := forkMemoriesFit(op.Agent, whole); err != nil || whole.Entries == 0 {
 		return 0, err
 	}
-	prefix := idKey(kindMemoryOrder, c.scope, op.Agent)
-	keys, _, err := c.rows.keys(prefix, after(prefix), agent.ForkMemoriesMax)
+	prefix := kv.IDKey(kv.KindMemoryOrder, c.scope, op.Agent)
+	keys, _, err := c.rows.Keys(prefix, kv.After(prefix), agent.ForkMemoriesMax)
 	if err != nil {
 		return 0, err
 	}
 	to := &memoryWork{commit: c, agent: op.NewAgent, whole: &logpb.MemoryAgentRow{Life: c.mint()}}
 	for _, key := range keys {
-		id, err := c.rows.get(key)
+		id, err := c.rows.Get(key)
 		if err != nil {
 			return 0, err
 		}
@@ -251,7 +252,7 @@ func forkMemoriesFit(name string, whole *logpb.MemoryAgentRow) error {
 // forkMemory copies one memory to the end of another agent's. What has expired
 // stays behind.
 func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
-	raw, err := c.rows.get(memoryKey(kindMemory, c.scope, op.Agent, to.id))
+	raw, err := c.rows.Get(kv.MemoryKey(kv.KindMemory, c.scope, op.Agent, to.id))
 	if err != nil {
 		return err
 	}
@@ -262,14 +263,14 @@ func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
 	if expired(row.ExpiresAt, c.progress.wall) {
 		return nil
 	}
-	if raw, err = c.rows.get(memoryKey(kindMemoryBody, c.scope, op.Agent, to.id)); err != nil {
+	if raw, err = c.rows.Get(kv.MemoryKey(kv.KindMemoryBody, c.scope, op.Agent, to.id)); err != nil {
 		return err
 	}
 	body, err := decodeMemoryBody(to.id, raw)
 	if err != nil {
 		return err
 	}
-	if err := c.enterRow(to.key(kindMemoryTombstone), to.id, 0, 0); err != nil {
+	if err := c.enterRow(to.key(kv.KindMemoryTombstone), to.id, 0, 0); err != nil {
 		return err
 	}
 	whole := to.whole

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"sync"
 
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -16,7 +17,7 @@ type generation struct {
 	engine *storage.Engine
 	fs     storage.FS
 	dir    string
-	warm   *warmRows
+	warm   *kv.ReadCache
 	warn   func(error) // told what went wrong with removing it
 
 	mu      sync.Mutex
@@ -29,7 +30,7 @@ type generation struct {
 
 func newGeneration(fs storage.FS, dir string, engine *storage.Engine, warn func(error)) *generation {
 	return &generation{
-		engine: engine, fs: fs, dir: dir, warm: newWarmRows(), warn: warn,
+		engine: engine, fs: fs, dir: dir, warm: kv.NewReadCache(), warn: warn,
 		gone: make(chan struct{}), known: make(map[string]*logpb.SnapshotFile),
 	}
 }

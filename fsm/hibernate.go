@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -18,7 +19,7 @@ func (c *commit) hibernateThread(op *agent.HibernateThread) (agent.OpResult, err
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
+	if err := c.enter(kv.KindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	switch rev := t.GetRev(); {

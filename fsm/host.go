@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -60,7 +61,7 @@ func (c *commit) beHost(p *logpb.RenewNodeLease) error {
 	} else {
 		own.members = slices.Insert(own.members, at, row)
 	}
-	c.rows.set(kindMember+row.ID, raw)
+	c.rows.Set(kv.KindMember+row.ID, raw)
 	c.moved = true
 	return nil
 }
@@ -114,7 +115,7 @@ func (b *batch) dropHost(l agent.NodeLease) {
 	}
 	r := b.ownRoster()
 	r.members = slices.DeleteFunc(r.members, is)
-	b.rows.remove(kindMember + l.Node)
+	b.rows.Remove(kv.KindMember + l.Node)
 }
 
 // agreeable refuses a lease whose Go handlers are out of order, or more than may

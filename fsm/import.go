@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -15,7 +16,7 @@ import (
 // An import puts the rows of an exported scope into a scope that holds nothing,
 // byte for byte, in steps of one commit each. While it is under way the scope
 // is neither read nor written otherwise. What falls due is kept aside in
-// kindImportDue rows, so that no sweep meets half a scope, and moves to the
+// kv.KindImportDue rows, so that no sweep meets half a scope, and moves to the
 // queue in the steps that end the import.
 
 // imports are the imports of scopes that are there, by scope. Neither the map
@@ -30,16 +31,16 @@ const importDueMax = 1024
 
 // mintBaseKey names the row of what mint adds to a log index: imports raise it
 // past what the source has handed out.
-const mintBaseKey = kindSystem + "minted"
+const mintBaseKey = kv.KindSystem + "minted"
 
 func readImports(r storage.Reader) (imports, error) {
 	all := imports{}
-	err := eachRow(r, kindImport, func(name string, raw []byte) error {
+	err := eachRow(r, kv.KindImport, func(name string, raw []byte) error {
 		row := &logpb.ImportRow{}
 		if err := unmarshal(raw, row); err != nil {
 			return fmt.Errorf("decode the import of scope %q: %w", name, err)
 		}
-		all[strings.TrimSuffix(name, separator)] = row
+		all[strings.TrimSuffix(name, kv.Separator)] = row
 		return nil
 	})
 	return all, err
@@ -47,7 +48,7 @@ func readImports(r storage.Reader) (imports, error) {
 
 func readMintBase(r storage.Reader) (uint64, error) {
 	raw, _, err := r.Get([]byte(mintBaseKey))
-	return decodeNumber(raw), err
+	return kv.DecodeNumber(raw), err
 }
 
 // underWay returns the imports that have not ended in one of two readings.
@@ -108,7 +109,7 @@ func (c *commit) setImport(row *logpb.ImportRow) {
 	c.imports = maps.Clone(c.imports)
 	if row == nil {
 		delete(c.imports, c.scope)
-		c.rows.remove(scopeKey(kindImport, c.scope))
+		c.rows.Remove(kv.ScopeKey(kv.KindImport, c.scope))
 		return
 	}
 	c.imports[c.scope] = row
@@ -121,7 +122,7 @@ func (c *commit) storeImport(row *logpb.ImportRow) (agent.OpResult, error) {
 		return nil, fmt.Errorf("encode the import of scope %q: %w", c.scope, err)
 	}
 	c.setImport(row)
-	c.rows.set(scopeKey(kindImport, c.scope), raw)
+	c.rows.Set(kv.ScopeKey(kv.KindImport, c.scope), raw)
 	return importResult(row), nil
 }
 
@@ -156,12 +157,12 @@ func (c *commit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) (agent
 	if row != nil && !row.Done {
 		return nil, importing(c.scope, row)
 	}
-	for _, kind := range scopedKinds {
-		if kind == kindChange || kind == kindImport {
+	for _, kind := range kv.ScopedKinds {
+		if kind == kv.KindChange || kind == kv.KindImport {
 			continue
 		}
-		prefix := scopeKey(kind, c.scope)
-		found, _, err := c.rows.keys(prefix, after(prefix), 1)
+		prefix := kv.ScopeKey(kind, c.scope)
+		found, _, err := c.rows.Keys(prefix, kv.After(prefix), 1)
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +173,7 @@ func (c *commit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) (agent
 	}
 	if now := c.progress.index + c.mintBase; op.Minted > now {
 		c.mintBase += op.Minted - now
-		c.rows.set(mintBaseKey, []byte(encodeNumber(c.mintBase)))
+		c.rows.Set(mintBaseKey, []byte(kv.EncodeNumber(c.mintBase)))
 	}
 	state := scopeState{Scope: *op.Scope, exists: true, changed: true}
 	state.Name = c.scope
@@ -197,10 +198,10 @@ func (c *commit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent
 		if err != nil {
 			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
 		}
-		key := scopeKey(string(one.Key[:1]), c.scope) + string(one.Key[1:])
-		c.rows.set(key, bytes.Clone(one.Value))
+		key := kv.ScopeKey(string(one.Key[:1]), c.scope) + string(one.Key[1:])
+		c.rows.Set(key, bytes.Clone(one.Value))
 		if due > 0 {
-			c.rows.set(scopeKey(kindImportDue, c.scope)+encodeNumber(uint64(due))+key, nil)
+			c.rows.Set(kv.ScopeKey(kv.KindImportDue, c.scope)+kv.EncodeNumber(uint64(due))+key, nil)
 		}
 	}
 	return c.storeImport(&logpb.ImportRow{Import: row.Import, Chunks: row.Chunks + 1})
@@ -210,14 +211,14 @@ func (c *commit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent
 // into one step, and opens the scope after the last one.
 func (c *commit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	next := &logpb.ImportRow{Import: row.Import, Chunks: row.Chunks, Finishing: true}
-	prefix := scopeKey(kindImportDue, c.scope)
-	keys, more, err := c.rows.keys(prefix, after(prefix), importDueMax)
+	prefix := kv.ScopeKey(kv.KindImportDue, c.scope)
+	keys, more, err := c.rows.Keys(prefix, kv.After(prefix), importDueMax)
 	if err != nil {
 		return nil, err
 	}
 	for _, key := range keys {
-		c.rows.remove(key)
-		when, due, ok := splitDue(key[len(prefix)-1:])
+		c.rows.Remove(key)
+		when, due, ok := kv.SplitDue(key[len(prefix)-1:])
 		if !ok {
 			return nil, fmt.Errorf("the import of scope %q holds a key of %d bytes", c.scope, len(key))
 		}
@@ -226,9 +227,9 @@ func (c *commit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	if !more {
 		next.Done, c.imported = true, true
 		c.tell(nil) // whoever watched the scope's changes reads it again
-		c.touch(scopeKey(kindThread, c.scope))
-		c.touch(scopeKey(kindClaim, c.scope))
-		c.touch(timersDueKey)
+		c.touch(kv.ScopeKey(kv.KindThread, c.scope))
+		c.touch(kv.ScopeKey(kv.KindClaim, c.scope))
+		c.touch(kv.TimersDueKey)
 		c.touch(endingsKey)
 	}
 	return c.storeImport(next)
@@ -251,7 +252,7 @@ func (b *batch) guarded(scope string, run func() ([]agent.OpResult, error)) (res
 	if _, refusal := err.(*agent.Error); err == nil || refusal { //nolint:errorlint // as in decide
 		return results, err
 	}
-	if engine := (*engineError)(nil); errors.As(err, &engine) {
+	if engine := (*kv.EngineError)(nil); errors.As(err, &engine) {
 		return nil, err
 	}
 	return nil, corruptImport(scope, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -12,7 +13,7 @@ import (
 // threads that it was forked from: entries below a segment's end are that
 // thread's, the rest its own.
 type journal struct {
-	rows  rowReader
+	rows  kv.Reader
 	scope string
 	meta  *logpb.ThreadMeta
 }
@@ -50,7 +51,7 @@ func (j journal) ownStart() uint64 {
 // row is the row of the entry at seq, which must be there.
 func (j journal) row(seq uint64) (*logpb.EntryRow, error) {
 	thread, incarnation := j.owner(seq)
-	raw, err := j.rows.get(entryKey(j.scope, thread, incarnation, seq))
+	raw, err := j.rows.Get(kv.EntryKey(j.scope, thread, incarnation, seq))
 	if err != nil {
 		return nil, err
 	}
@@ -135,12 +136,12 @@ func (j journal) find(id string) (seq uint64, found bool, err error) {
 // another. An id has several seqs where it was compacted away, came again, and
 // a fork still reads the first.
 func (j journal) indexed(thread string, incarnation uint64, id string, from, to uint64) (seq uint64, found bool, err error) {
-	raw, err := j.rows.get(entryIDKey(j.scope, thread, incarnation, id))
+	raw, err := j.rows.Get(kv.EntryIDKey(j.scope, thread, incarnation, id))
 	if err != nil {
 		return 0, false, err
 	}
 	for ; len(raw) >= 8; raw = raw[8:] {
-		if seq := decodeNumber(raw[:8]); from <= seq && seq < to {
+		if seq := kv.DecodeNumber(raw[:8]); from <= seq && seq < to {
 			return seq, true, nil
 		}
 	}

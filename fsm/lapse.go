@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -28,7 +29,7 @@ type opening struct {
 // opens. The due entries leave few behind, if any: see sweepMax.
 const openSweepMax = 4096
 
-const openingKey = kindSystem + "opening"
+const openingKey = kv.KindSystem + "opening"
 
 // lapse is the tick at which a claim ends unless it is renewed.
 func lapse(row *logpb.ClaimRow, o opening) uint64 {
@@ -58,7 +59,7 @@ func (b *batch) openTerm() error {
 	if err != nil {
 		return fmt.Errorf("encode the term's opening: %w", err)
 	}
-	b.rows.set(openingKey, raw)
+	b.rows.Set(openingKey, raw)
 	return nil
 }
 
@@ -79,19 +80,19 @@ func readOpening(r storage.Reader) (opening, error) {
 // not in it, so whoever held it then must not be let in again.
 func forgetClaims(r storage.Reader, b *storage.Batch) error {
 	held := map[string]int64{} // :: the scope's row → claims
-	err := eachRow(r, kindClaim, func(name string, _ []byte) error {
-		scope, claim, _ := strings.Cut(name, separator)
-		held[scopeKey(kindScope, scope)]++
-		b.Delete([]byte(kindClaim + name))
-		if session, ok := agent.ClaimedSession(strings.TrimSuffix(claim, separator)); ok { // its turn is to be recovered
-			b.Set([]byte(idKey(kindSessionRecoverable, scope, session)), lapsedAt(0))
+	err := eachRow(r, kv.KindClaim, func(name string, _ []byte) error {
+		scope, claim, _ := strings.Cut(name, kv.Separator)
+		held[kv.ScopeKey(kv.KindScope, scope)]++
+		b.Delete([]byte(kv.KindClaim + name))
+		if session, ok := agent.ClaimedSession(strings.TrimSuffix(claim, kv.Separator)); ok { // its turn is to be recovered
+			b.Set([]byte(kv.IDKey(kv.KindSessionRecoverable, scope, session)), lapsedAt(0))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	b.DeleteRange([]byte(kindDueClaim), []byte(after(kindDueClaim)))
+	b.DeleteRange([]byte(kv.KindDueClaim), []byte(kv.After(kv.KindDueClaim)))
 	b.Delete([]byte(openingKey))
 	for _, key := range sortedKeys(held) {
 		raw, ok, err := r.Get([]byte(key))
@@ -121,10 +122,10 @@ func (b *batch) queueClaim(scope, name string, row *logpb.ClaimRow) {
 		if row.QueuedTick <= at {
 			return
 		}
-		b.rows.remove(dueClaimKey(row.QueuedTick, scope, name))
+		b.rows.Remove(kv.DueClaimKey(row.QueuedTick, scope, name))
 	}
 	row.QueuedTick = at
-	b.rows.set(dueClaimKey(at, scope, name), nil)
+	b.rows.Set(kv.DueClaimKey(at, scope, name), nil)
 	b.due.atClaim(at)
 }
 
@@ -135,8 +136,8 @@ func (b *batch) sweepClaims(tick uint64, limit int) (all bool, err error) {
 		return true, nil
 	}
 	b.due.claimSwept = true
-	return b.sweepQueue(kindDueClaim, tick, limit, func(when uint64, rest string) (int, error) {
-		scope, name, ok := strings.Cut(rest, separator)
+	return b.sweepQueue(kv.KindDueClaim, tick, limit, func(when uint64, rest string) (int, error) {
+		scope, name, ok := strings.Cut(rest, kv.Separator)
 		if !ok {
 			return 0, fmt.Errorf("the claims' queue holds %q, which names no claim", rest)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/recall"
 	"dormouse/storage"
 )
@@ -36,7 +37,7 @@ type Machine struct {
 	// What follows belongs to the goroutine that applies. chainNext is the
 	// chain with the entry in it that is being applied: Apply sets it,
 	// applyBatch writes it down.
-	hot       *hotRows
+	hot       *kv.ApplyCache
 	chainNext uint32
 	opening   opening
 	mintBase  uint64 // see mint
@@ -93,7 +94,7 @@ func (m *Machine) adopt(g *generation) error {
 		return err
 	}
 	m.imports.Store(&imported)
-	m.hot = newHotRows(hotBytesMax)
+	m.hot = kv.NewApplyCache(kv.ApplyCacheBytesMax)
 	m.chains.reset()
 	if m.chainNext = done.chain; done.index > 0 {
 		m.chains.add(done.index, done.chain) // a leader's stamp may be of just this entry

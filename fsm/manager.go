@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -10,7 +11,7 @@ func (c *commit) managerRow(name string) (*logpb.ManagerRow, error) {
 	if err := agent.ValidID("name", name); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.get(idKey(kindManager, c.scope, name))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindManager, c.scope, name))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.rows.set(idKey(kindManager, c.scope, name), raw)
+	c.rows.Set(kv.IDKey(kv.KindManager, c.scope, name), raw)
 	c.tellLate(&logpb.Change{Kind: string(agent.ChangedManager), Key: name, Revision: row.Revision})
 	return &agent.ManagerResult{Manager: *managerOf(name, row)}, nil
 }
@@ -70,7 +71,7 @@ func (c *commit) deleteManager(op *agent.DeleteManager) (agent.OpResult, error) 
 	if old == nil {
 		return &agent.DeleteResult{}, nil
 	}
-	c.rows.remove(idKey(kindManager, c.scope, op.Name))
+	c.rows.Remove(kv.IDKey(kv.KindManager, c.scope, op.Name))
 	c.grow(-1, -int64(old.Size))
 	c.tellLate(&logpb.Change{Kind: string(agent.ChangedManager), Key: op.Name, Deleted: true})
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation}, nil

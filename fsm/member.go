@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -18,7 +19,7 @@ const featureLevelMax uint32 = listedLevel
 // FeatureLevelMax is what a member says of itself: see agent.Member.
 const FeatureLevelMax = featureLevelMax
 
-const levelKey = kindSystem + "level"
+const levelKey = kv.KindSystem + "level"
 
 // roster is who is in the cluster, and who may not come back.
 type roster struct {
@@ -29,7 +30,7 @@ type roster struct {
 
 func readRoster(r storage.Reader) (*roster, error) {
 	out := &roster{removed: map[string]string{}}
-	err := eachRow(r, kindMember, func(id string, raw []byte) error {
+	err := eachRow(r, kv.KindMember, func(id string, raw []byte) error {
 		var p logpb.Member
 		if err := unmarshal(raw, &p); err != nil {
 			return fmt.Errorf("decode member %q: %w", id, err)
@@ -40,7 +41,7 @@ func readRoster(r storage.Reader) (*roster, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = eachRow(r, kindRemoved, func(incarnation string, raw []byte) error {
+	err = eachRow(r, kv.KindRemoved, func(incarnation string, raw []byte) error {
 		out.removed[incarnation] = string(raw)
 		return nil
 	})
@@ -51,13 +52,13 @@ func readRoster(r storage.Reader) (*roster, error) {
 	if err != nil || !ok {
 		return out, err
 	}
-	out.level = uint32(decodeNumber(raw))
+	out.level = uint32(kv.DecodeNumber(raw))
 	return out, nil
 }
 
 // eachRow visits all rows of a kind; name is the key less the kind.
 func eachRow(r storage.Reader, kind string, visit func(name string, raw []byte) error) error {
-	cursor, err := r.Scan([]byte(kind), []byte(after(kind)))
+	cursor, err := r.Scan([]byte(kind), []byte(kv.After(kind)))
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func forgetCluster(r storage.Reader, b *storage.Batch) error {
 		return err
 	}
 	forgetPlaced(b)
-	for _, kind := range []string{kindMember, kindRemoved} {
+	for _, kind := range []string{kv.KindMember, kv.KindRemoved} {
 		err := eachRow(r, kind, func(name string, _ []byte) error {
 			b.Delete([]byte(kind + name))
 			return nil
@@ -173,7 +174,7 @@ func (c *commit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode member %q: %w", id, err)
 	}
-	c.rows.set(kindMember+id, raw)
+	c.rows.Set(kv.KindMember+id, raw)
 	return &agent.DeleteResult{Existed: found}, nil
 }
 
@@ -195,10 +196,10 @@ func (c *commit) removeMember(p *logpb.RemoveMember) (agent.OpResult, error) {
 	})
 	existed := len(r.members) < before
 	if existed {
-		c.rows.remove(kindMember + p.Id)
+		c.rows.Remove(kv.KindMember + p.Id)
 	}
 	r.removed[p.Incarnation] = p.Id
-	c.rows.set(kindRemoved+p.Incarnation, []byte(p.Id))
+	c.rows.Set(kv.KindRemoved+p.Incarnation, []byte(p.Id))
 	return &agent.DeleteResult{Existed: existed}, nil
 }
 
@@ -214,7 +215,7 @@ func (c *commit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, erro
 		return nil, agent.Errorf(agent.CodeConflict, "the feature level is %d already", r.level)
 	}
 	if r.level < changesLevel && level >= changesLevel {
-		c.rows.set(feedsKey, []byte(encodeNumber(c.progress.index)))
+		c.rows.Set(feedsKey, []byte(kv.EncodeNumber(c.progress.index)))
 	}
 	for _, f := range backfills {
 		if r.level < f.level && level >= f.level {
@@ -222,7 +223,7 @@ func (c *commit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, erro
 		}
 	}
 	r.level = level
-	c.rows.set(levelKey, []byte(encodeNumber(uint64(level))))
+	c.rows.Set(levelKey, []byte(kv.EncodeNumber(uint64(level))))
 	return &agent.DeleteResult{Existed: true}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -35,14 +36,14 @@ func (c *commit) openMemory(name, id string) (*memoryWork, error) {
 		return nil, err
 	}
 	w := &memoryWork{commit: c, agent: name, id: id}
-	raw, err := c.rows.get(idKey(kindMemoryAgent, c.scope, name))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindMemoryAgent, c.scope, name))
 	if err != nil {
 		return nil, err
 	}
 	if w.whole, err = decodeMemoryAgent(name, raw); err != nil {
 		return nil, err
 	}
-	if raw, err = c.rows.get(w.key(kindMemory)); err != nil || raw == nil {
+	if raw, err = c.rows.Get(w.key(kv.KindMemory)); err != nil || raw == nil {
 		return w, err
 	}
 	if w.old, err = decodeMemoryRow(id, raw); err != nil {
@@ -54,7 +55,7 @@ func (c *commit) openMemory(name, id string) (*memoryWork, error) {
 	return w, nil
 }
 
-func (w *memoryWork) key(kind string) string { return memoryKey(kind, w.scope, w.agent, w.id) }
+func (w *memoryWork) key(kind string) string { return kv.MemoryKey(kind, w.scope, w.agent, w.id) }
 
 func (c *commit) writeMemory(op *agent.WriteMemory) (agent.OpResult, error) {
 	if err := validMemory(op); err != nil {
@@ -67,7 +68,7 @@ func (c *commit) writeMemory(op *agent.WriteMemory) (agent.OpResult, error) {
 	if err := c.unsealed(op.Agent); err != nil {
 		return nil, err
 	}
-	if err := c.enterRow(w.key(kindMemoryTombstone), op.ID, op.IfIncarnation, w.old.GetIncarnation()); err != nil {
+	if err := c.enterRow(w.key(kv.KindMemoryTombstone), op.ID, op.IfIncarnation, w.old.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if err := revisionMatches(op.ID, op.IfRevision, w.old.GetRevision()); err != nil {
@@ -187,13 +188,13 @@ func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) erro
 	if err != nil {
 		return fmt.Errorf("encode the body of memory %q: %w", w.id, err)
 	}
-	w.rows.set(w.key(kindMemory), rawRow)
-	w.rows.set(w.key(kindMemoryBody), rawBody)
-	w.rows.set(memoryTimeKey(w.scope, w.agent, row.ObservedAt, w.id), rawRow)
-	w.rows.set(memoryOrderKey(w.scope, w.agent, row.Order), []byte(w.id))
-	w.rows.set(memorySessionKey(w.scope, w.agent, row.Session, row.Order), []byte(w.id))
+	w.rows.Set(w.key(kv.KindMemory), rawRow)
+	w.rows.Set(w.key(kv.KindMemoryBody), rawBody)
+	w.rows.Set(kv.MemoryTimeKey(w.scope, w.agent, row.ObservedAt, w.id), rawRow)
+	w.rows.Set(kv.MemoryOrderKey(w.scope, w.agent, row.Order), []byte(w.id))
+	w.rows.Set(kv.MemorySessionKey(w.scope, w.agent, row.Session, row.Order), []byte(w.id))
 	w.list(w.scope, w.agent, w.id, row)
-	w.expireAt(row.ExpiresAt, w.key(kindMemory))
+	w.expireAt(row.ExpiresAt, w.key(kv.KindMemory))
 	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Revision: row.Revision})
 	return nil
 }
@@ -201,11 +202,11 @@ func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) erro
 // unorder removes the memory from all orders, and from the sums of its agent.
 func (w *memoryWork) unorder() {
 	old := w.old
-	w.rows.remove(memoryTimeKey(w.scope, w.agent, old.ObservedAt, w.id))
-	w.rows.remove(memoryOrderKey(w.scope, w.agent, old.Order))
-	w.rows.remove(memorySessionKey(w.scope, w.agent, old.Session, old.Order))
+	w.rows.Remove(kv.MemoryTimeKey(w.scope, w.agent, old.ObservedAt, w.id))
+	w.rows.Remove(kv.MemoryOrderKey(w.scope, w.agent, old.Order))
+	w.rows.Remove(kv.MemorySessionKey(w.scope, w.agent, old.Session, old.Order))
 	w.unlist(w.scope, w.agent, old)
-	w.unexpire(old.ExpiresAt, w.key(kindMemory))
+	w.unexpire(old.ExpiresAt, w.key(kv.KindMemory))
 	w.whole.Bytes = saturate(w.whole.Bytes, -int64(old.Size))
 	if old.Dims > 0 {
 		if w.whole.Vectors = saturate(w.whole.Vectors, -1); w.whole.Vectors == 0 {
@@ -217,8 +218,8 @@ func (w *memoryWork) unorder() {
 
 // drop removes the memory as it stands.
 func (w *memoryWork) drop() error {
-	w.rows.remove(w.key(kindMemory))
-	w.rows.remove(w.key(kindMemoryBody))
+	w.rows.Remove(w.key(kv.KindMemory))
+	w.rows.Remove(w.key(kv.KindMemoryBody))
 	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Deleted: true})
 	w.grow(-1, -int64(w.old.Size))
 	w.unorder()
@@ -228,9 +229,9 @@ func (w *memoryWork) drop() error {
 	if err != nil {
 		return fmt.Errorf("encode that memory %q has gone: %w", w.id, err)
 	}
-	w.rows.set(memoryGoneKey(w.scope, w.agent, w.whole.Deletes), raw)
+	w.rows.Set(kv.MemoryGoneKey(w.scope, w.agent, w.whole.Deletes), raw)
 	if w.whole.Deletes > memoryGoneMax {
-		w.rows.remove(memoryGoneKey(w.scope, w.agent, w.whole.Deletes-memoryGoneMax))
+		w.rows.Remove(kv.MemoryGoneKey(w.scope, w.agent, w.whole.Deletes-memoryGoneMax))
 	}
 	return w.storeAgent()
 }
@@ -238,18 +239,18 @@ func (w *memoryWork) drop() error {
 // storeAgent writes what the agent remembers as a whole; one that remembers
 // nothing leaves nothing behind.
 func (w *memoryWork) storeAgent() error {
-	key := idKey(kindMemoryAgent, w.scope, w.agent)
+	key := kv.IDKey(kv.KindMemoryAgent, w.scope, w.agent)
 	if w.whole.Entries == 0 {
 		proto.Reset(w.whole)
-		w.rows.remove(key)
-		gone := idKey(kindMemoryGone, w.scope, w.agent)
-		return w.rows.removeRange(gone, after(gone))
+		w.rows.Remove(key)
+		gone := kv.IDKey(kv.KindMemoryGone, w.scope, w.agent)
+		return w.rows.RemoveRange(gone, kv.After(gone))
 	}
 	raw, err := marshal(w.whole)
 	if err != nil {
 		return fmt.Errorf("encode what agent %q remembers: %w", w.agent, err)
 	}
-	w.rows.set(key, raw)
+	w.rows.Set(key, raw)
 	return nil
 }
 
@@ -265,7 +266,7 @@ func (c *commit) deleteMemory(op *agent.DeleteMemory) (agent.OpResult, error) {
 	if err := revisionMatches(op.ID, op.IfRevision, w.old.GetRevision()); err != nil {
 		return nil, err
 	}
-	tombstone := w.key(kindMemoryTombstone)
+	tombstone := w.key(kv.KindMemoryTombstone)
 	if w.old == nil {
 		return c.deleteMissingRow(tombstone, op.Seal)
 	}
@@ -278,8 +279,8 @@ func (c *commit) deleteMemory(op *agent.DeleteMemory) (agent.OpResult, error) {
 // expireMemory clears a memory away that has expired; both is its agent's id, a
 // NUL and its own.
 func (c *commit) expireMemory(both string, when int64) error {
-	name, id, _ := strings.Cut(both, separator)
-	raw, err := c.rows.get(memoryKey(kindMemory, c.scope, name, id))
+	name, id, _ := strings.Cut(both, kv.Separator)
+	raw, err := c.rows.Get(kv.MemoryKey(kv.KindMemory, c.scope, name, id))
 	if err != nil || raw == nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -23,8 +24,8 @@ func (b *batch) list(scope, agent, id string, row *logpb.MemoryRow) {
 	if b.level < listedLevel {
 		return
 	}
-	b.rows.set(memoryListKey(scope, agent, row), []byte(id))
-	b.rows.set(memoryPlaceKey(scope, agent, row), indexed)
+	b.rows.Set(kv.MemoryListKey(scope, agent, row), []byte(id))
+	b.rows.Set(kv.MemoryPlaceKey(scope, agent, row), kv.Indexed)
 }
 
 // unlist removes a memory from the list of all memories.
@@ -32,22 +33,22 @@ func (b *batch) unlist(scope, agent string, row *logpb.MemoryRow) {
 	if b.level < listedLevel {
 		return
 	}
-	b.rows.remove(memoryListKey(scope, agent, row))
-	b.rows.remove(memoryPlaceKey(scope, agent, row))
+	b.rows.Remove(kv.MemoryListKey(scope, agent, row))
+	b.rows.Remove(kv.MemoryPlaceKey(scope, agent, row))
 }
 
 // unlistMemories removes the erased memories from the list of all memories,
 // until that came to EraseRowsMax rows, and reports whether those were all.
 // Memories that were written since the erasure began stay.
 func (e *erasing) unlistMemories() (rows int, all bool, err error) {
-	prefix := idKey(kindMemoryPlace, e.scope, e.agent)
-	keys, more, err := e.rows.keys(prefix, prefix+encodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
+	prefix := kv.IDKey(kv.KindMemoryPlace, e.scope, e.agent)
+	keys, more, err := e.rows.Keys(prefix, prefix+kv.EncodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
 	if err != nil {
 		return 0, false, err
 	}
 	for _, key := range keys {
-		e.rows.remove(key)
-		e.rows.remove(listKeyOf(e.scope, e.agent, prefix, key))
+		e.rows.Remove(key)
+		e.rows.Remove(kv.ListKeyOf(e.scope, e.agent, prefix, key))
 	}
 	return 2 * len(keys), !more, nil
 }
@@ -63,17 +64,17 @@ func (r reader) allMemories(q *agent.ListMemories) (agent.Found, error) {
 		return nil, agent.Errorf(agent.CodeUnavailable, "the memories of all agents are listed once every node of the cluster supports it "+
 			"and older memories are in the index: upgrade the older nodes, or retry in a moment")
 	}
-	prefix := scopeKey(kindMemoryList, r.scope)
+	prefix := kv.ScopeKey(kv.KindMemoryList, r.scope)
 	lower := prefix
 	if q.After != "" {
 		tail, err := hex.DecodeString(q.After)
 		if err != nil {
 			return nil, agent.Invalid("after", "invalid page token %q: use the next value of the previous page", q.After)
 		}
-		lower = prefix + string(tail) + separator
+		lower = prefix + string(tail) + kv.Separator
 	}
 	list := &agent.MemoryList{}
-	last, err := r.eachOfPage(lower, after(prefix), q.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
+	last, err := r.eachOfPage(lower, kv.After(prefix), q.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
 		m, size, err := r.listedMemory(key, key[len(prefix):], string(raw))
 		if m != nil {
 			list.Items = append(list.Items, *m)
@@ -89,13 +90,13 @@ func (r reader) allMemories(q *agent.ListMemories) (agent.Found, error) {
 // listedMemory returns the memory at a place in the list, and about how many
 // bytes it has; nil where the memory has been erased or has expired.
 func (r reader) listedMemory(key, tail, id string) (*agent.Memory, int, error) {
-	name, _, _ := strings.Cut(tail[16:], separator)
-	raw, err := r.get(memoryKey(kindMemory, r.scope, name, id))
+	name, _, _ := strings.Cut(tail[16:], kv.Separator)
+	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, name, id))
 	if err != nil || raw == nil {
 		return nil, 0, err
 	}
 	row, err := decodeMemoryRow(id, raw)
-	if err != nil || memoryListKey(r.scope, name, row) != key || expired(row.ExpiresAt, r.progress.wall) {
+	if err != nil || kv.MemoryListKey(r.scope, name, row) != key || expired(row.ExpiresAt, r.progress.wall) {
 		return nil, 0, err
 	}
 	body, err := r.memoryBody(name, id)

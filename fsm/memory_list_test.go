@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 // remember writes n memories of an agent, some per commit.
@@ -41,7 +42,7 @@ func (r *subject) listedMemories(limit uint64) (all []string) {
 // listRows fails unless both kinds of the list's rows are n each.
 func (r *subject) listRows(n int) {
 	r.tb.Helper()
-	if list, places := r.rows(fsm.KindMemoryList), r.rows(fsm.KindMemoryPlace); list != n || places != n {
+	if list, places := r.rows(kv.KindMemoryList), r.rows(kv.KindMemoryPlace); list != n || places != n {
 		r.tb.Fatalf("the list has %d rows, the agents have %d, want %d", list, places, n)
 	}
 }
@@ -143,12 +144,12 @@ func TestErasedMemoriesLeaveTheListAPieceAnEntry(t *testing.T) {
 	lists(t, r.listedMemories(0), "b/other")
 	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: "m-00000", Content: "c"}) // an id of an erased one
 	lists(t, r.listedMemories(0), "b/other", "a/m-00000")
-	for before := r.rows(fsm.KindMemoryPlace); !read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}).Complete(); {
+	for before := r.rows(kv.KindMemoryPlace); !read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}).Complete(); {
 		if _, wall := r.machine.Due(); wall == 0 || wall > r.wall {
 			t.Fatalf("%d places are left, and nothing is due", before)
 		}
 		r.pass()
-		now := r.rows(fsm.KindMemoryPlace)
+		now := r.rows(kv.KindMemoryPlace)
 		if gone := before - now; gone > agent.EraseRowsMax {
 			t.Fatalf("an entry removed %d memories from the list", gone)
 		}

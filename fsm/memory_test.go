@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
 
@@ -102,7 +103,7 @@ func TestADeletedMemoryLeavesATombstoneAndNothingElse(t *testing.T) {
 	for range 10 {
 		r.batch()
 	}
-	if n := r.rows(fsm.KindMemoryTombstone) + r.rows(fsm.KindDueWall); n != 0 {
+	if n := r.rows(kv.KindMemoryTombstone) + r.rows(kv.KindDueWall); n != 0 {
 		t.Fatalf("%d tombstones or places in the queue are left", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -65,7 +66,7 @@ func (w *conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, erro
 		switch {
 		case !generated || incarnation != w.row.Incarnation:
 			row.Id = d.ID
-			w.rows.set(messageIDKey(w.scope, w.id, w.row.Incarnation, d.ID), []byte(encodeNumber(seq)))
+			w.rows.Set(kv.MessageIDKey(w.scope, w.id, w.row.Incarnation, d.ID), []byte(kv.EncodeNumber(seq)))
 		case at != seq:
 			return agent.EntryStamp{}, agent.Invalid("messages.id", "id %q is generated for another message of conversation %q: choose another", d.ID, w.id)
 		}
@@ -117,12 +118,12 @@ func (c *commit) updateMessage(op *agent.UpdateMessage) (agent.OpResult, error) 
 
 // message finds a message by its id; a nil row is none.
 func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, err error) {
-	raw, err := w.rows.get(messageIDKey(w.scope, w.id, w.row.Incarnation, id))
+	raw, err := w.rows.Get(kv.MessageIDKey(w.scope, w.id, w.row.Incarnation, id))
 	if err != nil {
 		return 0, nil, err
 	}
 	if raw != nil {
-		seq = decodeNumber(raw)
+		seq = kv.DecodeNumber(raw)
 	} else {
 		incarnation, at, generated := agent.GeneratedMessageID(id)
 		if !generated || incarnation != w.row.Incarnation || at >= w.row.Messages {
@@ -130,7 +131,7 @@ func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, er
 		}
 		seq = at
 	}
-	if raw, err = w.rows.get(messageKey(w.scope, w.id, w.row.Incarnation, seq)); err != nil {
+	if raw, err = w.rows.Get(kv.MessageKey(w.scope, w.id, w.row.Incarnation, seq)); err != nil {
 		return 0, nil, err
 	}
 	row, err = decodeMessage(w.id, seq, raw)
@@ -146,7 +147,7 @@ func (w *conversation) storeMessage(seq uint64, row *logpb.MessageRow, before ui
 	if err != nil {
 		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.id, err)
 	}
-	w.rows.set(messageKey(w.scope, w.id, w.row.Incarnation, seq), raw)
+	w.rows.Set(kv.MessageKey(w.scope, w.id, w.row.Incarnation, seq), raw)
 	more := int64(messageBytes(row)) - int64(before)
 	w.grow(0, more)
 	w.row.MessageBytes = saturate(w.row.MessageBytes, more)

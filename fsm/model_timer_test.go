@@ -15,7 +15,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/agenttest"
-	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 // timerModel is agenttest's, and which timers are due: that is not kept, but
@@ -186,7 +186,7 @@ func (m *timerModel) same(t *rapid.T, r *subject) {
 		if scope.Keys != uint64(len(m.timers)) || scope.Bytes != bytes {
 			t.Fatalf("the scope counts %d keys and %d bytes, the model %d and %d", scope.Keys, scope.Bytes, len(m.timers), bytes)
 		}
-	} else if n := r.rows(fsm.KindTimer) + r.rows(fsm.KindTimerData) + r.rows(fsm.KindTimerDue) + r.rows(fsm.KindDueWall); n != 0 {
+	} else if n := r.rows(kv.KindTimer) + r.rows(kv.KindTimerData) + r.rows(kv.KindTimerDue) + r.rows(kv.KindDueWall); n != 0 {
 		t.Fatalf("%d rows are left of no timers", n)
 	}
 }

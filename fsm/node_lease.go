@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -113,7 +114,7 @@ func (b *batch) storeLease(l agent.NodeLease) error {
 	if err != nil {
 		return fmt.Errorf("encode the lease of node %q: %w", l.Node, err)
 	}
-	b.rows.set(kindNodeLease+l.Node, raw)
+	b.rows.Set(kv.KindNodeLease+l.Node, raw)
 	b.placed.leases = slices.Clone(b.placed.leases)
 	if at, found := b.placed.find(l.Node); found {
 		b.placed.leases[at] = l
@@ -128,7 +129,7 @@ func (b *batch) dropLease(node string, kind agent.PlacementEventKind, why string
 	if lease, ok := b.placed.lease(node); ok {
 		b.dropHost(lease)
 	}
-	b.rows.remove(kindNodeLease + node)
+	b.rows.Remove(kv.KindNodeLease + node)
 	b.placed.leases = slices.DeleteFunc(slices.Clone(b.placed.leases), func(l agent.NodeLease) bool { return l.Node == node })
 	b.moved = true
 	return b.free(node, kind, why)
@@ -185,7 +186,7 @@ func (b *batch) storePartition(p agent.Partition) error {
 	if err != nil {
 		return fmt.Errorf("encode partition %d: %w", p.ID, err)
 	}
-	b.rows.set(partitionKey(p.ID), raw)
+	b.rows.Set(kv.PartitionKey(p.ID), raw)
 	b.placed.table.set(&p)
 	b.moved = true
 	return nil
@@ -203,9 +204,9 @@ func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
 	}
 	number := b.placed.next
 	b.placed.next++
-	b.rows.set(kindPlacementEvent+encodeNumber(number), raw)
+	b.rows.Set(kv.KindPlacementEvent+kv.EncodeNumber(number), raw)
 	if number > agent.PlacementEventsMax {
-		b.rows.remove(kindPlacementEvent + encodeNumber(number-agent.PlacementEventsMax))
+		b.rows.Remove(kv.KindPlacementEvent + kv.EncodeNumber(number-agent.PlacementEventsMax))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 )
 
 // eachInPage visits the rows of a list's page in key order: prefix begins their
@@ -14,7 +15,7 @@ import (
 // it left out.
 func (r reader) eachInPage(prefix string, page agent.Page, visit func(id string, raw []byte) (bytes int, err error)) (next string, err error) {
 	lower := prefix + page.Prefix
-	upper := after(lower)
+	upper := kv.After(lower)
 	if page.After != "" && page.After >= page.Prefix {
 		lower = prefix + page.After + "\x00\x00" // the row itself is id ‖ 0
 	}
@@ -28,7 +29,7 @@ func (r reader) eachInPage(prefix string, page agent.Page, visit func(id string,
 }
 
 // idAfter is the id in a row's key that prefix begins and a NUL ends.
-func idAfter(prefix, key string) string { return strings.TrimSuffix(key[len(prefix):], separator) }
+func idAfter(prefix, key string) string { return strings.TrimSuffix(key[len(prefix):], kv.Separator) }
 
 // eachOfPage visits rows in key order until there are as many as a page takes,
 // or they came to more than bytesMax. It tells the key after which the next

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -54,7 +55,7 @@ type placed struct {
 func readPlaced(r storage.Reader) (placed, error) {
 	table := *noOwners
 	p := placed{table: &table, next: 1}
-	err := eachRow(r, kindPartition, func(name string, raw []byte) error {
+	err := eachRow(r, kv.KindPartition, func(name string, raw []byte) error {
 		n, err := decodePartition(name, raw)
 		if err == nil {
 			table.set(n)
@@ -64,7 +65,7 @@ func readPlaced(r storage.Reader) (placed, error) {
 	if err != nil {
 		return placed{}, err
 	}
-	err = eachRow(r, kindNodeLease, func(node string, raw []byte) error {
+	err = eachRow(r, kv.KindNodeLease, func(node string, raw []byte) error {
 		var row logpb.NodeLeaseRow
 		if err := unmarshal(raw, &row); err != nil {
 			return fmt.Errorf("decode the lease of node %q: %w", node, err)
@@ -78,8 +79,8 @@ func readPlaced(r storage.Reader) (placed, error) {
 	if err != nil {
 		return placed{}, err
 	}
-	err = eachRow(r, kindPlacementEvent, func(number string, _ []byte) error {
-		p.next = decodeNumber(number) + 1
+	err = eachRow(r, kv.KindPlacementEvent, func(number string, _ []byte) error {
+		p.next = kv.DecodeNumber(number) + 1
 		return nil
 	})
 	return p, err
@@ -189,8 +190,8 @@ func (m *Machine) showPlaced(p placed, o opening, moved bool) {
 // forgetPlaced forgets who owned what, and the trail: those were nodes of
 // another cluster.
 func forgetPlaced(b *storage.Batch) {
-	for _, kind := range []string{kindPartition, kindNodeLease, kindPlacementEvent} {
-		b.DeleteRange([]byte(kind), []byte(after(kind)))
+	for _, kind := range []string{kv.KindPartition, kv.KindNodeLease, kv.KindPlacementEvent} {
+		b.DeleteRange([]byte(kind), []byte(kv.After(kind)))
 	}
 }
 
@@ -202,7 +203,7 @@ func (m *Machine) PlacementEvents(limit int) ([]agent.PlacementEvent, error) {
 	if view.err != nil {
 		return nil, view.err
 	}
-	cursor, err := view.view.ScanBack([]byte(kindPlacementEvent), []byte(after(kindPlacementEvent)))
+	cursor, err := view.view.ScanBack([]byte(kv.KindPlacementEvent), []byte(kv.After(kv.KindPlacementEvent)))
 	if err != nil {
 		return nil, err
 	}

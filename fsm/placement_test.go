@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 	"dormouse/placement"
 	"dormouse/storage"
 )
@@ -344,7 +345,7 @@ func TestTheTrailKeepsTheNewest(t *testing.T) {
 	if err != nil || len(events) != agent.PlacementEventsMax || events[0].Index != r.index || events[0].Kind != agent.EventReleased {
 		t.Errorf("%d events: %v", len(events), err)
 	}
-	if rows := r.rows(fsm.KindPlacementEvent); rows != agent.PlacementEventsMax {
+	if rows := r.rows(kv.KindPlacementEvent); rows != agent.PlacementEventsMax {
 		t.Errorf("%d rows", rows)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -30,7 +31,7 @@ func (v *View) ChangesPage(scope string, from, skip uint64, prefix string, limit
 	if v.err != nil {
 		return ChangesPage{}, v.err
 	}
-	if recorded, err := v.get(feedsKey); err != nil || recorded == nil {
+	if recorded, err := v.Get(feedsKey); err != nil || recorded == nil {
 		if err == nil {
 			err = agent.Errorf(agent.CodeUnavailable, "changes are recorded once all nodes of the cluster can: upgrade the older ones, or wait")
 		}
@@ -54,7 +55,7 @@ func (v *View) ChangesPage(scope string, from, skip uint64, prefix string, limit
 // eachChange visits the rows of a feed from an index on, until visit says that
 // it is enough.
 func (v *View) eachChange(scope string, from uint64, visit func(index uint64, row *logpb.ChangeRow) (more bool)) error {
-	cursor, err := v.view.Scan([]byte(changeKey(scope, from)), []byte(after(scopeKey(kindChange, scope))))
+	cursor, err := v.view.Scan([]byte(kv.ChangeKey(scope, from)), []byte(kv.After(kv.ScopeKey(kv.KindChange, scope))))
 	if err != nil {
 		return err
 	}

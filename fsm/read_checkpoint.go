@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -24,7 +25,7 @@ func (r reader) checkpointAt(key string, revision uint64) (*agent.Checkpoint, er
 			return nil, err
 		}
 	}
-	raw, err := r.get(bodyKey(r.scope, key, row))
+	raw, err := r.Get(kv.BodyKey(r.scope, key, row))
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (r reader) checkpointAt(key string, revision uint64) (*agent.Checkpoint, er
 }
 
 func (r reader) currentCheckpoint(key string) (*logpb.CheckpointRow, error) {
-	raw, err := r.get(idKey(kindCheckpoint, r.scope, key))
+	raw, err := r.Get(kv.IDKey(kv.KindCheckpoint, r.scope, key))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
 
 func (r reader) checkpoints(q *agent.ListCheckpoints) (agent.Found, error) {
 	list := &agent.CheckpointList{}
-	next, err := r.eachInPage(scopeKey(kindCheckpoint, r.scope), q.Page, func(key string, raw []byte) (int, error) {
+	next, err := r.eachInPage(kv.ScopeKey(kv.KindCheckpoint, r.scope), q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeCheckpointRow(key, raw)
 		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
 			return 0, err

@@ -1,6 +1,9 @@
 package fsm
 
-import "dormouse/agent"
+import (
+	"dormouse/agent"
+	"dormouse/fsm/kv"
+)
 
 func (r reader) claim(q *agent.GetClaim) (agent.Found, error) {
 	claim, err := r.Claim(r.scope, q.Claim)
@@ -16,7 +19,7 @@ func (v *View) Claim(scope, name string) (agent.Claim, error) {
 	if v.err != nil {
 		return agent.Claim{}, v.err
 	}
-	raw, err := v.get(idKey(kindClaim, scope, name))
+	raw, err := v.Get(kv.IDKey(kv.KindClaim, scope, name))
 	if err != nil || raw == nil {
 		return agent.Claim{Name: name}, err
 	}
@@ -50,7 +53,7 @@ func (r reader) claims(q *agent.ListClaims) (agent.Found, error) {
 		return nil, err
 	}
 	list := &agent.ClaimList{}
-	list.Next, err = r.eachInPage(scopeKey(kindClaim, r.scope), q.Page, func(name string, raw []byte) (int, error) {
+	list.Next, err = r.eachInPage(kv.ScopeKey(kv.KindClaim, r.scope), q.Page, func(name string, raw []byte) (int, error) {
 		claim, err := r.standing(r.scope, name, raw, o)
 		if err != nil || !claim.Held() {
 			return 0, err

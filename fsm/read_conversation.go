@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
 // conversationRow is the row that a reference means; not_found where there is none.
 func (r reader) conversationRow(ref *agent.ConversationRef) (*logpb.ConversationRow, error) {
-	raw, err := r.get(idKey(kindConversation, r.scope, ref.ID))
+	raw, err := r.Get(kv.IDKey(kv.KindConversation, r.scope, ref.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +39,14 @@ func (r reader) conversation(q *agent.GetConversation) (agent.Found, error) {
 	}
 	out := &agent.SavedConversation{ConversationRow: conversationRowOf(q.ID, row)}
 	if row.Revision > 0 {
-		if out.State, err = r.get(idKey(kindConversationState, r.scope, q.ID)); err != nil {
+		if out.State, err = r.Get(kv.IDKey(kv.KindConversationState, r.scope, q.ID)); err != nil {
 			return nil, err
 		}
 		if out.State == nil {
 			return nil, fmt.Errorf("conversation %q has no state at revision %d", q.ID, row.Revision)
 		}
 	}
-	raw, err := r.get(idKey(kindConversationPending, r.scope, q.ID))
+	raw, err := r.Get(kv.IDKey(kv.KindConversationPending, r.scope, q.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
 	list.Next, err = r.eachInPage(prefix, q.Page, func(id string, raw []byte) (int, error) {
 		if index {
 			var err error
-			if raw, err = r.get(idKey(kindConversation, r.scope, id)); err != nil {
+			if raw, err = r.Get(kv.IDKey(kv.KindConversation, r.scope, id)); err != nil {
 				return 0, err
 			}
 			if raw == nil {
@@ -94,13 +95,13 @@ func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
 func (r reader) conversationIndex(q *agent.ListConversations) (prefix string, index bool, err error) {
 	switch {
 	case q.Interrupted:
-		return scopeKey(kindConversationInterrupted, r.scope), true, nil
+		return kv.ScopeKey(kv.KindConversationInterrupted, r.scope), true, nil
 	case q.Agent != "":
-		prefix = idKey(kindConversationAgent, r.scope, q.Agent)
+		prefix = kv.IDKey(kv.KindConversationAgent, r.scope, q.Agent)
 	case q.Owner != "":
-		prefix = idKey(kindConversationOwner, r.scope, q.Owner)
+		prefix = kv.IDKey(kv.KindConversationOwner, r.scope, q.Owner)
 	default:
-		return scopeKey(kindConversation, r.scope), false, nil
+		return kv.ScopeKey(kv.KindConversation, r.scope), false, nil
 	}
 	found, err := conversationBackfill.complete(r.View)
 	if err == nil && !found {
@@ -124,9 +125,9 @@ func (r reader) messages(q *agent.ListMessages) (agent.Found, error) {
 	if from >= row.Messages {
 		return out, nil
 	}
-	prefix := incarnationKey(kindMessage, r.scope, q.ID, row.Incarnation)
-	last, err := r.eachOfPage(prefix+encodeNumber(from), after(prefix), limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
-		seq := decodeNumber(key[len(prefix):])
+	prefix := kv.IncarnationKey(kv.KindMessage, r.scope, q.ID, row.Incarnation)
+	last, err := r.eachOfPage(prefix+kv.EncodeNumber(from), kv.After(prefix), limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
+		seq := kv.DecodeNumber(key[len(prefix):])
 		m, err := decodeMessage(q.ID, seq, raw)
 		if err != nil {
 			return 0, err
@@ -135,7 +136,7 @@ func (r reader) messages(q *agent.ListMessages) (agent.Found, error) {
 		return len(raw), nil
 	})
 	if last != "" {
-		next := decodeNumber(last[len(prefix):]) + 1
+		next := kv.DecodeNumber(last[len(prefix):]) + 1
 		out.Next = &next
 	}
 	return out, err

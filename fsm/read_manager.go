@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
 func (r reader) manager(q *agent.GetManager) (agent.Found, error) {
-	raw, err := r.get(idKey(kindManager, r.scope, q.Name))
+	raw, err := r.Get(kv.IDKey(kv.KindManager, r.scope, q.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +26,7 @@ func (r reader) manager(q *agent.GetManager) (agent.Found, error) {
 func (r reader) managers(q *agent.ListManagers) (agent.Found, error) {
 	list := &agent.ManagerList{}
 	var err error
-	list.Next, err = r.eachInPage(scopeKey(kindManager, r.scope), q.Page, func(name string, raw []byte) (int, error) {
+	list.Next, err = r.eachInPage(kv.ScopeKey(kv.KindManager, r.scope), q.Page, func(name string, raw []byte) (int, error) {
 		row, err := decodeManagerRow(name, raw)
 		if err != nil {
 			return 0, err
@@ -40,7 +41,7 @@ func (r reader) managers(q *agent.ListManagers) (agent.Found, error) {
 // entry.
 func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
 	var client logpb.ClientRow
-	raw, err := r.get(idKey(kindClient, r.scope, q.Client))
+	raw, err := r.Get(kv.IDKey(kv.KindClient, r.scope, q.Client))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
 		return nil, fmt.Errorf("decode client %q: %w", q.Client, err)
 	}
 	if highest, ok := answeredIn(client.Low, rows, q.Seq); ok {
-		raw, err := r.get(answersKey(r.scope, q.Client, highest))
+		raw, err := r.Get(kv.AnswersKey(r.scope, q.Client, highest))
 		if err != nil {
 			return nil, err
 		}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
 func (r reader) memory(q *agent.GetMemory) (agent.Found, error) {
-	raw, err := r.get(memoryKey(kindMemory, r.scope, q.Agent, q.ID))
+	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, q.Agent, q.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (r reader) memory(q *agent.GetMemory) (agent.Found, error) {
 }
 
 func (r reader) memoryBody(name, id string) (*logpb.MemoryBody, error) {
-	raw, err := r.get(memoryKey(kindMemoryBody, r.scope, name, id))
+	raw, err := r.Get(kv.MemoryKey(kv.KindMemoryBody, r.scope, name, id))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (r reader) memoryBody(name, id string) (*logpb.MemoryBody, error) {
 
 // memoryRow is the row of a memory that must be there.
 func (r reader) memoryRow(name, id string) (*logpb.MemoryRow, error) {
-	raw, err := r.get(memoryKey(kindMemory, r.scope, name, id))
+	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, name, id))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (r reader) memories(q *agent.ListMemories) (agent.Found, error) {
 		return r.allMemories(q)
 	}
 	list := &agent.MemoryList{}
-	next, err := r.eachInPage(idKey(kindMemory, r.scope, q.Agent), q.Page, func(id string, raw []byte) (int, error) {
+	next, err := r.eachInPage(kv.IDKey(kv.KindMemory, r.scope, q.Agent), q.Page, func(id string, raw []byte) (int, error) {
 		row, err := decodeMemoryRow(id, raw)
 		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
 			return 0, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -44,13 +45,13 @@ func (r reader) listReviews(q *agent.ListReviews) (agent.Found, error) {
 	if status == "" {
 		status = agent.ReviewPending
 	}
-	prefix := idKey(kindReviewStatus, r.scope, string(status))
+	prefix := kv.IDKey(kv.KindReviewStatus, r.scope, string(status))
 	if q.Assignee != "" {
-		prefix = idKey(kindReviewAssignee, r.scope, q.Assignee) + string(status) + separator
+		prefix = kv.IDKey(kv.KindReviewAssignee, r.scope, q.Assignee) + string(status) + kv.Separator
 	}
-	upper := after(prefix)
+	upper := kv.After(prefix)
 	if q.Before > 0 {
-		upper = prefix + encodeNumber(uint64(q.Before))
+		upper = prefix + kv.EncodeNumber(uint64(q.Before))
 	}
 	list := &agent.ReviewList{}
 	var err error
@@ -58,7 +59,7 @@ func (r reader) listReviews(q *agent.ListReviews) (agent.Found, error) {
 		if len(key) < len(prefix)+8 {
 			return false, nil
 		}
-		return r.addReview(list, strings.TrimSuffix(key[len(prefix)+8:], separator), status)
+		return r.addReview(list, strings.TrimSuffix(key[len(prefix)+8:], kv.Separator), status)
 	})
 	return list, err
 }
@@ -66,10 +67,10 @@ func (r reader) listReviews(q *agent.ListReviews) (agent.Found, error) {
 // sessionReviews lists one session's reviews, in the order in which they were
 // asked for.
 func (r reader) sessionReviews(q *agent.ListReviews) (agent.Found, error) {
-	prefix := idKey(kindReviewSession, r.scope, q.Session)
+	prefix := kv.IDKey(kv.KindReviewSession, r.scope, q.Session)
 	list := &agent.ReviewList{}
 	var err error
-	list.Next, err = r.eachPlace(prefix, after(prefix), q.Page, func(_ string, id []byte) (bool, error) {
+	list.Next, err = r.eachPlace(prefix, kv.After(prefix), q.Page, func(_ string, id []byte) (bool, error) {
 		return r.addReview(list, string(id), q.Status)
 	})
 	return list, err

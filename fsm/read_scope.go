@@ -1,9 +1,12 @@
 package fsm
 
-import "dormouse/agent"
+import (
+	"dormouse/agent"
+	"dormouse/fsm/kv"
+)
 
 func (r reader) scopeRecord() (agent.Found, error) {
-	raw, err := r.get(scopeKey(kindScope, r.scope))
+	raw, err := r.Get(kv.ScopeKey(kv.KindScope, r.scope))
 	if err != nil {
 		return nil, err
 	}
@@ -16,7 +19,7 @@ func (r reader) scopeRecord() (agent.Found, error) {
 
 func (r reader) scopes(q *agent.ListScopes) (agent.Found, error) {
 	list := &agent.ScopeList{}
-	next, err := r.eachInPage(kindScope, q.Page, func(name string, raw []byte) (int, error) {
+	next, err := r.eachInPage(kv.KindScope, q.Page, func(name string, raw []byte) (int, error) {
 		scope, err := decodeScopeRow(name, raw)
 		if err != nil {
 			return 0, err

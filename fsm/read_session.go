@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
 // sessionReader shows sessions as of a moment: to an op, or in a view.
 type sessionReader struct {
-	rows    rowReader
+	rows    kv.Reader
 	scope   string
 	opening opening
 	now     progress
@@ -33,7 +34,7 @@ func (r sessionReader) lease(id string, row *logpb.SessionRow) (lease *agent.Lea
 		LeaseID: agent.LeaseID(held.Epoch), Owner: held.Owner, RequestID: row.Request, Epoch: held.Epoch, AcquiredAt: held.AcquiredAt,
 	}
 	name := agent.SessionClaim(id)
-	raw, err := r.rows.get(idKey(kindClaim, r.scope, name))
+	raw, err := r.rows.Get(kv.IDKey(kv.KindClaim, r.scope, name))
 	if err != nil {
 		return nil, false, err
 	}
@@ -47,8 +48,8 @@ func (r sessionReader) lease(id string, row *logpb.SessionRow) (lease *agent.Lea
 			return lease, lapsed(claim, r.opening, r.now.tick), nil
 		}
 	}
-	when, err := r.rows.get(idKey(kindSessionRecoverable, r.scope, id))
-	lease.ExpiresAt = int64(decodeNumber(when))
+	when, err := r.rows.Get(kv.IDKey(kv.KindSessionRecoverable, r.scope, id))
+	lease.ExpiresAt = int64(kv.DecodeNumber(when))
 	return lease, true, err
 }
 
@@ -65,7 +66,7 @@ func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, 
 }
 
 func (r reader) session(q *agent.GetSession) (agent.Found, error) {
-	raw, err := r.get(idKey(kindSession, r.scope, q.Session))
+	raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, q.Session))
 	if err != nil {
 		return nil, err
 	}
@@ -110,15 +111,15 @@ func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, 
 	if l := row.Lineage; l != nil {
 		s.Lineage = &agent.Lineage{Session: l.Session, Incarnation: l.Incarnation, Revision: l.Revision, Snapshot: l.Snapshot}
 	}
-	if s.Requests, err = r.requests(kindSessionRequest, id, row.RequestsEnd, len(row.RequestSizes)); err != nil {
+	if s.Requests, err = r.requests(kv.KindSessionRequest, id, row.RequestsEnd, len(row.RequestSizes)); err != nil {
 		return nil, err
 	}
-	if s.Queue, err = r.requests(kindSessionQueue, id, row.QueueEnd, len(row.QueueSizes)); err != nil {
+	if s.Queue, err = r.requests(kv.KindSessionQueue, id, row.QueueEnd, len(row.QueueSizes)); err != nil {
 		return nil, err
 	}
 	for _, k := range row.Snapshots {
 		p := &logpb.SessionSnapshot{}
-		if err := r.numbered(kindSessionSnapshot, id, k.Ordinal, p); err != nil {
+		if err := r.numbered(kv.KindSessionSnapshot, id, k.Ordinal, p); err != nil {
 			return nil, err
 		}
 		s.Snapshots = append(s.Snapshots, decodeSessionSnapshot(p))
@@ -143,7 +144,7 @@ func (r sessionReader) requests(kind, id string, end uint64, n int) (all []agent
 
 // numbered reads one of a session's numbered rows, which must be there.
 func (r sessionReader) numbered(kind, id string, ordinal uint64, into coded) error {
-	raw, err := r.rows.get(ordinalKey(kind, r.scope, id, ordinal))
+	raw, err := r.rows.Get(kv.OrdinalKey(kind, r.scope, id, ordinal))
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (r sessionReader) numbered(kind, id string, ordinal uint64, into coded) err
 func (r sessionReader) pendingReviews(id string, row *logpb.SessionRow) (all []agent.Review, err error) {
 	left := row.PendingReviews
 	for ordinal := row.ReviewsEnd; left > 0 && ordinal > 0; ordinal-- {
-		name, err := r.rows.get(ordinalKey(kindReviewSession, r.scope, id, ordinal-1))
+		name, err := r.rows.Get(kv.OrdinalKey(kv.KindReviewSession, r.scope, id, ordinal-1))
 		if err != nil {
 			return nil, err
 		}
@@ -201,10 +202,10 @@ func (r reader) listSessions(q *agent.ListSessions) (agent.Found, error) {
 		list.Next, err = r.recoverable(sessions, q.Page, add)
 		return list, err
 	}
-	prefix, visit := scopeKey(kindSession, r.scope), add
+	prefix, visit := kv.ScopeKey(kv.KindSession, r.scope), add
 	if index := sessionIndex(r.scope, q); index != "" {
 		prefix, visit = index, func(id string, _ []byte) (int, error) {
-			raw, err := r.get(idKey(kindSession, r.scope, id))
+			raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, id))
 			if err != nil {
 				return 0, err
 			}
@@ -220,11 +221,11 @@ func (r reader) listSessions(q *agent.ListSessions) (agent.Found, error) {
 func sessionIndex(scope string, q *agent.ListSessions) string {
 	switch {
 	case q.Status != "":
-		return idKey(kindSessionStatus, scope, string(q.Status))
+		return kv.IDKey(kv.KindSessionStatus, scope, string(q.Status))
 	case q.Owner != "":
-		return idKey(kindSessionOwner, scope, q.Owner)
+		return kv.IDKey(kv.KindSessionOwner, scope, q.Owner)
 	case q.Agent != "":
-		return idKey(kindSessionAgent, scope, q.Agent)
+		return kv.IDKey(kv.KindSessionAgent, scope, q.Agent)
 	}
 	return ""
 }
@@ -239,7 +240,7 @@ func (r reader) recoverable(sessions sessionReader, page agent.Page, add func(id
 	}
 	limit := min(orDefault(page.Limit, agent.ListLimitDefault), agent.ListLimitMax)
 	page.Limit = agent.ListLimitMax
-	more, err := r.eachInPage(scopeKey(kindSessionRecoverable, r.scope), page, func(id string, _ []byte) (int, error) {
+	more, err := r.eachInPage(kv.ScopeKey(kv.KindSessionRecoverable, r.scope), page, func(id string, _ []byte) (int, error) {
 		ids = append(ids, id)
 		return 1, nil
 	})
@@ -251,7 +252,7 @@ func (r reader) recoverable(sessions sessionReader, page agent.Page, add func(id
 		if uint64(i) == limit {
 			return next, nil
 		}
-		raw, err := r.get(idKey(kindSession, r.scope, id))
+		raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, id))
 		if err != nil {
 			return "", err
 		}
@@ -266,14 +267,14 @@ func (r reader) recoverable(sessions sessionReader, page agent.Page, add func(id
 // unswept are the sessions of a page whose lease has lapsed, though its claim
 // is still there.
 func (r reader) unswept(sessions sessionReader, page agent.Page) (ids []string, err error) {
-	cursor, err := r.view.Scan([]byte(kindDueClaim), []byte(kindDueClaim+encodeNumber(later(r.progress.tick, 1))))
+	cursor, err := r.view.Scan([]byte(kv.KindDueClaim), []byte(kv.KindDueClaim+kv.EncodeNumber(later(r.progress.tick, 1))))
 	if err != nil {
 		return nil, err
 	}
 	var due []string
 	for cursor.Next() {
-		_, rest, _ := splitDue(string(cursor.Key()))
-		scope, claim, _ := strings.Cut(rest, separator)
+		_, rest, _ := kv.SplitDue(string(cursor.Key()))
+		scope, claim, _ := strings.Cut(rest, kv.Separator)
 		id, ok := agent.ClaimedSession(claim)
 		if ok && scope == r.scope && strings.HasPrefix(id, page.Prefix) && id > page.After {
 			due = append(due, id)
@@ -283,7 +284,7 @@ func (r reader) unswept(sessions sessionReader, page agent.Page) (ids []string, 
 		return nil, err
 	}
 	for _, id := range due {
-		raw, err := r.get(idKey(kindSession, r.scope, id))
+		raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, id))
 		if err != nil {
 			return nil, err
 		}

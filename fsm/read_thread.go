@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -20,7 +21,7 @@ func (r reader) journal(id string) (journal, error) {
 // journalOrNone has no meta where there is no thread.
 func (r reader) journalOrNone(id string) (journal, error) {
 	j := journal{rows: r.View, scope: r.scope}
-	raw, err := r.get(idKey(kindThread, r.scope, id))
+	raw, err := r.Get(kv.IDKey(kv.KindThread, r.scope, id))
 	if err != nil || raw == nil {
 		return j, err
 	}
@@ -43,7 +44,7 @@ func (r reader) threadAt(j journal, rev uint64) (agent.Thread, error) {
 	}
 	t.Rev, t.Floor = rev, min(t.Floor, rev)
 	copy(t.Head[:], head)
-	t.Summary, err = r.get(incarnationKey(kindSummary, r.scope, t.ID, t.Incarnation))
+	t.Summary, err = r.Get(kv.IncarnationKey(kv.KindSummary, r.scope, t.ID, t.Incarnation))
 	return t, err
 }
 
@@ -59,7 +60,7 @@ func (r reader) thread(q *agent.GetThread) (agent.Found, error) {
 // threads lists threads without their summaries, which may be large.
 func (r reader) threads(q *agent.ListThreads) (agent.Found, error) {
 	list := &agent.ThreadList{}
-	next, err := r.eachInPage(scopeKey(kindThread, r.scope), q.Page, func(id string, raw []byte) (int, error) {
+	next, err := r.eachInPage(kv.ScopeKey(kv.KindThread, r.scope), q.Page, func(id string, raw []byte) (int, error) {
 		meta, err := decodeThreadRow(id, raw)
 		if err != nil || expired(meta.ExpiresAt, r.progress.wall) {
 			return 0, err
@@ -144,7 +145,7 @@ func (r reader) eachEntry(j journal, from, to uint64, visit func(*logpb.EntryRow
 // eachStored is eachEntry where all are stored under one thread. It returns
 // the seq after the last one that visit wanted to go on from.
 func (r reader) eachStored(j journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
-	lower, upper := entryKey(r.scope, s.thread, s.incarnation, s.from), entryKey(r.scope, s.thread, s.incarnation, s.to)
+	lower, upper := kv.EntryKey(r.scope, s.thread, s.incarnation, s.from), kv.EntryKey(r.scope, s.thread, s.incarnation, s.to)
 	cursor, err := r.view.Scan([]byte(lower), []byte(upper))
 	if err != nil {
 		return 0, err
@@ -160,7 +161,7 @@ func (r reader) eachStored(j journal, s span, visit func(*logpb.EntryRow, agent.
 		if raw == nil {
 			return seq, nil // Close tells why
 		}
-		if decodeNumber(key[len(key)-8:]) != seq {
+		if kv.DecodeNumber(key[len(key)-8:]) != seq {
 			break
 		}
 		row, err := decodeEntryRow(seq, raw)

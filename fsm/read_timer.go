@@ -4,11 +4,12 @@ import (
 	"encoding/hex"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 )
 
 func (r reader) timer(q *agent.GetTimer) (agent.Found, error) {
-	n := timerName{q.Manager, q.Key, q.ID}
-	raw, err := r.get(n.row(kindTimer, r.scope))
+	n := kv.TimerName{Manager: q.Manager, Key: q.Key, ID: q.ID}
+	raw, err := r.Get(n.Row(kv.KindTimer, r.scope))
 	if err != nil {
 		return nil, err
 	}
@@ -20,12 +21,12 @@ func (r reader) timer(q *agent.GetTimer) (agent.Found, error) {
 }
 
 // timerOf is a timer with its data.
-func (r reader) timerOf(n timerName, raw []byte) (agent.Timer, error) {
-	row, err := decodeTimerRow(n.id, raw)
+func (r reader) timerOf(n kv.TimerName, raw []byte) (agent.Timer, error) {
+	row, err := decodeTimerRow(n.ID, raw)
 	if err != nil {
 		return agent.Timer{}, err
 	}
-	data, err := r.get(n.row(kindTimerData, r.scope))
+	data, err := r.Get(n.Row(kv.KindTimerData, r.scope))
 	if err != nil {
 		return agent.Timer{}, err
 	}
@@ -35,12 +36,12 @@ func (r reader) timerOf(n timerName, raw []byte) (agent.Timer, error) {
 // timers lists timers; what follows the prefix in the last one's key, in hex, is
 // where the next page begins.
 func (r reader) timers(q *agent.ListTimers) (agent.Found, error) {
-	prefix := idKey(kindTimer, r.scope, q.Manager)
+	prefix := kv.IDKey(kv.KindTimer, r.scope, q.Manager)
 	if q.Key != "" {
-		prefix = timersOf(kindTimer, r.scope, q.Manager, q.Key)
+		prefix = kv.TimersOf(kv.KindTimer, r.scope, q.Manager, q.Key)
 	}
 	lower := prefix + q.Prefix
-	upper := after(lower)
+	upper := kv.After(lower)
 	if q.After != "" {
 		place, err := hex.DecodeString(q.After)
 		if err != nil {
@@ -50,7 +51,7 @@ func (r reader) timers(q *agent.ListTimers) (agent.Found, error) {
 	}
 	list := &agent.TimerList{}
 	last, err := r.eachOfPage(lower, upper, q.Limit, agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, raw []byte) (int, error) {
-		_, n, _ := splitTimer(key)
+		_, n, _ := kv.SplitTimer(key)
 		t, err := r.timerOf(n, raw)
 		if err != nil {
 			return 0, err
@@ -76,14 +77,14 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 		return nil, "", 0, view.err
 	}
 	r := reader{View: view}
-	lower := max(kindTimerDue, from)
-	last, err := r.eachOfPage(lower, after(kindTimerDue), uint64(limit), agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, _ []byte) (int, error) {
-		scope, n, _ := splitTimer(key)
+	lower := max(kv.KindTimerDue, from)
+	last, err := r.eachOfPage(lower, kv.After(kv.KindTimerDue), uint64(limit), agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, _ []byte) (int, error) {
+		scope, n, _ := kv.SplitTimer(key)
 		if view.imports[scope] != nil {
 			return 0, nil // the end of the import wakes the leader
 		}
 		one := reader{View: view, scope: scope}
-		raw, err := one.get(n.row(kindTimer, scope))
+		raw, err := one.Get(n.Row(kv.KindTimer, scope))
 		if err != nil || raw == nil {
 			return 0, err
 		}
@@ -103,5 +104,5 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 // WatchDueTimers signals after each entry that made a timer due: see
 // WatchThread.
 func (m *Machine) WatchDueTimers() (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(timersDueKey)
+	return m.watches.add(kv.TimersDueKey)
 }

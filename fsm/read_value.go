@@ -1,9 +1,12 @@
 package fsm
 
-import "dormouse/agent"
+import (
+	"dormouse/agent"
+	"dormouse/fsm/kv"
+)
 
 func (r reader) value(q *agent.GetValue) (agent.Found, error) {
-	raw, err := r.get(idKey(kindValue, r.scope, q.Key))
+	raw, err := r.Get(kv.IDKey(kv.KindValue, r.scope, q.Key))
 	if err != nil {
 		return nil, err
 	}
@@ -17,7 +20,7 @@ func (r reader) value(q *agent.GetValue) (agent.Found, error) {
 	if expired(row.ExpiresAt, r.progress.wall) {
 		return nil, notFound("value", q.Key)
 	}
-	bytes, err := r.get(idKey(kindValueBytes, r.scope, q.Key))
+	bytes, err := r.Get(kv.IDKey(kv.KindValueBytes, r.scope, q.Key))
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +35,7 @@ func (r reader) value(q *agent.GetValue) (agent.Found, error) {
 
 func (r reader) values(q *agent.ListValues) (agent.Found, error) {
 	list := &agent.ValueList{}
-	next, err := r.eachInPage(scopeKey(kindValue, r.scope), q.Page, func(key string, raw []byte) (int, error) {
+	next, err := r.eachInPage(kv.ScopeKey(kv.KindValue, r.scope), q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeValueRow(key, raw)
 		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
 			return 0, err

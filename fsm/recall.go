@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/recall"
 	"dormouse/storage"
@@ -28,7 +29,7 @@ type recalling struct {
 }
 
 func (r reader) recall(q *agent.Recall) (agent.Found, error) {
-	raw, err := r.get(idKey(kindMemoryAgent, r.scope, q.Agent))
+	raw, err := r.Get(kv.IDKey(kv.KindMemoryAgent, r.scope, q.Agent))
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +68,11 @@ func (c *recalling) recent() error {
 	var prefixes []string
 	switch {
 	case c.Within == agent.WithinAll:
-		prefixes = []string{idKey(kindMemoryOrder, c.scope, c.Agent)}
+		prefixes = []string{kv.IDKey(kv.KindMemoryOrder, c.scope, c.Agent)}
 	case c.Within == agent.WithinAgent && c.Session != "":
-		prefixes = []string{memorySessionPrefix(c.scope, c.Agent, ""), memorySessionPrefix(c.scope, c.Agent, c.Session)}
+		prefixes = []string{kv.MemorySessionPrefix(c.scope, c.Agent, ""), kv.MemorySessionPrefix(c.scope, c.Agent, c.Session)}
 	default:
-		prefixes = []string{memorySessionPrefix(c.scope, c.Agent, c.Session)}
+		prefixes = []string{kv.MemorySessionPrefix(c.scope, c.Agent, c.Session)}
 	}
 	err := c.eachBackwards(prefixes, func(id string) error {
 		row, err := c.memoryRow(c.Agent, id)
@@ -101,11 +102,11 @@ func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error
 	next := func(i int) {
 		heads[i] = 0
 		if cursors[i].Next() {
-			heads[i] = decodeNumber(cursors[i].Key()[len(prefixes[i]):])
+			heads[i] = kv.DecodeNumber(cursors[i].Key()[len(prefixes[i]):])
 		}
 	}
 	for i, prefix := range prefixes {
-		cursor, err := c.view.ScanBack([]byte(prefix), []byte(after(prefix)))
+		cursor, err := c.view.ScanBack([]byte(prefix), []byte(kv.After(prefix)))
 		if err != nil {
 			return err
 		}
@@ -137,13 +138,13 @@ func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error
 // query goes by the filter, in order of observation, and of ids where that is
 // equal.
 func (c *recalling) query() (err error) {
-	prefix := idKey(kindMemoryTime, c.scope, c.Agent)
-	lower, upper := prefix, after(prefix)
+	prefix := kv.IDKey(kv.KindMemoryTime, c.scope, c.Agent)
+	lower, upper := prefix, kv.After(prefix)
 	if since := c.Filter.Since; since != nil {
-		lower = prefix + encodeTime(*since)
+		lower = prefix + kv.EncodeTime(*since)
 	}
 	if until := c.Filter.Until; until != nil {
-		upper = afterTime(prefix, *until)
+		upper = kv.AfterTime(prefix, *until)
 	}
 	scan := c.view.ScanBack
 	if c.Ascending {
@@ -206,7 +207,7 @@ func (c *recalling) ranked() error {
 		c.answer.Matched = uint64(matched)
 	}
 	source := memories{c.reader, c.Agent, c.whole}
-	err := c.recalls.Search(c.scope+separator+c.Agent, source, search)
+	err := c.recalls.Search(c.scope+kv.Separator+c.Agent, source, search)
 	if errors.Is(err, recall.ErrPast) && !c.hasty {
 		var own *recall.Index
 		if own, err = recall.Build(source); err == nil {

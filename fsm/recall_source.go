@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/recall"
 )
@@ -25,8 +26,8 @@ func (m memories) Written(since uint64, visit func(recall.Doc, string, []float32
 	if since == 0 {
 		return m.all(visit)
 	}
-	prefix := idKey(kindMemoryOrder, m.scope, m.agent)
-	return m.each(memoryOrderKey(m.scope, m.agent, since+1), after(prefix), func(_, value []byte) error {
+	prefix := kv.IDKey(kv.KindMemoryOrder, m.scope, m.agent)
+	return m.each(kv.MemoryOrderKey(m.scope, m.agent, since+1), kv.After(prefix), func(_, value []byte) error {
 		id := string(value)
 		row, err := m.memoryRow(m.agent, id)
 		if err != nil {
@@ -43,21 +44,21 @@ func (m memories) Written(since uint64, visit func(recall.Doc, string, []float32
 // all goes through rows and bodies side by side, which is faster than looking
 // each up.
 func (m memories) all(visit func(recall.Doc, string, []float32)) (err error) {
-	prefix := idKey(kindMemoryBody, m.scope, m.agent)
-	bodies, err := m.view.Scan([]byte(prefix), []byte(after(prefix)))
+	prefix := kv.IDKey(kv.KindMemoryBody, m.scope, m.agent)
+	bodies, err := m.view.Scan([]byte(prefix), []byte(kv.After(prefix)))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, bodies.Close()) }()
-	prefix = idKey(kindMemory, m.scope, m.agent)
-	return m.each(prefix, after(prefix), func(key, value []byte) error {
-		id := strings.TrimSuffix(string(key[len(prefix):]), separator)
+	prefix = kv.IDKey(kv.KindMemory, m.scope, m.agent)
+	return m.each(prefix, kv.After(prefix), func(key, value []byte) error {
+		id := strings.TrimSuffix(string(key[len(prefix):]), kv.Separator)
 		row, err := decodeMemoryRow(id, value)
 		if err != nil {
 			return err
 		}
 		var raw []byte
-		if bodies.Next() && string(bodies.Key()[len(prefix):]) == id+separator {
+		if bodies.Next() && string(bodies.Key()[len(prefix):]) == id+kv.Separator {
 			raw = bodies.Value()
 		}
 		body, err := decodeMemoryBody(id, raw)
@@ -73,8 +74,8 @@ func (m memories) Deleted(since uint64, visit func(id string, before uint64)) (k
 	if since > m.whole.Deletes || m.whole.Deletes-since > memoryGoneMax {
 		return false, nil
 	}
-	prefix := idKey(kindMemoryGone, m.scope, m.agent)
-	err = m.each(memoryGoneKey(m.scope, m.agent, since+1), after(prefix), func(_, value []byte) error {
+	prefix := kv.IDKey(kv.KindMemoryGone, m.scope, m.agent)
+	err = m.each(kv.MemoryGoneKey(m.scope, m.agent, since+1), kv.After(prefix), func(_, value []byte) error {
 		gone, err := decodeMemoryGone(value)
 		if err == nil {
 			visit(gone.Id, gone.Before)

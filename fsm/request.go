@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -117,8 +118,8 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 		return err
 	}
 	notAfter := b.notAfter(p)
-	b.rows.begin() // what follows is not the commit's to roll back
-	b.rows.count(len(outcome))
+	b.rows.Begin() // what follows is not the commit's to roll back
+	b.rows.Count(len(outcome))
 	client.answer(&logpb.Answer{Seq: p.Seq, BodyHash: p.BodyHash, Outcome: outcome}, notAfter)
 	client.Low = low
 	client.Max = max(client.Max, p.Seq)
@@ -133,6 +134,6 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 // reviewClient puts the client's row of the tick queue where it is due.
 func (b *batch) reviewClient(scope, client string, row *clientState, tick uint64) {
 	row.ReviewTick = tick
-	b.rows.set(dueTickKey(tick, scope, client), nil)
+	b.rows.Set(kv.DueTickKey(tick, scope, client), nil)
 	b.due.atTick(tick)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 func requested(seq, low uint64, ops ...agent.Op) agent.Commit {
@@ -59,11 +59,11 @@ func TestAcknowledgedAnswersGoAndAreNeverAppliedAgain(t *testing.T) {
 			t.Fatal(d.Err)
 		}
 	}
-	if got := r.rows(fsm.KindAnswer); got != 10 {
+	if got := r.rows(kv.KindAnswers); got != 10 {
 		t.Fatalf("%d answers are kept, want 10", got)
 	}
 	r.batch(requested(301, 301, appendTo("t", `{}`)))
-	if got := r.rows(fsm.KindAnswer); got != 1 {
+	if got := r.rows(kv.KindAnswers); got != 1 {
 		t.Fatalf("%d answers are kept, want 1", got)
 	}
 	d := r.batch(requested(300, 1, appendTo("t", `{}`)))[0]
@@ -120,7 +120,7 @@ func TestARequestThatWasToldToComeBackMayComeBack(t *testing.T) {
 	if d := r.batch(full)[0]; d.Err == nil || d.Err.Code != agent.CodeOverloaded || d.Err.Final {
 		t.Fatalf("over the quota: %+v", d)
 	}
-	if got := r.rows(fsm.KindAnswer); got != 0 {
+	if got := r.rows(kv.KindAnswers); got != 0 {
 		t.Fatalf("%d answers are kept of a request that has none", got)
 	}
 	do[*agent.DeleteResult](r, &agent.DeleteValue{Key: "in the way"})
@@ -136,7 +136,7 @@ func TestAnswersLiveUntilTheirRequestExpires(t *testing.T) {
 		r.batch(requested(uint64(n+1), 0, appendTo("t", `{}`)))
 	}
 	r.batch(agent.Commit{Request: agent.Request{Client: "http-key", Seq: 1, TTL: time.Hour}, Ops: []agent.Op{appendTo("t", `{}`)}})
-	if got := r.rows(fsm.KindDueTick); got != 2 {
+	if got := r.rows(kv.KindDueTick); got != 2 {
 		t.Fatalf("%d rows in the queue, want one a client", got)
 	}
 	tick, _ := r.machine.Due()
@@ -144,19 +144,19 @@ func TestAnswersLiveUntilTheirRequestExpires(t *testing.T) {
 		t.Fatalf("due at %d, want %d", tick, want)
 	}
 	r.after(2 * time.Hour).batch()
-	if got := r.rows(fsm.KindClient); got != 1 {
+	if got := r.rows(kv.KindClient); got != 1 {
 		t.Fatalf("%d clients, want 1", got)
 	}
 	r.tick = 1000 + uint64(agent.RequestTTLDefault.Milliseconds()) // the last tick at which they count
 	r.batch()
-	if got := r.rows(fsm.KindAnswer); got != 100 {
+	if got := r.rows(kv.KindAnswers); got != 100 {
 		t.Fatalf("%d answers, want 100", got)
 	}
 	r.tick++
 	for range 3 {
 		r.batch()
 	}
-	if answers, clients, queue := r.rows(fsm.KindAnswer), r.rows(fsm.KindClient), r.rows(fsm.KindDueTick); answers+clients+queue != 0 {
+	if answers, clients, queue := r.rows(kv.KindAnswers), r.rows(kv.KindClient), r.rows(kv.KindDueTick); answers+clients+queue != 0 {
 		t.Fatalf("%d answers, %d clients and %d rows in the queue are left", answers, clients, queue)
 	}
 	if tick, _ := r.machine.Due(); tick != 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -27,11 +28,11 @@ func (c *commit) aging(key string, old *logpb.CheckpointRow, ageMS uint64) ([]by
 // it. One that went under a policy without an age leaves its place in the queue
 // behind; row is the checkpoint's key, a NUL, and its incarnation and revision.
 func (c *commit) forgetRevision(row string) error {
-	key, numbers, _ := strings.Cut(row, separator)
+	key, numbers, _ := strings.Cut(row, kv.Separator)
 	if len(numbers) != 2*8 {
 		return fmt.Errorf("the wall queue holds a revision of checkpoint %q with %d bytes of numbers", key, len(numbers))
 	}
-	incarnation, revision := decodeNumber(numbers[:8]), decodeNumber(numbers[8:])
+	incarnation, revision := kv.DecodeNumber(numbers[:8]), kv.DecodeNumber(numbers[8:])
 	now, err := c.checkpoint(key)
 	if err != nil || now == nil || now.Incarnation != incarnation {
 		return err
@@ -44,12 +45,12 @@ func (c *commit) forgetRevision(row string) error {
 		if err != nil {
 			return err
 		}
-		c.rows.remove(slotKey(c.scope, key, incarnation, oldest.slot()))
+		c.rows.Remove(kv.SlotKey(c.scope, key, incarnation, oldest.slot()))
 	}
 	raw, err := marshal(now)
 	if err != nil {
 		return fmt.Errorf("encode checkpoint %q: %w", key, err)
 	}
-	c.rows.set(idKey(kindCheckpoint, c.scope, key), raw)
+	c.rows.Set(kv.IDKey(kv.KindCheckpoint, c.scope, key), raw)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -28,8 +29,8 @@ func (c *commit) review(id string) (*logpb.ReviewRow, error) {
 	return nil, err
 }
 
-func readReview(rows rowReader, scope, id string) (*logpb.ReviewRow, error) {
-	raw, err := rows.get(idKey(kindReview, scope, id))
+func readReview(rows kv.Reader, scope, id string) (*logpb.ReviewRow, error) {
+	raw, err := rows.Get(kv.IDKey(kv.KindReview, scope, id))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -55,10 +56,10 @@ func reviewDue(row *logpb.ReviewRow) int64 {
 }
 
 func reviewPlaces(scope, id string, row *logpb.ReviewRow) []string {
-	place := reviewPlace(row.ExpiresAt, id) + separator
-	places := []string{idKey(kindReviewStatus, scope, row.Status) + place}
+	place := kv.ReviewPlace(row.ExpiresAt, id) + kv.Separator
+	places := []string{kv.IDKey(kv.KindReviewStatus, scope, row.Status) + place}
 	if row.Assignee != "" {
-		places = append(places, idKey(kindReviewAssignee, scope, row.Assignee)+row.Status+separator+place)
+		places = append(places, kv.IDKey(kv.KindReviewAssignee, scope, row.Assignee)+row.Status+kv.Separator+place)
 	}
 	return places
 }
@@ -66,13 +67,13 @@ func reviewPlaces(scope, id string, row *logpb.ReviewRow) []string {
 // changeReview lets change work on a review's row, and moves it to where the
 // changed one stands. A new one has no status yet.
 func (c *commit) changeReview(id string, row *logpb.ReviewRow, change func()) error {
-	key := idKey(kindReview, c.scope, id)
+	key := kv.IDKey(kv.KindReview, c.scope, id)
 	if row.Status != "" {
 		c.unplaceReview(id, row)
 	}
 	change()
 	for _, place := range reviewPlaces(c.scope, id, row) {
-		c.rows.set(place, indexed)
+		c.rows.Set(place, kv.Indexed)
 	}
 	c.expireAt(reviewDue(row), key)
 	c.tell(&logpb.Change{Kind: string(agent.ChangedReview), Key: id, Status: row.Status})
@@ -81,9 +82,9 @@ func (c *commit) changeReview(id string, row *logpb.ReviewRow, change func()) er
 
 func (c *commit) unplaceReview(id string, row *logpb.ReviewRow) {
 	for _, place := range reviewPlaces(c.scope, id, row) {
-		c.rows.remove(place)
+		c.rows.Remove(place)
 	}
-	c.unexpire(reviewDue(row), idKey(kindReview, c.scope, id))
+	c.unexpire(reviewDue(row), kv.IDKey(kv.KindReview, c.scope, id))
 }
 
 // askReviews makes the reviews that a turn asks for.
@@ -131,7 +132,7 @@ func (c *commit) askReview(s *session, d *agent.ReviewDraft) error {
 	s.row.Reviews++
 	s.row.ReviewsEnd++
 	c.grow(0, reviewBytes(row))
-	c.rows.set(ordinalKey(kindReviewSession, c.scope, s.id, row.Ordinal), []byte(d.ID))
+	c.rows.Set(kv.OrdinalKey(kv.KindReviewSession, c.scope, s.id, row.Ordinal), []byte(d.ID))
 	return c.changeReview(d.ID, row, func() { row.Status = string(agent.ReviewPending) })
 }
 
@@ -143,13 +144,13 @@ func reviewBytes(row *logpb.ReviewRow) int64 {
 // eachReview visits a session's reviews from an ordinal on, oldest first, until
 // visit says that it is enough.
 func (c *commit) eachReview(s *session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
-	prefix := idKey(kindReviewSession, c.scope, s.id)
-	keys, _, err := c.rows.keys(prefix+encodeNumber(from), after(prefix), agent.SessionReviewsKept+1)
+	prefix := kv.IDKey(kv.KindReviewSession, c.scope, s.id)
+	keys, _, err := c.rows.Keys(prefix+kv.EncodeNumber(from), kv.After(prefix), agent.SessionReviewsKept+1)
 	if err != nil {
 		return err
 	}
 	for _, key := range keys {
-		id, err := c.rows.get(key)
+		id, err := c.rows.Get(key)
 		if err != nil {
 			return err
 		}
@@ -181,8 +182,8 @@ func (c *commit) forgetReview(s *session) error {
 
 func (c *commit) dropReview(s *session, id string, row *logpb.ReviewRow) {
 	c.unplaceReview(id, row)
-	c.rows.remove(idKey(kindReview, c.scope, id))
-	c.rows.remove(ordinalKey(kindReviewSession, c.scope, s.id, row.Ordinal))
+	c.rows.Remove(kv.IDKey(kv.KindReview, c.scope, id))
+	c.rows.Remove(kv.OrdinalKey(kv.KindReviewSession, c.scope, s.id, row.Ordinal))
 	c.grow(0, -reviewBytes(row))
 	s.row.Reviews--
 	if pending(row) {

@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
 
@@ -82,7 +83,7 @@ func TestAnExpiryNeedsNoSweep(t *testing.T) {
 	if list := read[*agent.ReviewList](r, &agent.ListReviews{Status: agent.ReviewExpired}); len(list.Items) != sessions*each {
 		t.Fatalf("%d have expired", len(list.Items))
 	}
-	if n := r.rows(fsm.KindDueWall); n > 0 {
+	if n := r.rows(kv.KindDueWall); n > 0 {
 		t.Fatalf("%d rows are left in the queue", n)
 	}
 }
@@ -140,7 +141,7 @@ func TestReviewsOfASessionAreBounded(t *testing.T) {
 		do[*agent.ReviewResult](r, deciding(map[bool]string{true: "one more", false: fmt.Sprintf("w%03d", i-1)}[i == 0]))
 		do[*agent.SessionResult](r, checkpointing(lease, "two", agent.ReviewDraft{ID: id}))
 	}
-	if n := r.rows(fsm.KindReview); n != agent.SessionReviewsKept {
+	if n := r.rows(kv.KindReview); n != agent.SessionReviewsKept {
 		t.Fatalf("%d reviews are kept", n)
 	}
 	if got := r.review("v001").Status; got != agent.ReviewPending { // none that is pending goes
@@ -148,7 +149,7 @@ func TestReviewsOfASessionAreBounded(t *testing.T) {
 	}
 	r.missing(agent.CodeNotFound, &agent.GetReview{Review: "v000"})
 	do[*agent.DeleteResult](r, &agent.DeleteSession{Session: "s"})
-	for _, kind := range []string{fsm.KindReview, fsm.KindReviewStatus, fsm.KindReviewAssignee, fsm.KindReviewSession} {
+	for _, kind := range []string{kv.KindReview, kv.KindReviewStatus, kv.KindReviewAssignee, kv.KindReviewSession} {
 		if n := r.rows(kind); n > 0 {
 			t.Fatalf("%d rows of kind %q are left", n, kind)
 		}
@@ -176,7 +177,7 @@ func TestAQueueIsBoundedByBytesToo(t *testing.T) {
 		t.Fatalf("one more: %v", full)
 	}
 	do[*agent.SessionResult](r, ending(lease, agent.SessionFinished), &agent.CancelSession{Session: "s"})
-	if n := r.rows(fsm.KindSessionQueue); n > 0 {
+	if n := r.rows(kv.KindSessionQueue); n > 0 {
 		t.Fatalf("%d requests wait for a session that was cancelled", n)
 	}
 }

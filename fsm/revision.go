@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -60,9 +61,9 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 	if !ok {
 		return nil, nil
 	}
-	row := revisionKey(kindCheckpointHistory, scope, key, now.Incarnation, revision)
+	row := kv.RevisionKey(kv.KindCheckpointHistory, scope, key, now.Incarnation, revision)
 	if k.carried() {
-		row = slotKey(scope, key, now.Incarnation, k.slot())
+		row = kv.SlotKey(scope, key, now.Incarnation, k.slot())
 	}
 	raw, err := get(row)
 	if err != nil {
@@ -87,7 +88,7 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 // older is the row of a revision of a checkpoint that is older than now; nil
 // where it is not kept.
 func (c *commit) older(key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
-	return olderRevision(c.rows.get, c.scope, key, now, revision)
+	return olderRevision(c.rows.Get, c.scope, key, now, revision)
 }
 
 // carry puts a revision's row into its body, where that is short.
@@ -124,7 +125,7 @@ func (c *commit) keepRevision(key string, old, row *logpb.CheckpointRow) error {
 	row.Slot = freeSlot(row)
 	for _, k := range gone {
 		if k.slot() != row.Slot {
-			c.rows.remove(slotKey(c.scope, key, row.Incarnation, k.slot()))
+			c.rows.Remove(kv.SlotKey(c.scope, key, row.Incarnation, k.slot()))
 		}
 	}
 	return nil
@@ -144,13 +145,13 @@ func freeSlot(row *logpb.CheckpointRow) uint64 {
 // writeHistory writes the row of history of a revision whose place was taken,
 // which goes after an age; 0 is never.
 func (c *commit) writeHistory(key string, old *logpb.CheckpointRow, age uint64) error {
-	history := revisionKey(kindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision)
+	history := kv.RevisionKey(kv.KindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision)
 	if age == 0 {
-		raw, err := c.rows.get(idKey(kindCheckpoint, c.scope, key)) // as it stands
+		raw, err := c.rows.Get(kv.IDKey(kv.KindCheckpoint, c.scope, key)) // as it stands
 		if err != nil {
 			return err
 		}
-		c.rows.set(history, raw)
+		c.rows.Set(history, raw)
 		return nil
 	}
 	raw, err := c.aging(key, old, age)
@@ -158,7 +159,7 @@ func (c *commit) writeHistory(key string, old *logpb.CheckpointRow, age uint64) 
 		return err
 	}
 	c.expireAt(old.ForgetAt, history)
-	c.rows.set(history, raw)
+	c.rows.Set(history, raw)
 	return nil
 }
 
@@ -180,9 +181,9 @@ func (c *commit) dropHistory(key string, now *logpb.CheckpointRow, revision uint
 	if k.carried() {
 		return nil
 	}
-	history := revisionKey(kindCheckpointHistory, c.scope, key, now.Incarnation, revision)
+	history := kv.RevisionKey(kv.KindCheckpointHistory, c.scope, key, now.Incarnation, revision)
 	if c.record.Policy.HistoryAgeMS > 0 { // else there is next to none, and a put reads no row more
-		raw, err := c.rows.get(history)
+		raw, err := c.rows.Get(history)
 		if err != nil {
 			return err
 		}
@@ -192,21 +193,21 @@ func (c *commit) dropHistory(key string, now *logpb.CheckpointRow, revision uint
 		}
 		c.unexpire(old.ForgetAt, history)
 	}
-	c.rows.remove(history)
+	c.rows.Remove(history)
 	return nil
 }
 
 // dropRevisions removes a checkpoint's history and its bodies, the current one
 // too, and returns their size.
 func (c *commit) dropRevisions(key string, now *logpb.CheckpointRow) (size int64, err error) {
-	c.rows.remove(bodyKey(c.scope, key, now))
+	c.rows.Remove(kv.BodyKey(c.scope, key, now))
 	size = int64(now.Size)
 	for i, raw := range now.Kept {
 		k := kept(raw)
 		if err := c.dropHistory(key, now, now.Revision-uint64(len(now.Kept)-i), k); err != nil {
 			return 0, err
 		}
-		c.rows.remove(slotKey(c.scope, key, now.Incarnation, k.slot()))
+		c.rows.Remove(kv.SlotKey(c.scope, key, now.Incarnation, k.slot()))
 		size += k.size()
 	}
 	return size, nil
@@ -215,7 +216,7 @@ func (c *commit) dropRevisions(key string, now *logpb.CheckpointRow) (size int64
 // older is olderRevision in a view, as of its time: one whose age has come is
 // not kept.
 func (r reader) older(key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
-	row, err := olderRevision(r.get, r.scope, key, now, revision)
+	row, err := olderRevision(r.Get, r.scope, key, now, revision)
 	if err != nil || row == nil || expired(row.ForgetAt, r.progress.wall) {
 		return nil, err
 	}

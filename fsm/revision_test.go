@@ -10,6 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 // sized is a state of so many bytes.
@@ -21,7 +22,7 @@ func TestAShortBodyCarriesItsRevisionsRow(t *testing.T) {
 		key := fmt.Sprint(i)
 		do[*agent.CheckpointResult](r, state(key, sized(c.bytes)))
 		do[*agent.CheckpointResult](r, state(key, `{}`))
-		if got := r.rows(fsm.KindHistory); got != c.rows {
+		if got := r.rows(kv.KindCheckpointHistory); got != c.rows {
 			t.Errorf("%d rows of history of a body of %d bytes, want %d", got, c.bytes, c.rows)
 		}
 		got := read[*agent.Checkpoint](r, &agent.GetCheckpoint{Key: key, Revision: 1})
@@ -73,12 +74,12 @@ func TestHistoryOfAllSizesUnderChangingPolicies(t *testing.T) {
 					rt.Fatalf("revision %d: listed %+v, read %+v, put %d bytes", revision, item, got, sizes[revision-1])
 				}
 			}
-			if got := r.rows(fsm.KindBody); got != len(items) {
+			if got := r.rows(kv.KindCheckpointBody); got != len(items) {
 				rt.Fatalf("%d bodies of %d revisions", got, len(items))
 			}
 		}
 		do[*agent.DeleteResult](r, &agent.DeleteCheckpoint{Key: "c"})
-		if bodies, history := r.rows(fsm.KindBody), r.rows(fsm.KindHistory); bodies+history != 0 {
+		if bodies, history := r.rows(kv.KindCheckpointBody), r.rows(kv.KindCheckpointHistory); bodies+history != 0 {
 			rt.Fatalf("%d bodies and %d rows of history are left", bodies, history)
 		}
 		if s := read[*agent.Scope](r, &agent.GetScope{}); s.Keys != 1 {

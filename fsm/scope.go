@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -23,7 +24,7 @@ func (c *commit) validScope() error { return agent.ValidID("scope", c.scope) }
 func (c *commit) openScope() error {
 	state, ok := c.scopes[c.scope]
 	if !ok {
-		raw, err := c.rows.get(scopeKey(kindScope, c.scope))
+		raw, err := c.rows.Get(kv.ScopeKey(kv.KindScope, c.scope))
 		if err != nil {
 			return err
 		}
@@ -106,16 +107,16 @@ func (c *commit) deleteScope(alone bool) (agent.OpResult, error) {
 		return nil, agent.Invalid("ops", "deleting a scope must be the only op of its commit")
 	}
 	existed := c.record.exists
-	for _, kind := range scopedKinds {
-		prefix := scopeKey(kind, c.scope)
-		if err := c.rows.removeRange(prefix, after(prefix)); err != nil {
+	for _, kind := range kv.ScopedKinds {
+		prefix := kv.ScopeKey(kind, c.scope)
+		if err := c.rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return nil, err
 		}
 	}
 	c.setImport(nil)
 	c.record = scopeState{Scope: agent.Scope{Name: c.scope}, changed: true}
-	c.touch(scopeKey(kindThread, c.scope))
-	c.touch(scopeKey(kindClaim, c.scope))
+	c.touch(kv.ScopeKey(kv.KindThread, c.scope))
+	c.touch(kv.ScopeKey(kv.KindClaim, c.scope))
 	if existed {
 		c.tell(nil)
 	}
@@ -137,9 +138,9 @@ func (b *batch) storeScopes() error {
 		if !state.changed {
 			continue
 		}
-		key := scopeKey(kindScope, name)
+		key := kv.ScopeKey(kv.KindScope, name)
 		if !state.exists {
-			b.rows.remove(key)
+			b.rows.Remove(key)
 			continue
 		}
 		record := encodeScope(state.Scope)
@@ -148,7 +149,7 @@ func (b *batch) storeScopes() error {
 		if err != nil {
 			return fmt.Errorf("encode scope %q: %w", name, err)
 		}
-		b.rows.set(key, raw)
+		b.rows.Set(key, raw)
 	}
 	return nil
 }

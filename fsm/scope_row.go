@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -72,13 +73,13 @@ func idTail(tail string) bool { return agent.ValidID("id", tail) == nil }
 
 // endedTail is an id with a NUL behind it.
 func endedTail(tail string) bool {
-	id, ended := strings.CutSuffix(tail, separator)
+	id, ended := strings.CutSuffix(tail, kv.Separator)
 	return ended && idTail(id)
 }
 
 // numberedTail reports whether a tail is an id and a number.
 func numberedTail(tail string) bool {
-	id, number, ok := strings.Cut(tail, separator)
+	id, number, ok := strings.Cut(tail, kv.Separator)
 	return ok && idTail(id) && len(number) == 8
 }
 
@@ -89,78 +90,78 @@ func entryKindTail(tail string) bool {
 
 var (
 	tombstoneShape = rowShape{ids: 1, value: message[logpb.Tombstone], due: forgotten}
-	indexShape     = rowShape{ids: 2, length: len(indexed)}
+	indexShape     = rowShape{ids: 2, length: len(kv.Indexed)}
 )
 
 // movedKinds are the kinds of rows that an export has and an import takes.
 var movedKinds = map[string]rowShape{
-	kindValue:               {ids: 1, value: message[logpb.ValueRow], due: expiring},
-	kindValueBytes:          {ids: 1},
-	kindValueTombstone:      tombstoneShape,
-	kindCheckpoint:          {ids: 1, value: message[logpb.CheckpointRow], due: expiring},
-	kindCheckpointHistory:   {ids: 1, numbers: 2, value: message[logpb.CheckpointRow], due: forgotten},
-	kindCheckpointBody:      {ids: 1, numbers: 2, value: message[logpb.CheckpointBody]},
-	kindCheckpointTombstone: tombstoneShape,
-	kindThread:              {ids: 1, value: message[logpb.ThreadMeta], due: expiring},
-	kindEntry:               {ids: 1, numbers: 2, value: message[logpb.EntryRow]},
-	kindEntryID:             {ids: 1, numbers: 1, tail: idTail, length: -1},
-	kindEntryKind:           {ids: 1, numbers: 2, tail: entryKindTail},
-	kindSummary:             {ids: 1, numbers: 1},
-	kindPin:                 {ids: 1, tail: idTail},
-	kindForkPin:             {ids: 1, numbers: 1, tail: numberedTail},
-	kindThreadTombstone:     tombstoneShape,
-	kindErasure:             {ids: 1, value: message[logpb.Erasure], due: dueErasureRow},
-	kindErasing:             {ids: 1},
-	kindEnding:              {ids: 1, id: isInstance, length: len(indexed)},
-	kindManager:             {ids: 1, value: message[logpb.ManagerRow]},
+	kv.KindValue:               {ids: 1, value: message[logpb.ValueRow], due: expiring},
+	kv.KindValueBytes:          {ids: 1},
+	kv.KindValueTombstone:      tombstoneShape,
+	kv.KindCheckpoint:          {ids: 1, value: message[logpb.CheckpointRow], due: expiring},
+	kv.KindCheckpointHistory:   {ids: 1, numbers: 2, value: message[logpb.CheckpointRow], due: forgotten},
+	kv.KindCheckpointBody:      {ids: 1, numbers: 2, value: message[logpb.CheckpointBody]},
+	kv.KindCheckpointTombstone: tombstoneShape,
+	kv.KindThread:              {ids: 1, value: message[logpb.ThreadMeta], due: expiring},
+	kv.KindEntry:               {ids: 1, numbers: 2, value: message[logpb.EntryRow]},
+	kv.KindEntryID:             {ids: 1, numbers: 1, tail: idTail, length: -1},
+	kv.KindEntryKind:           {ids: 1, numbers: 2, tail: entryKindTail},
+	kv.KindSummary:             {ids: 1, numbers: 1},
+	kv.KindPin:                 {ids: 1, tail: idTail},
+	kv.KindForkPin:             {ids: 1, numbers: 1, tail: numberedTail},
+	kv.KindThreadTombstone:     tombstoneShape,
+	kv.KindErasure:             {ids: 1, value: message[logpb.Erasure], due: dueErasureRow},
+	kv.KindErasing:             {ids: 1},
+	kv.KindEnding:              {ids: 1, id: isInstance, length: len(kv.Indexed)},
+	kv.KindManager:             {ids: 1, value: message[logpb.ManagerRow]},
 
-	kindMemory:          {ids: 2, value: message[logpb.MemoryRow], due: expiring},
-	kindMemoryBody:      {ids: 2, value: message[logpb.MemoryBody]},
-	kindMemoryOrder:     {ids: 1, numbers: 1},
-	kindMemorySession:   {ids: 2, empty: true, numbers: 1},
-	kindMemoryTime:      {ids: 1, numbers: 1, tail: idTail, value: message[logpb.MemoryRow]},
-	kindMemoryAgent:     {ids: 1, value: message[logpb.MemoryAgentRow]},
-	kindMemoryGone:      {ids: 1, numbers: 1, value: message[logpb.MemoryGone]},
-	kindMemoryList:      {numbers: 2, tail: numberedTail},
-	kindMemoryPlace:     {ids: 1, numbers: 3, length: len(indexed)},
-	kindMemoryTombstone: {ids: 2, value: message[logpb.Tombstone], due: forgotten},
+	kv.KindMemory:          {ids: 2, value: message[logpb.MemoryRow], due: expiring},
+	kv.KindMemoryBody:      {ids: 2, value: message[logpb.MemoryBody]},
+	kv.KindMemoryOrder:     {ids: 1, numbers: 1},
+	kv.KindMemorySession:   {ids: 2, empty: true, numbers: 1},
+	kv.KindMemoryTime:      {ids: 1, numbers: 1, tail: idTail, value: message[logpb.MemoryRow]},
+	kv.KindMemoryAgent:     {ids: 1, value: message[logpb.MemoryAgentRow]},
+	kv.KindMemoryGone:      {ids: 1, numbers: 1, value: message[logpb.MemoryGone]},
+	kv.KindMemoryList:      {numbers: 2, tail: numberedTail},
+	kv.KindMemoryPlace:     {ids: 1, numbers: 3, length: len(kv.Indexed)},
+	kv.KindMemoryTombstone: {ids: 2, value: message[logpb.Tombstone], due: forgotten},
 
-	kindSession:            {ids: 1, value: message[logpb.SessionRow], due: expiring},
-	kindSessionBody:        {ids: 1, value: message[logpb.SessionBody]},
-	kindSessionRequest:     {ids: 1, numbers: 1, value: message[logpb.SessionRequest]},
-	kindSessionSnapshot:    {ids: 1, numbers: 1, value: message[logpb.SessionSnapshot]},
-	kindSessionQueue:       {ids: 1, numbers: 1, value: message[logpb.SessionRequest]},
-	kindSessionStatus:      indexShape,
-	kindSessionAgent:       indexShape,
-	kindSessionOwner:       indexShape,
-	kindSessionRecoverable: {ids: 1, length: 8},
-	kindSessionTombstone:   tombstoneShape,
-	kindReview:             {ids: 1, value: message[logpb.ReviewRow], due: dueReviewRow},
-	kindReviewStatus:       {ids: 1, numbers: 1, tail: endedTail},
-	kindReviewAssignee:     {ids: 2, numbers: 1, tail: endedTail},
-	kindReviewSession:      {ids: 1, numbers: 1},
+	kv.KindSession:            {ids: 1, value: message[logpb.SessionRow], due: expiring},
+	kv.KindSessionBody:        {ids: 1, value: message[logpb.SessionBody]},
+	kv.KindSessionRequest:     {ids: 1, numbers: 1, value: message[logpb.SessionRequest]},
+	kv.KindSessionSnapshot:    {ids: 1, numbers: 1, value: message[logpb.SessionSnapshot]},
+	kv.KindSessionQueue:       {ids: 1, numbers: 1, value: message[logpb.SessionRequest]},
+	kv.KindSessionStatus:      indexShape,
+	kv.KindSessionAgent:       indexShape,
+	kv.KindSessionOwner:       indexShape,
+	kv.KindSessionRecoverable: {ids: 1, length: 8},
+	kv.KindSessionTombstone:   tombstoneShape,
+	kv.KindReview:             {ids: 1, value: message[logpb.ReviewRow], due: dueReviewRow},
+	kv.KindReviewStatus:       {ids: 1, numbers: 1, tail: endedTail},
+	kv.KindReviewAssignee:     {ids: 2, numbers: 1, tail: endedTail},
+	kv.KindReviewSession:      {ids: 1, numbers: 1},
 
-	kindConversation:            {ids: 1, value: message[logpb.ConversationRow], due: expiring},
-	kindConversationState:       {ids: 1},
-	kindConversationPending:     {ids: 1, value: message[logpb.PendingRow]},
-	kindConversationInterrupted: {ids: 1},
-	kindMessage:                 {ids: 1, numbers: 2, value: message[logpb.MessageRow]},
-	kindMessageID:               {ids: 1, numbers: 1, tail: idTail, length: 8},
-	kindConversationTombstone:   tombstoneShape,
-	kindConversationAgent:       indexShape,
-	kindConversationOwner:       indexShape,
+	kv.KindConversation:            {ids: 1, value: message[logpb.ConversationRow], due: expiring},
+	kv.KindConversationState:       {ids: 1},
+	kv.KindConversationPending:     {ids: 1, value: message[logpb.PendingRow]},
+	kv.KindConversationInterrupted: {ids: 1},
+	kv.KindMessage:                 {ids: 1, numbers: 2, value: message[logpb.MessageRow]},
+	kv.KindMessageID:               {ids: 1, numbers: 1, tail: idTail, length: 8},
+	kv.KindConversationTombstone:   tombstoneShape,
+	kv.KindConversationAgent:       indexShape,
+	kv.KindConversationOwner:       indexShape,
 
-	kindTimer:     {ids: 3, value: message[logpb.TimerRow], due: dueTimerRow},
-	kindTimerData: {ids: 3},
-	kindTimerDue:  {ids: 3, length: len(indexed)},
+	kv.KindTimer:     {ids: 3, value: message[logpb.TimerRow], due: dueTimerRow},
+	kv.KindTimerData: {ids: 3},
+	kv.KindTimerDue:  {ids: 3, length: len(kv.Indexed)},
 }
 
 // stayingKinds are the kinds of a scope's rows that do not move, and why.
 var stayingKinds = map[string]string{
-	kindClaim:     "claims end with the move: holders take them again, at a higher epoch",
-	kindChange:    "the feed of changes is of one cluster's log",
-	kindImport:    "says that the scope was imported",
-	kindImportDue: "the queue of an import that is under way",
+	kv.KindClaim:     "claims end with the move: holders take them again, at a higher epoch",
+	kv.KindChange:    "the feed of changes is of one cluster's log",
+	kv.KindImport:    "says that the scope was imported",
+	kv.KindImportDue: "the queue of an import that is under way",
 }
 
 // checkScopeRow checks a row that a client wants to import, and returns its
@@ -197,7 +198,7 @@ func checkScopeRow(row agent.ScopeRow) (due int64, err error) {
 
 func (s rowShape) fits(key string) bool {
 	for i := range s.ids {
-		id, rest, ok := strings.Cut(key, separator)
+		id, rest, ok := strings.Cut(key, kv.Separator)
 		if !ok || !idTail(id) && (id != "" || !s.empty || i < s.ids-1) {
 			return false
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 func TestAScopeCountsWhatItHolds(t *testing.T) {
@@ -88,7 +88,7 @@ func TestDeletingAScopeDeletesAllThatIsInIt(t *testing.T) {
 	if again := r.batch(request)[0]; again.Err != nil || again.Result.Index != first.Result.Index {
 		t.Fatalf("a retry after the scope was deleted: %+v", again)
 	}
-	if got := r.rows(fsm.KindEntry); got != 400 {
+	if got := r.rows(kv.KindEntry); got != 400 {
 		t.Fatalf("%d entries are left, want 400", got)
 	}
 }

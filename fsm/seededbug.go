@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -24,8 +25,8 @@ func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {
 	b := engine.NewBatch()
 	defer b.Close()
 	if seededbug.Is(seededbug.DedupeLostInSnapshot) {
-		for _, kind := range []string{kindClient, kindAnswers} {
-			b.DeleteRange([]byte(kind), []byte(after(kind)))
+		for _, kind := range []string{kv.KindClient, kv.KindAnswers} {
+			b.DeleteRange([]byte(kind), []byte(kv.After(kind)))
 		}
 	} else {
 		header.Index++

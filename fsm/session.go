@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -36,7 +37,7 @@ func (c *commit) storedSession(id string) (*session, error) {
 	if err := agent.ValidSessionID("session", id); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.get(idKey(kindSession, c.scope, id))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindSession, c.scope, id))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -80,11 +81,11 @@ func decodeSessionRow(id string, raw []byte) (*logpb.SessionRow, error) {
 // sessionPlaces are the rows by which a session is found.
 func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
 	places := []string{
-		indexKey(kindSessionStatus, scope, row.Status, id),
-		indexKey(kindSessionAgent, scope, row.Agent, id),
+		kv.IndexKey(kv.KindSessionStatus, scope, row.Status, id),
+		kv.IndexKey(kv.KindSessionAgent, scope, row.Agent, id),
 	}
 	if row.Lease != nil {
-		places = append(places, indexKey(kindSessionOwner, scope, row.Lease.Owner, id))
+		places = append(places, kv.IndexKey(kv.KindSessionOwner, scope, row.Lease.Owner, id))
 	}
 	return places
 }
@@ -105,22 +106,22 @@ func (c *commit) storeSession(s *session) error {
 	if err != nil {
 		return fmt.Errorf("encode session %q: %w", s.id, err)
 	}
-	key := idKey(kindSession, c.scope, s.id)
-	c.rows.set(key, raw)
+	key := kv.IDKey(kv.KindSession, c.scope, s.id)
+	c.rows.Set(key, raw)
 	c.touch(key)
 	places := sessionPlaces(c.scope, s.id, s.row)
 	for _, place := range s.places {
 		if !slices.Contains(places, place) {
-			c.rows.remove(place)
+			c.rows.Remove(place)
 		}
 	}
 	for _, place := range places {
 		if !slices.Contains(s.places, place) {
-			c.rows.set(place, indexed)
+			c.rows.Set(place, kv.Indexed)
 		}
 	}
 	if epoch := s.row.GetLease().GetEpoch(); epoch != s.epoch {
-		c.rows.remove(idKey(kindSessionRecoverable, c.scope, s.id))
+		c.rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.scope, s.id))
 		s.epoch = epoch
 	}
 	s.places = places
@@ -147,8 +148,8 @@ func (c *commit) sessions() sessionReader {
 }
 
 // sessionBody reads a session's body, which is the commit's to change.
-func sessionBody(rows rowReader, scope, id string) (*logpb.SessionBody, error) {
-	raw, err := rows.get(idKey(kindSessionBody, scope, id))
+func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
+	raw, err := rows.Get(kv.IDKey(kv.KindSessionBody, scope, id))
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (c *commit) storeSessionBody(s *session, body *logpb.SessionBody) error {
 	if err != nil {
 		return fmt.Errorf("encode the body of session %q: %w", s.id, err)
 	}
-	c.rows.set(idKey(kindSessionBody, c.scope, s.id), raw)
+	c.rows.Set(kv.IDKey(kv.KindSessionBody, c.scope, s.id), raw)
 	c.grow(0, int64(size)-int64(s.row.BodySize))
 	s.row.BodySize = uint64(size)
 	s.row.ContinuationRevision = body.Conversation.GetContinuationRevision()
@@ -193,7 +194,7 @@ func (c *commit) deleteSession(op *agent.DeleteSession) (agent.OpResult, error) 
 		if err := revisionMatches(op.Session, op.IfRevision, 0); err != nil {
 			return nil, err
 		}
-		return c.deleteMissing(kindSessionTombstone, op.Session, op.Seal)
+		return c.deleteMissing(kv.KindSessionTombstone, op.Session, op.Seal)
 	}
 	if err := revisionMatches(op.Session, op.IfRevision, s.row.Revision); err != nil {
 		return nil, err
@@ -202,7 +203,7 @@ func (c *commit) deleteSession(op *agent.DeleteSession) (agent.OpResult, error) 
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: s.row.Incarnation},
-		c.bury(kindSessionTombstone, s.id, s.row.Incarnation, op.Seal)
+		c.bury(kv.KindSessionTombstone, s.id, s.row.Incarnation, op.Seal)
 }
 
 // dropSession removes a session with all that is its own.
@@ -213,19 +214,19 @@ func (c *commit) dropSession(s *session) error {
 	if err := c.dropReviews(s); err != nil {
 		return err
 	}
-	key := idKey(kindSession, c.scope, s.id)
-	c.rows.remove(key)
+	key := kv.IDKey(kv.KindSession, c.scope, s.id)
+	c.rows.Remove(key)
 	c.unexpire(s.row.ExpiresAt, key)
 	c.touch(key)
 	c.removed(agent.ChangedSession, s.id)
-	c.rows.remove(idKey(kindSessionBody, c.scope, s.id))
-	c.rows.remove(idKey(kindSessionRecoverable, c.scope, s.id))
+	c.rows.Remove(kv.IDKey(kv.KindSessionBody, c.scope, s.id))
+	c.rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.scope, s.id))
 	for _, place := range s.places {
-		c.rows.remove(place)
+		c.rows.Remove(place)
 	}
-	for _, kind := range []string{kindSessionRequest, kindSessionSnapshot, kindSessionQueue} {
-		prefix := idKey(kind, c.scope, s.id)
-		if err := c.rows.removeRange(prefix, after(prefix)); err != nil {
+	for _, kind := range []string{kv.KindSessionRequest, kv.KindSessionSnapshot, kv.KindSessionQueue} {
+		prefix := kv.IDKey(kind, c.scope, s.id)
+		if err := c.rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return err
 		}
 	}

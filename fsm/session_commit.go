@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -207,7 +208,7 @@ func (c *commit) newFork(op *agent.ForkSession) (*session, error) {
 		e.Revision = old.row.Revision
 		return nil, e
 	}
-	if err := c.enter(kindSessionTombstone, op.NewSession, 0, 0); err != nil {
+	if err := c.enter(kv.KindSessionTombstone, op.NewSession, 0, 0); err != nil {
 		return nil, err
 	}
 	fork := c.newSession(op.NewSession)
@@ -239,12 +240,12 @@ func (c *commit) copySession(fork, source *session, snapshot string) error {
 	}
 	first := from.RequestsEnd - uint64(len(from.RequestSizes))
 	for i, size := range from.RequestSizes {
-		if err := c.copyRow(kindSessionRequest, source, fork, first+uint64(i), size); err != nil {
+		if err := c.copyRow(kv.KindSessionRequest, source, fork, first+uint64(i), size); err != nil {
 			return err
 		}
 	}
 	for _, k := range snapshots {
-		if err := c.copyRow(kindSessionSnapshot, source, fork, k.Ordinal, k.Size); err != nil {
+		if err := c.copyRow(kv.KindSessionSnapshot, source, fork, k.Ordinal, k.Size); err != nil {
 			return err
 		}
 	}
@@ -264,11 +265,11 @@ func (c *commit) copySession(fork, source *session, snapshot string) error {
 }
 
 func (c *commit) copyRow(kind string, source, fork *session, ordinal, size uint64) error {
-	raw, err := c.rows.get(ordinalKey(kind, c.scope, source.id, ordinal))
+	raw, err := c.rows.Get(kv.OrdinalKey(kind, c.scope, source.id, ordinal))
 	if err != nil {
 		return err
 	}
-	c.rows.set(ordinalKey(kind, c.scope, fork.id, ordinal), raw)
+	c.rows.Set(kv.OrdinalKey(kind, c.scope, fork.id, ordinal), raw)
 	c.grow(0, int64(size))
 	return nil
 }

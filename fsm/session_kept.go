@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -48,7 +49,7 @@ func (c *commit) addRequest(s *session, r *logpb.SessionRequest) error {
 	size := requestBytes(r)
 	s.row.RequestSizes = append(s.row.RequestSizes, size)
 	c.grow(0, int64(size))
-	if err := c.setSessionRow(ordinalKey(kindSessionRequest, c.scope, s.id, s.row.RequestOrdinal), r); err != nil {
+	if err := c.setSessionRow(kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, s.row.RequestOrdinal), r); err != nil {
 		return err
 	}
 	c.trim(s)
@@ -66,7 +67,7 @@ func (c *commit) setSessionRow(key string, row coded) error {
 	if err != nil {
 		return fmt.Errorf("encode a row of a session: %w", err)
 	}
-	c.rows.set(key, raw)
+	c.rows.Set(key, raw)
 	return nil
 }
 
@@ -76,8 +77,8 @@ func (c *commit) closeRequest(s *session, outcome agent.RequestOutcome) error {
 	if s.row.Request == "" {
 		return nil
 	}
-	key := ordinalKey(kindSessionRequest, c.scope, s.id, s.row.RequestOrdinal)
-	raw, err := c.rows.get(key)
+	key := kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, s.row.RequestOrdinal)
+	raw, err := c.rows.Get(key)
 	if err != nil || raw == nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (c *commit) addSnapshot(s *session, given *agent.SessionSnapshot) error {
 	s.row.SnapshotsEnd++
 	s.row.Snapshots = append(s.row.Snapshots, kept)
 	c.grow(0, int64(kept.Size))
-	if err := c.setSessionRow(ordinalKey(kindSessionSnapshot, c.scope, s.id, kept.Ordinal), p); err != nil {
+	if err := c.setSessionRow(kv.OrdinalKey(kv.KindSessionSnapshot, c.scope, s.id, kept.Ordinal), p); err != nil {
 		return err
 	}
 	c.trim(s)
@@ -125,7 +126,7 @@ func (c *commit) dropSnapshot(s *session, k *logpb.KeptSnapshot) {
 	if keeps(s.row.GetTurn().GetSnapshots(), k.Ordinal) {
 		return
 	}
-	c.rows.remove(ordinalKey(kindSessionSnapshot, c.scope, s.id, k.Ordinal))
+	c.rows.Remove(kv.OrdinalKey(kv.KindSessionSnapshot, c.scope, s.id, k.Ordinal))
 	c.grow(0, -int64(k.Size))
 }
 
@@ -161,7 +162,7 @@ func (c *commit) trim(s *session) {
 
 func (c *commit) dropOldestRequest(s *session) {
 	oldest := s.row.RequestsEnd - uint64(len(s.row.RequestSizes))
-	c.rows.remove(ordinalKey(kindSessionRequest, c.scope, s.id, oldest))
+	c.rows.Remove(kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, oldest))
 	c.grow(0, -int64(s.row.RequestSizes[0]))
 	s.row.RequestSizes = s.row.RequestSizes[1:]
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -109,8 +110,8 @@ func (c *commit) leaseLapsed(claim string, epoch uint64) error {
 	if err != nil || s == nil || s.row.GetLease().GetEpoch() != epoch {
 		return err
 	}
-	c.rows.set(idKey(kindSessionRecoverable, c.scope, id), lapsedAt(c.progress.wall))
-	c.touch(idKey(kindSession, c.scope, id))
+	c.rows.Set(kv.IDKey(kv.KindSessionRecoverable, c.scope, id), lapsedAt(c.progress.wall))
+	c.touch(kv.IDKey(kv.KindSession, c.scope, id))
 	c.sessionChanged(s)
 	return nil
 }

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -13,7 +14,7 @@ func (c *commit) putSession(op *agent.PutSession) (agent.OpResult, error) {
 	if err := validPutSession(op); err != nil {
 		return nil, err
 	}
-	if err := c.enter(kindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
+	if err := c.enter(kv.KindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
 		return nil, err
 	}
 	if err := c.unsealed(op.Agent); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -26,7 +27,7 @@ func (c *commit) enqueue(s *session, op *agent.ClaimSession) (place uint64, adde
 	case sum(s.row.QueueSizes)+size > agent.SessionQueueBytesMax:
 		return 0, false, queueFull(s, "session_queue_bytes_max", agent.SessionQueueBytesMax)
 	}
-	key := ordinalKey(kindSessionQueue, c.scope, s.id, s.row.QueueEnd)
+	key := kv.OrdinalKey(kv.KindSessionQueue, c.scope, s.id, s.row.QueueEnd)
 	s.row.QueueEnd++
 	s.row.QueueSizes = append(s.row.QueueSizes, size)
 	c.grow(0, int64(size))
@@ -39,7 +40,7 @@ func (c *commit) waits(s *session, request *agent.SessionRequest) (place uint64,
 	first := s.row.QueueEnd - uint64(len(s.row.QueueSizes))
 	for ordinal := first; ordinal < s.row.QueueEnd; ordinal++ {
 		queued := &logpb.SessionRequest{}
-		if err := c.sessions().numbered(kindSessionQueue, s.id, ordinal, queued); err != nil {
+		if err := c.sessions().numbered(kv.KindSessionQueue, s.id, ordinal, queued); err != nil {
 			return 0, err
 		}
 		if queued.Id != request.ID {
@@ -86,8 +87,8 @@ func (c *commit) nextRequest(s *session, op *agent.ClaimSession) (r *logpb.Sessi
 }
 
 func (c *commit) dequeue(s *session) (*logpb.SessionRequest, error) {
-	key := ordinalKey(kindSessionQueue, c.scope, s.id, s.row.QueueEnd-uint64(len(s.row.QueueSizes)))
-	raw, err := c.rows.get(key)
+	key := kv.OrdinalKey(kv.KindSessionQueue, c.scope, s.id, s.row.QueueEnd-uint64(len(s.row.QueueSizes)))
+	raw, err := c.rows.Get(key)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func (c *commit) dequeue(s *session) (*logpb.SessionRequest, error) {
 	if err := unmarshal(raw, r); err != nil || raw == nil {
 		return nil, fmt.Errorf("decode the head of the queue of session %q: %w", s.id, err)
 	}
-	c.rows.remove(key)
+	c.rows.Remove(key)
 	c.grow(0, -int64(s.row.QueueSizes[0]))
 	s.row.QueueSizes = s.row.QueueSizes[1:]
 	return r, nil

@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 // start makes session s, and lets more say what else it is to be.
@@ -122,7 +123,7 @@ func TestTheWorkedClockOfSessions(t *testing.T) {
 	if ended.Revision != revision+4 || ended.Lease != nil || ended.Status != agent.SessionFinished {
 		t.Fatalf("committed: %+v", ended)
 	}
-	if n := r.rows(fsm.KindClaim) + r.rows(fsm.KindDueClaim) + r.rows(fsm.KindSessionRecoverable) + r.rows(fsm.KindSessionOwner); n > 0 {
+	if n := r.rows(kv.KindClaim) + r.rows(kv.KindDueClaim) + r.rows(kv.KindSessionRecoverable) + r.rows(kv.KindSessionOwner); n > 0 {
 		t.Fatalf("%d rows are left behind", n)
 	}
 }
@@ -153,7 +154,7 @@ func TestALapsedLeaseIsListedBeforeItIsSwept(t *testing.T) {
 	if got := r.listed(agent.ListSessions{Recoverable: true}); got != strings.Join(want[:sessions-1], " ") {
 		t.Fatalf("recoverable once swept: %q", got)
 	}
-	if got := r.rows(fsm.KindClaim); got > 0 {
+	if got := r.rows(kv.KindClaim); got > 0 {
 		t.Fatalf("%d claims are left", got)
 	}
 }
@@ -203,7 +204,7 @@ func TestRequestsAndSnapshotsAreBounded(t *testing.T) {
 	if n := len(got.Snapshots); n != agent.SessionSnapshotsMax || got.Snapshots[0].ID != "n01" || got.Snapshots[n-1].ID != "n05" {
 		t.Fatalf("%d snapshots, from %q to %q", n, got.Snapshots[0].ID, got.Snapshots[n-1].ID)
 	}
-	if n := r.rows(fsm.KindSessionSnapshot) + r.rows(fsm.KindSessionRequest); n != agent.SessionSnapshotsMax+agent.SessionRequestsMax {
+	if n := r.rows(kv.KindSessionSnapshot) + r.rows(kv.KindSessionRequest); n != agent.SessionSnapshotsMax+agent.SessionRequestsMax {
 		t.Fatalf("%d rows", n)
 	}
 }
@@ -263,7 +264,7 @@ func TestADeletedSessionStaysDeleted(t *testing.T) {
 	}
 	r.refuse(agent.CodeStaleSessionLease, checkpointing(lease, "one"))
 	r.after(time.Minute).pass() // what had been queued for the review means nothing any more
-	for _, kind := range []string{fsm.KindReview, fsm.KindSessionRequest, fsm.KindSessionSnapshot, fsm.KindClaim} {
+	for _, kind := range []string{kv.KindReview, kv.KindSessionRequest, kv.KindSessionSnapshot, kv.KindClaim} {
 		if n := r.rows(kind); n > 0 {
 			t.Fatalf("%d rows of kind %q are left", n, kind)
 		}

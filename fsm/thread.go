@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -17,7 +18,7 @@ func (c *commit) thread(id string) (*logpb.ThreadMeta, error) {
 	if err := agent.ValidID("thread", id); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.get(idKey(kindThread, c.scope, id))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindThread, c.scope, id))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -57,8 +58,8 @@ func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 	if err != nil {
 		return agent.Thread{}, fmt.Errorf("encode thread %q: %w", id, err)
 	}
-	key := idKey(kindThread, c.scope, id)
-	c.rows.set(key, raw)
+	key := kv.IDKey(kv.KindThread, c.scope, id)
+	c.rows.Set(key, raw)
 	c.touch(key)
 	c.changed(agent.ChangedThread, id, t.Rev)
 	return decodeThread(t)
@@ -73,7 +74,7 @@ func (c *commit) appendThread(op *agent.AppendThread) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
+	if err := c.enter(kv.KindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if err := threadMatches(op, t); err != nil {
@@ -215,15 +216,15 @@ func (c *commit) storeEntry(t *logpb.ThreadMeta, chosen string, e *agent.Entry, 
 	if err != nil {
 		return fmt.Errorf("encode entry %d of thread %q: %w", e.Seq, t.Id, err)
 	}
-	c.rows.set(entryKey(c.scope, t.Id, t.Incarnation, e.Seq), raw)
-	c.rows.set(entryKindKey(c.scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
+	c.rows.Set(kv.EntryKey(c.scope, t.Id, t.Incarnation, e.Seq), raw)
+	c.rows.Set(kv.EntryKindKey(c.scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
 	t.Bytes += entryBytes(e)
 	return nil
 }
 
 // indexEntry makes an entry be found by the id that its caller chose.
 func (c *commit) indexEntry(t *logpb.ThreadMeta, id string, seq uint64) error {
-	key := entryIDKey(c.scope, t.Id, t.Incarnation, id)
+	key := kv.EntryIDKey(c.scope, t.Id, t.Incarnation, id)
 	var seqs []byte
 	if t.ChosenIds && t.Floor > 0 { // the id may have been compacted away
 		pinned, err := c.pinnedByForks(t.Id, t.Incarnation)
@@ -231,14 +232,14 @@ func (c *commit) indexEntry(t *logpb.ThreadMeta, id string, seq uint64) error {
 			return err
 		}
 		if pinned {
-			old, err := c.rows.get(key)
+			old, err := c.rows.Get(key)
 			if err != nil {
 				return err
 			}
 			seqs = append(seqs, old...)
 		}
 	}
-	c.rows.set(key, binary.BigEndian.AppendUint64(seqs, seq))
+	c.rows.Set(key, binary.BigEndian.AppendUint64(seqs, seq))
 	t.ChosenIds = true
 	return nil
 }
@@ -257,13 +258,13 @@ func (c *commit) deleteThread(op *agent.DeleteThread) (agent.OpResult, error) {
 		return nil, err
 	}
 	if t == nil {
-		return c.deleteMissing(kindThreadTombstone, op.Thread, op.Seal)
+		return c.deleteMissing(kv.KindThreadTombstone, op.Thread, op.Seal)
 	}
 	if err := c.dropThread(t); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: t.Incarnation},
-		c.bury(kindThreadTombstone, t.Id, t.Incarnation, op.Seal)
+		c.bury(kv.KindThreadTombstone, t.Id, t.Incarnation, op.Seal)
 }
 
 // dropThread removes a thread, but for the rows that forks read.
@@ -272,10 +273,10 @@ func (c *commit) dropThread(t *logpb.ThreadMeta) error {
 	if err != nil {
 		return err
 	}
-	key := idKey(kindThread, c.scope, t.Id)
-	c.rows.remove(key)
+	key := kv.IDKey(kv.KindThread, c.scope, t.Id)
+	c.rows.Remove(key)
 	c.unexpire(t.ExpiresAt, key)
-	c.rows.remove(incarnationKey(kindSummary, c.scope, t.Id, t.Incarnation))
+	c.rows.Remove(kv.IncarnationKey(kv.KindSummary, c.scope, t.Id, t.Incarnation))
 	c.touch(key)
 	c.removed(agent.ChangedThread, t.Id)
 	c.grow(-1, -int64(bytes))

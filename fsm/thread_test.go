@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 func appendTo(thread string, payloads ...string) *agent.AppendThread {
@@ -244,11 +244,11 @@ func TestACompactedIDIsNobodysAndMayComeAgain(t *testing.T) {
 	if e := read[*agent.Entry](r, &agent.GetEntry{Thread: "t", Entry: "a"}); e.Seq != 2 {
 		t.Fatalf("it is at %d", e.Seq)
 	}
-	if rows := r.rows(fsm.KindEntryID); rows != 2 {
+	if rows := r.rows(kv.KindEntryID); rows != 2 {
 		t.Fatalf("%d rows in the index, want one an id", rows)
 	}
 	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "t"})
-	if rows := r.rows(fsm.KindEntryID); rows != 0 {
+	if rows := r.rows(kv.KindEntryID); rows != 0 {
 		t.Fatalf("%d rows outlive the thread", rows)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -17,7 +18,7 @@ import (
 // timer is one timer while an op changes it; the row is nil where there is none.
 type timer struct {
 	*commit
-	name timerName
+	name kv.TimerName
 	row  *logpb.TimerRow
 }
 
@@ -44,8 +45,8 @@ func (c *commit) openTimer(manager, key, id string) (*timer, error) {
 			return nil, err
 		}
 	}
-	t := &timer{commit: c, name: timerName{manager, key, id}}
-	raw, err := c.rows.get(t.keyOf(kindTimer))
+	t := &timer{commit: c, name: kv.TimerName{Manager: manager, Key: key, ID: id}}
+	raw, err := c.rows.Get(t.keyOf(kv.KindTimer))
 	if err != nil || raw == nil {
 		return t, err
 	}
@@ -54,7 +55,7 @@ func (c *commit) openTimer(manager, key, id string) (*timer, error) {
 }
 
 // keyOf is the key of the timer's row of a kind.
-func (t *timer) keyOf(kind string) string { return t.name.row(kind, t.scope) }
+func (t *timer) keyOf(kind string) string { return t.name.Row(kind, t.scope) }
 
 // putTimer sets a timer. One whose signal its manager's handler cannot take would
 // fail each time, and is refused; those of stored jobs are left as they are.
@@ -97,7 +98,7 @@ func (c *commit) setTimer(op *agent.Timer, mint func() uint64) (agent.OpResult, 
 		c.grow(1, int64(row.Size))
 	}
 	t.row = row
-	c.rows.set(t.keyOf(kindTimerData), op.Data)
+	c.rows.Set(t.keyOf(kv.KindTimerData), op.Data)
 	return t.store()
 }
 
@@ -108,12 +109,12 @@ func timerBytes(op *agent.Timer) uint64 {
 
 // room holds a new timer to what its instance may have.
 func (t *timer) room() error {
-	prefix := timersOf(kindTimer, t.scope, t.name.manager, t.name.key)
-	keys, _, err := t.rows.keys(prefix, after(prefix), agent.TimersMax)
+	prefix := kv.TimersOf(kv.KindTimer, t.scope, t.name.Manager, t.name.Key)
+	keys, _, err := t.rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
 	if err != nil || len(keys) < agent.TimersMax {
 		return err
 	}
-	e := agent.Errorf(agent.CodeOverloaded, "instance %q of %q has %d timers: delete some", t.name.key, t.name.manager, len(keys))
+	e := agent.Errorf(agent.CodeOverloaded, "instance %q of %q has %d timers: delete some", t.name.Key, t.name.Manager, len(keys))
 	e.Limit = fmt.Sprintf("timers_max=%d", agent.TimersMax)
 	e.RetryAfterMS = quotaRetryMS
 	return e
@@ -134,15 +135,15 @@ func (c *commit) deleteTimer(op *agent.DeleteTimer) (agent.OpResult, error) {
 // drop removes the timer.
 func (t *timer) drop() {
 	t.unplace()
-	t.rows.remove(t.keyOf(kindTimer))
-	t.rows.remove(t.keyOf(kindTimerData))
+	t.rows.Remove(t.keyOf(kv.KindTimer))
+	t.rows.Remove(t.keyOf(kv.KindTimerData))
 	t.grow(-1, -int64(t.row.Size))
 	t.tell(&logpb.Change{Deleted: true})
 }
 
 // tell says what has become of the timer.
 func (t *timer) tell(change *logpb.Change) {
-	change.Kind, change.Manager, change.Instance, change.Key = string(agent.ChangedTimer), t.name.manager, t.name.key, t.name.id
+	change.Kind, change.Manager, change.Instance, change.Key = string(agent.ChangedTimer), t.name.Manager, t.name.Key, t.name.ID
 	t.tellLate(change)
 }
 
@@ -219,11 +220,11 @@ func (t *timer) place() {
 	if at := max(t.row.Next, t.row.NotBefore); !t.row.Parked {
 		if at <= t.progress.wall {
 			t.row.Due = true
-			t.rows.set(t.keyOf(kindTimerDue), indexed)
-			t.touch(timersDueKey)
+			t.rows.Set(t.keyOf(kv.KindTimerDue), kv.Indexed)
+			t.touch(kv.TimersDueKey)
 		} else {
 			t.row.Queued = at
-			t.expireAt(at, t.keyOf(kindTimer))
+			t.expireAt(at, t.keyOf(kv.KindTimer))
 		}
 	}
 }
@@ -231,25 +232,25 @@ func (t *timer) place() {
 func (t *timer) write() error {
 	raw, err := marshal(t.row)
 	if err != nil {
-		return fmt.Errorf("encode timer %q: %w", t.name.id, err)
+		return fmt.Errorf("encode timer %q: %w", t.name.ID, err)
 	}
-	t.rows.set(t.keyOf(kindTimer), raw)
+	t.rows.Set(t.keyOf(kv.KindTimer), raw)
 	return nil
 }
 
 // unplace takes the timer from where it waits.
 func (t *timer) unplace() {
 	if t.row.Due {
-		t.rows.remove(t.keyOf(kindTimerDue))
+		t.rows.Remove(t.keyOf(kv.KindTimerDue))
 	}
-	t.unexpire(t.row.Queued, t.keyOf(kindTimer))
+	t.unexpire(t.row.Queued, t.keyOf(kv.KindTimer))
 	t.row.Due, t.row.Queued = false, 0
 }
 
 // dueTimer handles a timer whose place in the wall queue has come.
 func (c *commit) dueTimer(row string, when int64) error {
-	_, n, _ := splitTimer(row)
-	t, err := c.openTimer(n.manager, n.key, n.id)
+	_, n, _ := kv.SplitTimer(row)
+	t, err := c.openTimer(n.Manager, n.Key, n.ID)
 	if err != nil || t.row == nil || t.row.Queued != when {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -73,9 +74,9 @@ func decodeTimerRow(id string, raw []byte) (*logpb.TimerRow, error) {
 }
 
 // timerOf is a timer as callers see it.
-func timerOf(n timerName, row *logpb.TimerRow, data []byte) agent.Timer {
+func timerOf(n kv.TimerName, row *logpb.TimerRow, data []byte) agent.Timer {
 	t := decodePlan(row.GetPlan())
-	t.Manager, t.Key, t.ID, t.Data = n.manager, n.key, n.id, data
+	t.Manager, t.Key, t.ID, t.Data = n.Manager, n.Key, n.ID, data
 	t.Generation, t.Next, t.NotBefore, t.Attempts = row.GetGeneration(), row.GetNext(), row.GetNotBefore(), row.GetAttempts()
 	t.Parked, t.LastError, t.CreatedAt, t.UpdatedAt = row.GetParked(), row.GetLastError(), row.GetCreatedAt(), row.GetUpdatedAt()
 	return t
@@ -90,5 +91,5 @@ func encodeTimerResult(r *agent.TimerResult) *logpb.TimerResult {
 }
 
 func decodeTimerResult(p *logpb.TimerResult) *agent.TimerResult {
-	return &agent.TimerResult{Timer: timerOf(timerName{p.GetManager(), p.GetKey(), p.GetId()}, p.GetRow(), p.GetRow().GetPlan().GetData())}
+	return &agent.TimerResult{Timer: timerOf(kv.TimerName{Manager: p.GetManager(), Key: p.GetKey(), ID: p.GetId()}, p.GetRow(), p.GetRow().GetPlan().GetData())}
 }

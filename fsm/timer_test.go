@@ -7,6 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 func once(id string, at int64) *agent.PutTimer {
@@ -115,7 +116,7 @@ func TestAnInstanceHasSoManyTimersAndNoMore(t *testing.T) {
 	do[*agent.DeleteResult](r, &agent.DeleteTimer{Manager: "m", Key: "k", ID: "t0"})
 	do[*agent.TimerResult](r, once("one more", startWall+1000))
 
-	// All fall due at once, at most SweepMax in an entry.
+	// All fall due at once, at most fsm.SweepMax in an entry.
 	r.after(time.Second)
 	for due := 1 + fsm.SweepMax; due < agent.TimersMax; due += fsm.SweepMax { // the cron is due from the start, t1 is later
 		r.feed(nil)
@@ -130,7 +131,7 @@ func TestTimersGoWithTheirScope(t *testing.T) {
 	do[*agent.TimerResult](r, once("later", startWall+1000))
 	do[*agent.TimerResult](r, once("due", startWall))
 	do[*agent.DeleteResult](r, &agent.DeleteScope{})
-	for _, kind := range []string{fsm.KindTimer, fsm.KindTimerData, fsm.KindTimerDue} {
+	for _, kind := range []string{kv.KindTimer, kv.KindTimerData, kv.KindTimerDue} {
 		if n := r.rows(kind); n != 0 {
 			t.Errorf("%d rows of kind %q are left", n, kind)
 		}

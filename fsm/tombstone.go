@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -16,7 +17,7 @@ import (
 // bury makes the tombstone of an id in place of the one that may be there.
 // A seal is never shortened.
 func (c *commit) bury(kind, id string, incarnation uint64, seal time.Duration) error {
-	return c.buryRow(idKey(kind, c.scope, id), incarnation, seal)
+	return c.buryRow(kv.IDKey(kind, c.scope, id), incarnation, seal)
 }
 
 // buryRow is bury of the tombstone whose row is named.
@@ -37,7 +38,7 @@ func (c *commit) buryRow(row string, incarnation uint64, seal time.Duration) err
 	if err != nil {
 		return fmt.Errorf("encode tombstone: %w", err)
 	}
-	c.rows.set(row, raw)
+	c.rows.Set(row, raw)
 	c.expireAt(stone.ForgetAt, row)
 	return nil
 }
@@ -46,7 +47,7 @@ func (c *commit) buryRow(row string, incarnation uint64, seal time.Duration) err
 // not there: then the write must not be stopped by a seal, nor name an
 // incarnation that is gone, and the tombstone makes way for the next one.
 func (c *commit) enter(kind, id string, want, current uint64) error {
-	return c.enterRow(idKey(kind, c.scope, id), id, want, current)
+	return c.enterRow(kv.IDKey(kind, c.scope, id), id, want, current)
 }
 
 // enterRow is enter where the tombstone's row is named.
@@ -67,7 +68,7 @@ func (c *commit) enterRow(row, id string, want, current uint64) error {
 		return deletedRefusal(id, want, stone.GetIncarnation())
 	}
 	if stone != nil {
-		c.rows.remove(row)
+		c.rows.Remove(row)
 		c.unexpire(stone.ForgetAt, row)
 	}
 	return nil
@@ -89,7 +90,7 @@ func deletedRefusal(id string, want, current uint64) *agent.Error {
 }
 
 func (c *commit) tombstone(row string) (*logpb.Tombstone, error) {
-	raw, err := c.rows.get(row)
+	raw, err := c.rows.Get(row)
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -105,6 +106,6 @@ func (c *commit) expireTombstone(row string, when int64) error {
 	if err != nil || stone == nil || stone.ForgetAt != when {
 		return err
 	}
-	c.rows.remove(row)
+	c.rows.Remove(row)
 	return nil
 }

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 )
 
 // setTTL says when a thread, a session or a conversation goes by itself.
@@ -19,7 +20,7 @@ func (c *commit) setTTL(op *agent.SetTTL) (agent.OpResult, error) {
 	if err := sameIncarnation(op.Session, op.IfIncarnation, s.row.Incarnation); err != nil {
 		return nil, err
 	}
-	key := idKey(kindSession, c.scope, s.id)
+	key := kv.IDKey(kv.KindSession, c.scope, s.id)
 	c.unexpire(s.row.ExpiresAt, key)
 	s.row.ExpiresAt = c.deadline(op.TTL.Milliseconds())
 	c.expireAt(s.row.ExpiresAt, key)
@@ -32,7 +33,7 @@ func (c *commit) setThreadTTL(op *agent.SetTTL) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := idKey(kindThread, c.scope, t.Id)
+	key := kv.IDKey(kv.KindThread, c.scope, t.Id)
 	c.unexpire(t.ExpiresAt, key)
 	t.ExpiresAt = c.deadline(op.TTL.Milliseconds())
 	c.expireAt(t.ExpiresAt, key)
@@ -52,7 +53,7 @@ func (c *commit) setConversationTTL(op *agent.SetTTL) (agent.OpResult, error) {
 	if !w.exists() {
 		return nil, notFound("conversation", op.Conversation)
 	}
-	key := w.key(kindConversation)
+	key := w.key(kv.KindConversation)
 	c.unexpire(w.row.ExpiresAt, key)
 	w.row.ExpiresAt, w.row.UpdatedAt = c.deadline(op.TTL.Milliseconds()), c.progress.wall
 	c.expireAt(w.row.ExpiresAt, key)
@@ -69,7 +70,7 @@ func (c *commit) expireConversation(id string, when int64) error {
 }
 
 func (c *commit) expireThread(id string, when int64) error {
-	raw, err := c.rows.get(idKey(kindThread, c.scope, id))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindThread, c.scope, id))
 	if err != nil || raw == nil {
 		return err
 	}

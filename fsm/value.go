@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
 // value is the row of a value that is there and has not expired, or nil.
 func (c *commit) value(key string) (*logpb.ValueRow, error) {
-	raw, err := c.rows.get(idKey(kindValue, c.scope, key))
+	raw, err := c.rows.Get(kv.IDKey(kv.KindValue, c.scope, key))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kindValueTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+	if err := c.enter(kv.KindValueTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if err := c.valueMatches(op.Key, old, op.IfRevision, op.IfBytes); err != nil {
@@ -63,7 +64,7 @@ func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
 	if row.Metadata == nil {
 		row.Metadata = old.GetMetadata()
 	}
-	metaKey := idKey(kindValue, c.scope, op.Key)
+	metaKey := kv.IDKey(kv.KindValue, c.scope, op.Key)
 	if old == nil {
 		row.Incarnation = c.mint()
 		c.grow(1, int64(valueBytes(row)))
@@ -72,7 +73,7 @@ func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
 		c.unexpire(old.ExpiresAt, metaKey)
 		c.grow(0, int64(valueBytes(row))-int64(valueBytes(old)))
 	}
-	c.rows.set(idKey(kindValueBytes, c.scope, op.Key), op.Bytes)
+	c.rows.Set(kv.IDKey(kv.KindValueBytes, c.scope, op.Key), op.Bytes)
 	c.expireAt(row.ExpiresAt, metaKey)
 	return c.storeValue(op.Key, row)
 }
@@ -89,11 +90,11 @@ func (c *commit) deleteValue(op *agent.DeleteValue) (agent.OpResult, error) {
 		return nil, err
 	}
 	if old == nil {
-		return c.deleteMissing(kindValueTombstone, op.Key, op.Seal)
+		return c.deleteMissing(kv.KindValueTombstone, op.Key, op.Seal)
 	}
 	c.dropValue(op.Key, old)
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
-		c.bury(kindValueTombstone, op.Key, old.Incarnation, op.Seal)
+		c.bury(kv.KindValueTombstone, op.Key, old.Incarnation, op.Seal)
 }
 
 // valueMatches holds a write to what its caller expects; old is nil where
@@ -111,7 +112,7 @@ func (c *commit) valueMatches(key string, old *logpb.ValueRow, revision *uint64,
 	if old == nil {
 		return nil
 	}
-	stored, err := c.rows.get(idKey(kindValueBytes, c.scope, key))
+	stored, err := c.rows.Get(kv.IDKey(kv.KindValueBytes, c.scope, key))
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func revisionRefusal(key, why string, stored uint64) *agent.Error {
 // deleteMissing deletes what is not there, which is fine; a seal holds all the
 // same.
 func (c *commit) deleteMissing(kind, id string, seal time.Duration) (agent.OpResult, error) {
-	return c.deleteMissingRow(idKey(kind, c.scope, id), seal)
+	return c.deleteMissingRow(kv.IDKey(kind, c.scope, id), seal)
 }
 
 // deleteMissingRow is deleteMissing where the tombstone's row is named.
@@ -155,9 +156,9 @@ func (c *commit) deleteMissingRow(row string, seal time.Duration) (agent.OpResul
 }
 
 func (c *commit) dropValue(key string, row *logpb.ValueRow) {
-	metaKey := idKey(kindValue, c.scope, key)
-	c.rows.remove(metaKey)
-	c.rows.remove(idKey(kindValueBytes, c.scope, key))
+	metaKey := kv.IDKey(kv.KindValue, c.scope, key)
+	c.rows.Remove(metaKey)
+	c.rows.Remove(kv.IDKey(kv.KindValueBytes, c.scope, key))
 	c.unexpire(row.ExpiresAt, metaKey)
 	c.removed(agent.ChangedValue, key)
 	c.grow(-1, -int64(valueBytes(row)))

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -73,10 +74,10 @@ func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (age
 		e.Revision = there.Revision
 		return nil, e
 	}
-	if err := c.enter(kindValueTombstone, op.To, 0, 0); err != nil {
+	if err := c.enter(kv.KindValueTombstone, op.To, 0, 0); err != nil {
 		return nil, err
 	}
-	bytes, err := c.rows.get(idKey(kindValueBytes, c.scope, op.Key))
+	bytes, err := c.rows.Get(kv.IDKey(kv.KindValueBytes, c.scope, op.Key))
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +85,12 @@ func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (age
 		return nil, fmt.Errorf("value %q has no bytes", op.Key)
 	}
 	c.dropValue(op.Key, old)
-	if err := c.bury(kindValueTombstone, op.Key, old.Incarnation, 0); err != nil {
+	if err := c.bury(kv.KindValueTombstone, op.Key, old.Incarnation, 0); err != nil {
 		return nil, err
 	}
 	row.Incarnation, row.Revision = c.mint(), 1
-	c.rows.set(idKey(kindValueBytes, c.scope, op.To), bytes)
-	c.expireAt(row.ExpiresAt, idKey(kindValue, c.scope, op.To))
+	c.rows.Set(kv.IDKey(kv.KindValueBytes, c.scope, op.To), bytes)
+	c.expireAt(row.ExpiresAt, kv.IDKey(kv.KindValue, c.scope, op.To))
 	c.grow(1, int64(valueBytes(row)))
 	return c.storeValue(op.To, row)
 }
@@ -100,7 +101,7 @@ func (c *commit) storeValue(key string, row *logpb.ValueRow) (agent.OpResult, er
 	if err != nil {
 		return nil, fmt.Errorf("encode value %q: %w", key, err)
 	}
-	c.rows.set(idKey(kindValue, c.scope, key), raw)
+	c.rows.Set(kv.IDKey(kv.KindValue, c.scope, key), raw)
 	c.changed(agent.ChangedValue, key, row.Revision)
 	return &agent.ValueResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,

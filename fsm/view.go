@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	"dormouse/recall"
 	"dormouse/storage"
@@ -32,7 +33,7 @@ type View struct {
 func (m *Machine) View() *View {
 	m.mu.RLock()
 	g, recalls, done := m.gen, m.recalls, m.progress
-	epoch := g.warm.now()
+	epoch := g.warm.Epoch()
 	before := m.imports.Load()
 	ok := g.acquire()
 	m.mu.RUnlock()
@@ -41,7 +42,7 @@ func (m *Machine) View() *View {
 	}
 	v := &View{gen: g, view: g.engine.View(), progress: done, epoch: epoch, recalls: recalls}
 	v.imports = underWay(*before, *m.imports.Load())
-	if epoch%2 == 1 || g.warm.now() != epoch { // an entry is under way: the view may have it, or not
+	if epoch%2 == 1 || g.warm.Epoch() != epoch { // an entry is under way: the view may have it, or not
 		v.progress, v.err = readProgress(v.view)
 	}
 	return v
@@ -59,11 +60,11 @@ func (v *View) Close() {
 // Index is the entry that the view is of.
 func (v *View) Index() uint64 { return v.progress.index }
 
-// get implements rowReader.
-func (v *View) get(key string) ([]byte, error) {
-	keep := warm(key)
+// Get implements kv.Reader.
+func (v *View) Get(key string) ([]byte, error) {
+	keep := kv.InReadCache(key)
 	if keep {
-		if value, ok := v.gen.warm.get(key, v.progress.index); ok {
+		if value, ok := v.gen.warm.Get(key, v.progress.index); ok {
 			if invariant.Enabled {
 				stored, found, err := v.view.Get([]byte(key))
 				invariant.Check(err != nil || found && bytes.Equal(stored, value), "row %q as of entry %d is another in memory", key, v.progress.index)
@@ -76,7 +77,7 @@ func (v *View) get(key string) ([]byte, error) {
 		return nil, err
 	}
 	if keep {
-		v.gen.warm.keep(key, value, v.progress.index, v.epoch)
+		v.gen.warm.Keep(key, value, v.progress.index, v.epoch)
 	}
 	return value, nil
 }

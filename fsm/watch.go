@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"dormouse/fsm/kv"
 )
 
 // watches are those who want to know when a thread or a claim changes.
@@ -17,18 +19,18 @@ type watches struct {
 // several that come together: read a view then, and once after WatchThread
 // itself has returned. cancel ends it; the channel is never closed.
 func (m *Machine) WatchThread(scope, thread string) (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(idKey(kindThread, scope, thread))
+	return m.watches.add(kv.IDKey(kv.KindThread, scope, thread))
 }
 
 // WatchClaim is WatchThread for a claim. One that lapses is told of by the
 // entry that clears it away.
 func (m *Machine) WatchClaim(scope, claim string) (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(idKey(kindClaim, scope, claim))
+	return m.watches.add(kv.IDKey(kv.KindClaim, scope, claim))
 }
 
 // WatchChanges is WatchThread for all that changes in a scope.
 func (m *Machine) WatchChanges(scope string) (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(feedKey(scope))
+	return m.watches.add(kv.FeedKey(scope))
 }
 
 func (w *watches) add(key string) (changed <-chan struct{}, cancel func()) {
@@ -62,7 +64,7 @@ func (w *watches) wake(touched []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, key := range touched {
-		if _, _, _, one := splitID(key); one {
+		if _, _, _, one := kv.SplitID(key); one {
 			signalAll(w.rows[key])
 			continue
 		}

@@ -46,7 +46,8 @@ var mayImport = map[string][]string{
 	"cluster/clustertest":       {"cluster"},
 	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
-	"fsm":                       {"agent", "placement", "proto/log", "recall", "storage"},
+	"fsm":                       {"agent", "fsm/kv", "placement", "proto/log", "recall", "storage"},
+	"fsm/kv":                    {"proto/log", "storage"},
 	"store":                     {"agent", "fsm"},
 
 	// What the leader does about timers, over any Service and instances.

@@ -1,4 +1,4 @@
-package fsm
+package kv
 
 import (
 	"fmt"
@@ -8,22 +8,22 @@ import (
 	"dormouse/storage"
 )
 
-// pointDeletesMax is how many rows are deleted one by one. More go by a range
+// PointDeletesMax is how many rows are deleted one by one. More go by a range
 // delete, which costs the engine little for many rows and much for few.
-const pointDeletesMax = 128
+const PointDeletesMax = 128
 
-// rowReader reads rows by key: nil where there is none. What it returns must
+// Reader reads rows by key: nil where there is none. What it returns must
 // not be changed.
-type rowReader interface {
-	get(key string) ([]byte, error)
+type Reader interface {
+	Get(key string) ([]byte, error)
 }
 
-// overlay is what one log entry has changed so far, over the engine. A commit
+// Overlay is what one log entry has changed so far, over the engine. A commit
 // writes into it, and rolls back to its mark where it is refused, so each sees
 // those before it and leaves all of its changes or none.
-type overlay struct {
+type Overlay struct {
 	engine storage.Reader
-	hot    *hotRows
+	hot    *ApplyCache
 
 	rows   map[string]change
 	ranges []deletedRange // in order
@@ -56,7 +56,7 @@ func (r deletedRange) mayHold(is func(key string) bool) bool {
 }
 
 // removed tells whether a range was deleted that may hold such rows.
-func (o *overlay) removed(is func(key string) bool) bool {
+func (o *Overlay) removed(is func(key string) bool) bool {
 	return slices.ContainsFunc(o.ranges, func(r deletedRange) bool { return r.mayHold(is) })
 }
 
@@ -69,33 +69,34 @@ type undo struct {
 // rowsPerCommit is about how many rows a commit changes.
 const rowsPerCommit = 5
 
-func newOverlay(engine storage.Reader, hot *hotRows, commits int) *overlay {
-	return &overlay{engine: engine, hot: hot, rows: make(map[string]change, rowsPerCommit*commits)}
+// NewOverlay returns an overlay without changes, for an entry of so many commits.
+func NewOverlay(engine storage.Reader, hot *ApplyCache, commits int) *Overlay {
+	return &Overlay{engine: engine, hot: hot, rows: make(map[string]change, rowsPerCommit*commits)}
 }
 
-// engineError is a failure of the engine, after which a replica must stop.
-type engineError struct{ error }
+// EngineError is a failure of the engine, after which a replica must stop.
+type EngineError struct{ error }
 
-func (e *engineError) Unwrap() error { return e.error }
+func (e *EngineError) Unwrap() error { return e.error }
 
-// size returns the bytes of the keys and values that were written, those of
+// Size returns the bytes of the keys and values that were written, those of
 // refused commits and those that count adds too.
-func (o *overlay) size() int { return o.bytes }
+func (o *Overlay) Size() int { return o.bytes }
 
-// count adds n bytes to size.
-func (o *overlay) count(n int) { o.bytes += n }
+// Count adds n bytes to size.
+func (o *Overlay) Count(n int) { o.bytes += n }
 
 // mark is a moment to go back to.
 type mark struct{ ranges int }
 
-// begin starts a commit.
-func (o *overlay) begin() mark {
+// Begin starts a commit.
+func (o *Overlay) Begin() mark {
 	o.undo = o.undo[:0]
 	return mark{ranges: len(o.ranges)}
 }
 
-// rollback undoes what was written since begin.
-func (o *overlay) rollback(m mark) {
+// Rollback undoes what was written since begin.
+func (o *Overlay) Rollback(m mark) {
 	for i := len(o.undo) - 1; i >= 0; i-- {
 		u := o.undo[i]
 		if u.had {
@@ -108,18 +109,18 @@ func (o *overlay) rollback(m mark) {
 	o.ranges = o.ranges[:m.ranges]
 }
 
-// set writes a row. The overlay keeps value, which must not change any more.
-func (o *overlay) set(key string, value []byte) {
+// Set writes a row. The overlay keeps value, which must not change any more.
+func (o *Overlay) Set(key string, value []byte) {
 	if value == nil {
 		value = []byte{}
 	}
 	o.put(key, value)
 }
 
-// remove deletes a row, which need not be there.
-func (o *overlay) remove(key string) { o.put(key, nil) }
+// Remove deletes a row, which need not be there.
+func (o *Overlay) Remove(key string) { o.put(key, nil) }
 
-func (o *overlay) put(key string, value []byte) {
+func (o *Overlay) put(key string, value []byte) {
 	before, had := o.rows[key]
 	o.undo = append(o.undo, undo{key: key, before: before, had: had})
 	o.clock++
@@ -127,8 +128,8 @@ func (o *overlay) put(key string, value []byte) {
 	o.rows[key] = change{value: value, at: o.clock}
 }
 
-// get is a row's value, which must not be changed; nil where there is none.
-func (o *overlay) get(key string) ([]byte, error) {
+// Get is a row's value, which must not be changed; nil where there is none.
+func (o *Overlay) Get(key string) ([]byte, error) {
 	c, ok := o.rows[key]
 	if ok && !o.deletedSince(key, c.at) {
 		return c.value, nil
@@ -136,7 +137,7 @@ func (o *overlay) get(key string) ([]byte, error) {
 	if ok || o.deletedSince(key, 0) {
 		return nil, nil
 	}
-	keep := hot(key)
+	keep := inApplyCache(key)
 	if keep {
 		if value, ok := o.hot.get(key); ok {
 			return value, nil
@@ -144,7 +145,7 @@ func (o *overlay) get(key string) ([]byte, error) {
 	}
 	value, ok, err := o.engine.Get([]byte(key))
 	if err != nil {
-		return nil, &engineError{fmt.Errorf("read row %q: %w", key, err)}
+		return nil, &EngineError{fmt.Errorf("read row %q: %w", key, err)}
 	}
 	if !ok {
 		return nil, nil
@@ -156,7 +157,7 @@ func (o *overlay) get(key string) ([]byte, error) {
 }
 
 // deletedSince tells whether a range delete after a moment covers the key.
-func (o *overlay) deletedSince(key string, at int) bool {
+func (o *Overlay) deletedSince(key string, at int) bool {
 	for i := len(o.ranges) - 1; i >= 0 && o.ranges[i].at > at; i-- {
 		if r := o.ranges[i]; r.lower <= key && key < r.upper {
 			return true
@@ -165,9 +166,9 @@ func (o *overlay) deletedSince(key string, at int) bool {
 	return false
 }
 
-// removeRange deletes lower <= key < upper, however many rows that is.
-func (o *overlay) removeRange(lower, upper string) error {
-	keys, more, err := o.keys(lower, upper, pointDeletesMax)
+// RemoveRange deletes lower <= key < upper, however many rows that is.
+func (o *Overlay) RemoveRange(lower, upper string) error {
+	keys, more, err := o.Keys(lower, upper, PointDeletesMax)
 	if err != nil {
 		return err
 	}
@@ -177,17 +178,17 @@ func (o *overlay) removeRange(lower, upper string) error {
 		return nil
 	}
 	for _, key := range keys {
-		o.remove(key)
+		o.Remove(key)
 	}
 	return nil
 }
 
-// keys lists the first keys of a range, at most limit; more tells of others.
-func (o *overlay) keys(lower, upper string, limit int) (keys []string, more bool, err error) {
+// Keys lists the first keys of a range, at most limit; more tells of others.
+func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool, err error) {
 	ours := o.within(lower, upper)
 	cursor, err := o.engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
-		return nil, false, &engineError{err}
+		return nil, false, &EngineError{err}
 	}
 	theirs := cursor.Next()
 	for theirs || len(ours) > 0 {
@@ -216,13 +217,13 @@ func (o *overlay) keys(lower, upper string, limit int) (keys []string, more bool
 		keys = append(keys, key)
 	}
 	if err := cursor.Close(); err != nil {
-		return nil, false, &engineError{err}
+		return nil, false, &EngineError{err}
 	}
 	return keys, more, nil
 }
 
 // within lists the keys of a range that this entry has changed, in order.
-func (o *overlay) within(lower, upper string) []string {
+func (o *Overlay) within(lower, upper string) []string {
 	var keys []string
 	for key := range o.rows {
 		if lower <= key && key < upper {
@@ -233,8 +234,8 @@ func (o *overlay) within(lower, upper string) []string {
 	return keys
 }
 
-// writeTo puts all that has changed into a batch.
-func (o *overlay) writeTo(b *storage.Batch) {
+// WriteTo puts all that has changed into a batch.
+func (o *Overlay) WriteTo(b *storage.Batch) {
 	for _, r := range o.ranges {
 		b.DeleteRange([]byte(r.lower), []byte(r.upper))
 	}
@@ -256,14 +257,14 @@ func (o *overlay) writeTo(b *storage.Batch) {
 	}
 }
 
-// settle brings the hot rows up to date, after the engine is.
-func (o *overlay) settle() {
-	if o.removed(hot) {
+// Settle brings the hot rows up to date, after the engine is.
+func (o *Overlay) Settle() {
+	if o.removed(inApplyCache) {
 		o.hot.clear()
 	}
 	for k, c := range o.rows {
 		switch {
-		case !hot(k):
+		case !inApplyCache(k):
 		case c.value == nil || o.deletedSince(k, c.at):
 			o.hot.remove(k)
 		default:

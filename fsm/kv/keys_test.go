@@ -1,4 +1,4 @@
-package fsm
+package kv
 
 import (
 	"strings"
@@ -12,31 +12,31 @@ func FuzzKeysKeepTheOrderOfIDsAndComeApart(f *testing.F) {
 	f.Add("a", "b", "a!", "b", uint64(1<<63), uint64(255))
 	f.Add("", "", "\x01", "\xff", uint64(0), uint64(1<<64-1))
 	f.Fuzz(func(t *testing.T, scope1, id1, scope2, id2 string, n1, n2 uint64) {
-		if strings.Contains(scope1+id1+scope2+id2, separator) {
+		if strings.Contains(scope1+id1+scope2+id2, Separator) {
 			t.Skip("ids hold no NUL")
 		}
-		a, b := idKey(kindThread, scope1, id1), idKey(kindThread, scope2, id2)
+		a, b := IDKey(KindThread, scope1, id1), IDKey(KindThread, scope2, id2)
 		if want := order(strings.Compare(scope1, scope2), strings.Compare(id1, id2)); strings.Compare(a, b) != want {
 			t.Fatalf("%q and %q are in another order than their ids", a, b)
 		}
-		if kind, scope, id, ok := splitID(a); !ok || kind != kindThread || scope != scope1 || id != id1 {
+		if kind, scope, id, ok := SplitID(a); !ok || kind != KindThread || scope != scope1 || id != id1 {
 			t.Fatalf("%q comes apart as %q, %q, %q", a, kind, scope, id)
 		}
-		e1, e2 := entryKey(scope1, id1, n1, n2), entryKey(scope1, id1, n2, n1)
+		e1, e2 := EntryKey(scope1, id1, n1, n2), EntryKey(scope1, id1, n2, n1)
 		if (e1 < e2) != (n1 < n2) {
 			t.Fatalf("entries of incarnations %d and %d are out of order", n1, n2)
 		}
-		prefix := incarnationKey(kindEntry, scope1, id1, n1)
-		if !strings.HasPrefix(e1, prefix) || e1 >= after(prefix) {
+		prefix := IncarnationKey(KindEntry, scope1, id1, n1)
+		if !strings.HasPrefix(e1, prefix) || e1 >= After(prefix) {
 			t.Fatalf("%q is outside of %q", e1, prefix)
 		}
-		if a != b && strings.HasPrefix(entryKey(scope2, id2, n1, n2), idKey(kindEntry, scope1, id1)) {
+		if a != b && strings.HasPrefix(EntryKey(scope2, id2, n1, n2), IDKey(KindEntry, scope1, id1)) {
 			t.Fatalf("an entry of %q is among those of %q", id2, id1)
 		}
-		if when, rest, ok := splitDue(dueWallKey(int64(n1>>1), a)); !ok || when != n1>>1 || rest != a {
+		if when, rest, ok := SplitDue(DueWallKey(int64(n1>>1), a)); !ok || when != n1>>1 || rest != a {
 			t.Fatalf("a row of the queue comes apart as %d, %q", when, rest)
 		}
-		if decodeNumber(encodeNumber(n1)) != n1 || decodeNumber([]byte(encodeNumber(n1))) != n1 {
+		if DecodeNumber(EncodeNumber(n1)) != n1 || DecodeNumber([]byte(EncodeNumber(n1))) != n1 {
 			t.Fatalf("%d is not read back", n1)
 		}
 	})
@@ -50,7 +50,7 @@ func order(first, second int) int {
 }
 
 func TestEveryKindIsOneByteOfItsOwn(t *testing.T) {
-	kinds := append([]string{kindSystem, kindMember, kindRemoved, kindPartition, kindNodeLease, kindPlacementEvent, kindClient, kindAnswers, kindDueTick, kindDueWall, kindDueClaim, kindScope, kindFeed}, scopedKinds...)
+	kinds := append([]string{KindSystem, KindMember, KindRemoved, KindPartition, KindNodeLease, KindPlacementEvent, KindClient, KindAnswers, KindDueTick, KindDueWall, KindDueClaim, KindScope, KindFeed}, ScopedKinds...)
 	seen := map[string]bool{"\x00": true}
 	for _, kind := range kinds {
 		if len(kind) != 1 || seen[kind] {

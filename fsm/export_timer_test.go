@@ -1,7 +1,0 @@
-package fsm
-
-const (
-	KindTimer     = kindTimer
-	KindTimerData = kindTimerData
-	KindTimerDue  = kindTimerDue
-)

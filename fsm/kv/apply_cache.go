@@ -1,0 +1,70 @@
+package kv
+
+import (
+	"math"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// ApplyCacheBytesMax bounds the rows that apply keeps in memory. At about 300 bytes a
+// row it holds the metas of 100,000 busy threads, checkpoints and clients.
+const ApplyCacheBytesMax = 32 << 20
+
+// rowOverhead is what a row costs besides its key and value.
+const rowOverhead = 160
+
+// ApplyCache are the small rows that apply reads over and over: those written or
+// read last. What it holds equals what is in the engine. It belongs to the
+// goroutine that applies.
+type ApplyCache struct {
+	rows     *simplelru.LRU[string, []byte]
+	bytes    int
+	bytesMax int
+}
+
+// NewApplyCache returns an empty cache that holds at most bytesMax bytes.
+func NewApplyCache(bytesMax int) *ApplyCache {
+	h := &ApplyCache{bytesMax: bytesMax}
+	rows, err := simplelru.NewLRU(math.MaxInt, func(key string, value []byte) { h.bytes -= rowBytes(key, value) })
+	if err != nil {
+		panic(err) // it refuses sizes below one only
+	}
+	h.rows = rows
+	return h
+}
+
+func rowBytes(key string, value []byte) int { return len(key) + len(value) + rowOverhead }
+
+// inApplyCache tells whether rows of the key's kind are worth keeping: metas, not bodies.
+func inApplyCache(key string) bool {
+	switch key[:1] {
+	case KindClient, KindScope, KindValue, KindCheckpoint, KindThread, KindClaim, KindFeed, KindMemory, KindMemoryAgent, KindSession, KindConversation, KindManager:
+		return true
+	default:
+		return false
+	}
+}
+
+func (h *ApplyCache) get(key string) ([]byte, bool) { return h.rows.Get(key) }
+
+func (h *ApplyCache) set(key string, value []byte) {
+	if old, ok := h.rows.Peek(key); ok {
+		h.bytes -= rowBytes(key, old)
+	}
+	h.rows.Add(key, value)
+	h.bytes += rowBytes(key, value)
+	for h.bytes > h.bytesMax {
+		h.rows.RemoveOldest()
+	}
+}
+
+func (h *ApplyCache) remove(key string) { h.rows.Remove(key) }
+
+// Len returns the number of rows in the cache.
+func (h *ApplyCache) Len() int { return h.rows.Len() }
+
+// clear forgets everything: a range of rows has gone.
+func (h *ApplyCache) clear() {
+	h.rows.Purge()
+	h.bytes = 0
+}

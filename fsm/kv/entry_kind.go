@@ -1,0 +1,26 @@
+package kv
+
+import "encoding/binary"
+
+// KindBlock is the number of entries of a thread that share a block of the
+// index by kind. The index is ordered by block, then kind, then seq: one range
+// delete removes the blocks below a floor, whatever kinds they hold, and a read
+// seeks once per block and kind. The number is part of the row format.
+const KindBlock = 4096
+
+// EntryKindPrefix begins the keys of the index rows of one incarnation's
+// entries from a block on.
+func EntryKindPrefix(scope, thread string, incarnation, block uint64) string {
+	return IncarnationKey(KindEntryKind, scope, thread, incarnation) + EncodeNumber(block)
+}
+
+// EntryKindKey names the index row of an entry.
+func EntryKindKey(scope, thread string, incarnation uint64, kind string, seq uint64) string {
+	return EntryKindPrefix(scope, thread, incarnation, seq/KindBlock) + KindPart(kind) + EncodeNumber(seq)
+}
+
+// KindPart is a kind with its length, so that no kind is the beginning of
+// another.
+func KindPart(kind string) string {
+	return string(binary.BigEndian.AppendUint16(nil, uint16(len(kind)))) + kind
+}
