@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -91,7 +92,21 @@ func New(o Options) (*Gossip, error) {
 		return nil, err
 	}
 	c.Delegate, c.Events, c.Alive, c.Conflict, c.Ping = g.roster, g.roster, g.roster, g.roster, g.roster
+	var sockets *screen
+	if c.Transport == nil {
+		sockets, err = listen(c.BindAddr, c.BindPort, o.Meta.RaftAddr, o.Logger)
+		if err != nil {
+			return nil, fmt.Errorf("%w on %s: %w", ErrListen, o.BindAddr, err)
+		}
+		if c.Transport = sockets; c.BindPort == 0 {
+			c.BindPort = sockets.GetAutoBindPort()
+			c.AdvertisePort = c.BindPort
+		}
+	}
 	if g.list, err = memberlist.Create(c); err != nil {
+		if sockets != nil {
+			err = errors.Join(err, sockets.Shutdown())
+		}
 		return nil, fmt.Errorf("%w on %s: %w", ErrListen, o.BindAddr, err)
 	}
 	g.addr = g.list.LocalNode().Address()
@@ -128,8 +143,13 @@ func (o Options) config() (*memberlist.Config, error) {
 	c.EnableCompression = false // a bomb decompresses without bound before 0.7.0 (HAZARDS G5)
 	c.DeadNodeReclaimTime = reclaimAfter
 	c.TCPTimeout = streamTimeout
-	c.Logger = o.Logger.StandardLogger(&hclog.StandardLoggerOptions{InferLevels: true})
+	c.Logger = standard(o.Logger)
 	return c, nil
+}
+
+// standard returns a logger for memberlist, whose lines begin with their level.
+func standard(l hclog.Logger) *log.Logger {
+	return l.StandardLogger(&hclog.StandardLoggerOptions{InferLevels: true})
 }
 
 func splitAddr(addr string) (host string, port int, err error) {

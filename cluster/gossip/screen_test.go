@@ -1,0 +1,87 @@
+package gossip_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"dormouse/cluster/gossip"
+)
+
+// lines is a log that may be written to and read concurrently.
+type lines struct {
+	mu  sync.Mutex
+	all bytes.Buffer // guarded by mu
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.String()
+}
+
+// A node that was told to join at the gossip port dials it again and again. That
+// is one line that says so, and no error of memberlist's for each attempt.
+func TestOtherProtocolsOnTheGossipPortAreLoggedOnce(t *testing.T) {
+	log := &lines{}
+	for _, key := range [][]byte{nil, bytes.Repeat([]byte{1}, 32)} {
+		g, err := gossip.New(gossip.Options{
+			Name: "n1", Incarnation: "i", BindAddr: "127.0.0.1:0", Key: key, Meta: gossip.Meta{RaftAddr: "10.0.0.1:7602"},
+			Logger: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Info}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, first := range []string{"DRMS\x03R\x00\x00", "\x16\x03\x01\x02\x00", "GET / HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\n", "DRMS"} {
+			c, err := net.Dial("tcp", g.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = c.Write([]byte(first))
+			if got, err := io.ReadAll(c); len(got) > 0 || err != nil {
+				t.Errorf("%q is answered with %q and %v, want the end of the stream", first, got, err)
+			}
+			_ = c.Close()
+		}
+		if err := g.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		got := log.String()
+		if n := strings.Count(got, "join list"); n != 1 || strings.Contains(got, "[ERROR]") || !strings.Contains(got, "10.0.0.1:7602") {
+			t.Errorf("the log names the mistake %d times, want once and no error:\n%s", n, got)
+		}
+		log.mu.Lock()
+		log.all.Reset()
+		log.mu.Unlock()
+	}
+}
+
+// A connection that sends nothing does not keep the node from closing.
+func TestASilentGossipConnectionEndsWithTheNode(t *testing.T) {
+	g, err := gossip.New(gossip.Options{Name: "n1", Incarnation: "i", BindAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", g.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got, err := io.ReadAll(c); len(got) > 0 {
+		t.Errorf("read %q, %v", got, err)
+	}
+	_ = c.Close()
+}
