@@ -90,8 +90,9 @@ func (e *Eraser) lead(ctx context.Context) {
 	for from := ""; ctx.Err() == nil; {
 		all, next, err := e.o.Source.Endings(from, endsPage)
 		if err != nil {
-			e.o.Logger.Error("the list of erased instances cannot be read", "error", err)
-			return
+			e.o.Logger.Error("cannot read the list of erased instances; retrying", "after", retryWait, "error", err)
+			pause.For(ctx, retryWait)
+			continue
 		}
 		for _, one := range all {
 			if !e.begin(one) {

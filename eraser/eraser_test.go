@@ -25,6 +25,8 @@ type world struct {
 	news  chan struct{}
 	stop  func(ctx context.Context, key string) error // what an owner answers
 	stops int
+	fails int // reads of the list that fail from now on
+	reads int // of the list
 }
 
 // run starts an Eraser in a world, until the test ends.
@@ -47,6 +49,10 @@ func run(t *testing.T, w *world) {
 func (w *world) Endings(from string, limit int) ([]agent.Ending, string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.reads++; w.fails > 0 {
+		w.fails--
+		return nil, "", agent.Errorf(agent.CodeInternal, "the disk does not answer")
+	}
 	at := slices.IndexFunc(w.list, func(e agent.Ending) bool { return e.Key >= from })
 	if at < 0 {
 		return nil, "", nil
@@ -180,6 +186,27 @@ func TestAnOwnerThatHangsHoldsUpNobodyElse(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if _, ended := w.awake(1, "hung"); !ended || w.stops > 20 {
 			t.Errorf("ended %v, after it was asked %d times", ended, w.stops)
+		}
+	})
+}
+
+// A list that cannot be read is read again after a pause, from where it stopped.
+func TestAListThatCannotBeReadIsReadAgainAfterAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{stop: func(context.Context, string) error { return nil }, fails: 20}
+		run(t, w)
+		w.add(1, "awake")
+		w.lead(true)
+		time.Sleep(5 * time.Second)
+		w.mu.Lock()
+		reads := w.reads
+		w.mu.Unlock()
+		if reads < 2 || reads > 20 {
+			t.Errorf("the list was read %d times in 5 s", reads)
+		}
+		time.Sleep(time.Minute)
+		if _, ended := w.awake(1, "awake"); !ended {
+			t.Error("it has not ended though the list can be read again")
 		}
 	})
 }
