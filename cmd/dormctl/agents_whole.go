@@ -70,7 +70,7 @@ func (a *app) agentsErase() *cobra.Command {
 		Long: `erase removes an agent's checkpoint with all revisions, their threads, what it
 remembers, its sessions with their reviews, leases, threads and checkpoints, and
 the conversations that name it. What another agent's checkpoint uses too stays, as
-do forks, values, and claims that callers took. It cannot be taken back, so it asks
+do forks, values, and claims that callers took. It cannot be undone, so it asks
 first, on a terminal; elsewhere it needs --yes. --receipt shows the receipt of an
 agent that was erased before, and erases nothing.`,
 		Example: `  dormctl agents erase agent-1 --seal 24h`,
@@ -122,7 +122,7 @@ func (a *app) erase(ctx context.Context, s store, op *agent.EraseAgent) (*agent.
 // confirm asks a person, on a terminal. Anything but "yes" is a no.
 func (a *app) confirm(format string, args ...any) error {
 	if !a.terminal {
-		return cli.Usagef("this cannot be taken back: say --yes where nobody can be asked")
+		return cli.Usagef("this cannot be undone, and there is no terminal to ask on: give --yes to do it without a question")
 	}
 	if _, err := fmt.Fprintf(a.stderr, "dormctl: "+format+" Type yes: ", args...); err != nil {
 		return fmt.Errorf("ask: %w", err)
@@ -130,7 +130,7 @@ func (a *app) confirm(format string, args ...any) error {
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	if strings.TrimSpace(line) != "yes" {
 		if err != nil && line == "" {
-			return cli.Usagef("nobody answered: nothing was done")
+			return cli.Usagef("there was no answer: nothing was done")
 		}
 		return cli.Usagef("the answer was not yes: nothing was done")
 	}

@@ -92,7 +92,7 @@ func TestAnAgentIsForkedAndErasedFromTheCommandLine(t *testing.T) {
 		t.Errorf("the receipt again: %s", again)
 	}
 	n.run("", exitOK, "checkpoints", "put", "c", "{}", "--scope", "acme")
-	if _, errs := n.run("no\n", exitUsage, "scopes", "rm", "acme"); !strings.Contains(errs, `delete scope "acme" with its 1 keys of`) {
+	if _, errs := n.run("no\n", exitUsage, "scopes", "rm", "acme"); !strings.Contains(errs, `delete scope "acme" with 1 key of`) {
 		t.Errorf("it asked %q", errs)
 	}
 	n.run("yes\n", exitOK, "scopes", "rm", "acme")

@@ -79,11 +79,11 @@ func exitCode(err error) int {
 	}
 }
 
-// explain writes what went wrong and what to do about it: for people, and as JSON
-// where results are JSON.
+// explain writes what went wrong and what to do about it: for people, or as a
+// document of JSON or YAML where results are.
 func (a *app) explain(err error) {
-	if a.output == outputJSON {
-		a.explainJSON(err)
+	if a.output == outputJSON || a.output == outputYAML {
+		a.explainDocument(err)
 		return
 	}
 	message := err.Error()

@@ -176,7 +176,8 @@ func (a *app) confirmScope(cmd *cobra.Command) error {
 		return err
 	}
 	if !a.terminal {
-		return cli.Usagef("scope %q with its %s keys of %s bytes would go, for good: say --yes where nobody can be asked", a.scope, cli.Number(found.Keys), cli.Number(found.Bytes))
+		return cli.Usagef("scope %q holds %s of %s, and there is no terminal to ask on: give --yes to delete it without a question",
+			a.scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
 	}
-	return a.confirm("delete scope %q with its %s keys of %s bytes, for good?", a.scope, cli.Number(found.Keys), cli.Number(found.Bytes))
+	return a.confirm("delete scope %q with %s of %s? This cannot be undone.", a.scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
 }

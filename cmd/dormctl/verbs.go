@@ -74,13 +74,19 @@ func (a *app) errorOf(err error) errorDoc {
 	return doc
 }
 
-// explainJSON writes an error to stderr as {"error": …}.
-func (a *app) explainJSON(err error) {
+// explainDocument writes an error to stderr as {"error": …}, in JSON or YAML.
+func (a *app) explainDocument(err error) {
 	raw, broken := json.Marshal(struct {
 		Error errorDoc `json:"error"`
 	}{a.errorOf(err)})
 	if broken != nil {
 		raw = fmt.Appendf(nil, `{"error":{"code":"failed","message":%q,"exit":%d}}`, err.Error(), exitCode(err))
 	}
-	_, _ = fmt.Fprintf(a.stderr, "%s\n", raw)
+	raw = append(raw, '\n')
+	if a.output == outputYAML {
+		if doc, broken := cli.ToYAML(raw); broken == nil {
+			raw = doc
+		}
+	}
+	_, _ = a.stderr.Write(raw)
 }

@@ -99,5 +99,13 @@ func OrDash(s string) string {
 	return s
 }
 
+// Count returns a number of things by their singular name, which takes an s.
+func Count(n uint64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 // Number returns n as a cell shows it.
 func Number[N uint64 | int64 | uint32 | int](n N) string { return fmt.Sprintf("%d", n) }
