@@ -40,9 +40,9 @@ const (
 
 func (a *app) certsCommand() *cobra.Command {
 	cmd := cli.Group("certs", "Certificates for nodes and clients, from an authority of your own", a.certsInit(), a.certsNode(), a.certsClient())
-	cmd.Long = `certs makes the certificates that a cluster needs off loopback. It works on files
-alone and talks to no cluster. Keep ca.key where nobody reads it: who has it can
-make a certificate of any node.`
+	cmd.Long = `certs creates a certificate authority and the certificates that it signs. It
+works on local files and needs no cluster. Keep ca.key secret: it can sign a
+certificate for any node.`
 	cmd.Example = `  dormctl certs init
   dormctl certs node n1 --san 10.0.0.1 --san n1.example.com
   dormctl certs client alice`
@@ -53,7 +53,7 @@ func (a *app) certsInit() *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
-		Use: "init", Short: "Make an authority, and a key for gossip", Args: cli.Exactly(),
+		Use: "init", Short: "Create a certificate authority and a gossip key", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return fmt.Errorf("make the directory: %w", err)
@@ -89,7 +89,7 @@ func (a *app) certsNode() *cobra.Command {
 	var days int
 	var sans []string
 	cmd := &cobra.Command{
-		Use: "node NAME --san HOST", Short: "Make a node's certificate: for HTTP, gRPC and Raft, as server and client", Args: cli.Exactly("NAME"),
+		Use: "node NAME --san HOST", Short: "Create a certificate for a node: HTTP, gRPC and Raft, as server and client", Args: cli.Exactly("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(sans) == 0 {
 				return cli.Usagef("certs node needs --san: each address and name that others reach the node at, such as --san 10.0.0.1 --san n1.example.com")
@@ -106,7 +106,7 @@ func (a *app) certsClient() *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
-		Use: "client NAME", Short: "Make a client's certificate, where nodes ask for one", Args: cli.Exactly("NAME"),
+		Use: "client NAME", Short: "Create a certificate for a client, for clusters that require one", Args: cli.Exactly("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.sign(dir, args[0], days, nil, x509.ExtKeyUsageClientAuth)
 		},
@@ -116,8 +116,8 @@ func (a *app) certsClient() *cobra.Command {
 }
 
 func certFlags(cmd *cobra.Command, dir *string, days *int, daysDefault int) {
-	cmd.Flags().StringVar(dir, "dir", "certs", "directory of the files")
-	cmd.Flags().IntVar(days, "days", daysDefault, "how long the certificate is good for")
+	cmd.Flags().StringVar(dir, "dir", "certs", "directory for the files")
+	cmd.Flags().IntVar(days, "days", daysDefault, "validity of the certificate, in days")
 }
 
 // sign makes the certificate of a node or a client.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/instance/pod"
 )
 
 // completionsMax is how many ids a shell is offered.
@@ -85,27 +86,49 @@ var completers = map[string]completer{
 	"ID":     completeMemories,
 }
 
-// completeKeys completes KEY: a checkpoint's, a value's, or an instance's of the
-// manager before it.
-func completeKeys(group string) completer {
-	switch group {
-	case "values":
+// completerOf returns the completer of an argument by what the usage of a command
+// of a group calls it, or nil.
+func completerOf(group, name string) completer {
+	switch {
+	case name == "KEY" && group == "values":
 		return valueKeys
-	case "checkpoints", "agents":
+	case name == "KEY" && (group == "checkpoints" || group == "agents"):
 		return checkpointKeys
-	default:
-		return func(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
-			if len(before) == 0 {
-				return nil, nil
-			}
-			own := agent.InstanceRef{Manager: before[0]}.Checkpoint()
-			keys, err := checkpointKeys(ctx, a, s, nil, own+prefix)
-			for i := range keys {
-				keys[i] = strings.TrimPrefix(keys[i], own)
-			}
-			return keys, err
-		}
+	case name == "KEY":
+		return completeInstances
+	case name == "NODE" && group == "pods":
+		return completePodNodes
 	}
+	return completers[name]
+}
+
+// completeInstances completes the key of an instance of the manager that the
+// first argument names, whether it is stored or only awake. Where the
+// manager is gone or its owners do not answer, it offers those that are stored.
+func completeInstances(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
+	if len(before) == 0 {
+		return nil, nil
+	}
+	keys, _, _, err := a.instanceKeys(ctx, s, before[0], pageFlags{prefix: prefix, limit: completionsMax})
+	if err == nil {
+		return keys, nil
+	}
+	own := agent.InstanceRef{Manager: before[0]}.Checkpoint()
+	keys, err = checkpointKeys(ctx, a, s, nil, own+prefix)
+	for i := range keys {
+		keys[i] = strings.TrimPrefix(keys[i], own)
+	}
+	return keys, err
+}
+
+// completePodNodes completes a node of the pod that the first two arguments name.
+func completePodNodes(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
+	ref := agent.InstanceRef{Scope: a.scope, Manager: before[0], Key: before[1]}
+	nodes, err := pod.Pods{Instances: s.Instances(), Service: s}.Nodes(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return withPrefix(each(nodes, func(n *pod.Snapshot) string { return n.Name }), prefix), nil
 }
 
 // completeTimers completes a timer of the instance that the first two arguments name.
@@ -192,10 +215,7 @@ func (a *app) completion(cmd *cobra.Command, names []string) cobra.CompletionFun
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		name := strings.Trim(names[at], "[]….")
-		ids := completers[name]
-		if name == "KEY" {
-			ids = completeKeys(cmd.Parent().Name())
-		}
+		ids := completerOf(cmd.Parent().Name(), name)
 		if ids == nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
