@@ -92,9 +92,15 @@ func (m SessionModel) close(h SessionHost, r agent.Review) agent.Review {
 	return r
 }
 
-// Pass lets reviews expire, and be escalated, whose time has come.
+// Pass expires and escalates reviews whose time has come, in the order in which
+// their next times came: an escalation that is late is left out, and the review
+// expires in its place.
 func (m SessionModel) Pass(h SessionHost) {
-	for _, r := range m.List(agent.ListReviews{}) {
+	all := m.List(agent.ListReviews{})
+	slices.SortStableFunc(all, func(a, b agent.Review) int {
+		return cmp.Or(cmp.Compare(nextTime(a), nextTime(b)), cmp.Compare(a.ID, b.ID))
+	})
+	for _, r := range all {
 		switch now := h.Now(); {
 		case r.ExpiresAt != 0 && r.ExpiresAt <= now:
 			r.Status = agent.ReviewExpired
@@ -104,6 +110,15 @@ func (m SessionModel) Pass(h SessionHost) {
 			m.Reviews[r.ID] = r
 		}
 	}
+}
+
+// nextTime returns when a pending review is escalated or, if that comes first or
+// has happened, expires.
+func nextTime(r agent.Review) int64 {
+	if r.EscalateAt != 0 && !r.Escalated && r.EscalateAt < deadline(r) {
+		return r.EscalateAt
+	}
+	return deadline(r)
 }
 
 // List lists reviews as ListReviews does, all at once.
