@@ -276,11 +276,3 @@ func threadMismatch(thread *logpb.ThreadMeta, why string) *agent.Error {
 	e.Thread, e.Rev, e.Head, e.Incarnation = thread.Id, thread.Rev, hex.EncodeToString(thread.Head), thread.Incarnation
 	return e
 }
-
-// orEmptyObject is what stands for a JSON object that was not given.
-func orEmptyObject(raw agent.JSON) agent.JSON {
-	if len(raw) == 0 {
-		return agent.JSON("{}")
-	}
-	return raw
-}

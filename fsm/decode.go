@@ -203,3 +203,11 @@ func decodePointer(p *logpb.Pointer) *agent.Pointer {
 }
 
 func duration(ms uint64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// orEmptyObject is what stands for a JSON object that was not given.
+func orEmptyObject(raw agent.JSON) agent.JSON {
+	if len(raw) == 0 {
+		return agent.JSON("{}")
+	}
+	return raw
+}
