@@ -8,7 +8,6 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
-	logpb "dormouse/proto/log"
 )
 
 // genAgentOps has a generator for every kind of op on whole agents, and for
@@ -52,23 +51,4 @@ func TestOutcomesOfForksAndErasuresDecodeToWhatWasEncoded(t *testing.T) {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
 	})
-}
-
-// agentOp draws an op on a whole agent that no door has seen.
-func (h hostile) agentOp() *logpb.Op {
-	switch rapid.IntRange(0, 2).Draw(h.T, "agent op") {
-	case 0:
-		return &logpb.Op{Op: &logpb.Op_ForkAgent{ForkAgent: &logpb.ForkAgent{
-			Agent: h.id(), NewAgent: h.id(), NewThread: h.id(), Revision: h.number(), WithoutMemory: rapid.Bool().Draw(h.T, "without memory"),
-			Session: h.id(), NewSession: h.id(), IfRevision: h.maybe(), IfIncarnation: h.number(),
-		}}}
-	case 1:
-		return &logpb.Op{Op: &logpb.Op_EraseAgent{EraseAgent: &logpb.EraseAgent{
-			Agent: h.word("a", h.id()), SealMs: h.ttl(), IfRevision: h.maybe(), IfIncarnation: h.number(),
-		}}}
-	default:
-		return &logpb.Op{Op: &logpb.Op_SetTtl{SetTtl: &logpb.SetTTL{
-			Thread: h.id(), Session: h.id(), TtlMs: h.ttl(), IfIncarnation: h.number(),
-		}}}
-	}
 }

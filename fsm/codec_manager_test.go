@@ -4,7 +4,6 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	logpb "dormouse/proto/log"
 )
 
 var genManager = rapid.Custom(func(t *rapid.T) agent.Manager {
@@ -37,23 +36,5 @@ func managerSeeds() []agent.Op {
 	return []agent.Op{
 		&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}, SkipsPersist: []string{"a"}}},
 		&agent.DeleteManager{Name: "m", IfRevision: ptr(uint64(1))}, &agent.AnswerSignal{Hash: 1, Reply: agent.JSON(`{}`)},
-	}
-}
-
-func (h hostile) managerOp() *logpb.Op {
-	switch rapid.IntRange(0, 3).Draw(h.T, "manager op") {
-	case 0:
-		return &logpb.Op{Op: &logpb.Op_DeleteManager{DeleteManager: &logpb.DeleteManager{Name: h.id(), IfRevision: h.maybe()}}}
-	case 1:
-		return &logpb.Op{Op: &logpb.Op_AnswerSignal{AnswerSignal: &logpb.AnswerSignal{Hash: h.number(), Reply: h.bytes()}}}
-	default:
-		p := &logpb.PutManager{Name: h.id(), IfRevision: h.maybe()}
-		if rapid.Bool().Draw(h.T, "settings") {
-			p.Settings = &logpb.ManagerSettings{
-				Handler: &logpb.Handler{Kind: h.word("document", "go", "http")}, IdleTimeoutMs: h.ttl(), Durability: h.word("turn"),
-				MailboxMax: h.number(), AwakeMax: h.number(), SkipsPersist: []string{h.word("a")}, Metadata: h.bytes(),
-			}
-		}
-		return &logpb.Op{Op: &logpb.Op_PutManager{PutManager: p}}
 	}
 }
