@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -40,7 +41,7 @@ func (b *batch) client(scope, client string) (row *clientState, err error) {
 		return nil, err
 	}
 	if raw != nil {
-		if err := unmarshal(raw, &row.ClientRow); err != nil {
+		if err := command.Unmarshal(raw, &row.ClientRow); err != nil {
 			return nil, fmt.Errorf("decode client %q: %w", client, err)
 		}
 		if row.answered, err = answeredOf(&row.ClientRow); err != nil {
@@ -131,7 +132,7 @@ func answeredIn(low uint64, rows []answered, seq uint64) (highest uint64, ok boo
 // decodeAnswer picks a request's answer from its row.
 func decodeAnswer(raw []byte, client string, seq uint64) (*logpb.Answer, error) {
 	var row logpb.AnswersRow
-	if err := unmarshal(raw, &row); err != nil {
+	if err := command.Unmarshal(raw, &row); err != nil {
 		return nil, fmt.Errorf("decode answers of client %q: %w", client, err)
 	}
 	at, ok := slices.BinarySearchFunc(row.Answers, seq, func(a *logpb.Answer, seq uint64) int { return cmp.Compare(a.Seq, seq) })
@@ -151,7 +152,7 @@ func (b *batch) answered(p *logpb.Commit, client *clientState) (decided agent.De
 		e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another commit", p.Seq, p.Client)
 		return refused(e), true, nil
 	}
-	decided, err = decodeOutcome(answer.Outcome)
+	decided, err = command.DecodeOutcome(answer.Outcome)
 	return decided, true, err
 }
 
@@ -191,7 +192,7 @@ func (b *batch) storeClients() error {
 		}
 		b.forgetSettled(answers, row)
 		row.columns()
-		raw, err := marshal(&row.ClientRow)
+		raw, err := command.Marshal(&row.ClientRow)
 		if err != nil {
 			return fmt.Errorf("encode client %q: %w", key, err)
 		}
@@ -212,7 +213,7 @@ func (b *batch) storeAnswers(prefix string, client *clientState) error {
 	for i, a := range fresh {
 		in.back[i] = in.max - a.Seq
 	}
-	raw, err := marshal(&logpb.AnswersRow{Answers: fresh})
+	raw, err := command.Marshal(&logpb.AnswersRow{Answers: fresh})
 	if err != nil {
 		return fmt.Errorf("encode answers: %w", err)
 	}

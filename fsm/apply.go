@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
@@ -73,7 +74,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 	}
 	decided := make([]agent.Decided, len(p.Commits))
 	for i, raw := range p.Commits {
-		c, err := decodeCommit(raw)
+		c, err := command.DecodeLogCommit(raw)
 		if err != nil {
 			return nil, fmt.Errorf("commit %d: %w", i, err)
 		}
@@ -239,7 +240,7 @@ func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 	case *logpb.Op_EndInstance:
 		return c.endInstance(p.EndInstance)
 	}
-	decoded, err := decodeOp(p)
+	decoded, err := command.DecodeOp(p)
 	if err != nil {
 		return nil, err
 	}

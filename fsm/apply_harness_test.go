@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
@@ -76,7 +77,7 @@ func (r *subject) encode(commits ...agent.Commit) [][]byte {
 			}
 			notAfter = r.tick + uint64(ttl.Milliseconds())
 		}
-		raw, err := fsm.EncodeCommit(&c, notAfter)
+		raw, err := command.EncodeCommit(&c, notAfter)
 		if err != nil {
 			r.tb.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 )
 
@@ -92,7 +93,7 @@ func indexMemory(b *batch, key string, raw []byte) error {
 	if !ok {
 		return fmt.Errorf("the key %q names no memory", key)
 	}
-	row, err := decodeMemoryRow(id, raw)
+	row, err := command.DecodeMemoryRow(id, raw)
 	if err != nil {
 		return err
 	}

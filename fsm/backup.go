@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"dormouse/fsm/command"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -67,7 +68,7 @@ func Inspect(r io.Reader) (SnapshotInfo, error) {
 		return SnapshotInfo{}, fmt.Errorf("inspect snapshot: %w", err)
 	}
 	for _, f := range header.Files {
-		crc := crc32.New(castagnoli)
+		crc := crc32.New(command.Castagnoli)
 		if _, err := io.CopyN(crc, r, int64(f.Size)); err != nil {
 			return SnapshotInfo{}, fmt.Errorf("inspect snapshot: file %s is cut short: %w", f.Name, err)
 		}

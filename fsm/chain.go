@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"sync"
+
+	"dormouse/fsm/command"
 )
 
 // The chain is a running checksum over the log as it was applied:
@@ -19,7 +21,7 @@ func nextChain(chain uint32, index, term uint64, entry uint32) uint32 {
 	binary.BigEndian.PutUint64(b[4:], index)
 	binary.BigEndian.PutUint64(b[12:], term)
 	binary.BigEndian.PutUint32(b[20:], entry)
-	return crc32.Checksum(b[:], castagnoli)
+	return crc32.Checksum(b[:], command.Castagnoli)
 }
 
 // chainsKept is how many of the last applied entries' chains are remembered.

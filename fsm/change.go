@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
@@ -97,7 +98,7 @@ func (b *batch) storeFeed(scope string, changes []recorded) error {
 	}
 	invariant.Check(feed.Floor <= b.progress.index+1 && feed.Gone < feed.Floor,
 		"the feed of scope %q begins at %d, it was gone at %d, and this is entry %d", scope, feed.Floor, feed.Gone, b.progress.index)
-	raw, err := marshal(feed)
+	raw, err := command.Marshal(feed)
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
@@ -111,7 +112,7 @@ func (b *batch) addChanges(scope string, feed *logpb.FeedRow, changes []recorded
 	for i, r := range changes {
 		row.Changes[i] = r.change
 	}
-	raw, err := marshal(row)
+	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode changes: %w", err)
 	}
@@ -161,7 +162,7 @@ func readFeed(rows kv.Reader, scope string) (*logpb.FeedRow, error) {
 	}
 	feed := &logpb.FeedRow{}
 	if raw != nil {
-		if err := unmarshal(raw, feed); err != nil {
+		if err := command.Unmarshal(raw, feed); err != nil {
 			return nil, fmt.Errorf("decode feed: %w", err)
 		}
 		return feed, nil

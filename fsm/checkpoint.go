@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
@@ -21,7 +22,7 @@ func (c *commit) checkpoint(key string) (*logpb.CheckpointRow, error) {
 
 func decodeCheckpointRow(key string, raw []byte) (*logpb.CheckpointRow, error) {
 	row := &logpb.CheckpointRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode checkpoint %q: %w", key, err)
 	}
 	return row, nil
@@ -69,7 +70,7 @@ func (c *commit) putCheckpoint(op *agent.PutCheckpoint) (agent.OpResult, error) 
 		Version: max(op.Version, 1), Lifecycle: op.Lifecycle, Thread: pointer,
 		ExpiresAt: c.deadline(op.TTL.Milliseconds()),
 	}
-	body := &logpb.CheckpointBody{State: orEmptyObject(op.State), Metadata: orEmptyObject(op.Metadata)}
+	body := &logpb.CheckpointBody{State: command.OrEmptyObject(op.State), Metadata: command.OrEmptyObject(op.Metadata)}
 	return c.storeCheckpoint(op.Key, old, row, body)
 }
 
@@ -122,7 +123,7 @@ func decodeCheckpointBody(key string, raw []byte) (*logpb.CheckpointBody, error)
 	if raw == nil {
 		return nil, fmt.Errorf("checkpoint %q has no body", key)
 	}
-	if err := unmarshal(raw, body); err != nil {
+	if err := command.Unmarshal(raw, body); err != nil {
 		return nil, fmt.Errorf("decode the body of checkpoint %q: %w", key, err)
 	}
 	return body, nil
@@ -151,11 +152,11 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 	}
 	carry(body, row)
 	row.Carried = body.Row != nil
-	rawRow, err := marshal(row)
+	rawRow, err := command.Marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
 	}
-	rawBody, err := marshal(body)
+	rawBody, err := command.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("encode the body of checkpoint %q: %w", key, err)
 	}
@@ -168,7 +169,7 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 	c.changed(agent.ChangedCheckpoint, key, row.Revision)
 	return &agent.CheckpointResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision,
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Thread: decodePointer(row.Thread),
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Thread: command.DecodePointer(row.Thread),
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
@@ -36,7 +37,7 @@ func (b *batch) claimRow(scope, name string) (*logpb.ClaimRow, error) {
 
 func decodeClaimRow(name string, raw []byte) (*logpb.ClaimRow, error) {
 	row := &logpb.ClaimRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode claim %q: %w", name, err)
 	}
 	return row, nil
@@ -49,7 +50,7 @@ func standing(name string, row *logpb.ClaimRow, o opening, now progress) agent.C
 	}
 	left := max(lapse(row, o), now.tick) - now.tick
 	return agent.Claim{
-		Name: name, Holder: row.Holder, Epoch: row.Epoch, TTL: duration(row.TtlMs), ClaimedAt: row.ClaimedAt,
+		Name: name, Holder: row.Holder, Epoch: row.Epoch, TTL: command.Duration(row.TtlMs), ClaimedAt: row.ClaimedAt,
 		ExpiresAt: now.wall + int64(left),
 	}
 }
@@ -82,7 +83,7 @@ func (c *commit) beginHolding(name, holder string, ttl time.Duration) (agent.OpR
 		c.grow(1, 0)
 	}
 	row := &logpb.ClaimRow{
-		Holder: holder, Epoch: c.mint(), TtlMs: millis(ttl), QueuedTick: old.GetQueuedTick(), ClaimedAt: c.progress.wall,
+		Holder: holder, Epoch: c.mint(), TtlMs: command.Millis(ttl), QueuedTick: old.GetQueuedTick(), ClaimedAt: c.progress.wall,
 	}
 	if seededbug.Is(seededbug.EpochReused) {
 		row.Epoch = old.GetEpoch() + 1
@@ -103,7 +104,7 @@ func (c *commit) armClaim(name string, row *logpb.ClaimRow) (agent.OpResult, err
 }
 
 func (b *batch) storeClaim(scope, name string, row *logpb.ClaimRow) error {
-	raw, err := marshal(row)
+	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode claim %q: %w", name, err)
 	}
@@ -119,7 +120,7 @@ func (c *commit) renewClaim(op *agent.RenewClaim) (agent.OpResult, error) {
 		return nil, err
 	}
 	if op.TTL != 0 {
-		row.TtlMs = millis(op.TTL)
+		row.TtlMs = command.Millis(op.TTL)
 	}
 	return c.armClaim(op.Claim, row)
 }
@@ -138,7 +139,7 @@ func (c *commit) releaseClaim(op *agent.ReleaseClaim) (agent.OpResult, error) {
 	}
 	ttl := op.TTL
 	if ttl == 0 {
-		ttl = duration(row.TtlMs)
+		ttl = command.Duration(row.TtlMs)
 	}
 	return c.beginHolding(op.Claim, op.To, ttl)
 }

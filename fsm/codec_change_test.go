@@ -17,7 +17,7 @@ import (
 func TestAChangeComesBackAsItWas(t *testing.T) {
 	places := []string{"Index", "Ordinal", "Time"}
 	rapid.Check(t, func(t *rapid.T) {
-		want, row := any1[agent.Changed](t), &logpb.Change{}
+		want, row := ptr(rapid.Make[agent.Changed]().Draw(t, "change")), &logpb.Change{}
 		for _, place := range places {
 			reflect.ValueOf(want).Elem().FieldByName(place).SetZero()
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -139,7 +140,7 @@ func (w *conversation) write(ref *agent.ConversationRef) error {
 
 // store writes the row and its places in the indexes.
 func (w *conversation) store() error {
-	raw, err := marshal(w.row)
+	raw, err := command.Marshal(w.row)
 	if err != nil {
 		return fmt.Errorf("encode conversation %q: %w", w.id, err)
 	}
@@ -166,7 +167,7 @@ func (w *conversation) done() (*agent.ConversationResult, error) {
 	if err := w.store(); err != nil {
 		return nil, err
 	}
-	return &agent.ConversationResult{Conversation: conversationRowOf(w.id, w.row)}, nil
+	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.id, w.row)}, nil
 }
 
 func (c *commit) saveConversation(op *agent.SaveConversation) (agent.OpResult, error) {
@@ -179,7 +180,7 @@ func (c *commit) saveConversation(op *agent.SaveConversation) (agent.OpResult, e
 		return nil, err
 	}
 	if saved, err := w.saved(op); err != nil || saved {
-		return &agent.ConversationResult{Conversation: conversationRowOf(w.id, w.row)}, err
+		return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.id, w.row)}, err
 	}
 	row := w.row
 	if row.Revision != op.Revision {
@@ -278,7 +279,7 @@ func (w *conversation) drop() error {
 
 func decodeConversationRow(id string, raw []byte) (*logpb.ConversationRow, error) {
 	row := &logpb.ConversationRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode conversation %q: %w", id, err)
 	}
 	return row, nil

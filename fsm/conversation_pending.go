@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -82,7 +83,7 @@ func (w *conversation) storePending(pending *logpb.PendingRow) error {
 		w.rows.Remove(w.key(kv.KindConversationPending))
 		return nil
 	}
-	raw, err := marshal(pending)
+	raw, err := command.Marshal(pending)
 	if err != nil {
 		return fmt.Errorf("encode what is pending in conversation %q: %w", w.id, err)
 	}
@@ -93,7 +94,7 @@ func (w *conversation) storePending(pending *logpb.PendingRow) error {
 // decodePending is what is pending; nil raw is nothing.
 func decodePending(id string, raw []byte) (*logpb.PendingRow, error) {
 	row := &logpb.PendingRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode what is pending in conversation %q: %w", id, err)
 	}
 	return row, nil

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	logpb "dormouse/proto/log"
 )
 
@@ -37,7 +38,7 @@ func (c *commit) patchCron(op *agent.PatchCron) (agent.OpResult, error) {
 	if bytes.Equal(state, body.State) {
 		return &agent.CheckpointResult{
 			Key: op.Key, Incarnation: old.GetIncarnation(), Revision: old.GetRevision(),
-			CreatedAt: old.GetCreatedAt(), UpdatedAt: old.GetUpdatedAt(), Thread: decodePointer(old.GetThread()),
+			CreatedAt: old.GetCreatedAt(), UpdatedAt: old.GetUpdatedAt(), Thread: command.DecodePointer(old.GetThread()),
 		}, nil
 	}
 	body.State = state

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -61,7 +62,7 @@ func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
 	if err := e.store(); err != nil {
 		return nil, err
 	}
-	return decodeErasure(op.Agent, e.row)
+	return command.DecodeErasure(op.Agent, e.row)
 }
 
 // openErasure goes on with an agent's newest erasure; a new one has no index.
@@ -104,7 +105,7 @@ func (c *commit) remembered(name string) (*logpb.MemoryAgentRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeMemoryAgent(name, raw)
+	return command.DecodeMemoryAgent(name, raw)
 }
 
 // has tells whether an agent is in an index: of sessions, or of conversations.

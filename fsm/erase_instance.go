@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/placement"
 	logpb "dormouse/proto/log"
@@ -76,7 +77,7 @@ func (c *commit) endInstance(p *logpb.EndInstance) (agent.OpResult, error) {
 // EncodeEndInstance encodes a commit which notes that a live instance has ended.
 // awake tells whether it was in its owner's memory until then.
 func (m *Machine) EncodeEndInstance(e agent.Ending, awake bool) []byte {
-	return encodeLogCommit(&logpb.Commit{Scope: e.Scope, Ops: []*logpb.Op{{Op: &logpb.Op_EndInstance{
+	return command.EncodeLogCommit(&logpb.Commit{Scope: e.Scope, Ops: []*logpb.Op{{Op: &logpb.Op_EndInstance{
 		EndInstance: &logpb.EndInstance{Agent: e.Checkpoint(), ErasedIndex: e.Index, Awake: awake},
 	}}}})
 }
@@ -104,7 +105,7 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 		if err != nil {
 			return 0, err
 		}
-		row, err := decodeErasureRow(id, raw)
+		row, err := command.DecodeErasureRow(id, raw)
 		if err != nil || !row.Ending {
 			return 0, err
 		}

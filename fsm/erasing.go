@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -95,11 +96,11 @@ func (r reader) erasure(q *agent.GetErasure) (agent.Found, error) {
 	if raw == nil {
 		return nil, notFound("erasure of agent", q.Agent)
 	}
-	row, err := decodeErasureRow(q.Agent, raw)
+	row, err := command.DecodeErasureRow(q.Agent, raw)
 	if err != nil {
 		return nil, err
 	}
-	return decodeErasure(q.Agent, row)
+	return command.DecodeErasure(q.Agent, row)
 }
 
 // unsealed refuses to write to an agent that was erased, while its seal holds.
@@ -119,7 +120,7 @@ func (c *commit) erasureRow(name string) (*logpb.Erasure, error) {
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	return decodeErasureRow(name, raw)
+	return command.DecodeErasureRow(name, raw)
 }
 
 // store writes the receipt, and its place in the queue: at once while
@@ -139,7 +140,7 @@ func (e *erasing) store() error {
 		e.rows.Remove(mark)
 	}
 	e.expireAt(row.DueAt, key)
-	raw, err := marshal(row)
+	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode the erasure of agent %q: %w", e.agent, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -118,11 +119,11 @@ func (e *export) kind(kind string) error {
 // log, which fences instances that live here.
 func (e *export) receipt(key, value []byte) error {
 	row := &logpb.Erasure{}
-	if err := unmarshal(value, row); err != nil {
+	if err := command.Unmarshal(value, row); err != nil {
 		return fmt.Errorf("decode receipt %q: %w", key, err)
 	}
 	row.ErasedIndex = 0
-	value, err := marshal(row)
+	value, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode receipt %q: %w", key, err)
 	}

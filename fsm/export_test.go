@@ -7,21 +7,13 @@ import (
 // What the tests look at from outside.
 
 var (
-	Pack          = pack
-	Unpack        = unpack
-	EncodeOutcome = encodeOutcome
-	DecodeOutcome = decodeOutcome
-	EncodeThread  = encodeThread
-	DecodeThread  = decodeThread
 	NextChain     = nextChain
-	CheckEntry    = checkEntry
 	OpenSnapshots = openSnapshots
 	EncodeHeader  = encodeHeader
 	ValidFileName = validFileName
 )
 
 const (
-	FrameBytes        = frameBytes
 	SnapshotsRetained = snapshotsRetained
 	ChainsKept        = chainsKept
 	MintsMax          = mintsMax

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -257,7 +258,7 @@ func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
 		return err
 	}
 	row := &logpb.MemoryRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return fmt.Errorf("decode memory %q: %w", to.id, err)
 	}
 	if expired(row.ExpiresAt, c.progress.wall) {
@@ -266,7 +267,7 @@ func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
 	if raw, err = c.rows.Get(kv.MemoryKey(kv.KindMemoryBody, c.scope, op.Agent, to.id)); err != nil {
 		return err
 	}
-	body, err := decodeMemoryBody(to.id, raw)
+	body, err := command.DecodeMemoryBody(to.id, raw)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -51,7 +52,7 @@ func (c *commit) beHost(p *logpb.RenewNodeLease) error {
 	if !found && hosts >= agent.HostsMax {
 		return agent.TooLarge("hosts", "hosts_max", hosts+1, agent.HostsMax)
 	}
-	raw, err := marshal(encodeMember(row))
+	raw, err := command.Marshal(encodeMember(row))
 	if err != nil {
 		return fmt.Errorf("encode host %q: %w", row.ID, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/command/commandtest"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -50,11 +51,11 @@ func FuzzApply(f *testing.F) {
 		&agent.TakeClaim{Claim: "c", Holder: "h"}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1},
 		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1, To: "i"},
 	}
-	for _, op := range managerSeeds() {
-		f.Add(r.encode(agent.Commit{Ops: managerSeeds()[:1]})[0], r.encode(agent.Commit{Ops: []agent.Op{op}})[0])
+	for _, op := range commandtest.ManagerSeeds() {
+		f.Add(r.encode(agent.Commit{Ops: commandtest.ManagerSeeds()[:1]})[0], r.encode(agent.Commit{Ops: []agent.Op{op}})[0])
 	}
-	for _, op := range sessionSeeds() {
-		f.Add(r.encode(agent.Commit{Ops: sessionSeeds()[:2]})[0], r.encode(agent.Commit{Ops: []agent.Op{op}})[0])
+	for _, op := range commandtest.SessionSeeds() {
+		f.Add(r.encode(agent.Commit{Ops: commandtest.SessionSeeds()[:2]})[0], r.encode(agent.Commit{Ops: []agent.Op{op}})[0])
 	}
 	for i, op := range seeds {
 		f.Add(r.encode(agent.Commit{Ops: []agent.Op{op}})[0], r.encode(requested(uint64(i+1), 1, seeds[0], op))[0])

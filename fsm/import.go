@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -37,7 +38,7 @@ func readImports(r storage.Reader) (imports, error) {
 	all := imports{}
 	err := eachRow(r, kv.KindImport, func(name string, raw []byte) error {
 		row := &logpb.ImportRow{}
-		if err := unmarshal(raw, row); err != nil {
+		if err := command.Unmarshal(raw, row); err != nil {
 			return fmt.Errorf("decode the import of scope %q: %w", name, err)
 		}
 		all[strings.TrimSuffix(name, kv.Separator)] = row
@@ -117,7 +118,7 @@ func (c *commit) setImport(row *logpb.ImportRow) {
 
 // storeImport is setImport of a changed row, with the op's result.
 func (c *commit) storeImport(row *logpb.ImportRow) (agent.OpResult, error) {
-	raw, err := marshal(row)
+	raw, err := command.Marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode the import of scope %q: %w", c.scope, err)
 	}

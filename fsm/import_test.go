@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/command/commandtest"
 	logpb "dormouse/proto/log"
 )
 
@@ -44,7 +45,7 @@ func fillEverything(r *subject) {
 		step(&agent.WriteMemory{Agent: "a", ID: id, Session: "s", Content: "tea " + id, Embedding: []float32{1, 2}, TTL: time.Hour})
 	}
 	step(&agent.DeleteMemory{Agent: "a", ID: "m2"})
-	for _, op := range managerSeeds()[:1] {
+	for _, op := range commandtest.ManagerSeeds()[:1] {
 		step(op)
 	}
 	step(&agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "k", ID: "soon", Next: r.wall + 1, Data: agent.JSON(`{"d":1}`)}})

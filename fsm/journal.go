@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -23,7 +24,7 @@ var zeroHead = make([]byte, len(agent.Head{}))
 
 func decodeThreadRow(id string, raw []byte) (*logpb.ThreadMeta, error) {
 	row := &logpb.ThreadMeta{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode thread %q: %w", id, err)
 	}
 	row.Id = id
@@ -63,7 +64,7 @@ func (j journal) row(seq uint64) (*logpb.EntryRow, error) {
 
 func decodeEntryRow(seq uint64, raw []byte) (*logpb.EntryRow, error) {
 	row := &logpb.EntryRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode entry %d: %w", seq, err)
 	}
 	return row, nil

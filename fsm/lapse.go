@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -55,7 +56,7 @@ func (b *batch) openTerm() error {
 		return err
 	}
 	b.opening = opening{term: b.progress.term, tick: before}
-	raw, err := marshal(&logpb.Opening{Term: b.opening.term, Tick: b.opening.tick})
+	raw, err := command.Marshal(&logpb.Opening{Term: b.opening.term, Tick: b.opening.tick})
 	if err != nil {
 		return fmt.Errorf("encode the term's opening: %w", err)
 	}
@@ -70,7 +71,7 @@ func readOpening(r storage.Reader) (opening, error) {
 		return opening{}, err
 	}
 	var p logpb.Opening
-	if err := unmarshal(raw, &p); err != nil {
+	if err := command.Unmarshal(raw, &p); err != nil {
 		return opening{}, fmt.Errorf("decode the term's opening: %w", err)
 	}
 	return opening{term: p.Term, tick: p.Tick}, nil
@@ -103,11 +104,11 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 			return fmt.Errorf("claims are in a scope that is not there: %q", key)
 		}
 		var record logpb.ScopeRecord
-		if err := unmarshal(raw, &record); err != nil {
+		if err := command.Unmarshal(raw, &record); err != nil {
 			return fmt.Errorf("decode scope %q: %w", key, err)
 		}
 		record.Keys = saturate(record.Keys, -held[key])
-		if raw, err = marshal(&record); err != nil {
+		if raw, err = command.Marshal(&record); err != nil {
 			return fmt.Errorf("encode scope %q: %w", key, err)
 		}
 		b.Set([]byte(key), raw)

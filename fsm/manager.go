@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -15,7 +16,7 @@ func (c *commit) managerRow(name string) (*logpb.ManagerRow, error) {
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	return decodeManagerRow(name, raw)
+	return command.DecodeManagerRow(name, raw)
 }
 
 func (c *commit) managerOp(op agent.Op) (agent.OpResult, error) {
@@ -42,7 +43,7 @@ func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
 	}
 	now := c.progress.wall
 	row := &logpb.ManagerRow{
-		Settings: encodeManager(&op.Manager), Revision: 1, CreatedAt: now, UpdatedAt: now, Size: uint64(op.Manager.Size()),
+		Settings: command.EncodeManager(&op.Manager), Revision: 1, CreatedAt: now, UpdatedAt: now, Size: uint64(op.Manager.Size()),
 	}
 	if old == nil {
 		row.Incarnation = c.mint()
@@ -51,13 +52,13 @@ func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
 		c.grow(0, int64(row.Size)-int64(old.Size))
 	}
-	raw, err := marshalRow("manager", name, row)
+	raw, err := command.MarshalRow("manager", name, row)
 	if err != nil {
 		return nil, err
 	}
 	c.rows.Set(kv.IDKey(kv.KindManager, c.scope, name), raw)
 	c.tellLate(&logpb.Change{Kind: string(agent.ChangedManager), Key: name, Revision: row.Revision})
-	return &agent.ManagerResult{Manager: *managerOf(name, row)}, nil
+	return &agent.ManagerResult{Manager: *command.ManagerOf(name, row)}, nil
 }
 
 func (c *commit) deleteManager(op *agent.DeleteManager) (agent.OpResult, error) {

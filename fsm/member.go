@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -32,7 +33,7 @@ func readRoster(r storage.Reader) (*roster, error) {
 	out := &roster{removed: map[string]string{}}
 	err := eachRow(r, kv.KindMember, func(id string, raw []byte) error {
 		var p logpb.Member
-		if err := unmarshal(raw, &p); err != nil {
+		if err := command.Unmarshal(raw, &p); err != nil {
 			return fmt.Errorf("decode member %q: %w", id, err)
 		}
 		out.members = append(out.members, decodeMember(id, &p))
@@ -135,7 +136,7 @@ func (m *Machine) EncodeFeatureLevel(level uint32) []byte {
 }
 
 func encodeLogOp(op *logpb.Op) []byte {
-	return encodeLogCommit(&logpb.Commit{Scope: agent.DefaultScope, Ops: []*logpb.Op{op}})
+	return command.EncodeLogCommit(&logpb.Commit{Scope: agent.DefaultScope, Ops: []*logpb.Op{op}})
 }
 
 // ownRoster is the entry's copy of the roster, before the commit changes it.
@@ -170,7 +171,7 @@ func (c *commit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 	default:
 		r.members[at] = decodeMember(id, member)
 	}
-	raw, err := marshal(encodeMember(r.members[at]))
+	raw, err := command.Marshal(encodeMember(r.members[at]))
 	if err != nil {
 		return nil, fmt.Errorf("encode member %q: %w", id, err)
 	}

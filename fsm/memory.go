@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -40,13 +41,13 @@ func (c *commit) openMemory(name, id string) (*memoryWork, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.whole, err = decodeMemoryAgent(name, raw); err != nil {
+	if w.whole, err = command.DecodeMemoryAgent(name, raw); err != nil {
 		return nil, err
 	}
 	if raw, err = c.rows.Get(w.key(kv.KindMemory)); err != nil || raw == nil {
 		return w, err
 	}
-	if w.old, err = decodeMemoryRow(id, raw); err != nil {
+	if w.old, err = command.DecodeMemoryRow(id, raw); err != nil {
 		return nil, err
 	}
 	if expired(w.old.ExpiresAt, c.progress.wall) {
@@ -180,11 +181,11 @@ func (w *memoryWork) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 
 // storeOne is store without what the agent remembers as a whole.
 func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
-	rawRow, err := marshal(row)
+	rawRow, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode memory %q: %w", w.id, err)
 	}
-	rawBody, err := marshal(body)
+	rawBody, err := command.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode the body of memory %q: %w", w.id, err)
 	}
@@ -225,7 +226,7 @@ func (w *memoryWork) drop() error {
 	w.unorder()
 	w.whole.Entries = saturate(w.whole.Entries, -1)
 	w.whole.Deletes++
-	raw, err := marshal(&logpb.MemoryGone{Id: w.id, Before: w.whole.Writes + 1})
+	raw, err := command.Marshal(&logpb.MemoryGone{Id: w.id, Before: w.whole.Writes + 1})
 	if err != nil {
 		return fmt.Errorf("encode that memory %q has gone: %w", w.id, err)
 	}
@@ -246,7 +247,7 @@ func (w *memoryWork) storeAgent() error {
 		gone := kv.IDKey(kv.KindMemoryGone, w.scope, w.agent)
 		return w.rows.RemoveRange(gone, kv.After(gone))
 	}
-	raw, err := marshal(w.whole)
+	raw, err := command.Marshal(w.whole)
 	if err != nil {
 		return fmt.Errorf("encode what agent %q remembers: %w", w.agent, err)
 	}
@@ -285,7 +286,7 @@ func (c *commit) expireMemory(both string, when int64) error {
 		return err
 	}
 	row := &logpb.MemoryRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return fmt.Errorf("decode memory %q: %w", id, err)
 	}
 	if row.ExpiresAt != when {

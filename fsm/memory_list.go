@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -95,7 +96,7 @@ func (r reader) listedMemory(key, tail, id string) (*agent.Memory, int, error) {
 	if err != nil || raw == nil {
 		return nil, 0, err
 	}
-	row, err := decodeMemoryRow(id, raw)
+	row, err := command.DecodeMemoryRow(id, raw)
 	if err != nil || kv.MemoryListKey(r.scope, name, row) != key || expired(row.ExpiresAt, r.progress.wall) {
 		return nil, 0, err
 	}
@@ -103,6 +104,6 @@ func (r reader) listedMemory(key, tail, id string) (*agent.Memory, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	m := memoryOf(name, id, row, body)
+	m := command.MemoryOf(name, id, row, body)
 	return &m, len(name) + len(id) + int(row.Size), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -45,7 +46,7 @@ func (w *conversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStam
 	if err != nil || row == nil {
 		return stamp, false, err
 	}
-	m := messageOf(w.row.Incarnation, seq, row)
+	m := command.MessageOf(w.row.Incarnation, seq, row)
 	if !d.SameContent(&m) {
 		e := agent.Errorf(agent.CodeDuplicateEntry, "message %q is in conversation %q already, at seq %d: update it", d.ID, w.id, seq)
 		e.Seq = seq
@@ -75,7 +76,7 @@ func (w *conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, erro
 	if err := w.storeMessage(seq, row, 0); err != nil {
 		return agent.EntryStamp{}, err
 	}
-	m := messageOf(w.row.Incarnation, seq, row)
+	m := command.MessageOf(w.row.Incarnation, seq, row)
 	return stampOf(&m), nil
 }
 
@@ -112,7 +113,7 @@ func (c *commit) updateMessage(op *agent.UpdateMessage) (agent.OpResult, error) 
 	if err := w.store(); err != nil {
 		return nil, err
 	}
-	m := messageOf(w.row.Incarnation, seq, row)
+	m := command.MessageOf(w.row.Incarnation, seq, row)
 	return &agent.MessageResult{Found: true, Message: stampOf(&m)}, nil
 }
 
@@ -135,7 +136,7 @@ func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, er
 		return 0, nil, err
 	}
 	row, err = decodeMessage(w.id, seq, raw)
-	if err != nil || messageOf(w.row.Incarnation, seq, row).ID != id {
+	if err != nil || command.MessageOf(w.row.Incarnation, seq, row).ID != id {
 		return 0, nil, err // one whose caller chose its id has no generated one
 	}
 	return seq, row, nil
@@ -143,7 +144,7 @@ func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, er
 
 // storeMessage writes a message that took before bytes until now.
 func (w *conversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
-	raw, err := marshal(row)
+	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.id, err)
 	}
@@ -152,7 +153,7 @@ func (w *conversation) storeMessage(seq uint64, row *logpb.MessageRow, before ui
 	w.grow(0, more)
 	w.row.MessageBytes = saturate(w.row.MessageBytes, more)
 	w.tellLate(&logpb.Change{
-		Kind: string(agent.ChangedMessage), Conversation: w.id, Key: messageOf(w.row.Incarnation, seq, row).ID, Revision: row.Revision,
+		Kind: string(agent.ChangedMessage), Conversation: w.id, Key: command.MessageOf(w.row.Incarnation, seq, row).ID, Revision: row.Revision,
 	})
 	return nil
 }
@@ -171,7 +172,7 @@ func decodeMessage(conversation string, seq uint64, raw []byte) (*logpb.MessageR
 		return nil, fmt.Errorf("message %d of conversation %q is missing", seq, conversation)
 	}
 	row := &logpb.MessageRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode message %d of conversation %q: %w", seq, conversation, err)
 	}
 	return row, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -14,7 +15,7 @@ import (
 // leaseLapse is the tick at which a lease ends unless it is renewed. A change of
 // leader gives each lease that stands its full ttl again, as it does claims.
 func leaseLapse(l agent.NodeLease, o opening) uint64 {
-	return later(max(l.ArmedTick, o.tick), millis(l.TTL))
+	return later(max(l.ArmedTick, o.tick), command.Millis(l.TTL))
 }
 
 // EncodeRenewNodeLease encodes a commit that renews the lease of a node's
@@ -22,7 +23,7 @@ func leaseLapse(l agent.NodeLease, o opening) uint64 {
 // which is written with the lease; nil for all others.
 func (m *Machine) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []byte {
 	p := &logpb.RenewNodeLease{
-		Node: l.Node, Incarnation: l.Incarnation, Life: l.Life, TtlMs: millis(l.TTL), Handlers: l.Handlers,
+		Node: l.Node, Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), Handlers: l.Handlers,
 	}
 	if row != nil {
 		p.Host = &logpb.Host{
@@ -42,7 +43,7 @@ func (m *Machine) EncodeEndNodeLease(node, life string) []byte {
 // of the same data directory at once: that has ended, since a directory is
 // locked by the process that uses it.
 func (c *commit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error) {
-	if err := validLease(p.Node, p.Life, duration(p.TtlMs)); err != nil {
+	if err := validLease(p.Node, p.Life, command.Duration(p.TtlMs)); err != nil {
 		return nil, err
 	}
 	if p.Host != nil {
@@ -58,7 +59,7 @@ func (c *commit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error)
 	}
 	now := c.progress.tick
 	lease := agent.NodeLease{
-		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: duration(p.TtlMs), BegunTick: now, ArmedTick: now,
+		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: command.Duration(p.TtlMs), BegunTick: now, ArmedTick: now,
 	}
 	if had && old.Life == p.Life {
 		lease.BegunTick, lease.Handlers = old.BegunTick, old.Handlers
@@ -108,8 +109,8 @@ func (b *batch) isMember(id, incarnation string) bool {
 }
 
 func (b *batch) storeLease(l agent.NodeLease) error {
-	raw, err := marshal(&logpb.NodeLeaseRow{
-		Incarnation: l.Incarnation, Life: l.Life, TtlMs: millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick, Handlers: l.Handlers,
+	raw, err := command.Marshal(&logpb.NodeLeaseRow{
+		Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick, Handlers: l.Handlers,
 	})
 	if err != nil {
 		return fmt.Errorf("encode the lease of node %q: %w", l.Node, err)
@@ -179,7 +180,7 @@ func (b *batch) ownTable() *partitionTable {
 // commit's own.
 func (b *batch) storePartition(p agent.Partition) error {
 	p.SinceIndex, p.Since = b.progress.index, b.progress.wall
-	raw, err := marshal(&logpb.PartitionRow{
+	raw, err := command.Marshal(&logpb.PartitionRow{
 		Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
 		SinceIndex: p.SinceIndex, SinceMs: p.Since, Why: p.Why,
 	})
@@ -198,7 +199,7 @@ func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
 	for _, n := range partitions {
 		e.Partitions = append(e.Partitions, uint32(n))
 	}
-	raw, err := marshal(e)
+	raw, err := command.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encode an event of the placement: %w", err)
 	}

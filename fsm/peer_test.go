@@ -14,6 +14,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/command"
 	"dormouse/storage"
 )
 
@@ -206,7 +207,7 @@ func makeHistory(tb testing.TB, seed uint64, n int) *history {
 		var commits [][]byte
 		for range rng.IntN(4) {
 			c := randomCommit(rng)
-			raw, err := fsm.EncodeCommit(&c, tick+60_000)
+			raw, err := command.EncodeCommit(&c, tick+60_000)
 			if err != nil {
 				tb.Fatal(err)
 			}

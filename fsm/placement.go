@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -67,11 +68,11 @@ func readPlaced(r storage.Reader) (placed, error) {
 	}
 	err = eachRow(r, kv.KindNodeLease, func(node string, raw []byte) error {
 		var row logpb.NodeLeaseRow
-		if err := unmarshal(raw, &row); err != nil {
+		if err := command.Unmarshal(raw, &row); err != nil {
 			return fmt.Errorf("decode the lease of node %q: %w", node, err)
 		}
 		p.leases = append(p.leases, agent.NodeLease{
-			Node: node, Incarnation: row.Incarnation, Life: row.Life, TTL: duration(row.TtlMs),
+			Node: node, Incarnation: row.Incarnation, Life: row.Life, TTL: command.Duration(row.TtlMs),
 			BegunTick: row.BegunTick, ArmedTick: row.ArmedTick, Handlers: row.Handlers,
 		})
 		return nil
@@ -91,7 +92,7 @@ func decodePartition(name string, raw []byte) (*agent.Partition, error) {
 		return nil, fmt.Errorf("%w: there is a row of a partition %x", storage.ErrDamaged, name)
 	}
 	var row logpb.PartitionRow
-	if err := unmarshal(raw, &row); err != nil {
+	if err := command.Unmarshal(raw, &row); err != nil {
 		return nil, fmt.Errorf("decode partition %x: %w", name, err)
 	}
 	p := &agent.Partition{
@@ -210,7 +211,7 @@ func (m *Machine) PlacementEvents(limit int) ([]agent.PlacementEvent, error) {
 	var events []agent.PlacementEvent
 	for len(events) < limit && cursor.Next() {
 		var p logpb.PlacementEvent
-		if err := unmarshal(cursor.Value(), &p); err != nil {
+		if err := command.Unmarshal(cursor.Value(), &p); err != nil {
 			_ = cursor.Close()
 			return nil, fmt.Errorf("decode an event of the placement: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	logpb "dormouse/proto/log"
 )
 
@@ -40,7 +41,7 @@ func (m *Machine) Apply(entry *raft.Log) any {
 }
 
 func (m *Machine) apply(entry *raft.Log) ([]agent.Decided, error) {
-	b, crc, err := unpack(entry.Data)
+	b, crc, err := command.Unpack(entry.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +90,11 @@ func (m *Machine) Snapshots() raft.SnapshotStore { return m.home.snapshots }
 // stamps, and adds how this replica's chain stands, for the others to compare.
 func (m *Machine) Pack(tick uint64, wall int64, commits [][]byte) []byte {
 	index, chain := m.Chain()
-	return pack(&logpb.Batch{TickMs: tick, WallMs: wall, AuditIndex: index, AuditChain: chain, Commits: commits})
+	return command.Pack(&logpb.Batch{TickMs: tick, WallMs: wall, AuditIndex: index, AuditChain: chain, Commits: commits})
 }
 
 // Check tells whether an entry is as it was packed, whatever it means.
 func (m *Machine) Check(entry []byte) error {
-	_, err := checkEntry(entry)
+	_, err := command.CheckEntry(entry)
 	return err
 }

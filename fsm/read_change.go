@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -109,7 +110,7 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 
 func decodeChangeRow(raw []byte) (*logpb.ChangeRow, error) {
 	row := &logpb.ChangeRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode changes: %w", err)
 	}
 	return row, nil

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -35,7 +36,7 @@ func (r reader) checkpointAt(key string, revision uint64) (*agent.Checkpoint, er
 	}
 	return &agent.Checkpoint{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, Version: row.Version,
-		State: body.State, Thread: decodePointer(row.Thread), Lifecycle: row.Lifecycle, Metadata: body.Metadata,
+		State: body.State, Thread: command.DecodePointer(row.Thread), Lifecycle: row.Lifecycle, Metadata: body.Metadata,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
 	}, nil
 }
@@ -89,7 +90,7 @@ func notKept(key string, revision, oldest, newest uint64) *agent.Error {
 func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
 	return agent.CheckpointRow{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, Bytes: row.StateSize,
-		Thread: decodePointer(row.Thread), Lifecycle: row.Lifecycle, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
+		Thread: command.DecodePointer(row.Thread), Lifecycle: row.Lifecycle, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
 	}
 }
 

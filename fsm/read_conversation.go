@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -37,7 +38,7 @@ func (r reader) conversation(q *agent.GetConversation) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &agent.SavedConversation{ConversationRow: conversationRowOf(q.ID, row)}
+	out := &agent.SavedConversation{ConversationRow: command.ConversationRowOf(q.ID, row)}
 	if row.Revision > 0 {
 		if out.State, err = r.Get(kv.IDKey(kv.KindConversationState, r.scope, q.ID)); err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
 		if gone, err := conversationGone(r.View, r.scope, row, r.progress.wall); err != nil || gone {
 			return 0, err
 		}
-		list.Items = append(list.Items, conversationRowOf(id, row))
+		list.Items = append(list.Items, command.ConversationRowOf(id, row))
 		return len(id) + len(raw), nil
 	})
 	return list, err
@@ -116,7 +117,7 @@ func (r reader) messages(q *agent.ListMessages) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &agent.MessageList{Conversation: conversationRowOf(q.ID, row)}
+	out := &agent.MessageList{Conversation: command.ConversationRowOf(q.ID, row)}
 	from, limit := q.From, q.Limit
 	if q.Tail > 0 {
 		from = row.Messages - min(q.Tail, row.Messages)
@@ -132,7 +133,7 @@ func (r reader) messages(q *agent.ListMessages) (agent.Found, error) {
 		if err != nil {
 			return 0, err
 		}
-		out.Items = append(out.Items, messageOf(row.Incarnation, seq, m))
+		out.Items = append(out.Items, command.MessageOf(row.Incarnation, seq, m))
 		return len(raw), nil
 	})
 	if last != "" {

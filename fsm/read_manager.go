@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -16,22 +17,22 @@ func (r reader) manager(q *agent.GetManager) (agent.Found, error) {
 	if raw == nil {
 		return nil, notFound("manager", q.Name)
 	}
-	row, err := decodeManagerRow(q.Name, raw)
+	row, err := command.DecodeManagerRow(q.Name, raw)
 	if err != nil {
 		return nil, err
 	}
-	return managerOf(q.Name, row), nil
+	return command.ManagerOf(q.Name, row), nil
 }
 
 func (r reader) managers(q *agent.ListManagers) (agent.Found, error) {
 	list := &agent.ManagerList{}
 	var err error
 	list.Next, err = r.eachInPage(kv.ScopeKey(kv.KindManager, r.scope), q.Page, func(name string, raw []byte) (int, error) {
-		row, err := decodeManagerRow(name, raw)
+		row, err := command.DecodeManagerRow(name, raw)
 		if err != nil {
 			return 0, err
 		}
-		list.Items = append(list.Items, *managerOf(name, row))
+		list.Items = append(list.Items, *command.ManagerOf(name, row))
 		return len(name) + len(raw), nil
 	})
 	return list, err
@@ -45,7 +46,7 @@ func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unmarshal(raw, &client); err != nil {
+	if err := command.Unmarshal(raw, &client); err != nil {
 		return nil, fmt.Errorf("decode client %q: %w", q.Client, err)
 	}
 	rows, err := answeredOf(&client)
@@ -61,7 +62,7 @@ func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
 		if err != nil {
 			return nil, err
 		}
-		decided, err := decodeOutcome(answer.Outcome)
+		decided, err := command.DecodeOutcome(answer.Outcome)
 		return &decided, err
 	}
 	if q.Seq < client.Low {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -16,7 +17,7 @@ func (r reader) memory(q *agent.GetMemory) (agent.Found, error) {
 	if raw == nil {
 		return nil, notFound("memory", q.ID)
 	}
-	row, err := decodeMemoryRow(q.ID, raw)
+	row, err := command.DecodeMemoryRow(q.ID, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +28,7 @@ func (r reader) memory(q *agent.GetMemory) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := memoryOf(q.Agent, q.ID, row, body)
+	m := command.MemoryOf(q.Agent, q.ID, row, body)
 	m.Embedding = body.Embedding
 	return &m, nil
 }
@@ -37,7 +38,7 @@ func (r reader) memoryBody(name, id string) (*logpb.MemoryBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeMemoryBody(id, raw)
+	return command.DecodeMemoryBody(id, raw)
 }
 
 // memoryRow is the row of a memory that must be there.
@@ -49,7 +50,7 @@ func (r reader) memoryRow(name, id string) (*logpb.MemoryRow, error) {
 	if raw == nil {
 		return nil, fmt.Errorf("memory %q of agent %q is in an index and not there", id, name)
 	}
-	return decodeMemoryRow(id, raw)
+	return command.DecodeMemoryRow(id, raw)
 }
 
 func (r reader) memories(q *agent.ListMemories) (agent.Found, error) {
@@ -58,7 +59,7 @@ func (r reader) memories(q *agent.ListMemories) (agent.Found, error) {
 	}
 	list := &agent.MemoryList{}
 	next, err := r.eachInPage(kv.IDKey(kv.KindMemory, r.scope, q.Agent), q.Page, func(id string, raw []byte) (int, error) {
-		row, err := decodeMemoryRow(id, raw)
+		row, err := command.DecodeMemoryRow(id, raw)
 		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
 			return 0, err
 		}
@@ -66,7 +67,7 @@ func (r reader) memories(q *agent.ListMemories) (agent.Found, error) {
 		if err != nil {
 			return 0, err
 		}
-		list.Items = append(list.Items, memoryOf(q.Agent, id, row, body))
+		list.Items = append(list.Items, command.MemoryOf(q.Agent, id, row, body))
 		return len(id) + int(row.Size), nil
 	})
 	list.Next = next

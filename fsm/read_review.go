@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -30,7 +31,7 @@ func (r reader) review(q *agent.GetReview) (agent.Found, error) {
 
 // shown is a review as of the view: one that has expired is so, swept or not.
 func (r reader) shown(id string, row *logpb.ReviewRow) agent.Review {
-	review := decodeReview(id, row)
+	review := command.DecodeReview(id, row)
 	if review.Status == agent.ReviewPending && expired(review.ExpiresAt, r.progress.wall) {
 		review.Status, review.DecidedAt = agent.ReviewExpired, review.ExpiresAt
 	}

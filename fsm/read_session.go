@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -102,7 +103,7 @@ func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, 
 	if s.SessionRow, err = r.row(id, row); err != nil {
 		return nil, err
 	}
-	if c := decodeConversation(body.Conversation); c != nil {
+	if c := command.DecodeConversation(body.Conversation); c != nil {
 		s.Conversation = *c
 	}
 	if s.Status == agent.SessionFailed || s.Status == agent.SessionCancelled {
@@ -122,7 +123,7 @@ func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, 
 		if err := r.numbered(kv.KindSessionSnapshot, id, k.Ordinal, p); err != nil {
 			return nil, err
 		}
-		s.Snapshots = append(s.Snapshots, decodeSessionSnapshot(p))
+		s.Snapshots = append(s.Snapshots, command.DecodeSessionSnapshot(p))
 	}
 	if s.Status == agent.SessionWaiting || s.Mode == agent.SessionModeClassic {
 		s.PendingReviews, err = r.pendingReviews(id, row)
@@ -137,13 +138,13 @@ func (r sessionReader) requests(kind, id string, end uint64, n int) (all []agent
 		if err := r.numbered(kind, id, ordinal, p); err != nil {
 			return nil, err
 		}
-		all = append(all, *decodeSessionRequest(p))
+		all = append(all, *command.DecodeSessionRequest(p))
 	}
 	return all, nil
 }
 
 // numbered reads one of a session's numbered rows, which must be there.
-func (r sessionReader) numbered(kind, id string, ordinal uint64, into coded) error {
+func (r sessionReader) numbered(kind, id string, ordinal uint64, into command.Coded) error {
 	raw, err := r.rows.Get(kv.OrdinalKey(kind, r.scope, id, ordinal))
 	if err != nil {
 		return err
@@ -151,7 +152,7 @@ func (r sessionReader) numbered(kind, id string, ordinal uint64, into coded) err
 	if raw == nil {
 		return fmt.Errorf("session %q lacks a row, number %d of its kind", id, ordinal)
 	}
-	if err := unmarshal(raw, into); err != nil {
+	if err := command.Unmarshal(raw, into); err != nil {
 		return fmt.Errorf("decode row %d of session %q: %w", ordinal, id, err)
 	}
 	return nil
@@ -172,7 +173,7 @@ func (r sessionReader) pendingReviews(id string, row *logpb.SessionRow) (all []a
 			return nil, err
 		}
 		if pending(review) {
-			all = append(all, decodeReview(string(name), review))
+			all = append(all, command.DecodeReview(string(name), review))
 			left--
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -34,7 +35,7 @@ func (r reader) journalOrNone(id string) (journal, error) {
 
 // threadAt is what callers see of a thread as it stood at a rev.
 func (r reader) threadAt(j journal, rev uint64) (agent.Thread, error) {
-	t, err := decodeThread(j.meta)
+	t, err := command.DecodeThread(j.meta)
 	if err != nil {
 		return agent.Thread{}, err
 	}
@@ -65,7 +66,7 @@ func (r reader) threads(q *agent.ListThreads) (agent.Found, error) {
 		if err != nil || expired(meta.ExpiresAt, r.progress.wall) {
 			return 0, err
 		}
-		t, err := decodeThread(meta)
+		t, err := command.DecodeThread(meta)
 		if err != nil {
 			return 0, err
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 )
 
@@ -20,9 +21,9 @@ func (r reader) timer(q *agent.GetTimer) (agent.Found, error) {
 	return &t, err
 }
 
-// timerOf is a timer with its data.
+// command.TimerOf is a timer with its data.
 func (r reader) timerOf(n kv.TimerName, raw []byte) (agent.Timer, error) {
-	row, err := decodeTimerRow(n.ID, raw)
+	row, err := command.DecodeTimerRow(n.ID, raw)
 	if err != nil {
 		return agent.Timer{}, err
 	}
@@ -30,7 +31,7 @@ func (r reader) timerOf(n kv.TimerName, raw []byte) (agent.Timer, error) {
 	if err != nil {
 		return agent.Timer{}, err
 	}
-	return timerOf(n, row, orEmptyObject(data)), nil
+	return command.TimerOf(n, row, command.OrEmptyObject(data)), nil
 }
 
 // timers lists timers; what follows the prefix in the last one's key, in hex, is

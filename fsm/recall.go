@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/recall"
@@ -33,7 +34,7 @@ func (r reader) recall(q *agent.Recall) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := decodeMemoryAgent(q.Agent, raw)
+	whole, err := command.DecodeMemoryAgent(q.Agent, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (c *recalling) full() bool {
 }
 
 func (c *recalling) add(id string, row *logpb.MemoryRow, body *logpb.MemoryBody, score float64) {
-	c.answer.Items = append(c.answer.Items, agent.RecalledMemory{Memory: memoryOf(c.Agent, id, row, body), Score: score})
+	c.answer.Items = append(c.answer.Items, agent.RecalledMemory{Memory: command.MemoryOf(c.Agent, id, row, body), Score: score})
 	c.bytes += len(id) + int(row.Size)
 }
 
@@ -162,7 +163,7 @@ func (c *recalling) query() (err error) {
 		if raw == nil {
 			return nil // Close tells why
 		}
-		row, err := decodeMemoryRow(id, raw)
+		row, err := command.DecodeMemoryRow(id, raw)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/recall"
@@ -53,7 +54,7 @@ func (m memories) all(visit func(recall.Doc, string, []float32)) (err error) {
 	prefix = kv.IDKey(kv.KindMemory, m.scope, m.agent)
 	return m.each(prefix, kv.After(prefix), func(key, value []byte) error {
 		id := strings.TrimSuffix(string(key[len(prefix):]), kv.Separator)
-		row, err := decodeMemoryRow(id, value)
+		row, err := command.DecodeMemoryRow(id, value)
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (m memories) all(visit func(recall.Doc, string, []float32)) (err error) {
 		if bodies.Next() && string(bodies.Key()[len(prefix):]) == id+kv.Separator {
 			raw = bodies.Value()
 		}
-		body, err := decodeMemoryBody(id, raw)
+		body, err := command.DecodeMemoryBody(id, raw)
 		if err == nil {
 			visit(*docOf(id, row), memoryText(body), body.Embedding)
 		}
@@ -76,7 +77,7 @@ func (m memories) Deleted(since uint64, visit func(id string, before uint64)) (k
 	}
 	prefix := kv.IDKey(kv.KindMemoryGone, m.scope, m.agent)
 	err = m.each(kv.MemoryGoneKey(m.scope, m.agent, since+1), kv.After(prefix), func(_, value []byte) error {
-		gone, err := decodeMemoryGone(value)
+		gone, err := command.DecodeMemoryGone(value)
 		if err == nil {
 			visit(gone.Id, gone.Before)
 		}

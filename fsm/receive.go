@@ -6,6 +6,7 @@ import (
 	"hash"
 	"hash/crc32"
 
+	"dormouse/fsm/command"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -140,7 +141,7 @@ func (r *receiver) create() error {
 	if err != nil {
 		return err
 	}
-	r.file, r.left, r.crc = f, described.Size, crc32.New(castagnoli)
+	r.file, r.left, r.crc = f, described.Size, crc32.New(command.Castagnoli)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -113,7 +114,7 @@ func lowOf(client *clientState, p *logpb.Commit) uint64 {
 // remember keeps an answer until its request can no longer apply, and lets go
 // of those that the client has acknowledged.
 func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decided agent.Decided) error {
-	outcome, err := encodeOutcome(decided)
+	outcome, err := command.EncodeOutcome(decided)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -17,7 +18,7 @@ import (
 // aging is the row of history of a revision that goes after an age.
 func (c *commit) aging(key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
 	old.ForgetAt = c.deadline(int64(min(ageMS, math.MaxInt64)))
-	raw, err := marshal(old)
+	raw, err := command.Marshal(old)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
 	}
@@ -47,7 +48,7 @@ func (c *commit) forgetRevision(row string) error {
 		}
 		c.rows.Remove(kv.SlotKey(c.scope, key, incarnation, oldest.slot()))
 	}
-	raw, err := marshal(now)
+	raw, err := command.Marshal(now)
 	if err != nil {
 		return fmt.Errorf("encode checkpoint %q: %w", key, err)
 	}

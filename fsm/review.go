@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -35,7 +36,7 @@ func readReview(rows kv.Reader, scope, id string) (*logpb.ReviewRow, error) {
 		return nil, err
 	}
 	row := &logpb.ReviewRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode review %q: %w", id, err)
 	}
 	return row, nil
@@ -124,7 +125,7 @@ func (c *commit) askReview(s *session, d *agent.ReviewDraft) error {
 	}
 	row := &logpb.ReviewRow{
 		Incarnation: s.row.Incarnation, Session: s.id, Request: orDefaultWord(d.RequestID, s.row.Request), Interrupt: d.InterruptID,
-		Operation: d.Operation, Arguments: orEmptyObject(d.Arguments), Reason: d.Reason, Metadata: orEmptyObject(d.Metadata),
+		Operation: d.Operation, Arguments: command.OrEmptyObject(d.Arguments), Reason: d.Reason, Metadata: command.OrEmptyObject(d.Metadata),
 		Assignee: d.Assignee, EscalateTo: d.EscalateTo, CreatedAt: c.progress.wall, Ordinal: s.row.ReviewsEnd,
 		ExpiresAt: c.deadline(d.TTL.Milliseconds()), EscalateAt: c.deadline(d.EscalateAfter.Milliseconds()),
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -38,7 +39,7 @@ func (c *commit) decideReview(op *agent.DecideReview) (agent.OpResult, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return &agent.ReviewResult{Review: decodeReview(op.Review, row)}, nil
+	return &agent.ReviewResult{Review: command.DecodeReview(op.Review, row)}, nil
 }
 
 // mayDecide lets one answer through, in time. A review expires at its deadline,
@@ -77,7 +78,7 @@ func (c *commit) closeReview(id string, row *logpb.ReviewRow, status agent.Revie
 		return fmt.Errorf("review %q is of session %q, which is not there", id, row.Session)
 	}
 	s.row.PendingReviews--
-	review := decodeReview(id, row)
+	review := command.DecodeReview(id, row)
 	denied := status == agent.ReviewDenied || status == agent.ReviewExpired
 	switch {
 	case s.status() != agent.SessionWaiting:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -143,9 +144,9 @@ func (b *batch) storeScopes() error {
 			b.rows.Remove(key)
 			continue
 		}
-		record := encodeScope(state.Scope)
+		record := command.EncodeScope(state.Scope)
 		record.Name = "" // the key says it
-		raw, err := marshal(record)
+		raw, err := command.Marshal(record)
 		if err != nil {
 			return fmt.Errorf("encode scope %q: %w", name, err)
 		}
@@ -156,10 +157,10 @@ func (b *batch) storeScopes() error {
 
 func decodeScopeRow(name string, raw []byte) (agent.Scope, error) {
 	var record logpb.ScopeRecord
-	if err := unmarshal(raw, &record); err != nil {
+	if err := command.Unmarshal(raw, &record); err != nil {
 		return agent.Scope{}, fmt.Errorf("decode scope %q: %w", name, err)
 	}
-	scope := decodeScope(&record)
+	scope := command.DecodeScope(&record)
 	scope.Name = name
 	return scope, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -18,40 +19,40 @@ type rowShape struct {
 	empty   bool                 // the last id may be ""
 	id      func(id string) bool // of the first id; nil means any
 	numbers int
-	tail    func(tail string) bool // nil means that there is none
-	value   func() coded           // a message to decode the value with; nil where it is none
-	length  int                    // of the value: exactly this many bytes; 0 means any; -1 means one or more numbers
-	due     func(coded) int64      // when the row is in the wall queue; nil means never
+	tail    func(tail string) bool    // nil means that there is none
+	value   func() command.Coded      // a message to decode the value with; nil where it is none
+	length  int                       // of the value: exactly this many bytes; 0 means any; -1 means one or more numbers
+	due     func(command.Coded) int64 // when the row is in the wall queue; nil means never
 }
 
 func message[T any, M interface {
 	*T
-	coded
-}]() coded {
+	command.Coded
+}]() command.Coded {
 	return M(new(T))
 }
 
 // expiring is the due of messages that say when they expire.
-func expiring(m coded) int64 {
+func expiring(m command.Coded) int64 {
 	if row, ok := m.(interface{ GetExpiresAt() int64 }); ok {
 		return row.GetExpiresAt()
 	}
 	return 0
 }
 
-func forgotten(m coded) int64 {
+func forgotten(m command.Coded) int64 {
 	if row, ok := m.(interface{ GetForgetAt() int64 }); ok {
 		return row.GetForgetAt()
 	}
 	return 0
 }
 
-func dueErasureRow(m coded) int64 {
+func dueErasureRow(m command.Coded) int64 {
 	row, _ := m.(*logpb.Erasure)
 	return row.GetDueAt()
 }
 
-func dueReviewRow(m coded) int64 {
+func dueReviewRow(m command.Coded) int64 {
 	row, ok := m.(*logpb.ReviewRow)
 	if !ok {
 		return 0
@@ -59,7 +60,7 @@ func dueReviewRow(m coded) int64 {
 	return reviewDue(row)
 }
 
-func dueTimerRow(m coded) int64 {
+func dueTimerRow(m command.Coded) int64 {
 	row, _ := m.(*logpb.TimerRow)
 	return row.GetQueued()
 }
@@ -184,7 +185,7 @@ func checkScopeRow(row agent.ScopeRow) (due int64, err error) {
 		return 0, nil
 	}
 	m := shape.value()
-	if err := unmarshal(row.Value, m); err != nil {
+	if err := command.Unmarshal(row.Value, m); err != nil {
 		return 0, fmt.Errorf("decode the value of key %q: %w", row.Key, err)
 	}
 	if shape.due == nil {

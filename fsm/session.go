@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -72,7 +73,7 @@ func (s *session) running() bool { return s.status() == agent.SessionRunning }
 
 func decodeSessionRow(id string, raw []byte) (*logpb.SessionRow, error) {
 	row := &logpb.SessionRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode session %q: %w", id, err)
 	}
 	return row, nil
@@ -102,7 +103,7 @@ func (c *commit) newSession(id string) *session {
 func (c *commit) storeSession(s *session) error {
 	s.row.Revision++
 	s.row.UpdatedAt = c.progress.wall
-	raw, err := marshal(s.row)
+	raw, err := command.Marshal(s.row)
 	if err != nil {
 		return fmt.Errorf("encode session %q: %w", s.id, err)
 	}
@@ -157,7 +158,7 @@ func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
 		return nil, fmt.Errorf("session %q has no body", id)
 	}
 	body := &logpb.SessionBody{}
-	if err := unmarshal(raw, body); err != nil {
+	if err := command.Unmarshal(raw, body); err != nil {
 		return nil, fmt.Errorf("decode the body of session %q: %w", id, err)
 	}
 	return body, nil
@@ -171,7 +172,7 @@ func (c *commit) storeSessionBody(s *session, body *logpb.SessionBody) error {
 	if size > agent.SessionBytesMax {
 		return agent.TooLarge("session", "session_bytes_max", size, agent.SessionBytesMax)
 	}
-	raw, err := marshal(body)
+	raw, err := command.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode the body of session %q: %w", s.id, err)
 	}

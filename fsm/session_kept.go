@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -62,8 +63,8 @@ func requestBytes(r *logpb.SessionRequest) uint64 {
 	return uint64(len(r.Id) + len(r.Input) + len(r.Metadata) + len(r.Owner))
 }
 
-func (c *commit) setSessionRow(key string, row coded) error {
-	raw, err := marshal(row)
+func (c *commit) setSessionRow(key string, row command.Coded) error {
+	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode a row of a session: %w", err)
 	}
@@ -83,7 +84,7 @@ func (c *commit) closeRequest(s *session, outcome agent.RequestOutcome) error {
 		return err
 	}
 	r := &logpb.SessionRequest{}
-	if err := unmarshal(raw, r); err != nil {
+	if err := command.Unmarshal(raw, r); err != nil {
 		return fmt.Errorf("decode request %q of session %q: %w", s.row.Request, s.id, err)
 	}
 	r.Outcome = string(outcome)
@@ -96,7 +97,7 @@ func (c *commit) addSnapshot(s *session, given *agent.SessionSnapshot) error {
 	if err := agent.ValidID("snapshot_id", given.ID); err != nil {
 		return err
 	}
-	p := encodeSessionSnapshot(given)
+	p := command.EncodeSessionSnapshot(given)
 	p.Agent, p.Request = orDefaultWord(p.Agent, s.row.Agent), orDefaultWord(p.Request, s.row.Request)
 	p.At = c.progress.wall
 	for i, k := range s.row.Snapshots {

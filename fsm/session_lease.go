@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -78,7 +79,7 @@ func (c *commit) armLease(s *session, row *logpb.ClaimRow, ttl time.Duration) er
 		if err := validOwner(row.Holder, ttl); err != nil {
 			return err
 		}
-		row.TtlMs = millis(ttl)
+		row.TtlMs = command.Millis(ttl)
 	}
 	_, err := c.armClaim(agent.SessionClaim(s.id), row)
 	return err

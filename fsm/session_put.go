@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -130,7 +131,7 @@ func (c *commit) fillSession(s *session, op *agent.PutSession, body *logpb.Sessi
 	row.SchemaVersion = orDefault(op.SchemaVersion, agent.NewestSchema(agent.SessionMode(row.Mode)))
 	row.QueueMax = min(orDefault(op.QueueMax, agent.SessionQueueDefault), agent.SessionQueueMax)
 	next := &logpb.SessionBody{
-		Spec: orEmptyObject(op.Spec), Metadata: orEmptyObject(op.Metadata), Environment: orEmptyObject(op.Environment),
+		Spec: command.OrEmptyObject(op.Spec), Metadata: command.OrEmptyObject(op.Metadata), Environment: command.OrEmptyObject(op.Environment),
 		Conversation: conversation, Result: op.Result, Failure: op.Failure,
 	}
 	if op.Request != nil && op.Result == nil {
@@ -140,7 +141,7 @@ func (c *commit) fillSession(s *session, op *agent.PutSession, body *logpb.Sessi
 		return err
 	}
 	if op.Request != nil {
-		request := encodeSessionRequest(op.Request)
+		request := command.EncodeSessionRequest(op.Request)
 		request.Owner = ""
 		if err := c.addRequest(s, request); err != nil {
 			return err
@@ -161,13 +162,13 @@ func (c *commit) nextConversation(
 ) (*logpb.Conversation, error) {
 	if given == nil {
 		if stored == nil {
-			stored = encodeConversation(&agent.Conversation{})
-			stored.AgentState, stored.ContextState = orEmptyObject(nil), orEmptyObject(nil)
+			stored = command.EncodeConversation(&agent.Conversation{})
+			stored.AgentState, stored.ContextState = command.OrEmptyObject(nil), command.OrEmptyObject(nil)
 		}
 		return stored, nil
 	}
-	next := encodeConversation(given)
-	next.AgentState, next.ContextState = orEmptyObject(next.AgentState), orEmptyObject(next.ContextState)
+	next := command.EncodeConversation(given)
+	next.AgentState, next.ContextState = command.OrEmptyObject(next.AgentState), command.OrEmptyObject(next.ContextState)
 	now, then := s.row.ContinuationRevision, given.ContinuationRevision
 	if s.classic() || stored == nil || then == now || status == agent.SessionFinished && then == now+1 {
 		return next, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -18,7 +19,7 @@ func (c *commit) enqueue(s *session, op *agent.ClaimSession) (place uint64, adde
 	if place, err = c.waits(s, op.Request); err != nil || place > 0 {
 		return place, false, err
 	}
-	r := encodeSessionRequest(op.Request)
+	r := command.EncodeSessionRequest(op.Request)
 	r.Owner, r.At, r.Outcome = op.Owner, c.progress.wall, string(agent.RequestOpen)
 	size := requestBytes(r)
 	switch waiting := uint64(len(s.row.QueueSizes)); {
@@ -46,7 +47,7 @@ func (c *commit) waits(s *session, request *agent.SessionRequest) (place uint64,
 		if queued.Id != request.ID {
 			continue
 		}
-		if same := encodeSessionRequest(request); !bytes.Equal(queued.Input, same.Input) || !bytes.Equal(queued.Metadata, same.Metadata) {
+		if same := command.EncodeSessionRequest(request); !bytes.Equal(queued.Input, same.Input) || !bytes.Equal(queued.Metadata, same.Metadata) {
 			e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %q waits for session %q already, with other content: give this one another id", request.ID, s.id)
 			e.State = s.row.Status
 			return 0, e
@@ -72,7 +73,7 @@ func (c *commit) nextRequest(s *session, op *agent.ClaimSession) (r *logpb.Sessi
 			e.State = s.row.Status
 			return nil, 0, e
 		}
-		r = encodeSessionRequest(op.Request)
+		r = command.EncodeSessionRequest(op.Request)
 		r.Owner = op.Owner
 		return r, 0, nil
 	}
@@ -93,7 +94,7 @@ func (c *commit) dequeue(s *session) (*logpb.SessionRequest, error) {
 		return nil, err
 	}
 	r := &logpb.SessionRequest{}
-	if err := unmarshal(raw, r); err != nil || raw == nil {
+	if err := command.Unmarshal(raw, r); err != nil || raw == nil {
 		return nil, fmt.Errorf("decode the head of the queue of session %q: %w", s.id, err)
 	}
 	c.rows.Remove(key)

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	logpb "dormouse/proto/log"
 )
 
@@ -84,7 +85,7 @@ func (c *commit) putCheckpointBack(s *session, turn *logpb.TurnStart) error {
 	if err != nil {
 		return err
 	}
-	pointer, err := c.point(decodePointer(then.Thread))
+	pointer, err := c.point(command.DecodePointer(then.Thread))
 	if err != nil {
 		return err
 	}

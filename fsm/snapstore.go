@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"dormouse/fsm/command"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -144,7 +145,7 @@ func encodeMeta(meta raft.SnapshotMeta) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode snapshot meta: %w", err)
 	}
-	return fmt.Appendf(nil, "%08x\n%s", crc32.Checksum(body, castagnoli), body), nil
+	return fmt.Appendf(nil, "%08x\n%s", crc32.Checksum(body, command.Castagnoli), body), nil
 }
 
 func readMeta(fs storage.FS, path string) (raft.SnapshotMeta, error) {
@@ -153,7 +154,7 @@ func readMeta(fs storage.FS, path string) (raft.SnapshotMeta, error) {
 		return raft.SnapshotMeta{}, err
 	}
 	sum, body, _ := bytes.Cut(raw, []byte("\n"))
-	if string(sum) != fmt.Sprintf("%08x", crc32.Checksum(body, castagnoli)) {
+	if string(sum) != fmt.Sprintf("%08x", crc32.Checksum(body, command.Castagnoli)) {
 		return raft.SnapshotMeta{}, errors.New("its meta is damaged: the checksum does not match")
 	}
 	var meta raft.SnapshotMeta

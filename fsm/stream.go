@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"dormouse/fsm/command"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -39,7 +40,7 @@ const (
 
 // encodeHeader is the beginning of a stream: magic, length, CRC and header.
 func encodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
-	raw, err := marshal(h)
+	raw, err := command.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("encode snapshot header: %w", err)
 	}
@@ -48,7 +49,7 @@ func encodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
 	}
 	b := append(make([]byte, 0, prefixBytes+len(raw)), streamMagic...)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(raw)))
-	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(raw, castagnoli))
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(raw, command.Castagnoli))
 	return append(b, raw...), nil
 }
 
@@ -67,11 +68,11 @@ func headerLength(prefix []byte) (int, error) {
 
 // decodeHeader parses and checks the header behind the prefix.
 func decodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
-	if crc := binary.BigEndian.Uint32(prefix[12:]); crc != crc32.Checksum(raw, castagnoli) {
+	if crc := binary.BigEndian.Uint32(prefix[12:]); crc != crc32.Checksum(raw, command.Castagnoli) {
 		return nil, errors.New("snapshot header is damaged: its checksum does not match")
 	}
 	h := &logpb.SnapshotHeader{}
-	if err := unmarshal(raw, h); err != nil {
+	if err := command.Unmarshal(raw, h); err != nil {
 		return nil, fmt.Errorf("decode snapshot header: %w", err)
 	}
 	if h.Format != streamFormat {
@@ -165,7 +166,7 @@ func describeFile(fs storage.FS, dir, name string, known *logpb.SnapshotFile) (*
 	if err != nil {
 		return nil, fmt.Errorf("describe %s: %w", path, err)
 	}
-	crc := crc32.New(castagnoli)
+	crc := crc32.New(command.Castagnoli)
 	n, err := io.CopyBuffer(crc, onlyReader{f}, make([]byte, copyChunkSize))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("describe %s: %w", path, err)

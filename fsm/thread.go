@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
@@ -53,7 +54,7 @@ func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
 	invariant.Check(t.Incarnation>>16 <= c.progress.index+c.mintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
 	t.Id = "" // the key says it
-	raw, err := marshal(t)
+	raw, err := command.Marshal(t)
 	t.Id = id
 	if err != nil {
 		return agent.Thread{}, fmt.Errorf("encode thread %q: %w", id, err)
@@ -62,7 +63,7 @@ func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 	c.rows.Set(key, raw)
 	c.touch(key)
 	c.changed(agent.ChangedThread, id, t.Rev)
-	return decodeThread(t)
+	return command.DecodeThread(t)
 }
 
 // touch tells the watchers of a thread or claim of this entry, once it can be
@@ -212,7 +213,7 @@ func (c *commit) storeEntry(t *logpb.ThreadMeta, chosen string, e *agent.Entry, 
 			return agent.Invalid("entries.id", "id %q is generated for another entry of thread %q: choose another", chosen, t.Id)
 		}
 	}
-	raw, err := marshal(&row)
+	raw, err := command.Marshal(&row)
 	if err != nil {
 		return fmt.Errorf("encode entry %d of thread %q: %w", e.Seq, t.Id, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -50,7 +51,7 @@ func (c *commit) openTimer(manager, key, id string) (*timer, error) {
 	if err != nil || raw == nil {
 		return t, err
 	}
-	t.row, err = decodeTimerRow(id, raw)
+	t.row, err = command.DecodeTimerRow(id, raw)
 	return t, err
 }
 
@@ -84,7 +85,7 @@ func (c *commit) setTimer(op *agent.Timer, mint func() uint64) (agent.OpResult, 
 	}
 	now := c.progress.wall
 	row := &logpb.TimerRow{
-		Plan: encodePlan(op), Generation: mint(), Next: op.Next, CreatedAt: now, UpdatedAt: now, Size: timerBytes(op),
+		Plan: command.EncodePlan(op), Generation: mint(), Next: op.Next, CreatedAt: now, UpdatedAt: now, Size: timerBytes(op),
 	}
 	row.Plan.Data = nil // it has a row of its own
 	if old := t.row; old != nil {
@@ -212,7 +213,7 @@ func (t *timer) store() (agent.OpResult, error) {
 		change.Status = agent.TimerParked
 	}
 	t.tell(change)
-	return &agent.TimerResult{Timer: timerOf(t.name, t.row, nil)}, nil
+	return &agent.TimerResult{Timer: command.TimerOf(t.name, t.row, nil)}, nil
 }
 
 // place puts the timer where it is to wait.
@@ -230,7 +231,7 @@ func (t *timer) place() {
 }
 
 func (t *timer) write() error {
-	raw, err := marshal(t.row)
+	raw, err := command.Marshal(t.row)
 	if err != nil {
 		return fmt.Errorf("encode timer %q: %w", t.name.ID, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -34,7 +35,7 @@ func (c *commit) buryRow(row string, incarnation uint64, seal time.Duration) err
 	}
 	stone.SealedUntil = max(stone.SealedUntil, c.deadline(seal.Milliseconds()))
 	stone.ForgetAt = max(stone.ForgetAt, stone.SealedUntil)
-	raw, err := marshal(stone)
+	raw, err := command.Marshal(stone)
 	if err != nil {
 		return fmt.Errorf("encode tombstone: %w", err)
 	}
@@ -95,7 +96,7 @@ func (c *commit) tombstone(row string) (*logpb.Tombstone, error) {
 		return nil, err
 	}
 	stone := &logpb.Tombstone{}
-	if err := unmarshal(raw, stone); err != nil {
+	if err := command.Unmarshal(raw, stone); err != nil {
 		return nil, fmt.Errorf("decode tombstone: %w", err)
 	}
 	return stone, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -22,7 +23,7 @@ func (c *commit) value(key string) (*logpb.ValueRow, error) {
 
 func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
 	row := &logpb.ValueRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode value %q: %w", key, err)
 	}
 	return row, nil

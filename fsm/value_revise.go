@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -48,7 +49,7 @@ func describe(row *logpb.ValueRow, patch agent.JSON) error {
 	if patch == nil {
 		return nil
 	}
-	merged, err := agent.MergePatch(orEmptyObject(row.Metadata), patch)
+	merged, err := agent.MergePatch(command.OrEmptyObject(row.Metadata), patch)
 	if err != nil {
 		return agent.Invalid("metadata", "%v", err)
 	}
@@ -97,7 +98,7 @@ func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (age
 
 // storeValue writes a value's row, tells the feed, and answers with it.
 func (c *commit) storeValue(key string, row *logpb.ValueRow) (agent.OpResult, error) {
-	raw, err := marshal(row)
+	raw, err := command.Marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode value %q: %w", key, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/command"
 	"dormouse/internal/seededbug"
 )
 
@@ -110,7 +111,7 @@ func (s *Store) encode(c *agent.Commit) ([]byte, error) {
 		}
 		notAfter = s.o.Group.Tick() + uint64(ttl.Milliseconds())
 	}
-	command, err := fsm.EncodeCommit(c, notAfter)
+	command, err := command.EncodeCommit(c, notAfter)
 	if err != nil {
 		return nil, err
 	}

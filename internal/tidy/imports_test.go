@@ -46,9 +46,11 @@ var mayImport = map[string][]string{
 	"cluster/clustertest":       {"cluster"},
 	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
-	"fsm":                       {"agent", "fsm/kv", "placement", "proto/log", "recall", "storage"},
+	"fsm":                       {"agent", "fsm/command", "fsm/kv", "placement", "proto/log", "recall", "storage"},
+	"fsm/command":               {"agent", "fsm/kv", "proto/log"},
+	"fsm/command/commandtest":   {"agent"},
 	"fsm/kv":                    {"proto/log", "storage"},
-	"store":                     {"agent", "fsm"},
+	"store":                     {"agent", "fsm", "fsm/command"},
 
 	// What the leader does about timers, over any Service and instances.
 	"timer": {"agent"},

@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"dormouse/agent"
@@ -12,26 +12,26 @@ func decodeSessionOp(op *logpb.Op) (agent.Op, error) {
 	case *logpb.Op_ClaimSession:
 		o := p.ClaimSession
 		return &agent.ClaimSession{
-			Session: o.GetSession(), Owner: o.GetOwner(), Request: decodeSessionRequest(o.GetRequest()), TTL: duration(o.GetTtlMs()),
+			Session: o.GetSession(), Owner: o.GetOwner(), Request: DecodeSessionRequest(o.GetRequest()), TTL: Duration(o.GetTtlMs()),
 			ConversationRevision: o.ConversationRevision,
 		}, nil
 	case *logpb.Op_ResumeSession:
 		o := p.ResumeSession
-		return &agent.ResumeSession{Session: o.GetSession(), Owner: o.GetOwner(), TTL: duration(o.GetTtlMs())}, nil
+		return &agent.ResumeSession{Session: o.GetSession(), Owner: o.GetOwner(), TTL: Duration(o.GetTtlMs())}, nil
 	case *logpb.Op_RecoverSession:
 		o := p.RecoverSession
-		return &agent.RecoverSession{Session: o.GetSession(), Owner: o.GetOwner(), TTL: duration(o.GetTtlMs())}, nil
+		return &agent.RecoverSession{Session: o.GetSession(), Owner: o.GetOwner(), TTL: Duration(o.GetTtlMs())}, nil
 	case *logpb.Op_CheckpointSession:
 		o := p.CheckpointSession
 		return &agent.CheckpointSession{
-			Session: o.GetSession(), LeaseID: o.GetLease(), Owner: o.GetOwner(), TTL: duration(o.GetTtlMs()),
-			Snapshot: decodeSessionSnapshot(o.GetSnapshot()), Reviews: decodeReviewDrafts(o.GetReviews()),
+			Session: o.GetSession(), LeaseID: o.GetLease(), Owner: o.GetOwner(), TTL: Duration(o.GetTtlMs()),
+			Snapshot: DecodeSessionSnapshot(o.GetSnapshot()), Reviews: decodeReviewDrafts(o.GetReviews()),
 		}, nil
 	case *logpb.Op_CommitSession:
 		return decodeCommitSession(p.CommitSession), nil
 	case *logpb.Op_RenewSession:
 		o := p.RenewSession
-		return &agent.RenewSession{Session: o.GetSession(), LeaseID: o.GetLease(), Owner: o.GetOwner(), TTL: duration(o.GetTtlMs())}, nil
+		return &agent.RenewSession{Session: o.GetSession(), LeaseID: o.GetLease(), Owner: o.GetOwner(), TTL: Duration(o.GetTtlMs())}, nil
 	case *logpb.Op_CancelSession:
 		o := p.CancelSession
 		return &agent.CancelSession{
@@ -46,7 +46,7 @@ func decodeSessionOp(op *logpb.Op) (agent.Op, error) {
 	case *logpb.Op_DeleteSession:
 		o := p.DeleteSession
 		return &agent.DeleteSession{
-			Session: o.GetSession(), IfRevision: o.IfRevision, IfIncarnation: o.GetIfIncarnation(), Seal: duration(o.GetSealMs()),
+			Session: o.GetSession(), IfRevision: o.IfRevision, IfIncarnation: o.GetIfIncarnation(), Seal: Duration(o.GetSealMs()),
 		}, nil
 	case *logpb.Op_DecideReview:
 		o := p.DecideReview
@@ -69,9 +69,9 @@ func decodePutSession(o *logpb.PutSession) *agent.PutSession {
 	return &agent.PutSession{
 		Session: o.Session, Mode: agent.SessionMode(o.Mode), SchemaVersion: o.SchemaVersion, Agent: o.Agent,
 		Spec: o.Spec, Metadata: o.Metadata, Environment: o.Environment, Status: agent.SessionStatus(o.Status),
-		Conversation: decodeConversation(o.Conversation), Busy: agent.BusyPolicy(o.Busy), QueueMax: o.QueueMax,
+		Conversation: DecodeConversation(o.Conversation), Busy: agent.BusyPolicy(o.Busy), QueueMax: o.QueueMax,
 		Thread: o.Thread, Checkpoint: o.Checkpoint, Result: o.Result, Failure: o.Failure,
-		Request: decodeSessionRequest(o.Request), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		Request: DecodeSessionRequest(o.Request), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 	}
 }
 
@@ -79,15 +79,16 @@ func decodeCommitSession(o *logpb.CommitSession) *agent.CommitSession {
 	out := &agent.CommitSession{
 		Session: o.Session, LeaseID: o.Lease, Owner: o.Owner, Agent: o.Agent, RequestID: o.Request,
 		Status: agent.SessionStatus(o.Status), Result: o.Result, Failure: o.Failure, Environment: o.Environment,
-		Conversation: decodeConversation(o.Conversation), Reviews: decodeReviewDrafts(o.Reviews),
+		Conversation: DecodeConversation(o.Conversation), Reviews: decodeReviewDrafts(o.Reviews),
 	}
 	for _, s := range o.Snapshots {
-		out.Snapshots = append(out.Snapshots, decodeSessionSnapshot(s))
+		out.Snapshots = append(out.Snapshots, DecodeSessionSnapshot(s))
 	}
 	return out
 }
 
-func decodeConversation(p *logpb.Conversation) *agent.Conversation {
+// DecodeConversation converts the state of a turn; nil stays nil.
+func DecodeConversation(p *logpb.Conversation) *agent.Conversation {
 	if p == nil {
 		return nil
 	}
@@ -97,7 +98,8 @@ func decodeConversation(p *logpb.Conversation) *agent.Conversation {
 	}
 }
 
-func decodeSessionRequest(p *logpb.SessionRequest) *agent.SessionRequest {
+// DecodeSessionRequest converts a request; nil stays nil.
+func DecodeSessionRequest(p *logpb.SessionRequest) *agent.SessionRequest {
 	if p == nil {
 		return nil
 	}
@@ -106,7 +108,8 @@ func decodeSessionRequest(p *logpb.SessionRequest) *agent.SessionRequest {
 	}
 }
 
-func decodeSessionSnapshot(p *logpb.SessionSnapshot) agent.SessionSnapshot {
+// DecodeSessionSnapshot converts a snapshot of a turn.
+func DecodeSessionSnapshot(p *logpb.SessionSnapshot) agent.SessionSnapshot {
 	return agent.SessionSnapshot{
 		ID: p.GetId(), Agent: p.GetAgent(), RequestID: p.GetRequest(),
 		Cursor:    agent.Cursor{Phase: agent.CursorPhase(p.GetPhase()), LoopIndex: p.GetLoopIndex(), Metadata: p.GetCursorMetadata()},
@@ -120,7 +123,7 @@ func decodeReviewDrafts(drafts []*logpb.ReviewDraft) []agent.ReviewDraft {
 		out = append(out, agent.ReviewDraft{
 			ID: d.Id, InterruptID: d.Interrupt, RequestID: d.Request, Operation: d.Operation, Arguments: d.Arguments,
 			Reason: d.Reason, Metadata: d.Metadata, Assignee: d.Assignee, EscalateTo: d.EscalateTo,
-			TTL: duration(d.TtlMs), EscalateAfter: duration(d.EscalateAfterMs),
+			TTL: Duration(d.TtlMs), EscalateAfter: Duration(d.EscalateAfterMs),
 		})
 	}
 	return out
@@ -148,7 +151,8 @@ func decodeSessionResult(p *logpb.SessionResult) *agent.SessionResult {
 	return r
 }
 
-func decodeReview(id string, p *logpb.ReviewRow) agent.Review {
+// DecodeReview converts the row of a review.
+func DecodeReview(id string, p *logpb.ReviewRow) agent.Review {
 	return agent.Review{
 		ID: id, Incarnation: p.GetIncarnation(), Session: p.GetSession(), RequestID: p.GetRequest(), InterruptID: p.GetInterrupt(),
 		Operation: p.GetOperation(), Arguments: p.GetArguments(), Reason: p.GetReason(), Metadata: p.GetMetadata(),

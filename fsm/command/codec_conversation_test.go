@@ -1,4 +1,4 @@
-package fsm_test
+package command_test
 
 import (
 	"pgregory.net/rapid"

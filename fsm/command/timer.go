@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ func encodeTimerOp(op agent.Op) (*logpb.Op, error) {
 	switch o := op.(type) {
 	case *agent.PutTimer:
 		return &logpb.Op{Op: &logpb.Op_PutTimer{PutTimer: &logpb.PutTimer{
-			Manager: o.Timer.Manager, Key: o.Timer.Key, Id: o.Timer.ID, Plan: encodePlan(&o.Timer), Next: o.Timer.Next,
+			Manager: o.Timer.Manager, Key: o.Timer.Key, Id: o.Timer.ID, Plan: EncodePlan(&o.Timer), Next: o.Timer.Next,
 		}}}, nil
 	case *agent.DeleteTimer:
 		return &logpb.Op{Op: &logpb.Op_DeleteTimer{DeleteTimer: &logpb.DeleteTimer{Manager: o.Manager, Key: o.Key, Id: o.ID}}}, nil
@@ -52,7 +52,8 @@ func decodeTimerOp(op *logpb.Op) (agent.Op, error) {
 	}
 }
 
-func encodePlan(t *agent.Timer) *logpb.TimerPlan {
+// EncodePlan converts what a timer is set to.
+func EncodePlan(t *agent.Timer) *logpb.TimerPlan {
 	return &logpb.TimerPlan{
 		Cron: t.Cron, TimeZone: t.TimeZone, Missed: string(t.Missed), CatchUp: t.CatchUp, Type: t.Type, Data: t.Data,
 	}
@@ -65,16 +66,17 @@ func decodePlan(p *logpb.TimerPlan) agent.Timer {
 	}
 }
 
-func decodeTimerRow(id string, raw []byte) (*logpb.TimerRow, error) {
+// DecodeTimerRow decodes the row of a timer; the name is for the error.
+func DecodeTimerRow(id string, raw []byte) (*logpb.TimerRow, error) {
 	row := &logpb.TimerRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode timer %q: %w", id, err)
 	}
 	return row, nil
 }
 
-// timerOf is a timer as callers see it.
-func timerOf(n kv.TimerName, row *logpb.TimerRow, data []byte) agent.Timer {
+// TimerOf is a timer as callers see it.
+func TimerOf(n kv.TimerName, row *logpb.TimerRow, data []byte) agent.Timer {
 	t := decodePlan(row.GetPlan())
 	t.Manager, t.Key, t.ID, t.Data = n.Manager, n.Key, n.ID, data
 	t.Generation, t.Next, t.NotBefore, t.Attempts = row.GetGeneration(), row.GetNext(), row.GetNotBefore(), row.GetAttempts()
@@ -85,11 +87,11 @@ func timerOf(n kv.TimerName, row *logpb.TimerRow, data []byte) agent.Timer {
 func encodeTimerResult(r *agent.TimerResult) *logpb.TimerResult {
 	t := &r.Timer
 	return &logpb.TimerResult{Manager: t.Manager, Key: t.Key, Id: t.ID, Row: &logpb.TimerRow{
-		Plan: encodePlan(t), Generation: t.Generation, Next: t.Next, NotBefore: t.NotBefore, Attempts: t.Attempts,
+		Plan: EncodePlan(t), Generation: t.Generation, Next: t.Next, NotBefore: t.NotBefore, Attempts: t.Attempts,
 		Parked: t.Parked, LastError: t.LastError, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}}
 }
 
 func decodeTimerResult(p *logpb.TimerResult) *agent.TimerResult {
-	return &agent.TimerResult{Timer: timerOf(kv.TimerName{Manager: p.GetManager(), Key: p.GetKey(), ID: p.GetId()}, p.GetRow(), p.GetRow().GetPlan().GetData())}
+	return &agent.TimerResult{Timer: TimerOf(kv.TimerName{Manager: p.GetManager(), Key: p.GetKey(), ID: p.GetId()}, p.GetRow(), p.GetRow().GetPlan().GetData())}
 }

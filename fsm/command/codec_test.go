@@ -1,4 +1,4 @@
-package fsm_test
+package command_test
 
 import (
 	"bytes"
@@ -13,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/command"
+	"dormouse/fsm/command/commandtest"
 	logpb "dormouse/proto/log"
 )
 
@@ -186,15 +187,15 @@ var genCommit = rapid.Custom(func(t *rapid.T) agent.Commit {
 func TestEveryCommitDecodesToWhatWasEncoded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, notAfter := genCommit.Draw(t, "commit"), genNumber.Draw(t, "not after")
-		raw, err := fsm.EncodeCommit(&c, notAfter)
+		raw, err := command.EncodeCommit(&c, notAfter)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := fsm.EncodeCommit(&c, notAfter)
+		again, err := command.EncodeCommit(&c, notAfter)
 		if err != nil || !bytes.Equal(raw, again) {
 			t.Fatalf("encoded twice, it differs: %v", err)
 		}
-		got, gotNotAfter, err := fsm.DecodeCommit(raw)
+		got, gotNotAfter, err := command.DecodeCommit(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +217,7 @@ func TestEveryOpHasAGenerator(t *testing.T) {
 
 func TestTheBodyHashIsOfTheOpsAlone(t *testing.T) {
 	hash := func(c agent.Commit, notAfter uint64) uint64 {
-		raw, err := fsm.EncodeCommit(&c, notAfter)
+		raw, err := command.EncodeCommit(&c, notAfter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +248,7 @@ func TestAnEncoderRefusesWhatTheLogCannotSay(t *testing.T) {
 		"delete of what is absent": &agent.DeleteValue{Key: "k", IfBytes: &absent},
 		"nothing":                  nil,
 	} {
-		if _, err := fsm.EncodeCommit(&agent.Commit{Ops: []agent.Op{op}}, 0); err == nil {
+		if _, err := command.EncodeCommit(&agent.Commit{Ops: []agent.Op{op}}, 0); err == nil {
 			t.Errorf("%s: encoded", name)
 		}
 	}
@@ -260,7 +261,7 @@ func TestACommitWithWhatThisVersionDoesNotKnowIsAnError(t *testing.T) {
 		"empty op":      {0x52, 0x00},
 		"garbage":       {0xff},
 	} {
-		if _, _, err := fsm.DecodeCommit(raw); err == nil {
+		if _, _, err := command.DecodeCommit(raw); err == nil {
 			t.Errorf("%s: decoded", name)
 		}
 	}
@@ -339,11 +340,11 @@ func TestEveryOutcomeDecodesToWhatWasEncoded(t *testing.T) {
 				Index: genNumber.Draw(t, "index"), Time: genTime.Draw(t, "time"), Results: rapid.SliceOfN(genResult, 0, 4).Draw(t, "results"),
 			}
 		}
-		raw, err := fsm.EncodeOutcome(d)
+		raw, err := command.EncodeOutcome(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := fsm.DecodeOutcome(raw)
+		got, err := command.DecodeOutcome(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,28 +355,28 @@ func TestEveryOutcomeDecodesToWhatWasEncoded(t *testing.T) {
 }
 
 func FuzzDecodeCommit(f *testing.F) {
-	for _, op := range append(append(sessionSeeds(), managerSeeds()...),
+	for _, op := range append(append(commandtest.SessionSeeds(), commandtest.ManagerSeeds()...),
 		&agent.PutValue{Key: "k", Bytes: []byte("v")}, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{Payload: agent.JSON(`{}`)}}},
 		&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{}`), Thread: &agent.Pointer{Thread: "t"}}, &agent.DeleteScope{},
 		&agent.TakeClaim{Claim: "c", Holder: "h", TTL: 1e9}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 65537, TTL: 1e9},
 		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 65537, To: "i", TTL: 1e9},
 	) {
-		raw, err := fsm.EncodeCommit(&agent.Commit{Scope: "s", Fence: &agent.Fence{Claim: "c", Epoch: 65537}, Ops: []agent.Op{op}}, 7)
+		raw, err := command.EncodeCommit(&agent.Commit{Scope: "s", Fence: &agent.Fence{Claim: "c", Epoch: 65537}, Ops: []agent.Op{op}}, 7)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c, notAfter, err := fsm.DecodeCommit(raw)
+		c, notAfter, err := command.DecodeCommit(raw)
 		if err != nil {
 			return
 		}
-		again, err := fsm.EncodeCommit(&c, notAfter)
+		again, err := command.EncodeCommit(&c, notAfter)
 		if err != nil {
 			return // heads and durations out of range come from no encoder of ours
 		}
-		back, _, err := fsm.DecodeCommit(again)
+		back, _, err := command.DecodeCommit(again)
 		if err != nil {
 			t.Fatalf("decoded, encoded, not decoded again: %v", err)
 		}

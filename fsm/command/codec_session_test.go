@@ -1,4 +1,4 @@
-package fsm_test
+package command_test
 
 import (
 	"time"
@@ -73,23 +73,6 @@ var genSessionResult = rapid.OneOf(
 )
 
 func init() { genOps = append(genOps, genSessionOps...) }
-
-// sessionSeeds are ops on sessions and whole agents for the fuzz corpora, each such that it
-// means something after those before it.
-func sessionSeeds() []agent.Op {
-	lease := agent.LeaseID(1<<16 + 2)
-	return []agent.Op{
-		&agent.PutSession{Session: "s", Agent: "a", Busy: agent.BusyRollback, Thread: "t", Checkpoint: "c", Conversation: &agent.Conversation{TurnCount: 1}},
-		&agent.ClaimSession{Session: "s", Owner: "o", Request: asking("q"), ConversationRevision: ptr(uint64(0))},
-		&agent.CheckpointSession{Session: "s", LeaseID: lease, Owner: "o", Snapshot: snapshot("n"), Reviews: []agent.ReviewDraft{{ID: "v", TTL: 1e9}}},
-		&agent.RenewSession{Session: "s", LeaseID: lease, Owner: "o"},
-		&agent.CommitSession{Session: "s", LeaseID: lease, Owner: "o", Status: agent.SessionWaiting},
-		&agent.DecideReview{Review: "v", Decision: agent.DecideEdit, By: "b", Arguments: agent.JSON(`{}`)},
-		&agent.ResumeSession{Session: "s", Owner: "o"}, &agent.RecoverSession{Session: "s", Owner: "o"},
-		&agent.ForkAgent{Agent: "c", NewAgent: "d", NewThread: "d"}, &agent.SetTTL{Thread: "t", TTL: 1e9}, &agent.EraseAgent{Agent: "a", Seal: 1e9},
-		&agent.CancelSession{Session: "s"}, &agent.ForkSession{Session: "s", NewSession: "u"}, &agent.DeleteSession{Session: "s", Seal: 1e9},
-	}
-}
 
 // sessionOverflows is overflows for ops on sessions.
 func sessionOverflows(op agent.Op) bool {

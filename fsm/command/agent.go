@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"fmt"
@@ -23,22 +23,22 @@ func decodeForkAgent(p *logpb.ForkAgent) *agent.ForkAgent {
 
 func encodeEraseAgent(o *agent.EraseAgent) *logpb.EraseAgent {
 	return &logpb.EraseAgent{
-		Agent: o.Agent, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: millis(o.Seal),
+		Agent: o.Agent, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
 	}
 }
 
 func decodeEraseAgent(p *logpb.EraseAgent) *agent.EraseAgent {
 	return &agent.EraseAgent{
-		Agent: p.Agent, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation, Seal: duration(p.SealMs),
+		Agent: p.Agent, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation, Seal: Duration(p.SealMs),
 	}
 }
 
 func encodeSetTTL(o *agent.SetTTL) *logpb.SetTTL {
-	return &logpb.SetTTL{Thread: o.Thread, Session: o.Session, Conversation: o.Conversation, TtlMs: millis(o.TTL), IfIncarnation: o.IfIncarnation}
+	return &logpb.SetTTL{Thread: o.Thread, Session: o.Session, Conversation: o.Conversation, TtlMs: Millis(o.TTL), IfIncarnation: o.IfIncarnation}
 }
 
 func decodeSetTTL(p *logpb.SetTTL) *agent.SetTTL {
-	return &agent.SetTTL{Thread: p.Thread, Session: p.Session, Conversation: p.Conversation, TTL: duration(p.TtlMs), IfIncarnation: p.IfIncarnation}
+	return &agent.SetTTL{Thread: p.Thread, Session: p.Session, Conversation: p.Conversation, TTL: Duration(p.TtlMs), IfIncarnation: p.IfIncarnation}
 }
 
 func encodeForkedAgent(r *agent.ForkedAgent) (*logpb.ForkedAgent, error) {
@@ -48,7 +48,7 @@ func encodeForkedAgent(r *agent.ForkedAgent) (*logpb.ForkedAgent, error) {
 	}
 	p := &logpb.ForkedAgent{Checkpoint: checkpoint, Memories: r.Memories}
 	if r.Thread != nil {
-		p.Thread = encodeThread(*r.Thread)
+		p.Thread = EncodeThread(*r.Thread)
 	}
 	if r.Session != nil {
 		p.Session = encodeSessionResult(&agent.SessionResult{Session: *r.Session})
@@ -59,7 +59,7 @@ func encodeForkedAgent(r *agent.ForkedAgent) (*logpb.ForkedAgent, error) {
 func decodeForkedAgent(p *logpb.ForkedAgent) (*agent.ForkedAgent, error) {
 	r := &agent.ForkedAgent{Checkpoint: decodeCheckpointResult(p.GetCheckpoint()), Memories: p.GetMemories()}
 	if p.GetThread() != nil {
-		thread, err := decodeThread(p.Thread)
+		thread, err := DecodeThread(p.Thread)
 		if err != nil {
 			return nil, err
 		}
@@ -82,8 +82,8 @@ func encodeErasure(e *agent.Erasure) *logpb.Erasure {
 	}
 }
 
-// decodeErasure is a receipt as callers see it.
-func decodeErasure(name string, p *logpb.Erasure) (*agent.Erasure, error) {
+// DecodeErasure is a receipt as callers see it.
+func DecodeErasure(name string, p *logpb.Erasure) (*agent.Erasure, error) {
 	e := &agent.Erasure{
 		Agent: name, Index: p.GetIndex(), ErasedAt: p.GetErasedAt(), CompletedAt: p.GetCompletedAt(), SealedUntil: p.GetSealedUntil(),
 		Checkpoints: p.GetCheckpoints(), Revisions: p.GetRevisions(), Threads: p.GetThreads(), Entries: p.GetEntries(),
@@ -100,9 +100,10 @@ func decodeErasure(name string, p *logpb.Erasure) (*agent.Erasure, error) {
 	return e, nil
 }
 
-func decodeErasureRow(name string, raw []byte) (*logpb.Erasure, error) {
+// DecodeErasureRow decodes the receipt of an agent's erasure; the name is for the error.
+func DecodeErasureRow(name string, raw []byte) (*logpb.Erasure, error) {
 	row := &logpb.Erasure{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode the erasure of agent %q: %w", name, err)
 	}
 	return row, nil

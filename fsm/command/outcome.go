@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// encodeOutcome is what a request's row keeps of how its commit was decided.
-func encodeOutcome(d agent.Decided) ([]byte, error) {
+// EncodeOutcome is what a request's row keeps of how its commit was decided.
+func EncodeOutcome(d agent.Decided) ([]byte, error) {
 	p := &logpb.Outcome{Index: d.Result.Index, TimeMs: d.Result.Time, Refusal: encodeRefusal(d.Err)}
 	for i, r := range d.Result.Results {
 		result, err := encodeResult(r)
@@ -17,17 +17,17 @@ func encodeOutcome(d agent.Decided) ([]byte, error) {
 		}
 		p.Results = append(p.Results, result)
 	}
-	raw, err := marshal(p)
+	raw, err := Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("encode outcome: %w", err)
 	}
 	return raw, nil
 }
 
-// decodeOutcome is the inverse of encodeOutcome.
-func decodeOutcome(raw []byte) (agent.Decided, error) {
+// DecodeOutcome is the inverse of EncodeOutcome.
+func DecodeOutcome(raw []byte) (agent.Decided, error) {
 	p := &logpb.Outcome{}
-	if err := unmarshal(raw, p); err != nil {
+	if err := Unmarshal(raw, p); err != nil {
 		return agent.Decided{}, fmt.Errorf("decode outcome: %w", err)
 	}
 	if p.Refusal != nil {
@@ -54,7 +54,7 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 		p, err := encodeCheckpointResult(r)
 		return &logpb.OpResult{Result: &logpb.OpResult_Checkpoint{Checkpoint: p}}, err
 	case *agent.ThreadResult:
-		p := &logpb.ThreadResult{Thread: encodeThread(r.Thread)}
+		p := &logpb.ThreadResult{Thread: EncodeThread(r.Thread)}
 		for _, e := range r.Entries {
 			p.Entries = append(p.Entries, &logpb.EntryStamp{Id: e.ID, Seq: e.Seq, At: e.At})
 		}
@@ -74,11 +74,11 @@ func encodeResult(r agent.OpResult) (*logpb.OpResult, error) {
 	case *agent.ImportResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Import{Import: &logpb.ImportResult{Chunks: r.Chunks, Done: r.Done}}}, nil
 	case *agent.ScopeResult:
-		return &logpb.OpResult{Result: &logpb.OpResult_Scope{Scope: &logpb.ScopeResult{Scope: encodeScope(r.Scope)}}}, nil
+		return &logpb.OpResult{Result: &logpb.OpResult_Scope{Scope: &logpb.ScopeResult{Scope: EncodeScope(r.Scope)}}}, nil
 	case *agent.ClaimResult:
 		v := r.Claim
 		return &logpb.OpResult{Result: &logpb.OpResult_Claim{Claim: &logpb.ClaimResult{
-			Name: v.Name, Holder: v.Holder, Epoch: v.Epoch, TtlMs: millis(v.TTL), ClaimedAt: v.ClaimedAt, ExpiresAt: v.ExpiresAt,
+			Name: v.Name, Holder: v.Holder, Epoch: v.Epoch, TtlMs: Millis(v.TTL), ClaimedAt: v.ClaimedAt, ExpiresAt: v.ExpiresAt,
 		}}}, nil
 	case *agent.SessionResult:
 		return &logpb.OpResult{Result: &logpb.OpResult_Session{Session: encodeSessionResult(r)}}, nil
@@ -111,7 +111,7 @@ func encodeCheckpointResult(r *agent.CheckpointResult) (*logpb.RevisionResult, e
 func decodeCheckpointResult(p *logpb.RevisionResult) agent.CheckpointResult {
 	return agent.CheckpointResult{
 		Key: p.GetKey(), Incarnation: p.GetIncarnation(), Revision: p.GetRevision(),
-		CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(), Thread: decodePointer(p.GetThread()),
+		CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(), Thread: DecodePointer(p.GetThread()),
 	}
 }
 
@@ -126,7 +126,7 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 		r := decodeCheckpointResult(p.Checkpoint)
 		return &r, nil
 	case *logpb.OpResult_Thread:
-		thread, err := decodeThread(p.Thread.Thread)
+		thread, err := DecodeThread(p.Thread.Thread)
 		if err != nil {
 			return nil, err
 		}
@@ -143,22 +143,22 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 			Agent: v.Agent, ID: v.Id, Incarnation: v.Incarnation, Revision: v.Revision, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 		}, nil
 	case *logpb.OpResult_Manager:
-		return &agent.ManagerResult{Manager: *managerOf(p.Manager.Name, p.Manager.Manager)}, nil
+		return &agent.ManagerResult{Manager: *ManagerOf(p.Manager.Name, p.Manager.Manager)}, nil
 	case *logpb.OpResult_Signal:
 		return &agent.SignalResult{Hash: p.Signal.Hash, Reply: p.Signal.Reply}, nil
 	case *logpb.OpResult_Import:
 		return &agent.ImportResult{Chunks: p.Import.GetChunks(), Done: p.Import.GetDone()}, nil
 	case *logpb.OpResult_Scope:
-		return &agent.ScopeResult{Scope: decodeScope(p.Scope.Scope)}, nil
+		return &agent.ScopeResult{Scope: DecodeScope(p.Scope.Scope)}, nil
 	case *logpb.OpResult_Claim:
 		v := p.Claim
 		return &agent.ClaimResult{Claim: agent.Claim{
-			Name: v.Name, Holder: v.Holder, Epoch: v.Epoch, TTL: duration(v.TtlMs), ClaimedAt: v.ClaimedAt, ExpiresAt: v.ExpiresAt,
+			Name: v.Name, Holder: v.Holder, Epoch: v.Epoch, TTL: Duration(v.TtlMs), ClaimedAt: v.ClaimedAt, ExpiresAt: v.ExpiresAt,
 		}}, nil
 	case *logpb.OpResult_Session:
 		return decodeSessionResult(p.Session), nil
 	case *logpb.OpResult_Review:
-		return &agent.ReviewResult{Review: decodeReview(p.Review.GetId(), p.Review.GetReview())}, nil
+		return &agent.ReviewResult{Review: DecodeReview(p.Review.GetId(), p.Review.GetReview())}, nil
 	case *logpb.OpResult_Conversation:
 		return decodeConversationResult(p.Conversation), nil
 	case *logpb.OpResult_Message:
@@ -168,15 +168,15 @@ func decodeResult(p *logpb.OpResult) (agent.OpResult, error) {
 	case *logpb.OpResult_ForkedAgent:
 		return decodeForkedAgent(p.ForkedAgent)
 	case *logpb.OpResult_Erasure:
-		return decodeErasure(p.Erasure.GetAgent(), p.Erasure)
+		return DecodeErasure(p.Erasure.GetAgent(), p.Erasure)
 	default:
 		return nil, fmt.Errorf("result of type %T is unknown", p)
 	}
 }
 
-// encodeThread is what a caller sees of a thread. The row's own fields
+// EncodeThread is what a caller sees of a thread. The row's own fields
 // (segments, floor head, bytes, chosen ids) are the row's to fill in.
-func encodeThread(t agent.Thread) *logpb.ThreadMeta {
+func EncodeThread(t agent.Thread) *logpb.ThreadMeta {
 	p := &logpb.ThreadMeta{
 		Id: t.ID, Incarnation: t.Incarnation, Rev: t.Rev, Head: t.Head[:], Floor: t.Floor, Summary: t.Summary,
 		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Metadata: t.Metadata, ExpiresAt: t.ExpiresAt,
@@ -187,8 +187,8 @@ func encodeThread(t agent.Thread) *logpb.ThreadMeta {
 	return p
 }
 
-// decodeThread is what a caller sees of a thread's row.
-func decodeThread(p *logpb.ThreadMeta) (agent.Thread, error) {
+// DecodeThread is what a caller sees of a thread's row.
+func DecodeThread(p *logpb.ThreadMeta) (agent.Thread, error) {
 	t := agent.Thread{
 		ID: p.GetId(), Incarnation: p.GetIncarnation(), Rev: p.GetRev(), Floor: p.GetFloor(), Summary: p.GetSummary(),
 		CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(), Metadata: p.GetMetadata(), ExpiresAt: p.GetExpiresAt(),
@@ -203,7 +203,8 @@ func decodeThread(p *logpb.ThreadMeta) (agent.Thread, error) {
 	return t, nil
 }
 
-func encodeScope(s agent.Scope) *logpb.ScopeRecord {
+// EncodeScope converts a scope and its policy.
+func EncodeScope(s agent.Scope) *logpb.ScopeRecord {
 	return &logpb.ScopeRecord{
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
 		History: s.Policy.History, KeysMax: s.Policy.KeysMax, BytesMax: s.Policy.BytesMax,
@@ -212,7 +213,8 @@ func encodeScope(s agent.Scope) *logpb.ScopeRecord {
 	}
 }
 
-func decodeScope(p *logpb.ScopeRecord) agent.Scope {
+// DecodeScope is the inverse of EncodeScope.
+func DecodeScope(p *logpb.ScopeRecord) agent.Scope {
 	return agent.Scope{
 		Name: p.GetName(), Keys: p.GetKeys(), Bytes: p.GetBytes(), CreatedAt: p.GetCreatedAt(),
 		Policy: agent.Policy{

@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ func encodeWriteMemory(o *agent.WriteMemory) *logpb.WriteMemory {
 	return &logpb.WriteMemory{
 		Agent: o.Agent, Id: o.ID, Session: o.Session, Class: o.Class, Kind: o.Kind, Content: o.Content, Data: o.Data, Tags: o.Tags,
 		Source: o.Source, Metadata: o.Metadata, Embedding: o.Embedding, ObservedAt: o.ObservedAt, ExpiresAt: o.ExpiresAt,
-		TtlMs: millis(o.TTL), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		TtlMs: Millis(o.TTL), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 	}
 }
 
@@ -19,63 +19,66 @@ func decodeWriteMemory(p *logpb.WriteMemory) *agent.WriteMemory {
 	return &agent.WriteMemory{
 		Agent: p.Agent, ID: p.Id, Session: p.Session, Class: p.Class, Kind: p.Kind, Content: p.Content, Data: p.Data, Tags: p.Tags,
 		Source: p.Source, Metadata: p.Metadata, Embedding: p.Embedding, ObservedAt: p.ObservedAt, ExpiresAt: p.ExpiresAt,
-		TTL: duration(p.TtlMs), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
+		TTL: Duration(p.TtlMs), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
 	}
 }
 
 func encodeDeleteMemory(o *agent.DeleteMemory) *logpb.DeleteMemory {
 	return &logpb.DeleteMemory{
-		Agent: o.Agent, Id: o.ID, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: millis(o.Seal),
+		Agent: o.Agent, Id: o.ID, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
 	}
 }
 
 func decodeDeleteMemory(p *logpb.DeleteMemory) *agent.DeleteMemory {
 	return &agent.DeleteMemory{
-		Agent: p.Agent, ID: p.Id, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation, Seal: duration(p.SealMs),
+		Agent: p.Agent, ID: p.Id, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation, Seal: Duration(p.SealMs),
 	}
 }
 
-func decodeMemoryRow(id string, raw []byte) (*logpb.MemoryRow, error) {
+// DecodeMemoryRow decodes the row of a memory; the id is for the error.
+func DecodeMemoryRow(id string, raw []byte) (*logpb.MemoryRow, error) {
 	row := &logpb.MemoryRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode memory %q: %w", id, err)
 	}
 	return row, nil
 }
 
-func decodeMemoryBody(id string, raw []byte) (*logpb.MemoryBody, error) {
+// DecodeMemoryBody decodes the body of a memory; the id is for the error.
+func DecodeMemoryBody(id string, raw []byte) (*logpb.MemoryBody, error) {
 	if raw == nil {
 		return nil, fmt.Errorf("memory %q has no body", id)
 	}
 	body := &logpb.MemoryBody{}
-	if err := unmarshal(raw, body); err != nil {
+	if err := Unmarshal(raw, body); err != nil {
 		return nil, fmt.Errorf("decode the body of memory %q: %w", id, err)
 	}
 	return body, nil
 }
 
-// decodeMemoryAgent is what an agent remembers as a whole; nil raw is nothing.
-func decodeMemoryAgent(name string, raw []byte) (*logpb.MemoryAgentRow, error) {
+// DecodeMemoryAgent is what an agent remembers as a whole; nil raw is nothing.
+func DecodeMemoryAgent(name string, raw []byte) (*logpb.MemoryAgentRow, error) {
 	row := &logpb.MemoryAgentRow{}
-	if err := unmarshal(raw, row); err != nil {
+	if err := Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode what agent %q remembers: %w", name, err)
 	}
 	return row, nil
 }
 
-func decodeMemoryGone(raw []byte) (*logpb.MemoryGone, error) {
+// DecodeMemoryGone decodes the row of a delete.
+func DecodeMemoryGone(raw []byte) (*logpb.MemoryGone, error) {
 	gone := &logpb.MemoryGone{}
-	if err := unmarshal(raw, gone); err != nil {
+	if err := Unmarshal(raw, gone); err != nil {
 		return nil, fmt.Errorf("decode a deleted memory: %w", err)
 	}
 	return gone, nil
 }
 
-// memoryOf is a memory as callers see it, without its embedding.
-func memoryOf(name, id string, row *logpb.MemoryRow, body *logpb.MemoryBody) agent.Memory {
+// MemoryOf is a memory as callers see it, without its embedding.
+func MemoryOf(name, id string, row *logpb.MemoryRow, body *logpb.MemoryBody) agent.Memory {
 	return agent.Memory{
 		Agent: name, ID: id, Incarnation: row.Incarnation, Revision: row.Revision, Session: row.Session, Class: row.Class, Kind: row.Kind,
-		Content: body.Content, Data: body.Data, Tags: row.Tags, Source: body.Source, Metadata: orEmptyObject(body.Metadata),
+		Content: body.Content, Data: body.Data, Tags: row.Tags, Source: body.Source, Metadata: OrEmptyObject(body.Metadata),
 		ObservedAt: row.ObservedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
 	}
 }

@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"encoding/hex"
@@ -9,11 +9,11 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// decodeCommit parses one commit of a batch. What this version does not know
+// DecodeLogCommit parses one commit of a batch. What this version does not know
 // is an error, not skipped: every node must make the same of it.
-func decodeCommit(raw []byte) (*logpb.Commit, error) {
+func DecodeLogCommit(raw []byte) (*logpb.Commit, error) {
 	c := &logpb.Commit{}
-	if err := unmarshal(raw, c); err != nil {
+	if err := Unmarshal(raw, c); err != nil {
 		return nil, fmt.Errorf("decode commit: %w", err)
 	}
 	if len(c.ProtoReflect().GetUnknown()) > 0 {
@@ -32,7 +32,7 @@ var errNewerCommit = fmt.Errorf("decode commit: it holds what this version does 
 // DecodeCommit is the inverse of EncodeCommit, for commits whose ops are all
 // agent's: the cluster's own are an error.
 func DecodeCommit(raw []byte) (c agent.Commit, notAfterTick uint64, err error) {
-	p, err := decodeCommit(raw)
+	p, err := DecodeLogCommit(raw)
 	if err != nil {
 		return agent.Commit{}, 0, err
 	}
@@ -46,15 +46,15 @@ func DecodeCommit(raw []byte) (c agent.Commit, notAfterTick uint64, err error) {
 		c.Fence = &agent.Fence{Claim: p.Fence.Claim, Epoch: p.Fence.Epoch, Agent: p.Fence.Agent, Since: p.Fence.Since}
 	}
 	for i, op := range p.Ops {
-		if c.Ops[i], err = decodeOp(op); err != nil {
+		if c.Ops[i], err = DecodeOp(op); err != nil {
 			return agent.Commit{}, 0, fmt.Errorf("decode op %d: %w", i, err)
 		}
 	}
 	return c, p.NotAfterTick, nil
 }
 
-// decodeOp is the agent's op in a log op. It shares the log op's memory.
-func decodeOp(op *logpb.Op) (agent.Op, error) {
+// DecodeOp is the agent's op in a log op. It shares the log op's memory.
+func DecodeOp(op *logpb.Op) (agent.Op, error) {
 	switch p := op.Op.(type) {
 	case *logpb.Op_PutValue:
 		return decodePutValue(p.PutValue), nil
@@ -73,7 +73,7 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 	case *logpb.Op_DeleteCheckpoint:
 		o := p.DeleteCheckpoint
 		return &agent.DeleteCheckpoint{
-			Key: o.Key, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Seal: duration(o.SealMs),
+			Key: o.Key, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Seal: Duration(o.SealMs),
 		}, nil
 	case *logpb.Op_AppendThread:
 		return decodeAppend(p.AppendThread), nil
@@ -85,7 +85,7 @@ func decodeOp(op *logpb.Op) (agent.Op, error) {
 		}, nil
 	case *logpb.Op_DeleteThread:
 		o := p.DeleteThread
-		return &agent.DeleteThread{Thread: o.Thread, IfIncarnation: o.IfIncarnation, Seal: duration(o.SealMs)}, nil
+		return &agent.DeleteThread{Thread: o.Thread, IfIncarnation: o.IfIncarnation, Seal: Duration(o.SealMs)}, nil
 	case *logpb.Op_CompactThread:
 		o := p.CompactThread
 		return &agent.CompactThread{
@@ -125,13 +125,13 @@ func decodeClaimOp(op *logpb.Op) (agent.Op, error) {
 	switch p := op.Op.(type) {
 	case *logpb.Op_TakeClaim:
 		o := p.TakeClaim
-		return &agent.TakeClaim{Claim: o.Claim, Holder: o.Holder, TTL: duration(o.TtlMs)}, nil
+		return &agent.TakeClaim{Claim: o.Claim, Holder: o.Holder, TTL: Duration(o.TtlMs)}, nil
 	case *logpb.Op_RenewClaim:
 		o := p.RenewClaim
-		return &agent.RenewClaim{Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, TTL: duration(o.TtlMs)}, nil
+		return &agent.RenewClaim{Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, TTL: Duration(o.TtlMs)}, nil
 	case *logpb.Op_ReleaseClaim:
 		o := p.ReleaseClaim
-		return &agent.ReleaseClaim{Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TTL: duration(o.TtlMs)}, nil
+		return &agent.ReleaseClaim{Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TTL: Duration(o.TtlMs)}, nil
 	default:
 		return decodeSessionOp(op)
 	}
@@ -139,7 +139,7 @@ func decodeClaimOp(op *logpb.Op) (agent.Op, error) {
 
 func decodePutValue(p *logpb.PutValue) *agent.PutValue {
 	o := &agent.PutValue{
-		Key: p.Key, ContentType: p.ContentType, Bytes: p.Bytes, TTL: duration(p.TtlMs),
+		Key: p.Key, ContentType: p.ContentType, Bytes: p.Bytes, TTL: Duration(p.TtlMs),
 		IfRevision: p.IfRevision, IfBytes: decodeIfBytes(p.IfBytes), IfIncarnation: p.IfIncarnation, Metadata: p.Metadata,
 	}
 	if p.IfAbsent {
@@ -151,7 +151,7 @@ func decodePutValue(p *logpb.PutValue) *agent.PutValue {
 func decodeDeleteValue(p *logpb.DeleteValue) *agent.DeleteValue {
 	return &agent.DeleteValue{
 		Key: p.Key, IfRevision: p.IfRevision, IfBytes: decodeIfBytes(p.IfBytes),
-		IfIncarnation: p.IfIncarnation, Seal: duration(p.SealMs),
+		IfIncarnation: p.IfIncarnation, Seal: Duration(p.SealMs),
 	}
 }
 
@@ -170,8 +170,8 @@ func decodeIfBytes(p *logpb.Bytes) *[]byte {
 
 func decodePutCheckpoint(p *logpb.PutCheckpoint) *agent.PutCheckpoint {
 	return &agent.PutCheckpoint{
-		Key: p.Key, Version: p.Version, State: p.State, Thread: decodePointer(p.Thread), Lifecycle: p.Lifecycle,
-		Metadata: p.Metadata, TTL: duration(p.TtlMs), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
+		Key: p.Key, Version: p.Version, State: p.State, Thread: DecodePointer(p.Thread), Lifecycle: p.Lifecycle,
+		Metadata: p.Metadata, TTL: Duration(p.TtlMs), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
 	}
 }
 
@@ -193,7 +193,8 @@ func decodeDrafts(entries []*logpb.Draft) []agent.Draft {
 	return drafts
 }
 
-func decodePointer(p *logpb.Pointer) *agent.Pointer {
+// DecodePointer converts a pointer to a thread; nil stays nil.
+func DecodePointer(p *logpb.Pointer) *agent.Pointer {
 	if p == nil {
 		return nil
 	}
@@ -202,10 +203,11 @@ func decodePointer(p *logpb.Pointer) *agent.Pointer {
 	}
 }
 
-func duration(ms uint64) time.Duration { return time.Duration(ms) * time.Millisecond }
+// Duration returns a number of milliseconds as a duration.
+func Duration(ms uint64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// orEmptyObject is what stands for a JSON object that was not given.
-func orEmptyObject(raw agent.JSON) agent.JSON {
+// OrEmptyObject is what stands for a JSON object that was not given.
+func OrEmptyObject(raw agent.JSON) agent.JSON {
 	if len(raw) == 0 {
 		return agent.JSON("{}")
 	}

@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"encoding/hex"
@@ -60,10 +60,10 @@ const restBytes = 64
 // again, so none that is not UTF-8 may come into the log.
 var commitShape = utf8pb.Of((&logpb.Commit{}).ProtoReflect().Descriptor())
 
-// encodeLogCommit encodes a commit that is made of log ops, as the cluster's
+// EncodeLogCommit encodes a commit that is made of log ops, as the cluster's
 // own are. It looks whether strings are UTF-8, as EncodeCommit does.
-func encodeLogCommit(c *logpb.Commit) []byte {
-	raw, err := marshal(c)
+func EncodeLogCommit(c *logpb.Commit) []byte {
+	raw, err := Marshal(c)
 	if err == nil {
 		err = commitShape.Check(raw)
 	}
@@ -93,7 +93,7 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 		}}}, nil
 	case *agent.DeleteCheckpoint:
 		return &logpb.Op{Op: &logpb.Op_DeleteCheckpoint{DeleteCheckpoint: &logpb.DeleteCheckpoint{
-			Key: o.Key, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: millis(o.Seal),
+			Key: o.Key, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
 		}}}, nil
 	case *agent.AppendThread:
 		p, err := encodeAppend(o)
@@ -105,7 +105,7 @@ func encodeOp(op agent.Op) (*logpb.Op, error) {
 		}}}, nil
 	case *agent.DeleteThread:
 		return &logpb.Op{Op: &logpb.Op_DeleteThread{DeleteThread: &logpb.DeleteThread{
-			Thread: o.Thread, IfIncarnation: o.IfIncarnation, SealMs: millis(o.Seal),
+			Thread: o.Thread, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
 		}}}, nil
 	case *agent.CompactThread:
 		return &logpb.Op{Op: &logpb.Op_CompactThread{CompactThread: &logpb.CompactThread{
@@ -140,15 +140,15 @@ func encodeClaimOp(op agent.Op) (*logpb.Op, error) {
 	switch o := op.(type) {
 	case *agent.TakeClaim:
 		return &logpb.Op{Op: &logpb.Op_TakeClaim{TakeClaim: &logpb.TakeClaim{
-			Claim: o.Claim, Holder: o.Holder, TtlMs: millis(o.TTL),
+			Claim: o.Claim, Holder: o.Holder, TtlMs: Millis(o.TTL),
 		}}}, nil
 	case *agent.RenewClaim:
 		return &logpb.Op{Op: &logpb.Op_RenewClaim{RenewClaim: &logpb.RenewClaim{
-			Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, TtlMs: millis(o.TTL),
+			Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, TtlMs: Millis(o.TTL),
 		}}}, nil
 	case *agent.ReleaseClaim:
 		return &logpb.Op{Op: &logpb.Op_ReleaseClaim{ReleaseClaim: &logpb.ReleaseClaim{
-			Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TtlMs: millis(o.TTL),
+			Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TtlMs: Millis(o.TTL),
 		}}}, nil
 	default:
 		return encodeSessionOp(op)
@@ -157,7 +157,7 @@ func encodeClaimOp(op agent.Op) (*logpb.Op, error) {
 
 func encodePutValue(o *agent.PutValue) *logpb.PutValue {
 	p := &logpb.PutValue{
-		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TtlMs: millis(o.TTL),
+		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TtlMs: Millis(o.TTL),
 		IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Metadata: o.Metadata,
 	}
 	switch {
@@ -172,7 +172,7 @@ func encodePutValue(o *agent.PutValue) *logpb.PutValue {
 
 func encodeDeleteValue(o *agent.DeleteValue) (*logpb.DeleteValue, error) {
 	p := &logpb.DeleteValue{
-		Key: o.Key, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: millis(o.Seal),
+		Key: o.Key, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
 	}
 	if o.IfBytes != nil {
 		if *o.IfBytes == nil {
@@ -190,7 +190,7 @@ func encodePutCheckpoint(o *agent.PutCheckpoint) (*logpb.PutCheckpoint, error) {
 	}
 	return &logpb.PutCheckpoint{
 		Key: o.Key, Version: o.Version, State: o.State, Thread: thread, Lifecycle: o.Lifecycle,
-		Metadata: o.Metadata, TtlMs: millis(o.TTL), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		Metadata: o.Metadata, TtlMs: Millis(o.TTL), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 	}, nil
 }
 
@@ -238,8 +238,8 @@ func encodeHead(field, text string) ([]byte, error) {
 	return head, nil
 }
 
-// millis rounds up: what is to live at all lives a millisecond.
-func millis(d time.Duration) uint64 {
+// Millis rounds up: what is to live at all lives a millisecond.
+func Millis(d time.Duration) uint64 {
 	if d <= 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"encoding/binary"
@@ -23,7 +23,7 @@ import (
 // entry, and tell a newer entry from a damaged one.
 const (
 	frameMagic  = 0xD05E
-	frameBytes  = 8
+	FrameBytes  = 8
 	entryFormat = 1
 )
 
@@ -31,7 +31,8 @@ const (
 // or a coalesced batch, with room for the stamps.
 const EntryBytesMax = agent.CommitBytesMax + 1<<20
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// Castagnoli is the table of CRC-32C, the checksum of entries.
+var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // The fields of logpb.Batch, which this file writes and reads by hand: the
 // commits of an entry are bytes within it, not copies.
@@ -43,13 +44,13 @@ const (
 	fieldCommits    protowire.Number = 5
 )
 
-// pack frames a batch as one log entry.
-func pack(b *logpb.Batch) []byte {
-	size := frameBytes + 4*11
+// Pack frames a batch as one log entry.
+func Pack(b *logpb.Batch) []byte {
+	size := FrameBytes + 4*11
 	for _, c := range b.Commits {
 		size += protowire.SizeTag(fieldCommits) + protowire.SizeBytes(len(c))
 	}
-	entry := make([]byte, frameBytes, size)
+	entry := make([]byte, FrameBytes, size)
 	entry = appendVarint(entry, fieldTick, b.TickMs)
 	entry = appendVarint(entry, fieldWall, uint64(b.WallMs))
 	entry = appendVarint(entry, fieldAuditIndex, b.AuditIndex)
@@ -72,14 +73,14 @@ func appendVarint(b []byte, field protowire.Number, v uint64) []byte {
 }
 
 func entryCRC(entry []byte) uint32 {
-	return crc32.Update(crc32.Checksum(entry[:4], castagnoli), castagnoli, entry[frameBytes:])
+	return crc32.Update(crc32.Checksum(entry[:4], Castagnoli), Castagnoli, entry[FrameBytes:])
 }
 
-// checkEntry checks the frame and the CRC of an entry and returns the CRC. It
+// CheckEntry checks the frame and the CRC of an entry and returns the CRC. It
 // does not look at the format, so that it may check entries of any.
-func checkEntry(entry []byte) (crc uint32, err error) {
+func CheckEntry(entry []byte) (crc uint32, err error) {
 	switch {
-	case len(entry) < frameBytes:
+	case len(entry) < FrameBytes:
 		return 0, agent.Errorf(agent.CodeCorrupt, "log entry of %d bytes is shorter than its frame", len(entry))
 	case binary.BigEndian.Uint16(entry) != frameMagic:
 		return 0, agent.Errorf(agent.CodeCorrupt, "not a Dormouse log entry: it begins with %x", entry[:2])
@@ -91,10 +92,10 @@ func checkEntry(entry []byte) (crc uint32, err error) {
 	return stored, nil
 }
 
-// unpack is the batch in an entry, and the entry's CRC. The batch's commits
+// Unpack is the batch in an entry, and the entry's CRC. The batch's commits
 // share the entry's memory.
-func unpack(entry []byte) (*logpb.Batch, uint32, error) {
-	crc, err := checkEntry(entry)
+func Unpack(entry []byte) (*logpb.Batch, uint32, error) {
+	crc, err := CheckEntry(entry)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -105,7 +106,7 @@ func unpack(entry []byte) (*logpb.Batch, uint32, error) {
 		return nil, 0, fmt.Errorf("this entry was written by a newer version (format %d, flags %#x; this one reads format %d): "+
 			"upgrade this node", format, flags, entryFormat)
 	}
-	b, err := parseBatch(entry[frameBytes:])
+	b, err := parseBatch(entry[FrameBytes:])
 	if err != nil {
 		return nil, 0, err
 	}

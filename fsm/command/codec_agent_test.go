@@ -1,4 +1,4 @@
-package fsm_test
+package command_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/command"
 )
 
 // genAgentOps has a generator for every kind of op on whole agents, and for
@@ -39,11 +39,11 @@ func TestOutcomesOfForksAndErasuresDecodeToWhatWasEncoded(t *testing.T) {
 			forked.Session = any1[agent.SessionRow](t)
 		}
 		d := agent.Decided{Result: agent.Result{Index: 7, Time: 8, Results: []agent.OpResult{forked, any1[agent.Erasure](t)}}}
-		raw, err := fsm.EncodeOutcome(d)
+		raw, err := command.EncodeOutcome(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := fsm.DecodeOutcome(raw)
+		got, err := command.DecodeOutcome(raw)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"dormouse/agent"
@@ -8,7 +8,7 @@ import (
 func encodeImportScope(o *agent.ImportScope) *logpb.ImportScope {
 	p := &logpb.ImportScope{Import: o.ID, Minted: o.Minted, Chunk: o.Chunk, Rows: o.Rows, Finish: o.Finish}
 	if o.Scope != nil {
-		p.Record = encodeScope(*o.Scope)
+		p.Record = EncodeScope(*o.Scope)
 	}
 	return p
 }
@@ -16,7 +16,7 @@ func encodeImportScope(o *agent.ImportScope) *logpb.ImportScope {
 func decodeImportScope(p *logpb.ImportScope) *agent.ImportScope {
 	o := &agent.ImportScope{ID: p.GetImport(), Minted: p.GetMinted(), Chunk: p.GetChunk(), Rows: p.GetRows(), Finish: p.GetFinish()}
 	if p.GetRecord() != nil {
-		scope := decodeScope(p.Record)
+		scope := DecodeScope(p.Record)
 		o.Scope = &scope
 	}
 	return o

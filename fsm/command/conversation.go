@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"dormouse/agent"
@@ -32,7 +32,7 @@ func encodeConversationOp(op agent.Op) (*logpb.Op, error) {
 		}}}, nil
 	case *agent.DeleteConversation:
 		return &logpb.Op{Op: &logpb.Op_DeleteConversation{DeleteConversation: &logpb.DeleteConversation{
-			Ref: encodeRef(&o.ConversationRef), IfRevision: o.IfRevision, SealMs: millis(o.Seal),
+			Ref: encodeRef(&o.ConversationRef), IfRevision: o.IfRevision, SealMs: Millis(o.Seal),
 		}}}, nil
 	case *agent.ReviseValue:
 		return &logpb.Op{Op: &logpb.Op_ReviseValue{ReviseValue: &logpb.ReviseValue{
@@ -68,7 +68,7 @@ func decodeConversationOp(op *logpb.Op) (agent.Op, error) {
 		}, nil
 	case *logpb.Op_DeleteConversation:
 		o := p.DeleteConversation
-		return &agent.DeleteConversation{ConversationRef: decodeRef(o.Ref), IfRevision: o.IfRevision, Seal: duration(o.SealMs)}, nil
+		return &agent.DeleteConversation{ConversationRef: decodeRef(o.Ref), IfRevision: o.IfRevision, Seal: Duration(o.SealMs)}, nil
 	case *logpb.Op_ReviseValue:
 		o := p.ReviseValue
 		return &agent.ReviseValue{
@@ -117,7 +117,7 @@ func encodeConversationResult(r *agent.ConversationResult) *logpb.ConversationRe
 }
 
 func decodeConversationResult(p *logpb.ConversationResult) *agent.ConversationResult {
-	r := &agent.ConversationResult{Conversation: conversationRowOf(p.GetId(), p.GetRow()), Pending: p.GetPending()}
+	r := &agent.ConversationResult{Conversation: ConversationRowOf(p.GetId(), p.GetRow()), Pending: p.GetPending()}
 	for _, m := range p.GetMessages() {
 		r.Messages = append(r.Messages, decodeMessageStamp(m))
 	}
@@ -136,8 +136,8 @@ func decodeMessageStamp(p *logpb.MessageStamp) agent.EntryStamp {
 	return agent.EntryStamp{ID: p.GetId(), Seq: p.GetSeq(), At: p.GetAt()}
 }
 
-// conversationRowOf is a conversation's row as callers see it.
-func conversationRowOf(id string, row *logpb.ConversationRow) agent.ConversationRow {
+// ConversationRowOf is a conversation's row as callers see it.
+func ConversationRowOf(id string, row *logpb.ConversationRow) agent.ConversationRow {
 	return agent.ConversationRow{
 		ID: id, Incarnation: row.GetIncarnation(), Revision: row.GetRevision(), Agent: row.GetAgent(), Owner: row.GetOwner(),
 		Lifecycle: agent.Lifecycle(row.GetLifecycle()), Interrupted: row.GetInterrupted(), Version: row.GetVersion(), Title: row.GetTitle(),
@@ -147,11 +147,11 @@ func conversationRowOf(id string, row *logpb.ConversationRow) agent.Conversation
 	}
 }
 
-// messageOf is a message as callers see it.
-func messageOf(incarnation, seq uint64, row *logpb.MessageRow) agent.Message {
+// MessageOf is a message as callers see it.
+func MessageOf(incarnation, seq uint64, row *logpb.MessageRow) agent.Message {
 	m := agent.Message{
 		ID: row.Id, Seq: seq, Revision: row.Revision, At: row.At, UpdatedAt: row.UpdatedAt, Role: agent.MessageRole(row.Role),
-		Type: row.Type, Content: orEmptyObject(row.Content), ToolCall: row.ToolCall, Status: agent.ToolStatus(row.Status), Synthetic: row.Synthetic,
+		Type: row.Type, Content: OrEmptyObject(row.Content), ToolCall: row.ToolCall, Status: agent.ToolStatus(row.Status), Synthetic: row.Synthetic,
 	}
 	if m.ID == "" {
 		m.ID = agent.MessageID(incarnation, seq)

@@ -1,4 +1,4 @@
-package fsm_test
+package command_test
 
 import (
 	"pgregory.net/rapid"
@@ -30,11 +30,3 @@ var genManagerResult = rapid.OneOf(
 )
 
 func init() { genOps = append(genOps, genManagerOps...) }
-
-// managerSeeds are ops on managers for the fuzz corpora.
-func managerSeeds() []agent.Op {
-	return []agent.Op{
-		&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}, SkipsPersist: []string{"a"}}},
-		&agent.DeleteManager{Name: "m", IfRevision: ptr(uint64(1))}, &agent.AnswerSignal{Hash: 1, Reply: agent.JSON(`{}`)},
-	}
-}

@@ -1,4 +1,4 @@
-package fsm
+package command
 
 import (
 	"dormouse/agent"
@@ -11,27 +11,27 @@ func encodeSessionOp(op agent.Op) (*logpb.Op, error) {
 		return &logpb.Op{Op: &logpb.Op_PutSession{PutSession: encodePutSession(o)}}, nil
 	case *agent.ClaimSession:
 		return &logpb.Op{Op: &logpb.Op_ClaimSession{ClaimSession: &logpb.ClaimSession{
-			Session: o.Session, Owner: o.Owner, Request: encodeSessionRequest(o.Request), TtlMs: millis(o.TTL),
+			Session: o.Session, Owner: o.Owner, Request: EncodeSessionRequest(o.Request), TtlMs: Millis(o.TTL),
 			ConversationRevision: o.ConversationRevision,
 		}}}, nil
 	case *agent.ResumeSession:
 		return &logpb.Op{Op: &logpb.Op_ResumeSession{ResumeSession: &logpb.ResumeSession{
-			Session: o.Session, Owner: o.Owner, TtlMs: millis(o.TTL),
+			Session: o.Session, Owner: o.Owner, TtlMs: Millis(o.TTL),
 		}}}, nil
 	case *agent.RecoverSession:
 		return &logpb.Op{Op: &logpb.Op_RecoverSession{RecoverSession: &logpb.RecoverSession{
-			Session: o.Session, Owner: o.Owner, TtlMs: millis(o.TTL),
+			Session: o.Session, Owner: o.Owner, TtlMs: Millis(o.TTL),
 		}}}, nil
 	case *agent.CheckpointSession:
 		return &logpb.Op{Op: &logpb.Op_CheckpointSession{CheckpointSession: &logpb.CheckpointSession{
-			Session: o.Session, Lease: o.LeaseID, Owner: o.Owner, TtlMs: millis(o.TTL),
-			Snapshot: encodeSessionSnapshot(&o.Snapshot), Reviews: encodeReviewDrafts(o.Reviews),
+			Session: o.Session, Lease: o.LeaseID, Owner: o.Owner, TtlMs: Millis(o.TTL),
+			Snapshot: EncodeSessionSnapshot(&o.Snapshot), Reviews: encodeReviewDrafts(o.Reviews),
 		}}}, nil
 	case *agent.CommitSession:
 		return &logpb.Op{Op: &logpb.Op_CommitSession{CommitSession: encodeCommitSession(o)}}, nil
 	case *agent.RenewSession:
 		return &logpb.Op{Op: &logpb.Op_RenewSession{RenewSession: &logpb.RenewSession{
-			Session: o.Session, Lease: o.LeaseID, Owner: o.Owner, TtlMs: millis(o.TTL),
+			Session: o.Session, Lease: o.LeaseID, Owner: o.Owner, TtlMs: Millis(o.TTL),
 		}}}, nil
 	case *agent.CancelSession:
 		return &logpb.Op{Op: &logpb.Op_CancelSession{CancelSession: &logpb.CancelSession{
@@ -44,7 +44,7 @@ func encodeSessionOp(op agent.Op) (*logpb.Op, error) {
 		}}}, nil
 	case *agent.DeleteSession:
 		return &logpb.Op{Op: &logpb.Op_DeleteSession{DeleteSession: &logpb.DeleteSession{
-			Session: o.Session, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: millis(o.Seal),
+			Session: o.Session, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
 		}}}, nil
 	case *agent.DecideReview:
 		return &logpb.Op{Op: &logpb.Op_DecideReview{DecideReview: &logpb.DecideReview{
@@ -66,9 +66,9 @@ func encodePutSession(o *agent.PutSession) *logpb.PutSession {
 	return &logpb.PutSession{
 		Session: o.Session, Mode: string(o.Mode), SchemaVersion: o.SchemaVersion, Agent: o.Agent, Spec: o.Spec,
 		Metadata: o.Metadata, Environment: o.Environment, Status: string(o.Status),
-		Conversation: encodeConversation(o.Conversation), Busy: string(o.Busy), QueueMax: o.QueueMax,
+		Conversation: EncodeConversation(o.Conversation), Busy: string(o.Busy), QueueMax: o.QueueMax,
 		Thread: o.Thread, Checkpoint: o.Checkpoint, Result: o.Result, Failure: o.Failure,
-		Request: encodeSessionRequest(o.Request), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		Request: EncodeSessionRequest(o.Request), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 	}
 }
 
@@ -76,15 +76,16 @@ func encodeCommitSession(o *agent.CommitSession) *logpb.CommitSession {
 	p := &logpb.CommitSession{
 		Session: o.Session, Lease: o.LeaseID, Owner: o.Owner, Agent: o.Agent, Request: o.RequestID,
 		Status: string(o.Status), Result: o.Result, Failure: o.Failure, Environment: o.Environment,
-		Conversation: encodeConversation(o.Conversation), Reviews: encodeReviewDrafts(o.Reviews),
+		Conversation: EncodeConversation(o.Conversation), Reviews: encodeReviewDrafts(o.Reviews),
 	}
 	for i := range o.Snapshots {
-		p.Snapshots = append(p.Snapshots, encodeSessionSnapshot(&o.Snapshots[i]))
+		p.Snapshots = append(p.Snapshots, EncodeSessionSnapshot(&o.Snapshots[i]))
 	}
 	return p
 }
 
-func encodeConversation(c *agent.Conversation) *logpb.Conversation {
+// EncodeConversation converts the state of a turn; nil stays nil.
+func EncodeConversation(c *agent.Conversation) *logpb.Conversation {
 	if c == nil {
 		return nil
 	}
@@ -94,7 +95,8 @@ func encodeConversation(c *agent.Conversation) *logpb.Conversation {
 	}
 }
 
-func encodeSessionRequest(r *agent.SessionRequest) *logpb.SessionRequest {
+// EncodeSessionRequest converts a request; nil stays nil.
+func EncodeSessionRequest(r *agent.SessionRequest) *logpb.SessionRequest {
 	if r == nil {
 		return nil
 	}
@@ -103,7 +105,8 @@ func encodeSessionRequest(r *agent.SessionRequest) *logpb.SessionRequest {
 	}
 }
 
-func encodeSessionSnapshot(s *agent.SessionSnapshot) *logpb.SessionSnapshot {
+// EncodeSessionSnapshot converts a snapshot of a turn.
+func EncodeSessionSnapshot(s *agent.SessionSnapshot) *logpb.SessionSnapshot {
 	return &logpb.SessionSnapshot{
 		Id: s.ID, Agent: s.Agent, Request: s.RequestID, Phase: string(s.Cursor.Phase), LoopIndex: s.Cursor.LoopIndex,
 		CursorMetadata: s.Cursor.Metadata, TurnState: s.TurnState, Metadata: s.Metadata, At: s.At,
@@ -117,7 +120,7 @@ func encodeReviewDrafts(drafts []agent.ReviewDraft) []*logpb.ReviewDraft {
 		out = append(out, &logpb.ReviewDraft{
 			Id: d.ID, Interrupt: d.InterruptID, Request: d.RequestID, Operation: d.Operation, Arguments: d.Arguments,
 			Reason: d.Reason, Metadata: d.Metadata, Assignee: d.Assignee, EscalateTo: d.EscalateTo,
-			TtlMs: millis(d.TTL), EscalateAfterMs: millis(d.EscalateAfter),
+			TtlMs: Millis(d.TTL), EscalateAfterMs: Millis(d.EscalateAfter),
 		})
 	}
 	return out

@@ -1,4 +1,4 @@
-package fsm_test
+package command_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/command"
 )
 
 // genPlan draws what a caller says of a timer.
@@ -40,11 +40,11 @@ func TestATimersResultComesBackAsItWas(t *testing.T) {
 		timer.Generation, timer.NotBefore, timer.Attempts = genNumber.Draw(t, "generation"), genTime.Draw(t, "not before"), genNumber.Draw(t, "attempts")
 		timer.Parked, timer.LastError = rapid.Bool().Draw(t, "parked"), genText.Draw(t, "error")
 		timer.CreatedAt, timer.UpdatedAt = genTime.Draw(t, "created"), genTime.Draw(t, "updated")
-		raw, err := fsm.EncodeOutcome(agent.Decided{Result: agent.Result{Results: []agent.OpResult{want}}})
+		raw, err := command.EncodeOutcome(agent.Decided{Result: agent.Result{Results: []agent.OpResult{want}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := fsm.DecodeOutcome(raw)
+		got, err := command.DecodeOutcome(raw)
 		if err != nil {
 			t.Fatal(err)
 		}

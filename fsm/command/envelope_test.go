@@ -1,4 +1,4 @@
-package fsm_test
+package command_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/command"
 	logpb "dormouse/proto/log"
 )
 
@@ -34,8 +34,8 @@ func TestUnpackGivesBackWhatWasPacked(t *testing.T) {
 		"negative wall": {WallMs: -5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			entry := fsm.Pack(b)
-			got, crc, err := fsm.Unpack(entry)
+			entry := command.Pack(b)
+			got, crc, err := command.Unpack(entry)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestUnpackGivesBackWhatWasPacked(t *testing.T) {
 			}
 			// What is in the frame is plain protobuf, for other readers.
 			plain := &logpb.Batch{}
-			if err := proto.Unmarshal(entry[fsm.FrameBytes:], plain); err != nil || !proto.Equal(plain, b) {
+			if err := proto.Unmarshal(entry[command.FrameBytes:], plain); err != nil || !proto.Equal(plain, b) {
 				t.Errorf("as protobuf: %v %v", plain, err)
 			}
 		})
@@ -55,19 +55,19 @@ func TestUnpackGivesBackWhatWasPacked(t *testing.T) {
 }
 
 func TestAnyFlippedBitOrMissingByteOfAnEntryIsFound(t *testing.T) {
-	entry := fsm.Pack(batchOf("one", "two"))
-	if _, err := fsm.CheckEntry(entry); err != nil {
+	entry := command.Pack(batchOf("one", "two"))
+	if _, err := command.CheckEntry(entry); err != nil {
 		t.Fatal(err)
 	}
 	for bit := range 8 * len(entry) {
 		damaged := bytes.Clone(entry)
 		damaged[bit/8] ^= 1 << (bit % 8)
-		if _, err := fsm.CheckEntry(damaged); agent.CodeOf(err) != agent.CodeCorrupt {
+		if _, err := command.CheckEntry(damaged); agent.CodeOf(err) != agent.CodeCorrupt {
 			t.Errorf("bit %d flipped: %v", bit, err)
 		}
 	}
 	for n := range entry {
-		if _, err := fsm.CheckEntry(entry[:n]); err == nil {
+		if _, err := command.CheckEntry(entry[:n]); err == nil {
 			t.Errorf("cut to %d bytes: not found", n)
 		}
 	}
@@ -76,7 +76,7 @@ func TestAnyFlippedBitOrMissingByteOfAnEntryIsFound(t *testing.T) {
 // resealed is the entry with its checksum made right again.
 func resealed(entry []byte) []byte {
 	table := crc32.MakeTable(crc32.Castagnoli)
-	crc := crc32.Update(crc32.Checksum(entry[:4], table), table, entry[fsm.FrameBytes:])
+	crc := crc32.Update(crc32.Checksum(entry[:4], table), table, entry[command.FrameBytes:])
 	binary.LittleEndian.PutUint32(entry[4:], crc)
 	return entry
 }
@@ -86,42 +86,42 @@ func TestANewerEntryIsToldFromADamagedOne(t *testing.T) {
 		"format": func(e []byte) []byte { e[2]++; return e },
 		"flags":  func(e []byte) []byte { e[3] = 1; return e },
 	} {
-		newer := resealed(change(fsm.Pack(batchOf("one"))))
-		if _, err := fsm.CheckEntry(newer); err != nil {
+		newer := resealed(change(command.Pack(batchOf("one"))))
+		if _, err := command.CheckEntry(newer); err != nil {
 			t.Errorf("%s: a newer entry does not pass the check: %v", name, err)
 		}
-		if _, _, err := fsm.Unpack(newer); err == nil || !strings.Contains(err.Error(), "newer version") {
+		if _, _, err := command.Unpack(newer); err == nil || !strings.Contains(err.Error(), "newer version") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	unknown := resealed(append(fsm.Pack(batchOf("one")), 0x30, 0x01)) // field 6
-	if _, _, err := fsm.Unpack(unknown); err == nil {
+	unknown := resealed(append(command.Pack(batchOf("one")), 0x30, 0x01)) // field 6
+	if _, _, err := command.Unpack(unknown); err == nil {
 		t.Error("a batch with an unknown field was unpacked")
 	}
 }
 
 func FuzzUnpack(f *testing.F) {
-	f.Add(fsm.Pack(batchOf("one", "two")), true)
-	f.Add(fsm.Pack(&logpb.Batch{}), false)
+	f.Add(command.Pack(batchOf("one", "two")), true)
+	f.Add(command.Pack(&logpb.Batch{}), false)
 	f.Add([]byte("\xd0\x5e\x01\x00????\x2a\xff"), true)
 	f.Fuzz(func(t *testing.T, entry []byte, reseal bool) {
-		if reseal && len(entry) >= fsm.FrameBytes {
+		if reseal && len(entry) >= command.FrameBytes {
 			binary.BigEndian.PutUint16(entry, 0xd05e)
 			entry[2], entry[3] = 1, 0
 			entry = resealed(entry)
 		}
-		b, _, err := fsm.Unpack(entry)
+		b, _, err := command.Unpack(entry)
 		if err != nil {
 			return
 		}
 		plain := &logpb.Batch{}
-		if err := proto.Unmarshal(entry[fsm.FrameBytes:], plain); err != nil {
+		if err := proto.Unmarshal(entry[command.FrameBytes:], plain); err != nil {
 			t.Fatalf("protobuf does not take it: %v", err)
 		}
 		if !proto.Equal(b, plain) {
 			t.Fatalf("unpacked %v, protobuf says %v", b, plain)
 		}
-		again, _, err := fsm.Unpack(fsm.Pack(b))
+		again, _, err := command.Unpack(command.Pack(b))
 		if err != nil || !proto.Equal(again, b) {
 			t.Fatalf("packed again: %v %v", again, err)
 		}
@@ -154,7 +154,7 @@ func encodeAll(tb testing.TB, commits []agent.Commit) [][]byte {
 	out := make([][]byte, len(commits))
 	for i := range commits {
 		var err error
-		if out[i], err = fsm.EncodeCommit(&commits[i], 1<<40); err != nil {
+		if out[i], err = command.EncodeCommit(&commits[i], 1<<40); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -166,7 +166,7 @@ func BenchmarkEncodeCommit1KiB(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(1024)
 	for b.Loop() {
-		if _, err := fsm.EncodeCommit(&commits[0], 1<<40); err != nil {
+		if _, err := command.EncodeCommit(&commits[0], 1<<40); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -177,7 +177,7 @@ func BenchmarkDecodeCommit1KiB(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(1024)
 	for b.Loop() {
-		if _, _, err := fsm.DecodeCommit(raw); err != nil {
+		if _, _, err := command.DecodeCommit(raw); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -188,16 +188,16 @@ func BenchmarkPack256Of1KiB(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(256 * 1024)
 	for b.Loop() {
-		fsm.Pack(batch)
+		command.Pack(batch)
 	}
 }
 
 func BenchmarkUnpack256Of1KiB(b *testing.B) {
-	entry := fsm.Pack(&logpb.Batch{TickMs: 1 << 40, WallMs: 1 << 40, Commits: encodeAll(b, benchCommits(256))})
+	entry := command.Pack(&logpb.Batch{TickMs: 1 << 40, WallMs: 1 << 40, Commits: encodeAll(b, benchCommits(256))})
 	b.ReportAllocs()
 	b.SetBytes(256 * 1024)
 	for b.Loop() {
-		if _, _, err := fsm.Unpack(entry); err != nil {
+		if _, _, err := command.Unpack(entry); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,0 +1,21 @@
+package command_test
+
+import (
+	"testing"
+
+	"dormouse/agent"
+
+	"dormouse/fsm/command"
+)
+
+// What reads a row does not look whether its strings are UTF-8, so nothing that
+// is not may come into the log.
+func TestWhatIsNotUTF8DoesNotComeIntoTheLog(t *testing.T) {
+	put := &agent.PutCheckpoint{Key: "k", Lifecycle: "caf\xe9"}
+	if _, err := command.EncodeCommit(&agent.Commit{Scope: "s", Ops: []agent.Op{put}}, 0); err == nil {
+		t.Error("it was encoded")
+	}
+	if _, err := command.EncodeCommit(&agent.Commit{Scope: "s", Principal: "\xff"}, 0); err == nil {
+		t.Error("a principal was encoded")
+	}
+}

@@ -1,0 +1,16 @@
+package fsm_test
+
+import (
+	"testing"
+
+	"dormouse/agent"
+)
+
+func TestAMemberThatIsNotUTF8DoesNotComeIntoTheLog(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a member was encoded")
+		}
+	}()
+	newSubject(t).machine.EncodePutMember(agent.Member{ID: "n1", Zone: "\xff"})
+}
