@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/fsm/command"
+	"dormouse/fsm/snapshot"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -56,7 +57,7 @@ type SnapshotInfo struct {
 func describeStream(encoded []byte, h *logpb.SnapshotHeader) SnapshotInfo {
 	return SnapshotInfo{
 		ClusterID: h.ClusterId, Index: h.Index, Term: h.Term, TickMS: h.TickMs, WallMS: h.WallMs, Chain: h.Chain,
-		FeatureLevel: h.FeatureLevel, Files: len(h.Files), Bytes: streamBytes(encoded, h),
+		FeatureLevel: h.FeatureLevel, Files: len(h.Files), Bytes: snapshot.StreamBytes(encoded, h),
 	}
 }
 
@@ -76,22 +77,22 @@ func Inspect(r io.Reader) (SnapshotInfo, error) {
 			return SnapshotInfo{}, fmt.Errorf("inspect snapshot: file %s is damaged: its checksum does not match", f.Name)
 		}
 	}
-	end, err := io.ReadAll(io.LimitReader(r, int64(len(streamEnd))+1))
+	end, err := io.ReadAll(io.LimitReader(r, int64(len(snapshot.StreamEnd))+1))
 	if err != nil {
 		return SnapshotInfo{}, fmt.Errorf("inspect snapshot: %w", err)
 	}
-	if string(end) != streamEnd {
+	if string(end) != snapshot.StreamEnd {
 		return SnapshotInfo{}, errors.New("inspect snapshot: its end mark is not there: it is cut short or damaged")
 	}
 	return describeStream(encoded, header), nil
 }
 
 func readHeader(r io.Reader) (encoded []byte, h *logpb.SnapshotHeader, err error) {
-	encoded = make([]byte, prefixBytes)
+	encoded = make([]byte, snapshot.PrefixBytes)
 	if _, err := io.ReadFull(r, encoded); err != nil {
 		return nil, nil, fmt.Errorf("read its header: %w", err)
 	}
-	length, err := headerLength(encoded)
+	length, err := snapshot.HeaderLength(encoded)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +103,7 @@ func readHeader(r io.Reader) (encoded []byte, h *logpb.SnapshotHeader, err error
 	if encoded = append(encoded, raw...); len(raw) < length {
 		return nil, nil, errors.New("its header is cut short")
 	}
-	h, err = decodeHeader(encoded[:prefixBytes], encoded[prefixBytes:])
+	h, err = snapshot.DecodeHeader(encoded[:snapshot.PrefixBytes], encoded[snapshot.PrefixBytes:])
 	return encoded, h, err
 }
 
@@ -120,11 +121,11 @@ func OpenSnapshot(fs storage.FS, path string) (io.ReadCloser, error) {
 		}
 		return f, nil
 	}
-	held, err := readHeld(fs, path)
+	held, err := snapshot.ReadHeld(fs, path)
 	if err != nil {
 		return nil, fmt.Errorf("open snapshot: %w", err)
 	}
-	return newStreamReader(fs, fs.PathJoin(path, dataDir), held.encoded, held.header), nil
+	return snapshot.NewStreamReader(fs, fs.PathJoin(path, snapshot.DataDir), held.Encoded, held.Header), nil
 }
 
 // RestoreOptions say what becomes of a backup.
@@ -175,23 +176,23 @@ func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err e
 	defer g.close()
 
 	dir := h.temporary("received")
-	r := newReceiver(h.fs, dir, func(header *logpb.SnapshotHeader) error {
+	r := snapshot.NewReceiver(h.fs, dir, func(header *logpb.SnapshotHeader) error {
 		if header.ClusterId == o.ClusterID {
 			return errors.New("a restored backup begins a new cluster, under a new cluster id")
 		}
 		return acceptLevel(header)
 	})
-	_, err = io.CopyBuffer(onlyWriter{r}, backup, make([]byte, copyChunkSize))
+	_, err = io.CopyBuffer(onlyWriter{r}, backup, make([]byte, snapshot.CopyChunkSize))
 	if err != nil {
-		r.close()
+		r.Close()
 	} else {
-		err = r.finish()
+		err = r.Finish()
 	}
 	if err != nil {
 		return info, errors.Join(err, h.fs.RemoveAll(dir))
 	}
-	info = describeStream(r.encoded, r.header)
-	err = h.refound(dir, r.header, o)
+	info = describeStream(r.Encoded, r.Header)
+	err = h.refound(dir, r.Header, o)
 	return info, errors.Join(err, h.fs.RemoveAll(dir))
 }
 

@@ -6,17 +6,11 @@ import (
 
 // What the tests look at from outside.
 
-var (
-	NextChain     = nextChain
-	OpenSnapshots = openSnapshots
-	EncodeHeader  = encodeHeader
-	ValidFileName = validFileName
-)
+var NextChain = nextChain
 
 const (
-	SnapshotsRetained = snapshotsRetained
-	ChainsKept        = chainsKept
-	MintsMax          = mintsMax
+	ChainsKept = chainsKept
+	MintsMax   = mintsMax
 )
 
 type ChainRing = chainRing

@@ -32,7 +32,7 @@ func (h *home) readFormat() error {
 	}
 	if h.format.Format > homeFormat {
 		return fmt.Errorf("%w: this data directory was written by a newer version (format %d; this one reads up to %d): "+
-			"start the newer version, or choose another --data-dir", ErrForeign, h.format.Format, homeFormat)
+			"start the newer version, or choose another --data-dir", storage.ErrForeign, h.format.Format, homeFormat)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (h *home) foreign(cluster string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: this data directory belongs to cluster %s, this node to cluster %s: "+
-		"give the node back its own data directory, or an empty one to join with", ErrForeign, h.format.ClusterID, cluster)
+		"give the node back its own data directory, or an empty one to join with", storage.ErrForeign, h.format.ClusterID, cluster)
 }
 
 // accept tells whether a snapshot is one of this cluster's that this version
@@ -88,7 +88,7 @@ func (h *home) accept(header *logpb.SnapshotHeader) error {
 		h.mu.Unlock()
 	}
 	if header.ClusterId != "" && own != "" && header.ClusterId != own {
-		return fmt.Errorf("%w: the snapshot is of cluster %s, this node belongs to cluster %s", ErrForeign, header.ClusterId, own)
+		return fmt.Errorf("%w: the snapshot is of cluster %s, this node belongs to cluster %s", storage.ErrForeign, header.ClusterId, own)
 	}
 	return acceptLevel(header)
 }
@@ -97,7 +97,7 @@ func (h *home) accept(header *logpb.SnapshotHeader) error {
 func acceptLevel(header *logpb.SnapshotHeader) error {
 	if header.FeatureLevel > featureLevelMax {
 		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version knows %d: upgrade this node",
-			ErrForeign, header.FeatureLevel, featureLevelMax)
+			storage.ErrForeign, header.FeatureLevel, featureLevelMax)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"dormouse/fsm/snapshot"
 	"dormouse/storage"
 )
 
@@ -21,7 +22,7 @@ import (
 //	FORMAT               the format of all this, and whose it is
 //	CURRENT              the name of the engine that counts
 //	engine-<index>-<n>   the engine; another one is unfinished or replaced
-//	snapshots            see snapshotStore
+//	snapshots            see snapshot.Store
 //
 // CURRENT is replaced in one step, so a crash leaves the old engine or the new
 // one, and whatever CURRENT does not name is removed at the next start.
@@ -43,7 +44,7 @@ type home struct {
 	clusterID func() string
 	logger    hclog.Logger
 	lock      io.Closer
-	snapshots *snapshotStore
+	snapshots *snapshot.Store
 
 	mu     sync.Mutex
 	format format // guarded by mu; as on disk
@@ -121,7 +122,7 @@ func (h *home) prepareStart() (*generation, error) {
 		return nil, err
 	}
 	var err error
-	h.snapshots, err = openSnapshots(h.fs, h.fs.PathJoin(h.dir, snapshotsDir), h.accept, h.logger)
+	h.snapshots, err = snapshot.OpenStore(h.fs, h.fs.PathJoin(h.dir, snapshotsDir), h.accept, h.logger)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +133,9 @@ func (h *home) prepareStart() (*generation, error) {
 	if name == "" && h.format.ClusterID != "" { // no crash leaves that: see openHome
 		return nil, fmt.Errorf("%w: %s is missing, which names the engine that counts", storage.ErrDamaged, h.fs.PathJoin(h.dir, currentFile))
 	}
-	newest := h.snapshots.newest()
+	newest := h.snapshots.Newest()
 	if newest != nil {
-		if err := h.accept(newest.header); err != nil {
+		if err := h.accept(newest.Header); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +150,7 @@ func (h *home) prepareStart() (*generation, error) {
 	if newest == nil {
 		return h.found()
 	}
-	g, err := h.replace(h.fs.PathJoin(newest.dir, dataDir), newest.header)
+	g, err := h.replace(h.fs.PathJoin(newest.Dir, snapshot.DataDir), newest.Header)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func (h *home) prepareStart() (*generation, error) {
 
 // resume opens the current engine, and removes the others only then: what
 // names it may be damaged. It is nil where the newest snapshot is ahead of it.
-func (h *home) resume(name string, newest *heldSnapshot) (*generation, error) {
+func (h *home) resume(name string, newest *snapshot.Held) (*generation, error) {
 	g, err := h.openEngine(name)
 	if err != nil {
 		return nil, err
@@ -175,11 +176,11 @@ func (h *home) resume(name string, newest *heldSnapshot) (*generation, error) {
 	case err != nil:
 		g.close()
 		return nil, err
-	case newest == nil || done.index > newest.meta.Index:
+	case newest == nil || done.index > newest.Meta.Index:
 		h.replayTo = done.index
-	case done.index < newest.header.Index:
+	case done.index < newest.Header.Index:
 		h.logger.Info("the engine is behind the newest snapshot: restoring it",
-			"applied", done.index, "snapshot", newest.header.Index)
+			"applied", done.index, "snapshot", newest.Header.Index)
 		g.close()
 		return nil, nil
 	}
@@ -240,7 +241,7 @@ func (h *home) current() (string, error) {
 		return "", err
 	}
 	name := strings.TrimSpace(string(raw))
-	if !validFileName(name) || !strings.HasPrefix(name, enginePrefix) {
+	if !snapshot.ValidFileName(name) || !strings.HasPrefix(name, enginePrefix) {
 		return "", fmt.Errorf("%w: %s names %q, which is no engine", storage.ErrDamaged, h.fs.PathJoin(h.dir, currentFile), name)
 	}
 	return name, nil
@@ -261,7 +262,7 @@ func (h *home) removeOthers(current string) error {
 		return fmt.Errorf("list %s: %w", h.dir, err)
 	}
 	for _, name := range names {
-		leftover := strings.HasSuffix(name, temporarySuffix)
+		leftover := strings.HasSuffix(name, snapshot.TemporarySuffix)
 		if strings.HasPrefix(name, enginePrefix) {
 			leftover = name != current
 			if serial, err := strconv.ParseUint(name[strings.LastIndexByte(name, '-')+1:], 10, 64); err == nil {

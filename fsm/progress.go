@@ -35,11 +35,11 @@ func readProgress(r storage.Reader) (progress, error) {
 	}
 	if len(raw) > 0 && raw[0] > engineFormat {
 		return progress{}, fmt.Errorf("%w: the state was written by a newer version (format %d; this one reads up to %d): "+
-			"start the newer version again", ErrForeign, raw[0], engineFormat)
+			"start the newer version again", storage.ErrForeign, raw[0], engineFormat)
 	}
 	if len(raw) > 0 && raw[0] < engineFormat {
 		return progress{}, fmt.Errorf("%w: the state was written by a version of before the first release (format %d; this one reads %d): "+
-			"give the node an empty data directory, and let it join again", ErrForeign, raw[0], engineFormat)
+			"give the node an empty data directory, and let it join again", storage.ErrForeign, raw[0], engineFormat)
 	}
 	if len(raw) != progressBytes {
 		return progress{}, fmt.Errorf("%w: the state's progress row has %d bytes, not %d", storage.ErrDamaged, len(raw), progressBytes)

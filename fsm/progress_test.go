@@ -37,7 +37,7 @@ func TestRowsOfAnotherFormatAreRefused(t *testing.T) {
 		switch err := fsm.CheckFormat(engine); {
 		case c.by == 0 && err != nil:
 			t.Errorf("the format of now: %v", err)
-		case c.by != 0 && (!errors.Is(err, fsm.ErrForeign) || !strings.Contains(err.Error(), c.want)):
+		case c.by != 0 && (!errors.Is(err, storage.ErrForeign) || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("a format %+d: %v", c.by, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"dormouse/fsm/snapshot"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -24,13 +25,13 @@ func (m *Machine) Restore(stream io.ReadCloser) error {
 		return errStopped
 	}
 	if own := m.home.held(stream); own != nil {
-		return m.restore(m.home.fs.PathJoin(own.dir, dataDir), own.header)
+		return m.restore(m.home.fs.PathJoin(own.Dir, snapshot.DataDir), own.Header)
 	}
 	dir := m.home.temporary("received")
-	r := newReceiver(m.home.fs, dir, m.home.accept)
-	_, err := io.CopyBuffer(onlyWriter{r}, stream, make([]byte, copyChunkSize))
-	if err = errors.Join(err, r.finish()); err == nil {
-		err = m.restore(dir, r.header)
+	r := snapshot.NewReceiver(m.home.fs, dir, m.home.accept)
+	_, err := io.CopyBuffer(onlyWriter{r}, stream, make([]byte, snapshot.CopyChunkSize))
+	if err = errors.Join(err, r.Finish()); err == nil {
+		err = m.restore(dir, r.Header)
 	}
 	if err = errors.Join(err, m.home.fs.RemoveAll(dir)); err != nil {
 		return fmt.Errorf("restore snapshot: %w", err)
@@ -78,10 +79,10 @@ func (m *Machine) Restores() uint64 { return m.restores.Load() }
 
 // held is the snapshot of our own store that the stream reads, if it is one.
 // Raft wraps streams to watch their progress.
-func (h *home) held(stream io.ReadCloser) *heldSnapshot {
+func (h *home) held(stream io.ReadCloser) *snapshot.Held {
 	for {
-		if r, ok := stream.(*snapshotReader); ok && r.store == h.snapshots {
-			return r.held
+		if r, ok := stream.(*snapshot.Reader); ok && r.Store == h.snapshots {
+			return r.Held
 		}
 		wrapper, ok := stream.(raft.ReadCloserWrapper)
 		if !ok {
@@ -93,7 +94,7 @@ func (h *home) held(stream io.ReadCloser) *heldSnapshot {
 
 // temporary is a new name that the next start removes.
 func (h *home) temporary(what string) string {
-	return h.fs.PathJoin(h.dir, fmt.Sprintf("%s-%d%s", what, h.nextSerial(), temporarySuffix))
+	return h.fs.PathJoin(h.dir, fmt.Sprintf("%s-%d%s", what, h.nextSerial(), snapshot.TemporarySuffix))
 }
 
 // replace makes an engine of a snapshot's files, which stay where they are,
@@ -125,7 +126,7 @@ func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generati
 	}
 	for _, f := range header.Files {
 		put := storage.CopyFile
-		if unchanging(f.Name) {
+		if snapshot.Unchanging(f.Name) {
 			put = storage.LinkOrCopy
 		}
 		if err := put(h.fs, h.fs.PathJoin(from, f.Name), h.fs.PathJoin(dir, f.Name)); err != nil {

@@ -289,14 +289,14 @@ func TestADataDirectoryOfAnotherClusterOrANewerFormatIsRefused(t *testing.T) {
 	p.apply(t, h.entries...)
 	p.close(t)
 	_, err := tryOpen(fs, "m", "cluster-two")
-	if !errors.Is(err, fsm.ErrForeign) || !strings.Contains(err.Error(), "empty one to join with") {
+	if !errors.Is(err, storage.ErrForeign) || !strings.Contains(err.Error(), "empty one to join with") {
 		t.Errorf("another cluster's: %v", err)
 	}
 	if err := storage.WriteFile(fs, "m/FORMAT", []byte(`{"format":2,"cluster_id":"cluster-one"}`)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = tryOpen(fs, "m", cluster)
-	if !errors.Is(err, fsm.ErrForeign) || !strings.Contains(err.Error(), "newer version") {
+	if !errors.Is(err, storage.ErrForeign) || !strings.Contains(err.Error(), "newer version") {
 		t.Errorf("a newer format's: %v", err)
 	}
 	if err := storage.WriteFile(fs, "m/FORMAT", []byte(`{"format":1,"cluster_id":"cluster-one"}`)); err != nil {

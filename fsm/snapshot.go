@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"dormouse/fsm/snapshot"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -59,7 +60,7 @@ func (m *Machine) describe() *logpb.SnapshotHeader {
 
 func newHeader(p progress, level uint32) *logpb.SnapshotHeader {
 	return &logpb.SnapshotHeader{
-		Format: streamFormat, Index: p.index, Term: p.term, TickMs: p.tick, WallMs: p.wall,
+		Format: snapshot.StreamFormat, Index: p.index, Term: p.term, TickMs: p.tick, WallMs: p.wall,
 		Chain: p.chain, FeatureLevel: level,
 	}
 }
@@ -114,7 +115,7 @@ func describeEngine(r storage.Reader) (*logpb.SnapshotHeader, error) {
 // name completes the header with the files. It reads what earlier cuts of the
 // engine have not.
 func (c *cut) name() error {
-	files, err := describeFiles(c.home.fs, c.dir, c.gen.described())
+	files, err := snapshot.DescribeFiles(c.home.fs, c.dir, c.gen.described())
 	if err != nil {
 		return err
 	}
@@ -130,8 +131,8 @@ func (c *cut) Persist(to raft.SnapshotSink) error {
 	if err := c.name(); err != nil {
 		return fmt.Errorf("persist snapshot: %w", err)
 	}
-	if own, ok := innermost(to).(*sink); ok && own.store == c.home.snapshots {
-		return own.adopt(c.dir, c.header)
+	if own, ok := innermost(to).(*snapshot.Sink); ok && own.Store == c.home.snapshots {
+		return own.Adopt(c.dir, c.header)
 	}
 	if err := c.stream(to); err != nil {
 		return fmt.Errorf("persist snapshot: %w", err)
@@ -152,12 +153,12 @@ func innermost(s raft.SnapshotSink) raft.SnapshotSink {
 
 // stream writes the cut, whose files have been named, to w.
 func (c *cut) stream(w io.Writer) error {
-	encoded, err := encodeHeader(c.header)
+	encoded, err := snapshot.EncodeHeader(c.header)
 	if err != nil {
 		return err
 	}
-	r := newStreamReader(c.home.fs, c.dir, encoded, c.header)
-	_, err = io.CopyBuffer(onlyWriter{w}, r, make([]byte, copyChunkSize))
+	r := snapshot.NewStreamReader(c.home.fs, c.dir, encoded, c.header)
+	_, err = io.CopyBuffer(onlyWriter{w}, r, make([]byte, snapshot.CopyChunkSize))
 	return errors.Join(err, r.Close())
 }
 

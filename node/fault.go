@@ -7,7 +7,7 @@ import (
 
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
-	"dormouse/fsm"
+
 	"dormouse/storage"
 )
 
@@ -50,7 +50,7 @@ func fault(doing string, err error, otherwise int) error {
 	switch {
 	case errors.Is(err, storage.ErrLocked), errors.Is(err, cluster.ErrLocked):
 		code = codeLocked
-	case errors.Is(err, fsm.ErrForeign), errors.Is(err, cluster.ErrForeign):
+	case errors.Is(err, storage.ErrForeign), errors.Is(err, cluster.ErrForeign):
 		code = codeForeignData
 	case errors.Is(err, cluster.ErrSettings):
 		code = codeConfig

@@ -46,10 +46,11 @@ var mayImport = map[string][]string{
 	"cluster/clustertest":       {"cluster"},
 	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
-	"fsm":                       {"agent", "fsm/command", "fsm/kv", "placement", "proto/log", "recall", "storage"},
+	"fsm":                       {"agent", "fsm/command", "fsm/kv", "fsm/snapshot", "placement", "proto/log", "recall", "storage"},
 	"fsm/command":               {"agent", "fsm/kv", "proto/log"},
 	"fsm/command/commandtest":   {"agent"},
 	"fsm/kv":                    {"proto/log", "storage"},
+	"fsm/snapshot":              {"fsm/command", "proto/log", "storage"},
 	"store":                     {"agent", "fsm", "fsm/command"},
 
 	// What the leader does about timers, over any Service and instances.
@@ -170,7 +171,7 @@ var home = map[string][]string{
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
-	"github.com/hashicorp/raft":               {"cluster", "fsm"},
+	"github.com/hashicorp/raft":               {"cluster", "fsm", "fsm/snapshot"},
 	"github.com/hashicorp/raft-boltdb":        {"cluster"},
 	"github.com/hashicorp/raft-wal":           {"cluster"},
 	"github.com/netresearch/go-cron":          {"internal/cron"},

@@ -1,4 +1,4 @@
-package fsm
+package snapshot
 
 import (
 	"errors"
@@ -10,14 +10,14 @@ import (
 	"dormouse/storage"
 )
 
-// sink takes one snapshot into the store: as a stream, or as a directory that
+// Sink takes one snapshot into the store: as a stream, or as a directory that
 // is there already. It implements raft.SnapshotSink; it is used by one
 // goroutine.
-type sink struct {
-	store    *snapshotStore
+type Sink struct {
+	Store    *Store
 	meta     raft.SnapshotMeta
 	dir      string    // temporary; gone when the sink is closed
-	receiver *receiver // nil once a directory was adopted
+	receiver *Receiver // nil once a directory was adopted
 	header   *logpb.SnapshotHeader
 	encoded  []byte
 	closed   bool
@@ -27,28 +27,28 @@ type sink struct {
 var errSinkClosed = errors.New("the snapshot's sink is closed")
 
 // ID implements raft.SnapshotSink.
-func (s *sink) ID() string { return s.meta.ID }
+func (s *Sink) ID() string { return s.meta.ID }
 
 // Write implements io.Writer: it takes the stream of a snapshot.
-func (s *sink) Write(p []byte) (int, error) {
+func (s *Sink) Write(p []byte) (int, error) {
 	if s.closed || s.receiver == nil {
 		return 0, errSinkClosed
 	}
 	return s.receiver.Write(p)
 }
 
-// adopt moves the files in dir, which are durable, into the snapshot, in place
+// Adopt moves the files in dir, which are durable, into the snapshot, in place
 // of a stream.
-func (s *sink) adopt(dir string, h *logpb.SnapshotHeader) error {
-	if s.closed || s.receiver == nil || s.receiver.header != nil {
+func (s *Sink) Adopt(dir string, h *logpb.SnapshotHeader) error {
+	if s.closed || s.receiver == nil || s.receiver.Header != nil {
 		return errSinkClosed
 	}
-	encoded, err := encodeHeader(h)
+	encoded, err := EncodeHeader(h)
 	if err != nil {
 		return err
 	}
-	fs := s.store.fs
-	if err := fs.Rename(dir, fs.PathJoin(s.dir, dataDir)); err != nil {
+	fs := s.Store.fs
+	if err := fs.Rename(dir, fs.PathJoin(s.dir, DataDir)); err != nil {
 		return fmt.Errorf("move files into the snapshot: %w", err)
 	}
 	s.receiver, s.header, s.encoded = nil, h, encoded
@@ -57,7 +57,7 @@ func (s *sink) adopt(dir string, h *logpb.SnapshotHeader) error {
 
 // Close implements io.Closer: the snapshot is whole and durable, or gone.
 // Closing again tells the same.
-func (s *sink) Close() error {
+func (s *Sink) Close() error {
 	if s.closed {
 		return s.err
 	}
@@ -68,17 +68,17 @@ func (s *sink) Close() error {
 	return s.err
 }
 
-func (s *sink) keep() error {
+func (s *Sink) keep() error {
 	if s.receiver != nil {
-		if err := s.receiver.finish(); err != nil {
+		if err := s.receiver.Finish(); err != nil {
 			return err
 		}
-		s.header, s.encoded = s.receiver.header, s.receiver.encoded
+		s.header, s.encoded = s.receiver.Header, s.receiver.Encoded
 	}
 	if s.header.Index > s.meta.Index {
 		return fmt.Errorf("snapshot at index %d holds state up to index %d", s.meta.Index, s.header.Index)
 	}
-	fs := s.store.fs
+	fs := s.Store.fs
 	meta, err := encodeMeta(s.meta)
 	if err != nil {
 		return err
@@ -89,13 +89,13 @@ func (s *sink) keep() error {
 	if err := storage.WriteFile(fs, fs.PathJoin(s.dir, metaFile), meta); err != nil {
 		return err
 	}
-	s.meta.Size = streamBytes(s.encoded, s.header)
-	held := &heldSnapshot{meta: s.meta, header: s.header, encoded: s.encoded, dir: fs.PathJoin(s.store.dir, s.meta.ID)}
-	return s.store.add(s.dir, held)
+	s.meta.Size = StreamBytes(s.encoded, s.header)
+	held := &Held{Meta: s.meta, Header: s.header, Encoded: s.encoded, Dir: fs.PathJoin(s.Store.dir, s.meta.ID)}
+	return s.Store.add(s.dir, held)
 }
 
 // Cancel implements raft.SnapshotSink: nothing is left of the snapshot.
-func (s *sink) Cancel() error {
+func (s *Sink) Cancel() error {
 	if s.closed {
 		return nil
 	}
@@ -103,11 +103,11 @@ func (s *sink) Cancel() error {
 	return s.discard()
 }
 
-func (s *sink) discard() error {
+func (s *Sink) discard() error {
 	if s.receiver != nil {
-		s.receiver.close()
+		s.receiver.Close()
 	}
-	if err := s.store.fs.RemoveAll(s.dir); err != nil {
+	if err := s.Store.fs.RemoveAll(s.dir); err != nil {
 		return fmt.Errorf("discard snapshot: %w", err)
 	}
 	return nil

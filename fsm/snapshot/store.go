@@ -1,4 +1,4 @@
-package fsm
+package snapshot
 
 import (
 	"bytes"
@@ -27,49 +27,49 @@ import (
 // temporary name and renamed when it is whole and durable, so what bears
 // another name is whole.
 const (
-	temporarySuffix = ".tmp"
+	TemporarySuffix = ".tmp"
 	headerFile      = "HEADER"
 	metaFile        = "META"
-	dataDir         = "data"
+	DataDir         = "data"
 	metaBytesMax    = 1 << 20
 )
 
-// snapshotsRetained is how many snapshots are kept: the newest, and the one
+// Retained is how many snapshots are kept: the newest, and the one
 // before it should a follower still be reading it.
-const snapshotsRetained = 2
+const Retained = 2
 
-// snapshotStore keeps Raft's snapshots: directories of an engine's files. It
+// Store keeps Raft's snapshots: directories of an engine's files. It
 // implements raft.SnapshotStore; all methods may be called concurrently.
 //
 // A snapshot that is being read stays until it has been. The store never takes
 // one of a lower index than it has: neither a slow persist nor a delayed
 // install may turn the state back.
-type snapshotStore struct {
+type Store struct {
 	fs     storage.FS
 	dir    string
 	accept func(*logpb.SnapshotHeader) error // a word on what is received
 	logger hclog.Logger
 
 	mu     sync.Mutex
-	held   []*heldSnapshot // newest first; guarded by mu
-	serial uint64          // of the last name given out; guarded by mu
+	held   []*Held // newest first; guarded by mu
+	serial uint64  // of the last name given out; guarded by mu
 }
 
-// heldSnapshot is a whole snapshot in the store.
-type heldSnapshot struct {
-	meta    raft.SnapshotMeta
-	header  *logpb.SnapshotHeader
-	encoded []byte // the header as the stream begins with it
-	dir     string
+// Held is a whole snapshot in the store.
+type Held struct {
+	Meta    raft.SnapshotMeta
+	Header  *logpb.SnapshotHeader
+	Encoded []byte // the header as the stream begins with it
+	Dir     string
 
 	pins   int  // readers; guarded by the store's mu
 	doomed bool // goes when pins is 0; guarded by the store's mu
 }
 
-// openSnapshots opens the store in dir, making it where there is none, and
+// OpenStore opens the store in dir, making it where there is none, and
 // cleans up what was never finished.
-func openSnapshots(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error, logger hclog.Logger) (*snapshotStore, error) {
-	s := &snapshotStore{fs: fs, dir: dir, accept: accept, logger: logger}
+func OpenStore(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error, logger hclog.Logger) (*Store, error) {
+	s := &Store{fs: fs, dir: dir, accept: accept, logger: logger}
 	if err := storage.MakeDir(fs, dir); err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func openSnapshots(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader)
 	}
 	for _, name := range names {
 		path := fs.PathJoin(dir, name)
-		if strings.HasSuffix(name, temporarySuffix) {
+		if strings.HasSuffix(name, TemporarySuffix) {
 			if err := fs.RemoveAll(path); err != nil {
 				return nil, fmt.Errorf("remove unfinished snapshot: %w", err)
 			}
 			continue
 		}
-		held, err := readHeld(fs, path)
+		held, err := ReadHeld(fs, path)
 		if err != nil {
 			return nil, damagedSnapshot(err)
 		}
@@ -96,13 +96,13 @@ func openSnapshots(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader)
 	return s, s.reap()
 }
 
-// readHeld reads what describes the snapshot in dir.
-func readHeld(fs storage.FS, dir string) (*heldSnapshot, error) {
+// ReadHeld reads what describes the snapshot in dir.
+func ReadHeld(fs storage.FS, dir string) (*Held, error) {
 	meta, err := readMeta(fs, fs.PathJoin(dir, metaFile))
 	if err != nil {
 		return nil, fmt.Errorf("snapshot in %s: %s: %w", dir, metaFile, err)
 	}
-	encoded, err := storage.ReadFile(fs, fs.PathJoin(dir, headerFile), prefixBytes+headerMax)
+	encoded, err := storage.ReadFile(fs, fs.PathJoin(dir, headerFile), PrefixBytes+headerMax)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot in %s: %w", dir, err)
 	}
@@ -110,15 +110,15 @@ func readHeld(fs storage.FS, dir string) (*heldSnapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot in %s: %s: %w", dir, headerFile, err)
 	}
-	meta.ID, meta.Size = fs.PathBase(dir), streamBytes(encoded, header)
-	return &heldSnapshot{meta: meta, header: header, encoded: encoded, dir: dir}, nil
+	meta.ID, meta.Size = fs.PathBase(dir), StreamBytes(encoded, header)
+	return &Held{Meta: meta, Header: header, Encoded: encoded, Dir: dir}, nil
 }
 
 // damagedSnapshot is err as damage, unless the operating system or a newer
 // version is behind it. What bears a snapshot's name was whole once.
 func damagedSnapshot(err error) error {
 	var system syscall.Errno
-	if errors.Is(err, ErrForeign) || errors.As(err, &system) && system != syscall.ENOENT {
+	if errors.Is(err, storage.ErrForeign) || errors.As(err, &system) && system != syscall.ENOENT {
 		return err
 	}
 	return fmt.Errorf("%w: %w", storage.ErrDamaged, err)
@@ -126,17 +126,17 @@ func damagedSnapshot(err error) error {
 
 // parseHeader parses an encoded header that is whole.
 func parseHeader(encoded []byte) (*logpb.SnapshotHeader, error) {
-	if len(encoded) < prefixBytes {
+	if len(encoded) < PrefixBytes {
 		return nil, errors.New("snapshot header is cut short")
 	}
-	length, err := headerLength(encoded)
+	length, err := HeaderLength(encoded)
 	if err != nil {
 		return nil, err
 	}
-	if len(encoded) != prefixBytes+length {
+	if len(encoded) != PrefixBytes+length {
 		return nil, errors.New("snapshot header is cut short")
 	}
-	return decodeHeader(encoded[:prefixBytes], encoded[prefixBytes:])
+	return DecodeHeader(encoded[:PrefixBytes], encoded[PrefixBytes:])
 }
 
 // The meta file holds a CRC-32C in hex, a line break, and Raft's meta as JSON.
@@ -173,28 +173,28 @@ func serialOf(name string) uint64 {
 }
 
 // sort puts the newest first: by term, then by index, then by when it came.
-func (s *snapshotStore) sort() {
-	slices.SortFunc(s.held, func(a, b *heldSnapshot) int {
+func (s *Store) sort() {
+	slices.SortFunc(s.held, func(a, b *Held) int {
 		return cmp.Or(
-			cmp.Compare(b.meta.Term, a.meta.Term),
-			cmp.Compare(b.meta.Index, a.meta.Index),
-			cmp.Compare(serialOf(b.meta.ID), serialOf(a.meta.ID)),
+			cmp.Compare(b.Meta.Term, a.Meta.Term),
+			cmp.Compare(b.Meta.Index, a.Meta.Index),
+			cmp.Compare(serialOf(b.Meta.ID), serialOf(a.Meta.ID)),
 		)
 	})
 }
 
 // reap removes the snapshots past those retained. mu is held, or there is
 // nobody else yet.
-func (s *snapshotStore) reap() error {
+func (s *Store) reap() error {
 	for i, held := range s.held {
-		held.doomed = i >= snapshotsRetained
+		held.doomed = i >= Retained
 	}
 	var errs []error
-	s.held = slices.DeleteFunc(s.held, func(held *heldSnapshot) bool {
+	s.held = slices.DeleteFunc(s.held, func(held *Held) bool {
 		if !held.doomed || held.pins > 0 {
 			return false
 		}
-		errs = append(errs, s.remove(held.dir))
+		errs = append(errs, s.remove(held.Dir))
 		return true
 	})
 	return errors.Join(errs...)
@@ -202,13 +202,13 @@ func (s *snapshotStore) reap() error {
 
 // remove renames first, so that a crash leaves no half of a snapshot under its
 // own name.
-func (s *snapshotStore) remove(dir string) error {
-	err := s.fs.Rename(dir, dir+temporarySuffix)
+func (s *Store) remove(dir string) error {
+	err := s.fs.Rename(dir, dir+TemporarySuffix)
 	if err == nil {
 		err = storage.SyncDir(s.fs, s.dir)
 	}
 	if err == nil {
-		err = s.fs.RemoveAll(dir + temporarySuffix)
+		err = s.fs.RemoveAll(dir + TemporarySuffix)
 	}
 	if err != nil {
 		return fmt.Errorf("remove snapshot: %w", err)
@@ -217,7 +217,7 @@ func (s *snapshotStore) remove(dir string) error {
 }
 
 // Create implements raft.SnapshotStore.
-func (s *snapshotStore) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration,
+func (s *Store) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration,
 	configurationIndex uint64, _ raft.Transport,
 ) (raft.SnapshotSink, error) {
 	s.mu.Lock()
@@ -230,43 +230,43 @@ func (s *snapshotStore) Create(version raft.SnapshotVersion, index, term uint64,
 		Version: version, ID: fmt.Sprintf("%d-%d-%d", term, index, s.serial), Index: index, Term: term,
 		Configuration: configuration, ConfigurationIndex: configurationIndex,
 	}
-	temporary := s.fs.PathJoin(s.dir, meta.ID+temporarySuffix)
+	temporary := s.fs.PathJoin(s.dir, meta.ID+TemporarySuffix)
 	if err := storage.MakeDir(s.fs, temporary); err != nil {
 		return nil, err
 	}
-	return &sink{
-		store: s, meta: meta, dir: temporary,
-		receiver: newReceiver(s.fs, s.fs.PathJoin(temporary, dataDir), s.accept),
+	return &Sink{
+		Store: s, meta: meta, dir: temporary,
+		receiver: NewReceiver(s.fs, s.fs.PathJoin(temporary, DataDir), s.accept),
 	}, nil
 }
 
 // refuses tells why a snapshot at index has no place here, if it has none. mu
 // is held.
-func (s *snapshotStore) refuses(index uint64) error {
+func (s *Store) refuses(index uint64) error {
 	for _, held := range s.held {
-		if held.meta.Index > index {
-			return fmt.Errorf("snapshot at index %d is older than the one at %d that is here", index, held.meta.Index)
+		if held.Meta.Index > index {
+			return fmt.Errorf("snapshot at index %d is older than the one at %d that is here", index, held.Meta.Index)
 		}
 	}
 	return nil
 }
 
 // List implements raft.SnapshotStore: newest first.
-func (s *snapshotStore) List() ([]*raft.SnapshotMeta, error) {
+func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	metas := make([]*raft.SnapshotMeta, 0, snapshotsRetained)
+	metas := make([]*raft.SnapshotMeta, 0, Retained)
 	for _, held := range s.held {
 		if !held.doomed {
-			meta := held.meta
+			meta := held.Meta
 			metas = append(metas, &meta)
 		}
 	}
 	return metas, nil
 }
 
-// newest is the newest snapshot; nil where there is none.
-func (s *snapshotStore) newest() *heldSnapshot {
+// Newest is the newest snapshot; nil where there is none.
+func (s *Store) Newest() *Held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.held) == 0 {
@@ -277,16 +277,16 @@ func (s *snapshotStore) newest() *heldSnapshot {
 
 // Open implements raft.SnapshotStore. The snapshot stays until the reader is
 // closed.
-func (s *snapshotStore) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
+func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, held := range s.held {
-		if held.meta.ID == id && !held.doomed {
+		if held.Meta.ID == id && !held.doomed {
 			held.pins++
-			meta := held.meta
-			return &meta, &snapshotReader{
-				streamReader: newStreamReader(s.fs, s.fs.PathJoin(held.dir, dataDir), held.encoded, held.header),
-				store:        s, held: held,
+			meta := held.Meta
+			return &meta, &Reader{
+				streamReader: NewStreamReader(s.fs, s.fs.PathJoin(held.Dir, DataDir), held.Encoded, held.Header),
+				Store:        s, Held: held,
 			}, nil
 		}
 	}
@@ -294,7 +294,7 @@ func (s *snapshotStore) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, erro
 }
 
 // unpin lets go of a snapshot that was read.
-func (s *snapshotStore) unpin(held *heldSnapshot) error {
+func (s *Store) unpin(held *Held) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held.pins--
@@ -305,13 +305,13 @@ func (s *snapshotStore) unpin(held *heldSnapshot) error {
 }
 
 // add takes in the snapshot whose temporary directory is whole and durable.
-func (s *snapshotStore) add(temporary string, held *heldSnapshot) error {
+func (s *Store) add(temporary string, held *Held) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.refuses(held.meta.Index); err != nil {
+	if err := s.refuses(held.Meta.Index); err != nil {
 		return err
 	}
-	if err := s.fs.Rename(temporary, held.dir); err != nil {
+	if err := s.fs.Rename(temporary, held.Dir); err != nil {
 		return fmt.Errorf("keep snapshot: %w", err)
 	}
 	if err := storage.SyncDir(s.fs, s.dir); err != nil {
@@ -325,19 +325,19 @@ func (s *snapshotStore) add(temporary string, held *heldSnapshot) error {
 	return nil
 }
 
-// snapshotReader reads a held snapshot's stream, and knows where its files are.
-type snapshotReader struct {
+// Reader reads a held snapshot's stream, and knows where its files are.
+type Reader struct {
 	*streamReader
-	store  *snapshotStore
-	held   *heldSnapshot
+	Store  *Store
+	Held   *Held
 	closed bool
 }
 
 // Close implements io.Closer.
-func (r *snapshotReader) Close() error {
+func (r *Reader) Close() error {
 	if r.closed {
 		return nil
 	}
 	r.closed = true
-	return errors.Join(r.streamReader.Close(), r.store.unpin(r.held))
+	return errors.Join(r.streamReader.Close(), r.Store.unpin(r.Held))
 }

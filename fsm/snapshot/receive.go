@@ -1,4 +1,4 @@
-package fsm
+package snapshot
 
 import (
 	"errors"
@@ -11,18 +11,18 @@ import (
 	"dormouse/storage"
 )
 
-// receiver takes a snapshot's stream in pieces of any size and writes its
+// Receiver takes a snapshot's stream in pieces of any size and writes its
 // files, synced, into a directory that it makes. It checks everything on the
 // way; the first error stays. Whoever uses it removes the directory of a
 // stream that was not received whole.
-type receiver struct {
+type Receiver struct {
 	fs     storage.FS
 	dir    string
 	accept func(*logpb.SnapshotHeader) error // a word on the header before any file is written; may be nil
 
 	pending []byte // of the prefix, header or end mark, until it is whole
-	header  *logpb.SnapshotHeader
-	encoded []byte // the header as it came
+	Header  *logpb.SnapshotHeader
+	Encoded []byte // the header as it came
 
 	next int          // the file of header.Files that is received
 	file storage.File // nil before it is made
@@ -33,12 +33,14 @@ type receiver struct {
 	err   error
 }
 
-func newReceiver(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error) *receiver {
-	return &receiver{fs: fs, dir: dir, accept: accept}
+// NewReceiver returns a receiver that writes a snapshot to a directory. It refuses
+// the snapshot, before any file of it, with the error of accept.
+func NewReceiver(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error) *Receiver {
+	return &Receiver{fs: fs, dir: dir, accept: accept}
 }
 
 // Write implements io.Writer.
-func (r *receiver) Write(p []byte) (int, error) {
+func (r *Receiver) Write(p []byte) (int, error) {
 	written := 0
 	for r.err == nil && written < len(p) {
 		var n int
@@ -52,18 +54,18 @@ func (r *receiver) Write(p []byte) (int, error) {
 }
 
 // take uses some of p, at least one byte of it.
-func (r *receiver) take(p []byte) (int, error) {
+func (r *Receiver) take(p []byte) (int, error) {
 	switch {
 	case r.whole:
 		return 0, errors.New("bytes follow its end")
-	case r.header == nil:
+	case r.Header == nil:
 		return r.takeHeader(p)
-	case r.next < len(r.header.Files):
+	case r.next < len(r.Header.Files):
 		return r.takeFile(p)
 	default:
-		n := r.collect(p, len(streamEnd))
-		if len(r.pending) == len(streamEnd) {
-			if string(r.pending) != streamEnd {
+		n := r.collect(p, len(StreamEnd))
+		if len(r.pending) == len(StreamEnd) {
+			if string(r.pending) != StreamEnd {
 				return n, errors.New("its end mark is not there: it is damaged")
 			}
 			r.whole = true
@@ -73,30 +75,30 @@ func (r *receiver) take(p []byte) (int, error) {
 }
 
 // collect adds to pending what it lacks of size bytes.
-func (r *receiver) collect(p []byte, size int) int {
+func (r *Receiver) collect(p []byte, size int) int {
 	n := min(len(p), size-len(r.pending))
 	r.pending = append(r.pending, p[:n]...)
 	return n
 }
 
-func (r *receiver) takeHeader(p []byte) (int, error) {
-	if len(r.pending) < prefixBytes {
-		n := r.collect(p, prefixBytes)
-		if len(r.pending) < prefixBytes {
+func (r *Receiver) takeHeader(p []byte) (int, error) {
+	if len(r.pending) < PrefixBytes {
+		n := r.collect(p, PrefixBytes)
+		if len(r.pending) < PrefixBytes {
 			return n, nil
 		}
-		_, err := headerLength(r.pending)
+		_, err := HeaderLength(r.pending)
 		return n, err
 	}
-	length, err := headerLength(r.pending)
+	length, err := HeaderLength(r.pending)
 	if err != nil {
 		return 0, err
 	}
-	n := r.collect(p, prefixBytes+length)
-	if len(r.pending) < prefixBytes+length {
+	n := r.collect(p, PrefixBytes+length)
+	if len(r.pending) < PrefixBytes+length {
 		return n, nil
 	}
-	header, err := decodeHeader(r.pending[:prefixBytes], r.pending[prefixBytes:])
+	header, err := DecodeHeader(r.pending[:PrefixBytes], r.pending[PrefixBytes:])
 	if err != nil {
 		return n, err
 	}
@@ -108,12 +110,12 @@ func (r *receiver) takeHeader(p []byte) (int, error) {
 	if err := storage.MakeDir(r.fs, r.dir); err != nil {
 		return n, err
 	}
-	r.header, r.encoded, r.pending = header, r.pending, nil
+	r.Header, r.Encoded, r.pending = header, r.pending, nil
 	return n, r.skipEmpty()
 }
 
 // takeFile writes p to the file that is received.
-func (r *receiver) takeFile(p []byte) (int, error) {
+func (r *Receiver) takeFile(p []byte) (int, error) {
 	if r.file == nil {
 		if err := r.create(); err != nil {
 			return 0, err
@@ -135,8 +137,8 @@ func (r *receiver) takeFile(p []byte) (int, error) {
 	return n, r.skipEmpty()
 }
 
-func (r *receiver) create() error {
-	described := r.header.Files[r.next]
+func (r *Receiver) create() error {
+	described := r.Header.Files[r.next]
 	f, err := storage.CreateFile(r.fs, r.fs.PathJoin(r.dir, described.Name))
 	if err != nil {
 		return err
@@ -146,8 +148,8 @@ func (r *receiver) create() error {
 }
 
 // complete checks and syncs the file that has been received.
-func (r *receiver) complete() error {
-	described := r.header.Files[r.next]
+func (r *Receiver) complete() error {
+	described := r.Header.Files[r.next]
 	err := errors.Join(r.file.Sync(), r.file.Close())
 	r.file = nil
 	if err != nil {
@@ -161,8 +163,8 @@ func (r *receiver) complete() error {
 }
 
 // skipEmpty makes the files without bytes, for which no Write comes.
-func (r *receiver) skipEmpty() error {
-	for r.next < len(r.header.Files) && r.header.Files[r.next].Size == 0 {
+func (r *Receiver) skipEmpty() error {
+	for r.next < len(r.Header.Files) && r.Header.Files[r.next].Size == 0 {
 		if err := r.create(); err != nil {
 			return err
 		}
@@ -173,9 +175,9 @@ func (r *receiver) skipEmpty() error {
 	return nil
 }
 
-// finish tells whether the stream was whole, and makes the directory durable.
-func (r *receiver) finish() error {
-	r.close()
+// Finish tells whether the stream was whole, and makes the directory durable.
+func (r *Receiver) Finish() error {
+	r.Close()
 	switch {
 	case r.err != nil:
 	case !r.whole:
@@ -189,8 +191,8 @@ func (r *receiver) finish() error {
 	return nil
 }
 
-// close closes the file that was being received, if any.
-func (r *receiver) close() {
+// Close closes the file that was being received, if any.
+func (r *Receiver) Close() {
 	if r.file != nil {
 		r.err = errors.Join(r.err, r.file.Close())
 		r.file = nil

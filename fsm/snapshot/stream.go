@@ -1,4 +1,4 @@
-package fsm
+package snapshot
 
 import (
 	"bytes"
@@ -29,17 +29,17 @@ import (
 // it says is ever taken for a snapshot.
 const (
 	streamMagic   = "DORMSNP\n"
-	streamEnd     = "DORMEND\n"
-	prefixBytes   = 8 + 4 + 4
-	streamFormat  = 1
+	StreamEnd     = "DORMEND\n"
+	PrefixBytes   = 8 + 4 + 4
+	StreamFormat  = 1
 	headerMax     = 16 << 20 // bytes of a header: filesMax names fit
 	filesMax      = 1 << 16  // files of a snapshot; an engine has one a few megabytes
 	fileNameMax   = 64       // bytes of a file's name
-	copyChunkSize = 256 << 10
+	CopyChunkSize = 256 << 10
 )
 
-// encodeHeader is the beginning of a stream: magic, length, CRC and header.
-func encodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
+// EncodeHeader is the beginning of a stream: magic, length, CRC and header.
+func EncodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
 	raw, err := command.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("encode snapshot header: %w", err)
@@ -47,15 +47,15 @@ func encodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
 	if len(raw) > headerMax || len(h.Files) > filesMax {
 		return nil, fmt.Errorf("encode snapshot header: %d files in %d bytes are too many", len(h.Files), len(raw))
 	}
-	b := append(make([]byte, 0, prefixBytes+len(raw)), streamMagic...)
+	b := append(make([]byte, 0, PrefixBytes+len(raw)), streamMagic...)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(raw)))
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(raw, command.Castagnoli))
 	return append(b, raw...), nil
 }
 
-// headerLength checks a stream's first prefixBytes and tells how long the
+// HeaderLength checks a stream's first PrefixBytes and tells how long the
 // header is.
-func headerLength(prefix []byte) (int, error) {
+func HeaderLength(prefix []byte) (int, error) {
 	if !bytes.Equal(prefix[:8], []byte(streamMagic)) {
 		return 0, errors.New("this is no Dormouse snapshot: it does not begin like one")
 	}
@@ -66,8 +66,8 @@ func headerLength(prefix []byte) (int, error) {
 	return int(length), nil
 }
 
-// decodeHeader parses and checks the header behind the prefix.
-func decodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
+// DecodeHeader parses and checks the header behind the prefix.
+func DecodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
 	if crc := binary.BigEndian.Uint32(prefix[12:]); crc != crc32.Checksum(raw, command.Castagnoli) {
 		return nil, errors.New("snapshot header is damaged: its checksum does not match")
 	}
@@ -75,9 +75,9 @@ func decodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
 	if err := command.Unmarshal(raw, h); err != nil {
 		return nil, fmt.Errorf("decode snapshot header: %w", err)
 	}
-	if h.Format != streamFormat {
+	if h.Format != StreamFormat {
 		return nil, fmt.Errorf("%w: this snapshot was written by a newer version (format %d; this one reads format %d): "+
-			"upgrade this node", ErrForeign, h.Format, streamFormat)
+			"upgrade this node", storage.ErrForeign, h.Format, StreamFormat)
 	}
 	if len(h.Files) > filesMax {
 		return nil, fmt.Errorf("snapshot header names %d files, more than %d", len(h.Files), filesMax)
@@ -85,7 +85,7 @@ func decodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
 	seen := make(map[string]bool, len(h.Files))
 	var total uint64
 	for _, f := range h.Files {
-		if !validFileName(f.Name) || seen[f.Name] {
+		if !ValidFileName(f.Name) || seen[f.Name] {
 			return nil, fmt.Errorf("snapshot header names a file %q, which no engine has", f.Name)
 		}
 		seen[f.Name] = true
@@ -96,10 +96,10 @@ func decodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
 	return h, nil
 }
 
-// validFileName holds for the names that an engine gives its files: letters,
+// ValidFileName holds for the names that an engine gives its files: letters,
 // digits, dots and dashes, beginning with a letter or digit. So none leads
 // out of a directory, or hides in it.
-func validFileName(name string) bool {
+func ValidFileName(name string) bool {
 	if name == "" || len(name) > fileNameMax || name == lockName {
 		return false
 	}
@@ -117,20 +117,20 @@ func validFileName(name string) bool {
 // a snapshot.
 const lockName = "LOCK"
 
-// streamBytes is the exact length of the stream of a snapshot whose encoded
+// StreamBytes is the exact length of the stream of a snapshot whose encoded
 // header is given.
-func streamBytes(encodedHeader []byte, h *logpb.SnapshotHeader) int64 {
-	size := int64(len(encodedHeader)) + int64(len(streamEnd))
+func StreamBytes(encodedHeader []byte, h *logpb.SnapshotHeader) int64 {
+	size := int64(len(encodedHeader)) + int64(len(StreamEnd))
 	for _, f := range h.Files {
 		size += int64(f.Size)
 	}
 	return size
 }
 
-// describeFiles names the files in dir with their sizes and checksums, in name
+// DescribeFiles names the files in dir with their sizes and checksums, in name
 // order. A file that known has with the same size is taken from there: an
 // engine never changes a table file, and never uses its name again.
-func describeFiles(fs storage.FS, dir string, known map[string]*logpb.SnapshotFile) ([]*logpb.SnapshotFile, error) {
+func DescribeFiles(fs storage.FS, dir string, known map[string]*logpb.SnapshotFile) ([]*logpb.SnapshotFile, error) {
 	names, err := fs.List(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", dir, err)
@@ -141,7 +141,7 @@ func describeFiles(fs storage.FS, dir string, known map[string]*logpb.SnapshotFi
 		if name == lockName {
 			continue
 		}
-		if !validFileName(name) {
+		if !ValidFileName(name) {
 			return nil, fmt.Errorf("snapshot has a file %q, which no engine has", name)
 		}
 		file, err := describeFile(fs, dir, name, known[name])
@@ -159,7 +159,7 @@ func describeFile(fs storage.FS, dir, name string, known *logpb.SnapshotFile) (*
 	if err != nil {
 		return nil, fmt.Errorf("describe %s: %w", path, err)
 	}
-	if known != nil && known.Size == uint64(info.Size()) && unchanging(name) {
+	if known != nil && known.Size == uint64(info.Size()) && Unchanging(name) {
 		return known, nil
 	}
 	f, err := fs.Open(path)
@@ -167,15 +167,15 @@ func describeFile(fs storage.FS, dir, name string, known *logpb.SnapshotFile) (*
 		return nil, fmt.Errorf("describe %s: %w", path, err)
 	}
 	crc := crc32.New(command.Castagnoli)
-	n, err := io.CopyBuffer(crc, onlyReader{f}, make([]byte, copyChunkSize))
+	n, err := io.CopyBuffer(crc, onlyReader{f}, make([]byte, CopyChunkSize))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("describe %s: %w", path, err)
 	}
 	return &logpb.SnapshotFile{Name: name, Size: uint64(n), Crc32C: crc.Sum32()}, nil
 }
 
-// unchanging holds for the names of files that an engine writes once.
-func unchanging(name string) bool {
+// Unchanging holds for the names of files that an engine writes once.
+func Unchanging(name string) bool {
 	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
 }
 
@@ -193,8 +193,10 @@ type streamReader struct {
 	end    []byte       // what is left to be read of the end mark
 }
 
-func newStreamReader(fs storage.FS, dir string, encodedHeader []byte, h *logpb.SnapshotHeader) *streamReader {
-	return &streamReader{fs: fs, dir: dir, header: encodedHeader, files: h.Files, end: []byte(streamEnd)}
+// NewStreamReader returns a reader of a snapshot as a stream. It closes the files
+// that it reads.
+func NewStreamReader(fs storage.FS, dir string, encodedHeader []byte, h *logpb.SnapshotHeader) *streamReader {
+	return &streamReader{fs: fs, dir: dir, header: encodedHeader, files: h.Files, end: []byte(StreamEnd)}
 }
 
 // Read implements io.Reader.
