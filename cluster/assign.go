@@ -128,7 +128,7 @@ func (g *Group) MayOwn(without string) []placement.Node {
 		members[m.ID] = m
 	}
 	tick := g.Tick()
-	errands := g.machine.FeatureLevel() >= agent.ErrandsLevel
+	errands := g.machine.FeatureLevel() >= agent.RemoteTurnsLevel
 	var all []candidate
 	var young []string
 	open := 0
@@ -146,7 +146,7 @@ func (g *Group) MayOwn(without string) []placement.Node {
 		if !n.Closed {
 			open++
 		}
-		all = append(all, candidate{n, l.Handlers, errands && m.FeatureLevelMax >= agent.ErrandsLevel})
+		all = append(all, candidate{n, l.Handlers, errands && m.FeatureLevelMax >= agent.RemoteTurnsLevel})
 	}
 	nodes := able(all)
 	for i := range nodes {

@@ -120,7 +120,7 @@ func (b *batch) dropHost(l agent.NodeLease) {
 }
 
 // agreeable refuses a lease whose Go handlers are out of order, or more than may
-// be. Below agent.ErrandsLevel it refuses those too that are neither all of
+// be. Below agent.RemoteTurnsLevel it refuses those too that are neither all of
 // another's nor all that another has: whoever has the most keeps the instances
 // there, so somebody must.
 func (b *batch) agreeable(node string, handlers []string) error {
@@ -135,7 +135,7 @@ func (b *batch) agreeable(node string, handlers []string) error {
 			return agent.Invalid("handlers", "the handlers are not in order, or one comes twice: %q after %q", handler, handlers[i-1])
 		}
 	}
-	if b.level >= agent.ErrandsLevel {
+	if b.level >= agent.RemoteTurnsLevel {
 		return nil
 	}
 	for _, l := range b.placed.leases {

@@ -168,11 +168,11 @@ func TestOfTwoLeasesOneHasAllHandlersOfTheOther(t *testing.T) {
 	}
 }
 
-// From the level on where owners can send errands, leases go together whatever
+// From the level on where owners can send remote turns, leases go together whatever
 // their handlers; what stood before it stays.
-func TestLeasesOfOtherHandlersGoTogetherOnceErrandsAreSent(t *testing.T) {
+func TestLeasesOfOtherHandlersGoTogetherOnceRemoteTurnsAreSent(t *testing.T) {
 	r := newOwners(t)
-	r.raise(agent.ErrandsLevel - 1)
+	r.raise(agent.RemoteTurnsLevel - 1)
 	for _, step := range []struct {
 		host     string
 		handlers []string
@@ -181,7 +181,7 @@ func TestLeasesOfOtherHandlersGoTogetherOnceErrandsAreSent(t *testing.T) {
 	}{
 		{"h1", []string{"a@1"}, 0, ""},
 		{"h2", []string{"a@2"}, 0, agent.CodeConflict},
-		{"h2", []string{"a@2"}, agent.ErrandsLevel, ""},
+		{"h2", []string{"a@2"}, agent.RemoteTurnsLevel, ""},
 		{"h3", []string{"b@1"}, 0, ""},
 		{"h4", []string{"b@1", "a@1"}, 0, agent.CodeInvalid}, // not in order
 		{"h4", []string{""}, 0, agent.CodeInvalid},
@@ -239,7 +239,7 @@ func TestHostsKeepToTheModel(t *testing.T) {
 		r := clusterOps{newSubject(t)}
 		defer r.close()
 		r.join("n1")
-		r.raise(rapid.Uint32Range(1, agent.ErrandsLevel).Draw(rt, "level"))
+		r.raise(rapid.Uint32Range(1, agent.RemoteTurnsLevel).Draw(rt, "level"))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			name := rapid.SampledFrom([]string{"n1", "h1", "h2", "h3"}).Draw(rt, "name")
 			life := fmt.Sprint("life-", rapid.IntRange(1, 2).Draw(rt, "life"))

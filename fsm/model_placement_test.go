@@ -20,7 +20,7 @@ func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 	for _, l := range m.NodeLeases() {
 		lives[l.Node], data[l.Node] = l.Life, l.Incarnation
 		for _, o := range m.NodeLeases() {
-			if m.FeatureLevel() < agent.ErrandsLevel && agent.MissingHandlers(l.Handlers, o.Handlers) != nil && agent.MissingHandlers(o.Handlers, l.Handlers) != nil {
+			if m.FeatureLevel() < agent.RemoteTurnsLevel && agent.MissingHandlers(l.Handlers, o.Handlers) != nil && agent.MissingHandlers(o.Handlers, l.Handlers) != nil {
 				t.Fatalf("%s and %s have handlers apart: %v, %v", l.Node, o.Node, l.Handlers, o.Handlers)
 			}
 		}

@@ -146,7 +146,7 @@ func (h *Host) build() error {
 	o := h.o.Instance
 	o.Node, o.Incarnation, o.Logger = h.o.Name, h.line.Life(), h.o.Logger.Named("instances")
 	o.Handlers = foreman.Beside(o.Handlers, h.Instances)
-	o.Afar = router.NewErrands(h.o.Name, h.table, h.pool)
+	o.Afar = router.NewRemoteTurns(h.o.Name, h.table, h.pool)
 	o.Service, o.Ground = service{h.client, h.table}, h.Ground()
 	if h.instances, err = instance.New(o); err != nil {
 		return err

@@ -30,7 +30,7 @@ func (h *Host) keepLease(ctx context.Context) error {
 // others were given before it is seen then.
 func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
 	answer := h.own(ctx, cluster.OwnRequest{Kind: cluster.OwnRenew, TTL: ttl, Handlers: h.handlers, Host: &agent.Member{
-		RaftAddr: h.line.Addr(), Version: version.String(), FeatureLevelMax: agent.ErrandsLevel, Zone: h.o.Zone, Weight: h.o.Weight, Host: true,
+		RaftAddr: h.line.Addr(), Version: version.String(), FeatureLevelMax: agent.RemoteTurnsLevel, Zone: h.o.Zone, Weight: h.o.Weight, Host: true,
 	}})
 	switch {
 	case answer.Refused != "":

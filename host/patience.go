@@ -52,7 +52,7 @@ func (p *patience) passes(e *agent.Error) bool {
 		return true
 	case agent.CodeConflict:
 		// Handlers that do not go with another process's do so from
-		// agent.ErrandsLevel on, which a cluster that was just founded, or that
+		// agent.RemoteTurnsLevel on, which a cluster that was just founded, or that
 		// is being brought to a new version, has yet to reach.
 		p.taken = time.Time{}
 		return true

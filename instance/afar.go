@@ -10,14 +10,14 @@ import (
 // turn is an errand to a process that has it.
 type away struct {
 	host   *Host
-	errand agent.Errand // but for what each turn has of its own
+	errand agent.RemoteTurn // but for what each turn has of its own
 }
 
 // errand is what is asked of another process for an instance.
-func (h *Host) errand(i *instance, manager agent.Manager) agent.Errand {
-	return agent.Errand{
+func (h *Host) errand(i *instance, manager agent.Manager) agent.RemoteTurn {
+	return agent.RemoteTurn{
 		InstanceRef: i.ref(), Handler: manager.Handler.Name, Version: manager.Version, Storage: manager.Storage, Schedules: manager.Schedules, From: manager.Version,
-		Life: h.lifeOf(i),
+		Run: h.lifeOf(i),
 	}
 }
 
@@ -63,7 +63,7 @@ func (a *away) Handle(ctx context.Context, t *Turn) error {
 
 // want makes what an errand came to the turn's changes. Nobody's word is taken
 // for anything: they are as a handler's here.
-func (t *Turn) want(done agent.Handled) error {
+func (t *Turn) want(done agent.RemoteTurnResult) error {
 	err := t.SetState(done.State)
 	if err == nil && done.Reply != nil {
 		err = t.Reply(done.Reply)

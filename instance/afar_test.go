@@ -88,7 +88,7 @@ func TestAnErrandWhoseProcessEndsIsSurelyNotDone(t *testing.T) {
 	other := &afar{}
 	sim(t, func(o *instance.Options) { o.Afar = other }, func(k *kit) {
 		second, _, stop := k.open("n2", f.register)
-		other.Handlers = second
+		other.RemoteHandlers = second
 		k.put(agent.Manager{Name: "m", Handler: goHandler})
 		began := make(chan struct{})
 		f.patient = func(ctx context.Context, t *instance.Turn) error {
@@ -114,7 +114,7 @@ func TestAnErrandWhoseProcessEndsIsSurelyNotDone(t *testing.T) {
 		f.set(func() {
 			f.patient, f.handle = nil, func(t *instance.Turn) error { t.Append(agent.Draft{Kind: "whole"}); return nil }
 		})
-		other.Handlers, _, _ = k.open("n3", f.register)
+		other.RemoteHandlers, _, _ = k.open("n3", f.register)
 		for range 2 {
 			k.send(k.host, "a", sent)
 		}
@@ -129,7 +129,7 @@ func TestAnErrandWhoseProcessEndsIsSurelyNotDone(t *testing.T) {
 func TestAnErrandIsOnlyDoneByWhoHasItsHandler(t *testing.T) {
 	f := &funcs{handle: func(*instance.Turn) error { return nil }}
 	sim(t, f.register, func(k *kit) {
-		for _, e := range []agent.Errand{
+		for _, e := range []agent.RemoteTurn{
 			{InstanceRef: ref("a"), Handler: "other", State: agent.JSON(`{}`)},
 			{InstanceRef: ref("a"), Handler: "", State: agent.JSON(`{}`)},
 		} {
@@ -137,7 +137,7 @@ func TestAnErrandIsOnlyDoneByWhoHasItsHandler(t *testing.T) {
 				k.Errorf("%+v: %+v", e, done)
 			}
 		}
-		e := agent.Errand{InstanceRef: ref("a"), Handler: "f", Version: 9, From: 9, State: agent.JSON(`{"n":1}`), Signal: &agent.Signal{Type: "x"}}
+		e := agent.RemoteTurn{InstanceRef: ref("a"), Handler: "f", Version: 9, From: 9, State: agent.JSON(`{"n":1}`), Signal: &agent.Signal{Type: "x"}}
 		if done, err := k.host.Handle(k.Context(), e); err != nil || string(done.State) != `{"n":1}` {
 			k.Errorf("%+v, %v", done, err)
 		}

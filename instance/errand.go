@@ -7,23 +7,23 @@ import (
 	"dormouse/agent"
 )
 
-var _ agent.Handlers = (*Host)(nil)
+var _ agent.RemoteHandlers = (*Host)(nil)
 
 // Handle implements agent.Handlers: it does an errand for the owner of an
 // instance by a handler that this process has. The handler is made for it, and
 // is gone with it. The owner judges what comes of it as it does its own turns.
-func (h *Host) Handle(ctx context.Context, e agent.Errand) (agent.Handled, error) {
+func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
 	ctx, done, err := h.lend(ctx)
 	if err != nil {
-		return agent.Handled{}, err
+		return agent.RemoteTurnResult{}, err
 	}
 	defer done()
 	i, manager := guest(e)
 	if _, err := h.registered(manager); err != nil {
-		return agent.Handled{}, err
+		return agent.RemoteTurnResult{}, err
 	}
 	if h.o.Storage != nil && h.o.Storage(e.Scope, e.Manager) != nil {
-		return agent.Handled{Refusal: failed("stored_elsewhere",
+		return agent.RemoteTurnResult{Refusal: failed("stored_elsewhere",
 			"the program of node %s stores manager %q in a store of its own, which the owner of the instance does not know", h.o.Node, e.Manager)}, nil
 	}
 	state := e.State
@@ -37,17 +37,17 @@ func (h *Host) Handle(ctx context.Context, e agent.Errand) (agent.Handled, error
 		return declined(err), nil
 	}
 	if e.Signal == nil {
-		return agent.Handled{State: state}, nil
+		return agent.RemoteTurnResult{State: state}, nil
 	}
 	t := newTurn(h, i, *e.Signal, agent.HandlerGo)
 	t.state = state
 	if err := h.attend(ctx, i, live, t); err != nil || ctx.Err() != nil {
 		if cause := context.Cause(ctx); cause != nil { // the owner knows best why
-			return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "the errand ended before it was done: %v", cause)
+			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the errand ended before it was done: %v", cause)
 		}
 		return declined(err), nil
 	}
-	handled := agent.Handled{State: t.state, Durable: t.durable, Entries: t.entries, Ops: t.ops, Reply: t.reply}
+	handled := agent.RemoteTurnResult{State: t.state, Durable: t.durable, Entries: t.entries, Ops: t.ops, Reply: t.reply}
 	for _, job := range t.jobs {
 		handled.Jobs = append(handled.Jobs, job.Specs)
 	}
@@ -75,7 +75,7 @@ func (h *Host) lend(ctx context.Context) (_ context.Context, done func(), err er
 }
 
 // guest is an instance of another owner's, for one errand, and its manager.
-func guest(e agent.Errand) (*instance, agent.Manager) {
+func guest(e agent.RemoteTurn) (*instance, agent.Manager) {
 	manager := agent.Manager{
 		Name: e.Manager, Version: e.Version, Storage: e.Storage, Schedules: e.Schedules, Handler: agent.Handler{Kind: agent.HandlerGo, Name: e.Handler},
 	}
@@ -83,15 +83,15 @@ func guest(e agent.Errand) (*instance, agent.Manager) {
 		family: &family{scope: e.Scope, name: e.Manager, manager: manager}, key: e.Key,
 		stored: stored{rev: e.Rev, revision: e.Revision}, place: notDue,
 	}
-	i.more().client, i.more().cron = e.Life, e.Cron
+	i.more().client, i.more().cron = e.Run, e.Cron
 	return i, manager
 }
 
 // declined is an errand that came to an error.
-func declined(err error) agent.Handled {
+func declined(err error) agent.RemoteTurnResult {
 	var crash *crashError
 	if errors.As(err, &crash) {
-		return agent.Handled{Refusal: crash.refusal, Crashed: true}
+		return agent.RemoteTurnResult{Refusal: crash.refusal, Crashed: true}
 	}
-	return agent.Handled{Refusal: said(err)}
+	return agent.RemoteTurnResult{Refusal: said(err)}
 }

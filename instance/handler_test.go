@@ -80,14 +80,14 @@ func (f *funcs) register(o *instance.Options) {
 }
 
 // afar is a host that is made later.
-type afar struct{ agent.Handlers }
+type afar struct{ agent.RemoteHandlers }
 
 // away runs a test whose host asks another one, n2, for what that registers.
 func away(t *testing.T, register func(*instance.Options), test func(k *kit)) {
 	t.Helper()
 	other := &afar{}
 	sim(t, func(o *instance.Options) { o.Afar = other }, func(k *kit) {
-		other.Handlers, _, _ = k.open("n2", register)
+		other.RemoteHandlers, _, _ = k.open("n2", register)
 		test(k)
 	})
 }

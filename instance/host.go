@@ -39,7 +39,7 @@ type Options struct {
 	Service     agent.Service
 	Ground      Ground
 	Handlers    map[string]GoHandler // what managers of kind HandlerGo may name
-	Afar        agent.Handlers       // …who is asked where those lack one; nil for nobody
+	Afar        agent.RemoteHandlers       // …who is asked where those lack one; nil for nobody
 	Webhooks    Webhooks
 	// Storage is where a manager's instances are stored other than in the
 	// cluster; nil, for all or for one, means there. Fences mean nothing to

@@ -116,7 +116,7 @@ func TestAHostWaitsUntilItsHandlersGoWithAnothersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, diary := loneTown(t)
-		w.level = agent.ErrandsLevel - 1
+		w.level = agent.RemoteTurnsLevel - 1
 		w.found(1)
 		h1 := w.invite("h1", tallies("tally", 1))
 		<-h1.Ready()
@@ -150,7 +150,7 @@ func TestAHostWaitsUntilAnotherHasGoneSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := loneTown(t)
-		w.level = agent.ErrandsLevel - 1
+		w.level = agent.RemoteTurnsLevel - 1
 		w.found(1)
 		h1 := w.invite("h1", tallies("tally", 1))
 		<-h1.Ready()

@@ -79,7 +79,7 @@ func (n *Node) openInstances() error {
 	k.host, err = instance.New(instance.Options{
 		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ground: ground{n.machine, n.group},
 		Handlers: foreman.Beside(n.o.Handlers, n.Instances),
-		Afar:     router.NewErrands(c.Node.ID, n.machine, n.pool),
+		Afar:     router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
 		Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
 		AwakeMax: c.Instances.AwakeMax, Logger: n.logger.Named("instances"),
 	})

@@ -205,8 +205,8 @@ func TestANewVersionOfAHandlerIsRolledOutBesideTheOldSim(t *testing.T) {
 }
 
 // A process that is cut off while it has what others lack is waited for no longer
-// than its lease, and the next does its errands: nothing twice, nothing lost.
-func TestErrandsGoOnWithoutTheOneThatDidThemSim(t *testing.T) {
+// than its lease, and another one handles its remote turns: none twice, none lost.
+func TestRemoteTurnsContinueWithAnotherProcessSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &rollout{openInn(t, 3), map[string]*guest{}, 0}
@@ -226,7 +226,7 @@ func TestErrandsGoOnWithoutTheOneThatDidThemSim(t *testing.T) {
 			}
 		}
 		if took := time.Since(cut); took > rehomedMax {
-			t.Errorf("the errands of one that is there took %v", took)
+			t.Errorf("the remote turns to a process that is there took %v", took)
 		}
 		w.round("scores", 24)
 		w.handledBy("one is cut off", "scores", "h3")

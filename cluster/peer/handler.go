@@ -14,18 +14,18 @@ import (
 )
 
 // RegisterHandlers serves errands to peers.
-func RegisterHandlers(s *grpc.Server, handlers agent.Handlers) {
+func RegisterHandlers(s *grpc.Server, handlers agent.RemoteHandlers) {
 	peerpb.RegisterHandlersServer(s, handlersServer{handlers: handlers})
 }
 
 type handlersServer struct {
 	peerpb.UnimplementedHandlersServer
-	handlers agent.Handlers
+	handlers agent.RemoteHandlers
 }
 
 // Handle implements peerpb.HandlersServer.
 func (s handlersServer) Handle(ctx context.Context, r *peerpb.HandleRequest) (*peerpb.HandleResponse, error) {
-	e, err := errandFromProto(r)
+	e, err := remoteTurnFromProto(r)
 	if err != nil {
 		return nil, toStatus(err)
 	}
@@ -33,13 +33,13 @@ func (s handlersServer) Handle(ctx context.Context, r *peerpb.HandleRequest) (*p
 	if err != nil {
 		return nil, toStatus(err)
 	}
-	answer, err := handledToProto(&e, done)
+	answer, err := resultToProto(&e, done)
 	if err != nil { // it would be no better elsewhere
-		return handledToProto(&e, agent.Handled{Refusal: unfit("invalid_change", err)})
+		return resultToProto(&e, agent.RemoteTurnResult{Refusal: unfit("invalid_change", err)})
 	}
 	if n := proto.Size(answer); n > wire.ReplyMessageBytesMax {
 		err := agent.TooLarge("turn", "errand_bytes_max", n, wire.ReplyMessageBytesMax)
-		return handledToProto(&e, agent.Handled{Refusal: unfit("too_large", err)})
+		return resultToProto(&e, agent.RemoteTurnResult{Refusal: unfit("too_large", err)})
 	}
 	return answer, nil
 }
@@ -52,29 +52,29 @@ func unfit(reason string, err error) *agent.Error {
 }
 
 // Handlers are those of the process at addr.
-func (p *Pool) Handlers(addr string) agent.Handlers {
+func (p *Pool) Handlers(addr string) agent.RemoteHandlers {
 	return handlersAt{peerpb.NewHandlersClient(connected{pool: p, addr: addr})}
 }
 
 type handlersAt struct{ api peerpb.HandlersClient }
 
 // Handle implements agent.Handlers.
-func (h handlersAt) Handle(ctx context.Context, e agent.Errand) (agent.Handled, error) {
-	r, err := errandToProto(&e)
+func (h handlersAt) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+	r, err := remoteTurnToProto(&e)
 	if err != nil {
-		return agent.Handled{}, err
+		return agent.RemoteTurnResult{}, err
 	}
 	answer, err := h.api.Handle(ctx, r)
 	if err != nil {
-		return agent.Handled{}, fromStatus(err)
+		return agent.RemoteTurnResult{}, fromStatus(err)
 	}
-	return handledFromProto(answer)
+	return resultFromProto(answer)
 }
 
-func errandToProto(e *agent.Errand) (*peerpb.HandleRequest, error) {
+func remoteTurnToProto(e *agent.RemoteTurn) (*peerpb.HandleRequest, error) {
 	out := &peerpb.HandleRequest{
 		Scope: e.Scope, Manager: e.Manager, Key: e.Key, Handler: e.Handler, Version: e.Version, Storage: string(e.Storage),
-		Schedules: e.Schedules, Cron: e.Cron, State: e.State, From: e.From, Life: e.Life, Rev: e.Rev, Revision: e.Revision,
+		Schedules: e.Schedules, Cron: e.Cron, State: e.State, From: e.From, Life: e.Run, Rev: e.Rev, Revision: e.Revision,
 	}
 	if e.Signal == nil {
 		return out, nil
@@ -86,11 +86,11 @@ func errandToProto(e *agent.Errand) (*peerpb.HandleRequest, error) {
 	return out, nil
 }
 
-func errandFromProto(r *peerpb.HandleRequest) (agent.Errand, error) {
-	e := agent.Errand{
+func remoteTurnFromProto(r *peerpb.HandleRequest) (agent.RemoteTurn, error) {
+	e := agent.RemoteTurn{
 		InstanceRef: agent.InstanceRef{Scope: r.Scope, Manager: r.Manager, Key: r.Key},
 		Handler:     r.Handler, Version: r.Version, Storage: agent.Keeping(r.Storage),
-		Schedules: r.Schedules, Cron: r.Cron, State: r.State, From: r.From, Life: r.Life, Rev: r.Rev, Revision: r.Revision,
+		Schedules: r.Schedules, Cron: r.Cron, State: r.State, From: r.From, Run: r.Life, Rev: r.Rev, Revision: r.Revision,
 	}
 	if err := e.Validate(); err != nil || len(r.Signal) == 0 {
 		return e, err
@@ -104,9 +104,9 @@ func errandFromProto(r *peerpb.HandleRequest) (agent.Errand, error) {
 	return e, err
 }
 
-// handledToProto fails where a handler wants what no message can hold, such as a
+// resultToProto fails where a handler wants what no message can hold, such as a
 // kind that is not UTF-8.
-func handledToProto(e *agent.Errand, done agent.Handled) (*peerpb.HandleResponse, error) {
+func resultToProto(e *agent.RemoteTurn, done agent.RemoteTurnResult) (*peerpb.HandleResponse, error) {
 	out := &peerpb.HandleResponse{State: done.State, Durable: done.Durable, Reply: done.Reply, Crashed: done.Crashed}
 	var err error
 	if done.Refusal != nil {
@@ -135,17 +135,17 @@ func first(ops []agent.Op) agent.Op {
 	return ops[0]
 }
 
-// handledFromProto takes what no turn can have for what it is: the handler's
+// resultFromProto takes what no turn can have for what it is: the handler's
 // fault, and the end of the errand.
-func handledFromProto(r *peerpb.HandleResponse) (agent.Handled, error) {
+func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 	if len(r.Refusal) > 0 {
 		var p apipb.Error
 		if err := proto.Unmarshal(r.Refusal, &p); err != nil {
-			return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand is damaged: %v", err)
+			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand is damaged: %v", err)
 		}
-		return agent.Handled{Refusal: wire.ErrorFromProto(&p), Crashed: r.Crashed}, nil
+		return agent.RemoteTurnResult{Refusal: wire.ErrorFromProto(&p), Crashed: r.Crashed}, nil
 	}
-	done := agent.Handled{State: r.State, Durable: r.Durable, Reply: r.Reply}
+	done := agent.RemoteTurnResult{State: r.State, Durable: r.Durable, Reply: r.Reply}
 	for _, specs := range r.Jobs {
 		done.Jobs = append(done.Jobs, specs)
 	}
@@ -154,7 +154,7 @@ func handledFromProto(r *peerpb.HandleResponse) (agent.Handled, error) {
 	}
 	var p apipb.CommitRequest
 	if err := proto.Unmarshal(r.Wants, &p); err != nil {
-		return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand is damaged: %v", err)
+		return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand is damaged: %v", err)
 	}
 	wants, err := wire.CommitFromProto(&p)
 	if err != nil {
@@ -162,7 +162,7 @@ func handledFromProto(r *peerpb.HandleResponse) (agent.Handled, error) {
 		if errors.Is(err, agent.ErrTooLarge) {
 			reason = "too_large"
 		}
-		return agent.Handled{Refusal: unfit(reason, err)}, nil
+		return agent.RemoteTurnResult{Refusal: unfit(reason, err)}, nil
 	}
 	done.Ops = wants.Ops
 	if !r.Appends {
@@ -172,5 +172,5 @@ func handledFromProto(r *peerpb.HandleResponse) (agent.Handled, error) {
 		done.Entries, done.Ops = appended.Entries, done.Ops[1:]
 		return done, nil
 	}
-	return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand has no entries where it says so")
+	return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand has no entries where it says so")
 }

@@ -16,12 +16,12 @@ import (
 	"dormouse/proto/wire"
 )
 
-type doer func(e agent.Errand) (agent.Handled, error)
+type doer func(e agent.RemoteTurn) (agent.RemoteTurnResult, error)
 
-func (d doer) Handle(_ context.Context, e agent.Errand) (agent.Handled, error) { return d(e) }
+func (d doer) Handle(_ context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) { return d(e) }
 
 // handlersTo are handlers at a process that register serves.
-func handlersTo(t *testing.T, register func(s *grpc.Server)) agent.Handlers {
+func handlersTo(t *testing.T, register func(s *grpc.Server)) agent.RemoteHandlers {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(wire.RequestMessageBytesMax), grpc.MaxSendMsgSize(wire.ReplyMessageBytesMax))
@@ -39,20 +39,20 @@ func handlersTo(t *testing.T, register func(s *grpc.Server)) agent.Handlers {
 	return pool.Handlers("there")
 }
 
-func errand() agent.Errand {
-	return agent.Errand{
+func remoteTurn() agent.RemoteTurn {
+	return agent.RemoteTurn{
 		InstanceRef: agent.InstanceRef{Scope: "s", Manager: "m", Key: "k"}, Handler: "f", Version: 3, Storage: agent.KeepNone,
 		Schedules: agent.JSON(`{"j":{}}`), Cron: agent.JSON(`{"i":{}}`),
-		State: agent.JSON(`{"n":1}`), From: 2, Life: "l", Rev: 4, Revision: 5,
+		State: agent.JSON(`{"n":1}`), From: 2, Run: "l", Rev: 4, Revision: 5,
 		Signal: &agent.Signal{Type: "t", Data: agent.JSON(`{"d":1}`), Request: agent.Request{Client: "c", Seq: 7, Low: 6}},
 	}
 }
 
-func TestAnErrandArrivesWhole(t *testing.T) {
+func TestARemoteTurnArrivesWhole(t *testing.T) {
 	at := int64(9)
 	refusal := agent.Invalid("amount", "too much")
-	wants := []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}, &agent.AppendThread{Thread: errand().Checkpoint(), Entries: []agent.Draft{{Kind: "own"}}}}
-	for what, want := range map[string]agent.Handled{
+	wants := []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}, &agent.AppendThread{Thread: remoteTurn().Checkpoint(), Entries: []agent.Draft{{Kind: "own"}}}}
+	for what, want := range map[string]agent.RemoteTurnResult{
 		"nothing":            {State: agent.JSON(`{}`)},
 		"all":                {State: agent.JSON(`{"n":2}`), Durable: true, Reply: agent.JSON(`{"r":1}`), Entries: []agent.Draft{{ID: "i", At: &at, Kind: "x", Payload: agent.JSON(`{}`)}}, Ops: wants},
 		"entries alone":      {State: agent.JSON(`{}`), Entries: []agent.Draft{{}, {Kind: "x"}}},
@@ -62,10 +62,10 @@ func TestAnErrandArrivesWhole(t *testing.T) {
 		"a crash":            {Refusal: agent.Errorf(agent.CodeHandlerFailed, "ouch"), Crashed: true},
 		"a refusal as wordy": {Refusal: agent.Errorf(agent.CodeUnavailable, "not me")},
 	} {
-		for _, sent := range []agent.Errand{errand(), {InstanceRef: errand().InstanceRef, Handler: "f", State: agent.JSON(`{}`)}} {
-			var got agent.Errand
+		for _, sent := range []agent.RemoteTurn{remoteTurn(), {InstanceRef: remoteTurn().InstanceRef, Handler: "f", State: agent.JSON(`{}`)}} {
+			var got agent.RemoteTurn
 			done, err := handlersTo(t, func(s *grpc.Server) {
-				peer.RegisterHandlers(s, doer(func(e agent.Errand) (agent.Handled, error) { got = e; return want, nil }))
+				peer.RegisterHandlers(s, doer(func(e agent.RemoteTurn) (agent.RemoteTurnResult, error) { got = e; return want, nil }))
 			}).Handle(t.Context(), sent)
 			if err != nil || !reflect.DeepEqual(got, sent) {
 				t.Errorf("%s: %v, sent %+v, and %+v arrived", what, err, sent, got)
@@ -84,36 +84,36 @@ func TestAnErrandArrivesWhole(t *testing.T) {
 // not come to be is not.
 func TestWhatNoMessageHoldsIsTheHandlersFault(t *testing.T) {
 	big := agent.JSON(`"` + strings.Repeat("x", wire.ReplyMessageBytesMax/2) + `"`)
-	for reason, want := range map[string]agent.Handled{
+	for reason, want := range map[string]agent.RemoteTurnResult{
 		"invalid_change": {State: agent.JSON(`{}`), Entries: []agent.Draft{{Kind: "\xff"}}},
 		"too_large":      {State: big, Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: big}}},
 	} {
 		handlers := handlersTo(t, func(s *grpc.Server) {
-			peer.RegisterHandlers(s, doer(func(agent.Errand) (agent.Handled, error) { return want, nil }))
+			peer.RegisterHandlers(s, doer(func(agent.RemoteTurn) (agent.RemoteTurnResult, error) { return want, nil }))
 		})
-		done, err := handlers.Handle(t.Context(), errand())
+		done, err := handlers.Handle(t.Context(), remoteTurn())
 		if err != nil || done.Refusal == nil || done.Refusal.Code != agent.CodeHandlerFailed || done.Refusal.Reason != reason {
 			t.Errorf("%s: %+v, %v", reason, done, err)
 		}
 	}
 	many := make([]agent.Draft, agent.CommitEntriesMax+1)
 	handlers := handlersTo(t, func(s *grpc.Server) {
-		peer.RegisterHandlers(s, doer(func(agent.Errand) (agent.Handled, error) { return agent.Handled{Entries: many}, nil }))
+		peer.RegisterHandlers(s, doer(func(agent.RemoteTurn) (agent.RemoteTurnResult, error) { return agent.RemoteTurnResult{Entries: many}, nil }))
 	})
-	if done, err := handlers.Handle(t.Context(), errand()); err != nil || done.Refusal == nil || done.Refusal.Reason != "too_large" {
+	if done, err := handlers.Handle(t.Context(), remoteTurn()); err != nil || done.Refusal == nil || done.Refusal.Reason != "too_large" {
 		t.Errorf("too many entries: %+v, %v", done.Refusal, err)
 	}
 
 	stopping := agent.Errorf(agent.CodeUnavailable, "the node is stopping")
 	handlers = handlersTo(t, func(s *grpc.Server) {
-		peer.RegisterHandlers(s, doer(func(agent.Errand) (agent.Handled, error) { return agent.Handled{}, stopping }))
+		peer.RegisterHandlers(s, doer(func(agent.RemoteTurn) (agent.RemoteTurnResult, error) { return agent.RemoteTurnResult{}, stopping }))
 	})
-	if _, err := handlers.Handle(t.Context(), errand()); !reflect.DeepEqual(err, stopping) {
+	if _, err := handlers.Handle(t.Context(), remoteTurn()); !reflect.DeepEqual(err, stopping) {
 		t.Errorf("%v", err)
 	}
 	nobody := handlersTo(t, func(*grpc.Server) {}) // as of an older version
-	if _, err := nobody.Handle(t.Context(), errand()); agent.CodeOf(err) != agent.CodeUnavailable {
-		t.Errorf("one that does no errands: %v", err)
+	if _, err := nobody.Handle(t.Context(), remoteTurn()); agent.CodeOf(err) != agent.CodeUnavailable {
+		t.Errorf("a process that handles no remote turns: %v", err)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestADamagedAnswerIsNone(t *testing.T) {
 		"entries that are not": {Appends: true},
 	} {
 		handlers := handlersTo(t, func(s *grpc.Server) { peerpb.RegisterHandlersServer(s, rude{answer: answer}) })
-		if done, err := handlers.Handle(t.Context(), errand()); agent.CodeOf(err) != agent.CodeUnavailable {
+		if done, err := handlers.Handle(t.Context(), remoteTurn()); agent.CodeOf(err) != agent.CodeUnavailable {
 			t.Errorf("%s: %+v, %v", what, done, err)
 		}
 	}

@@ -2,15 +2,15 @@ package agent
 
 import "context"
 
-// ErrandsLevel is the feature level from which on an instance's owner may lack
+// RemoteTurnsLevel is the feature level from which on an instance's owner may lack
 // its handler, so that leases of different handlers go together; and what a host
 // says of itself that can send errands.
-const ErrandsLevel = 5
+const RemoteTurnsLevel = 5
 
-// Errand is what the owner of an instance has another process do, which has the
+// RemoteTurn is what the owner of an instance has another process do, which has the
 // Go handler that the owner lacks: migrate and restore the state, and handle a
 // signal, if there is one. Nothing of it is stored by who does it.
-type Errand struct {
+type RemoteTurn struct {
 	InstanceRef
 	Handler   string  // the name that the manager gives
 	Version   uint64  // the manager's
@@ -19,14 +19,14 @@ type Errand struct {
 	State     JSON
 	Cron      JSON   // the manifest of the instance's own jobs; nil where it has none
 	From      uint64 // the version that State is of
-	Life      string // the awakening of the instance
+	Run      string // the awakening of the instance
 	Rev       uint64 // its thread's
 	Revision  uint64 // its checkpoint's; 0 where there is none
 	Signal    *Signal
 }
 
-// Handled is what came of an errand.
-type Handled struct {
+// RemoteTurnResult is what came of an errand.
+type RemoteTurnResult struct {
 	State   JSON // as it is to be; of the errand's version
 	Durable bool // it is to be stored before the reply
 	Entries []Draft
@@ -37,14 +37,14 @@ type Handled struct {
 	Crashed bool   // …it panicked, or hangs
 }
 
-// Handlers does errands. An error says that there was nobody to do one, or that
+// RemoteHandlers does errands. An error says that there was nobody to do one, or that
 // nobody knows whether it was done: since nothing came of it, another process may
 // be asked. Methods may be called concurrently.
-type Handlers interface {
-	Handle(ctx context.Context, e Errand) (Handled, error)
+type RemoteHandlers interface {
+	Handle(ctx context.Context, e RemoteTurn) (RemoteTurnResult, error)
 }
 
-// Wanted are the handlers, as leases name them, that can do the errand.
-func (e *Errand) Wanted() [2]string {
+// HandlerNames are the handlers, as leases name them, that can do the errand.
+func (e *RemoteTurn) HandlerNames() [2]string {
 	return [2]string{HandlerVersion(e.Handler, e.Version), HandlerVersion(e.Handler, 0)}
 }

@@ -20,12 +20,12 @@ import (
 	"dormouse/placement"
 )
 
-// BenchmarkErrand is a turn whose Go handler is with the owner of its instance
+// BenchmarkRemoteTurn is a turn whose Go handler is with the owner of its instance
 // (home), and one whose is in another process (away), which the owner asks over
 // loopback TCP: both on two hosts of one node without a disk, by the size of the
 // state that goes along. Each turn changes the state, and leaves an entry. CPU is
 // the whole process's.
-func BenchmarkErrand(b *testing.B) {
+func BenchmarkRemoteTurn(b *testing.B) {
 	w := openRoads(b)
 	for _, size := range []int{64, 4 << 10, 64 << 10} {
 		for _, callers := range []int{1, 64} {
@@ -70,7 +70,7 @@ func openRoads(b *testing.B) *roads {
 		b.Fatal(err)
 	}
 	background(b, n.Run)
-	for n.Ready() != nil || n.Machine().FeatureLevel() < agent.ErrandsLevel { // before it such hosts do not go together
+	for n.Ready() != nil || n.Machine().FeatureLevel() < agent.RemoteTurnsLevel { // before it such hosts do not go together
 		time.Sleep(10 * time.Millisecond)
 	}
 	w := &roads{hosts: map[string]*host.Host{}}

@@ -19,12 +19,12 @@ type troupe struct {
 	mu      sync.Mutex
 	leases  []agent.NodeLease
 	changed chan struct{}
-	play    map[string]func(ctx context.Context) (agent.Handled, error)
+	play    map[string]func(ctx context.Context) (agent.RemoteTurnResult, error)
 	asked   []string
 }
 
 func newTroupe(leases ...string) *troupe {
-	r := &troupe{changed: make(chan struct{}), play: map[string]func(context.Context) (agent.Handled, error){}}
+	r := &troupe{changed: make(chan struct{}), play: map[string]func(context.Context) (agent.RemoteTurnResult, error){}}
 	for _, l := range leases {
 		name, handlers, _ := strings.Cut(l, ":")
 		r.leases = append(r.leases, agent.NodeLease{Node: name, Life: "1", Handlers: strings.Split(handlers, ",")})
@@ -63,7 +63,7 @@ func (r *troupe) leave(name string) {
 	r.changed = make(chan struct{})
 }
 
-func (r *troupe) Handlers(addr string) agent.Handlers {
+func (r *troupe) Handlers(addr string) agent.RemoteHandlers {
 	return player{r, strings.TrimPrefix(addr, "at-")}
 }
 
@@ -72,24 +72,24 @@ type player struct {
 	name string
 }
 
-func (p player) Handle(ctx context.Context, _ agent.Errand) (agent.Handled, error) {
+func (p player) Handle(ctx context.Context, _ agent.RemoteTurn) (agent.RemoteTurnResult, error) {
 	p.r.mu.Lock()
 	p.r.asked = append(p.r.asked, p.name)
 	play := p.r.play[p.name]
 	p.r.mu.Unlock()
 	if play == nil {
-		return agent.Handled{Reply: agent.JSON(p.name)}, nil
+		return agent.RemoteTurnResult{Reply: agent.JSON(p.name)}, nil
 	}
 	return play(ctx)
 }
 
-func errandFor(key, handler string, version uint64) agent.Errand {
-	return agent.Errand{InstanceRef: agent.InstanceRef{Scope: "s", Manager: "m", Key: key}, Handler: handler, Version: version}
+func remoteTurnFor(key, handler string, version uint64) agent.RemoteTurn {
+	return agent.RemoteTurn{InstanceRef: agent.InstanceRef{Scope: "s", Manager: "m", Key: key}, Handler: handler, Version: version}
 }
 
-func TestAnErrandGoesToWhoHasItsHandler(t *testing.T) {
+func TestARemoteTurnGoesToAProcessWithItsHandler(t *testing.T) {
 	r := newTroupe("me:f@1,f@2,g@1", "h1:f@1", "h2:f@2", "h3:g@0", "n1:", "stranger:g@1")
-	errands := router.NewErrands("me", r, r)
+	remote := router.NewRemoteTurns("me", r, r)
 	for _, c := range []struct {
 		handler string
 		version uint64
@@ -97,7 +97,7 @@ func TestAnErrandGoesToWhoHasItsHandler(t *testing.T) {
 	}{
 		{"f", 1, "h1"}, {"f", 2, "h2"}, {"f", 3, ""}, {"f", 0, ""}, {"g", 1, "h3"}, {"g", 0, "h3"}, {"x", 1, ""}, {"", 0, ""},
 	} {
-		done, err := errands.Handle(t.Context(), errandFor("k", c.handler, c.version))
+		done, err := remote.Handle(t.Context(), remoteTurnFor("k", c.handler, c.version))
 		if c.want != "" && (err != nil || string(done.Reply) != c.want) || c.want == "" && agent.CodeOf(err) != agent.CodeUnavailable {
 			t.Errorf("%s at %d: %s, %v; want %q", c.handler, c.version, done.Reply, err, c.want)
 		}
@@ -107,16 +107,16 @@ func TestAnErrandGoesToWhoHasItsHandler(t *testing.T) {
 	}
 }
 
-// Errands are shared, each partition's by one; the next is asked where one does
+// Remote turns are shared, each partition's by one; the next is asked where one does
 // not answer, and nobody after one that did, whatever it said.
-func TestErrandsAreSharedAndPassedOn(t *testing.T) {
+func TestRemoteTurnsAreSharedAndPassedOn(t *testing.T) {
 	r := newTroupe("h1:f@1", "h2:f@1", "h3:f@1")
-	errands := router.NewErrands("me", r, r)
+	remote := router.NewRemoteTurns("me", r, r)
 	first := map[string]int{}
 	for i := range 300 {
-		e := errandFor(fmt.Sprint(i), "f", 1)
-		done, err := errands.Handle(t.Context(), e)
-		again, _ := errands.Handle(t.Context(), e)
+		e := remoteTurnFor(fmt.Sprint(i), "f", 1)
+		done, err := remote.Handle(t.Context(), e)
+		again, _ := remote.Handle(t.Context(), e)
 		if err != nil || string(again.Reply) != string(done.Reply) {
 			t.Fatalf("%d: %s, then %s: %v", i, done.Reply, again.Reply, err)
 		}
@@ -125,32 +125,32 @@ func TestErrandsAreSharedAndPassedOn(t *testing.T) {
 	if len(first) != 3 || first["h1"] < 70 || first["h2"] < 70 || first["h3"] < 70 {
 		t.Errorf("they were shared as %v", first)
 	}
-	away := func(context.Context) (agent.Handled, error) {
-		return agent.Handled{}, agent.Errorf(agent.CodeUnavailable, "not there")
+	away := func(context.Context) (agent.RemoteTurnResult, error) {
+		return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "not there")
 	}
 	r.play["h1"], r.play["h2"], r.play["h3"] = away, away, away
 	r.asked = nil
-	_, err := errands.Handle(t.Context(), errandFor("k", "f", 1))
+	_, err := remote.Handle(t.Context(), remoteTurnFor("k", "f", 1))
 	if agent.CodeOf(err) != agent.CodeUnavailable || len(r.asked) != 3 || !strings.Contains(err.Error(), "not there") {
 		t.Errorf("%v were asked: %v", r.asked, err)
 	}
 	last := r.asked[2]
-	r.play[last] = func(context.Context) (agent.Handled, error) {
-		return agent.Handled{Refusal: agent.Errorf(agent.CodeUnavailable, "the handler says so")}, nil
+	r.play[last] = func(context.Context) (agent.RemoteTurnResult, error) {
+		return agent.RemoteTurnResult{Refusal: agent.Errorf(agent.CodeUnavailable, "the handler says so")}, nil
 	}
 	r.asked = nil
-	if done, err := errands.Handle(t.Context(), errandFor("k", "f", 1)); err != nil || done.Refusal == nil || len(r.asked) != 3 {
+	if done, err := remote.Handle(t.Context(), remoteTurnFor("k", "f", 1)); err != nil || done.Refusal == nil || len(r.asked) != 3 {
 		t.Errorf("%v were asked: %+v, %v", r.asked, done, err)
 	}
 }
 
 // One that is cut off is not waited for longer than its lease, nor than the
 // caller.
-func TestAnErrandDoesNotOutliveALease(t *testing.T) {
+func TestARemoteTurnDoesNotOutliveALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTroupe("h1:f@1", "h2:f@1")
-		errands := router.NewErrands("me", r, r)
-		done, err := errands.Handle(t.Context(), errandFor("k", "f", 1))
+		remote := router.NewRemoteTurns("me", r, r)
+		done, err := remote.Handle(t.Context(), remoteTurnFor("k", "f", 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,15 +158,15 @@ func TestAnErrandDoesNotOutliveALease(t *testing.T) {
 		if string(done.Reply) == "h2" {
 			gone, other = other, gone
 		}
-		r.play[gone] = func(ctx context.Context) (agent.Handled, error) {
+		r.play[gone] = func(ctx context.Context) (agent.RemoteTurnResult, error) {
 			<-ctx.Done()
-			return agent.Handled{}, ctx.Err()
+			return agent.RemoteTurnResult{}, ctx.Err()
 		}
 		go func() {
 			synctest.Wait() // it is asked
 			r.leave(gone)
 		}()
-		if done, err = errands.Handle(t.Context(), errandFor("k", "f", 1)); err != nil || string(done.Reply) != other {
+		if done, err = remote.Handle(t.Context(), remoteTurnFor("k", "f", 1)); err != nil || string(done.Reply) != other {
 			t.Errorf("%s, %v", done.Reply, err)
 		}
 
@@ -177,7 +177,7 @@ func TestAnErrandDoesNotOutliveALease(t *testing.T) {
 			synctest.Wait()
 			cancel(why)
 		}()
-		if _, err = errands.Handle(ctx, errandFor("k", "f", 1)); !errors.Is(err, why) {
+		if _, err = remote.Handle(ctx, remoteTurnFor("k", "f", 1)); !errors.Is(err, why) {
 			t.Errorf("%v", err)
 		}
 	})
