@@ -19,7 +19,7 @@ type RemoteTurn struct {
 	State     JSON
 	Cron      JSON   // the manifest of the instance's own jobs; nil where it has none
 	From      uint64 // the version that State is of
-	Run      string // the awakening of the instance
+	Run       string // the awakening of the instance
 	Rev       uint64 // its thread's
 	Revision  uint64 // its checkpoint's; 0 where there is none
 	Signal    *Signal

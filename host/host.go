@@ -146,8 +146,8 @@ func (h *Host) build() error {
 	o := h.o.Instance
 	o.Node, o.Incarnation, o.Logger = h.o.Name, h.line.Life(), h.o.Logger.Named("instances")
 	o.Handlers = foreman.Beside(o.Handlers, h.Instances)
-	o.Afar = router.NewRemoteTurns(h.o.Name, h.table, h.pool)
-	o.Service, o.Ground = service{h.client, h.table}, h.Ground()
+	o.Remote = router.NewRemoteTurns(h.o.Name, h.table, h.pool)
+	o.Service, o.Ownership = service{h.client, h.table}, h.Ground()
 	if h.instances, err = instance.New(o); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (h *Host) Service() agent.Submitter { return h.client }
 func (h *Host) Instances() agent.Instances { return h.router }
 
 // Ground is who owns what as this host knows it, and until when it may serve.
-func (h *Host) Ground() instance.Ground { return ground{h.table, h} }
+func (h *Host) Ground() instance.Ownership { return ground{h.table, h} }
 
 // Owned are the partitions that this host answers for now; none where its lease
 // does not stand. The caller must not change the slice.

@@ -23,11 +23,11 @@ type attachment struct {
 func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 	a.Name(rand.Text())
 	if a.TTL == 0 {
-		a.TTL = i.family.manager.AttachmentTTL()
+		a.TTL = i.manager.config.AttachmentTTL()
 	}
-	h.lapseNow(i)
+	h.expireAttachmentsNow(i)
 	made := attachment{name: a.Attachment, ttl: a.TTL, until: h.now() + a.TTL}
-	switch at := i.attached(a.Attachment); {
+	switch at := i.attachmentIndex(a.Attachment); {
 	case at >= 0:
 		i.attachments[at] = made
 	case len(i.attachments) >= attachmentsMax:
@@ -38,21 +38,21 @@ func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 		i.attachments = append(i.attachments, made)
 	}
 	h.recount(i, "")
-	i.family.resting.remove(i)
-	h.use(i)
+	i.manager.idle.remove(i)
+	h.markUsed(i)
 	return agent.Attached{
-		Instance: h.view(i), Attachment: made.name, ExpiresAt: time.Now().Add(a.TTL).UnixMilli(),
+		Instance: h.describe(i), Attachment: made.name, ExpiresAt: time.Now().Add(a.TTL).UnixMilli(),
 	}, nil
 }
 
-// attached is the place of an attachment; -1 where there is none of that name.
-func (i *instance) attached(name string) int {
+// attachmentIndex is the place of an attachment; -1 where there is none of that name.
+func (i *instance) attachmentIndex(name string) int {
 	return slices.IndexFunc(i.attachments, func(a attachment) bool { return a.name == name })
 }
 
-// lapse ends the attachments whose time has come. The last of them begins the
+// expireAttachments ends the attachments whose time has come. The last of them begins the
 // idle timeout, from when it ended. mu is held.
-func (i *instance) lapse(now time.Duration) {
+func (i *instance) expireAttachments(now time.Duration) {
 	last := time.Duration(0)
 	i.attachments = slices.DeleteFunc(i.attachments, func(a attachment) bool {
 		if a.until <= now {
@@ -67,38 +67,38 @@ func (i *instance) lapse(now time.Duration) {
 	}
 }
 
-func (h *Host) lapseNow(i *instance) {
-	i.lapse(h.now())
+func (h *Host) expireAttachmentsNow(i *instance) {
+	i.expireAttachments(h.now())
 	h.recount(i, "")
 }
 
 // detach ends an attachment, if it is there. mu is held.
 func (h *Host) detach(i *instance, name string) {
-	if at := i.attached(name); at >= 0 {
+	if at := i.attachmentIndex(name); at >= 0 {
 		i.attachments = slices.Delete(i.attachments, at, at+1)
 		if len(i.attachments) == 0 {
 			i.attachments = nil
 		}
 		h.recount(i, "")
-		h.use(i)
-		h.rest(i)
+		h.markUsed(i)
+		h.markIdle(i)
 	}
 }
 
 // touch arms an attachment anew; one that has lapsed is not_found. mu is held.
 func (h *Host) touch(i *instance, name string) error {
-	h.lapseNow(i)
+	h.expireAttachmentsNow(i)
 	if name != "" {
-		at := i.attached(name)
+		at := i.attachmentIndex(name)
 		if at < 0 {
 			return agent.Errorf(agent.CodeNotFound, "nobody is attached under %q any more: attach again", name)
 		}
 		i.attachments[at].until = h.now() + i.attachments[at].ttl
 	}
-	if i.rests.in { // the newest again
-		i.family.resting.remove(i)
-		i.family.resting.add(i)
+	if i.idle.listed { // the newest again
+		i.manager.idle.remove(i)
+		i.manager.idle.add(i)
 	}
-	h.use(i)
+	h.markUsed(i)
 	return nil
 }

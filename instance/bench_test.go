@@ -62,7 +62,7 @@ func benchHost(b *testing.B, service agent.Service, m agent.Manager) *instance.H
 	w := newWorld()
 	w.giveAll("n1")
 	h, err := instance.New(instance.Options{
-		Node: "n1", Incarnation: "1", Service: service, Ground: &ground{world: w, node: "n1"}, AwakeMax: 10_000_000,
+		Node: "n1", Incarnation: "1", Service: service, Ownership: &nodeView{world: w, node: "n1"}, AwakeMax: 10_000_000,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -15,61 +15,61 @@ func partitionOf(ref agent.InstanceRef) int {
 
 // Start implements agent.Instances.
 func (h *Host) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (agent.Instance, error) {
-	if err := first(ref.Validate(), start.Validate()); err != nil {
+	if err := firstError(ref.Validate(), start.Validate()); err != nil {
 		return agent.Instance{}, err
 	}
-	l := newLetter()
-	l.start = &start
+	c := newCall()
+	c.start = &start
 	var found agent.Instance
-	i, err := h.post(ctx, ref, l, true, func(i *instance) bool {
-		h.use(i)
-		found = h.view(i)
+	i, err := h.submit(ctx, ref, c, true, func(i *instance) bool {
+		h.markUsed(i)
+		found = h.describe(i)
 		found.Source = agent.SourceAwake
 		return true
 	})
 	if err != nil || i == nil {
 		return found, err
 	}
-	a := h.await(ctx, i, l)
+	a := h.await(ctx, i, c)
 	return a.instance, a.err
 }
 
 // Attach implements agent.Instances.
 func (h *Host) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
-	if err := first(ref.Validate(), attach.Validate()); err != nil {
+	if err := firstError(ref.Validate(), attach.Validate()); err != nil {
 		return agent.Attached{}, err
 	}
-	l := newLetter()
-	l.attach = &attach
+	c := newCall()
+	c.attach = &attach
 	var attached agent.Attached
 	var refusal error
-	i, err := h.post(ctx, ref, l, true, func(i *instance) bool {
+	i, err := h.submit(ctx, ref, c, true, func(i *instance) bool {
 		attached, refusal = h.attach(i, attach)
 		attached.Source = agent.SourceAwake
 		return true
 	})
 	if err != nil || i == nil {
-		return attached, first(err, refusal)
+		return attached, firstError(err, refusal)
 	}
-	a := h.await(ctx, i, l)
+	a := h.await(ctx, i, c)
 	return a.attached, a.err
 }
 
 // Signal implements agent.Instances.
 func (h *Host) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
-	if err := first(ref.Validate(), signal.Validate()); err != nil {
+	if err := firstError(ref.Validate(), signal.Validate()); err != nil {
 		return agent.Reply{}, err
 	}
-	l := newLetter()
-	l.signal = &signal
-	i, err := h.post(ctx, ref, l, true, nil)
+	c := newCall()
+	c.signal = &signal
+	i, err := h.submit(ctx, ref, c, true, nil)
 	if err != nil {
 		return agent.Reply{}, err
 	}
 	if signal.Cast {
 		return agent.Reply{Node: h.o.Node, Epoch: i.epoch}, nil
 	}
-	a := h.await(ctx, i, l)
+	a := h.await(ctx, i, c)
 	return a.reply, a.err
 }
 
@@ -78,16 +78,16 @@ func (h *Host) Stop(ctx context.Context, ref agent.InstanceRef) error {
 	if err := ref.Validate(); err != nil {
 		return err
 	}
-	if ended, err := h.endErased(ctx, ref); ended || err != nil {
+	if ended, err := h.dropErased(ctx, ref); ended || err != nil {
 		return err
 	}
-	l := newLetter()
-	l.sleep, l.stop = lifecycleManual, true
-	i, err := h.post(ctx, ref, l, false, nil)
+	c := newCall()
+	c.hibernate, c.stop = lifecycleManual, true
+	i, err := h.submit(ctx, ref, c, false, nil)
 	if err != nil {
 		return err
 	}
-	return h.await(ctx, i, l).err
+	return h.await(ctx, i, c).err
 }
 
 // Hibernate implements agent.Instances. Of one that sleeps already it makes sure
@@ -103,10 +103,10 @@ func (h *Host) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
 
 // Detach implements agent.Instances.
 func (h *Host) Detach(_ context.Context, ref agent.InstanceRef, attachment string) error {
-	if err := first(ref.Validate(), agent.ValidID("attachment", attachment)); err != nil {
+	if err := firstError(ref.Validate(), agent.ValidID("attachment", attachment)); err != nil {
 		return err
 	}
-	i, unlock, err := h.standing(ref)
+	i, unlock, err := h.lockInstance(ref)
 	defer unlock()
 	if err == nil && i != nil {
 		h.detach(i, attachment)
@@ -119,7 +119,7 @@ func (h *Host) Touch(_ context.Context, ref agent.InstanceRef, attachment string
 	if err := ref.Validate(); err != nil {
 		return err
 	}
-	i, unlock, err := h.standing(ref)
+	i, unlock, err := h.lockInstance(ref)
 	defer unlock()
 	switch {
 	case err != nil:
@@ -131,20 +131,20 @@ func (h *Host) Touch(_ context.Context, ref agent.InstanceRef, attachment string
 	}
 }
 
-// standing is the instance in memory, nil where there is none, under mu until
+// lockInstance is the instance in memory, nil where there is none, under mu until
 // unlock is called.
-func (h *Host) standing(ref agent.InstanceRef) (i *instance, unlock func(), err error) {
+func (h *Host) lockInstance(ref agent.InstanceRef) (i *instance, unlock func(), err error) {
 	h.mu.Lock()
 	unlock = h.mu.Unlock
-	p, err := h.owns(partitionOf(ref))
-	if err == nil && h.life == nil {
+	p, err := h.ownedPartition(partitionOf(ref))
+	if err == nil && h.runCtx == nil {
 		err = errStopping
 	}
 	if err != nil {
 		return nil, unlock, err
 	}
-	if f := h.families[familyID{ref.Scope, ref.Manager}]; f != nil {
-		if i = f.instances[ref.Key]; i != nil && i.epoch != p.Epoch {
+	if ms := h.managers[managerID{ref.Scope, ref.Manager}]; ms != nil {
+		if i = ms.instances[ref.Key]; i != nil && i.epoch != p.Epoch {
 			i = nil
 		}
 	}
@@ -156,16 +156,16 @@ func (h *Host) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instanc
 	if err := ref.Validate(); err != nil {
 		return agent.Instance{}, err
 	}
-	i, unlock, err := h.standing(ref)
+	i, unlock, err := h.lockInstance(ref)
 	var there agent.Instance
 	if err == nil && i != nil {
-		there = h.view(i)
+		there = h.describe(i)
 	}
 	unlock()
 	if err != nil || i != nil && there.Status != agent.InstanceWaking {
 		return there, err
 	}
-	found, err := h.kept(ctx, ref)
+	found, err := h.lookupStored(ctx, ref)
 	if i == nil || err != nil && !isCode(err, agent.CodeNotFound) {
 		return found, err
 	}
@@ -173,21 +173,21 @@ func (h *Host) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instanc
 	return there, nil
 }
 
-// kept is an instance as what is stored of it says.
-func (h *Host) kept(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
-	f, err := h.family(ctx, ref.Scope, ref.Manager)
+// lookupStored is an instance as what is stored of it says.
+func (h *Host) lookupStored(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
+	ms, err := h.manager(ctx, ref.Scope, ref.Manager)
 	if err != nil {
 		return agent.Instance{}, err
 	}
-	_, service, _ := h.config(f)
+	_, service, _ := h.managerConfig(ms)
 	if service == nil {
 		return agent.Instance{}, notAwake(ref)
 	}
-	return h.dormant(ctx, ref, service)
+	return h.readDormant(ctx, ref, service)
 }
 
-// dormant is an instance as its checkpoint says.
-func (h *Host) dormant(ctx context.Context, ref agent.InstanceRef, service agent.Service) (agent.Instance, error) {
+// readDormant is an instance as its checkpoint says.
+func (h *Host) readDormant(ctx context.Context, ref agent.InstanceRef, service agent.Service) (agent.Instance, error) {
 	key := ref.Checkpoint()
 	answers, err := service.Read(ctx, agent.Reads{Scope: ref.Scope, Reads: []agent.Read{
 		&agent.CheckpointHistory{Key: key}, &agent.GetThread{Thread: key},
@@ -195,7 +195,7 @@ func (h *Host) dormant(ctx context.Context, ref agent.InstanceRef, service agent
 	if err != nil {
 		return agent.Instance{}, unavailable(ctx, err)
 	}
-	p, err := h.owns(partitionOf(ref)) // still, or it may be awake elsewhere
+	p, err := h.ownedPartition(partitionOf(ref)) // still, or it may be awake elsewhere
 	if err != nil {
 		return agent.Instance{}, err
 	}

@@ -47,12 +47,12 @@ func TestEachSignalIsCountedExactlyOnce(t *testing.T) {
 		o.AwakeMax = 15
 	}
 	sim(t, options, func(k *kit) {
-		hosts, grounds := map[string]*instance.Host{"n1": k.host}, map[string]*ground{"n1": k.g}
+		hosts, views := map[string]*instance.Host{"n1": k.host}, map[string]*nodeView{"n1": k.g}
 		for _, node := range []string{"n2", "n3"} {
-			hosts[node], grounds[node], _ = k.open(node, options)
+			hosts[node], views[node], _ = k.open(node, options)
 		}
 		k.put(agent.Manager{Name: "m", Handler: goHandler, IdleTimeout: 300 * time.Millisecond, SignalTTL: time.Second, Untracked: true})
-		c := &chaos{kit: k, grounds: grounds, random: rand.New(rand.NewPCG(seed, 0))}
+		c := &chaos{kit: k, views: views, random: rand.New(rand.NewPCG(seed, 0))}
 		hook(k.store, &k.store.before, func(agent.Commit) error { return c.fail(agent.CodeUnavailable) })
 		hook(k.store, &k.store.after, func(agent.Commit) error { return c.fail(agent.CodeUnknown) })
 		const keys, signals = 40, 25
@@ -106,7 +106,7 @@ func count(k *kit, hosts map[string]*instance.Host, key string, signals int) {
 // chaos makes trouble, as its seed says.
 type chaos struct {
 	*kit
-	grounds map[string]*ground
+	views map[string]*nodeView
 	mu      sync.Mutex
 	random  *rand.Rand
 }
@@ -132,17 +132,17 @@ func (c *chaos) trouble(ctx context.Context, keys int) {
 		owner := c.world.partition(n).Owner
 		switch c.dice(4) {
 		case 0: // the owner sees nothing of what follows, and believes that its lease stands
-			c.grounds[owner].cut(time.Duration(c.dice(2000)) * time.Millisecond)
+			c.views[owner].cut(time.Duration(c.dice(2000)) * time.Millisecond)
 			c.world.give(n, to)
 		case 1:
 			c.world.give(n, to)
 		case 2:
 			c.world.drain(n, to)
 		default:
-			c.grounds[nodes[c.dice(3)]].mend()
+			c.views[nodes[c.dice(3)]].mend()
 		}
 	}
-	for _, g := range c.grounds {
+	for _, g := range c.views {
 		g.mend()
 	}
 }

@@ -14,60 +14,60 @@ import (
 
 // Waits between attempts to settle a commit.
 const (
-	backoffFirst = 20 * time.Millisecond
-	backoffMost  = time.Second
+	commitBackoffMin = 20 * time.Millisecond
+	commitBackoffMax = time.Second
 )
 
-// ownTTL is how long the host's own requests stand: longer than any attempt to
+// ownRequestTTL is how long the host's own requests stand: longer than any attempt to
 // settle one of them.
-const ownTTL = time.Hour
+const ownRequestTTL = time.Hour
 
-// request is a request id of the host's own. One that was settled before it need
+// newRequestID is a request id of the host's own. One that was settled before it need
 // not be remembered.
-func (h *Host) request(i *instance) agent.Request {
-	client := h.lifeOf(i)
-	r := i.more()
+func (h *Host) newRequestID(i *instance) agent.Request {
+	client := h.runOf(i)
+	r := i.ensureExtra()
 	r.seq++
-	return agent.Request{Client: client, Seq: r.seq, Low: r.seq, TTL: ownTTL}
+	return agent.Request{Client: client, Seq: r.seq, Low: r.seq, TTL: ownRequestTTL}
 }
 
-// lifeOf names an instance's awakening; the host's own requests go by it.
-func (h *Host) lifeOf(i *instance) string {
-	r := i.more()
-	if r.client == "" {
-		r.client = fmt.Sprintf("%s/%d", h.name, h.lives.Add(1))
+// runOf names an instance's awakening; the host's own requests go by it.
+func (h *Host) runOf(i *instance) string {
+	r := i.ensureExtra()
+	if r.run == "" {
+		r.run = fmt.Sprintf("%s/%d", h.requestPrefix, h.runs.Add(1))
 	}
-	return r.client
+	return r.run
 }
 
-// settle commits under the instance's fence. A commit whose outcome is unknown
+// commitFenced commits under the instance's fence. A commit whose outcome is unknown
 // is sent again until it is settled: that the owning has ended does not matter,
 // since the fence then decides. Only the host's own end leaves it unknown.
 //
 // An instance whose fence is refused is dropped, and the error is not_owner.
-func (h *Host) settle(i *instance, service agent.Service, c agent.Commit) (agent.Result, error) {
-	if err := h.stands(i); err != nil {
+func (h *Host) commitFenced(i *instance, service agent.Service, c agent.Commit) (agent.Result, error) {
+	if err := h.checkActive(i); err != nil {
 		return agent.Result{}, err
 	}
-	c.Scope = i.family.scope
+	c.Scope = i.manager.scope
 	if service == h.o.Service {
 		c.Fence = &agent.Fence{
 			Claim: agent.PartitionClaim(i.partition), Epoch: i.epoch, Agent: i.ref().Checkpoint(), Since: i.stored.index,
 		}
 	}
 	h.mu.Lock()
-	life := h.life
+	life := h.runCtx
 	h.mu.Unlock()
 	undecided := false
-	for wait := backoffFirst; ; wait = min(2*wait, backoffMost) {
-		ctx, cancel := context.WithTimeout(life, deadline)
+	for wait := commitBackoffMin; ; wait = min(2*wait, commitBackoffMax) {
+		ctx, cancel := context.WithTimeout(life, opTimeout)
 		result, err := service.Commit(ctx, c)
 		cancel()
 		if err == nil {
 			return result, nil
 		}
 		if isCode(err, agent.CodeFenced) {
-			return agent.Result{}, h.fenced(i, err)
+			return agent.Result{}, h.dropFenced(i, err)
 		}
 		if isErased(err) {
 			h.mu.Lock()
@@ -89,13 +89,13 @@ func (h *Host) settle(i *instance, service agent.Service, c agent.Commit) (agent
 	}
 }
 
-// fenced drops an instance whose partition has gone to another, as the store
+// dropFenced drops an instance whose partition has gone to another, as the store
 // says, and tells the caller so. A lease that lapsed in between may come back,
 // but what the instance held may not be so any more.
-func (h *Host) fenced(i *instance, err error) error {
-	p := h.o.Ground.Partition(i.partition)
+func (h *Host) dropFenced(i *instance, err error) error {
+	p := h.o.Ownership.Partition(i.partition)
 	why := notOwner(p, h.o.Node)
-	if h.has(p) {
+	if h.isOwned(p) {
 		why.Detail = fmt.Sprintf("node %s owned partition %d no more when the turn came to be stored: %v", h.o.Node, p.ID, err)
 	}
 	h.mu.Lock()
@@ -104,34 +104,34 @@ func (h *Host) fenced(i *instance, err error) error {
 	return why
 }
 
-// levelsMax is how often one signal may be tried under one request id.
-const levelsMax = 32
+// retryRequestsMax is how often one signal may be tried under one request id.
+const retryRequestsMax = 32
 
-// lookUp tells what was answered to a signal already, or else the request that
+// findReply tells what was answered to a signal already, or else the request that
 // its turn is to be committed under: the signal's own, or, since a refusal is
 // kept for good, one that is derived from it for each time it was refused.
 //
 // It reads what this node has applied: whatever was answered in this instance
 // before was applied by the index that it was thawed or last written at.
-func (h *Host) lookUp(i *instance, s agent.Signal) (request agent.Request, known *agent.Reply, err error) {
+func (h *Host) findReply(i *instance, s agent.Signal) (request agent.Request, known *agent.Reply, err error) {
 	if s.Request.Client == "" {
 		return agent.Request{}, nil, nil
 	}
 	if seededbug.Is(seededbug.SignalHandledTwice) {
-		return h.request(i), nil, nil
+		return h.newRequestID(i), nil, nil
 	}
-	if known, err = i.recall(s); known != nil || err != nil {
+	if known, err = i.recentReply(s); known != nil || err != nil {
 		return agent.Request{}, known, err
 	}
 	service := i.body.service
 	if service == nil {
 		return s.Request, nil, nil
 	}
-	err = h.within(i, func(ctx context.Context) error {
-		for level := range levelsMax {
-			request = atLevel(s.Request, level)
+	err = h.withTimeout(i, func(ctx context.Context) error {
+		for level := range retryRequestsMax {
+			request = retryRequest(s.Request, level)
 			answers, err := service.Read(ctx, agent.Reads{
-				Scope: i.family.scope, Stale: true, MinIndex: i.stored.index,
+				Scope: i.manager.scope, Stale: true, MinIndex: i.stored.index,
 				Reads: []agent.Read{&agent.GetAnswer{Client: request.Client, Seq: request.Seq}},
 			})
 			if err != nil {
@@ -149,11 +149,11 @@ func (h *Host) lookUp(i *instance, s agent.Signal) (request agent.Request, known
 			case !ok:
 				return agent.Errorf(agent.CodeInternal, "the answer is a %T", answers.Answers[0].Found)
 			case decided.Err != nil:
-				if level == levelsMax-1 {
+				if level == retryRequestsMax-1 {
 					return decided.Err
 				}
 			default:
-				known, err = h.answered(i, s, decided.Result)
+				known, err = h.recordedReply(i, s, decided.Result)
 				return err
 			}
 		}
@@ -162,17 +162,17 @@ func (h *Host) lookUp(i *instance, s agent.Signal) (request agent.Request, known
 	return request, known, err
 }
 
-// atLevel is the request under which a signal is tried after it was refused so
+// retryRequest is the request under which a signal is tried after it was refused so
 // many times.
-func atLevel(r agent.Request, level int) agent.Request {
+func retryRequest(r agent.Request, level int) agent.Request {
 	if level > 0 {
 		r.Client, r.Low = fmt.Sprintf("again-%d-%x", level, sha256.Sum256([]byte(r.Client))), 0
 	}
 	return r
 }
 
-// answered is the reply that a signal got before.
-func (h *Host) answered(i *instance, s agent.Signal, result agent.Result) (*agent.Reply, error) {
+// recordedReply is the reply that a signal got before.
+func (h *Host) recordedReply(i *instance, s agent.Signal, result agent.Result) (*agent.Reply, error) {
 	mismatch := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was for something else", s.Request.Seq, s.Request.Client)
 	if len(result.Results) == 0 {
 		return nil, mismatch

@@ -17,42 +17,42 @@ import (
 // import or a fork, and the manager may declare others since: so timers are
 // made to follow whenever the instance wakes.
 
-// takeCron takes the manifest out of a state that is thawed, or begun with.
-func (i *instance) takeCron(state agent.JSON) (agent.JSON, error) {
+// splitCron takes the manifest out of a state that is thawed, or begun with.
+func (i *instance) splitCron(state agent.JSON) (agent.JSON, error) {
 	rest, manifest, err := agent.SplitCron(state)
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeInternal, "%v", err)
 	}
-	if manifest != nil || i.body.rare != nil {
-		i.more().cron = manifest
+	if manifest != nil || i.body.extra != nil {
+		i.ensureExtra().cron = manifest
 	}
 	return rest, nil
 }
 
 // cronTimers reads the timers of the instance's jobs.
 func (i *instance) cronTimers() *agent.ListTimers {
-	return &agent.ListTimers{Manager: i.family.name, Key: i.key, Page: agent.Page{Prefix: agent.CronTimerPrefix, Limit: agent.TimersMax}}
+	return &agent.ListTimers{Manager: i.manager.name, Key: i.key, Page: agent.Page{Prefix: agent.CronTimerPrefix, Limit: agent.TimersMax}}
 }
 
-// schedule makes an instance's timers what its manager declares and its manifest
+// syncTimers makes an instance's timers what its manager declares and its manifest
 // holds. Where both have a job the manager's counts; a stored one that the
 // manager declares too, that is none, or that cannot be played goes.
-func (h *Host) schedule(i *instance, manager agent.Manager, timers []agent.Timer) error {
+func (h *Host) syncTimers(i *instance, manager agent.Manager, timers []agent.Timer) error {
 	var manifest agent.JSON
-	if i.body.rare != nil {
-		manifest = i.body.rare.cron
+	if i.body.extra != nil {
+		manifest = i.body.extra.cron
 	}
 	if len(timers) == 0 && manifest == nil && manager.Schedules == nil {
 		return nil
 	}
-	wanted, scrub := i.jobs(manager, manifest)
+	wanted, scrub := i.wantedTimers(manager, manifest)
 	var ops []agent.Op
 	if scrub != nil {
 		changes, err := agent.CronChanges(scrub)
 		if err != nil {
 			return err
 		}
-		if i.body.rare.cron, _, err = agent.PatchManifest(manifest, changes); err != nil {
+		if i.body.extra.cron, _, err = agent.PatchManifest(manifest, changes); err != nil {
 			return err
 		}
 		ops = append(ops, &agent.PatchCron{Key: i.ref().Checkpoint(), Specs: scrub, IfRevision: &i.stored.revision, IfIncarnation: i.stored.incarnation})
@@ -71,11 +71,11 @@ func (h *Host) schedule(i *instance, manager agent.Manager, timers []agent.Timer
 	if len(ops) == 0 {
 		return nil
 	}
-	result, err := h.settle(i, h.o.Service, agent.Commit{Ops: ops, Request: h.request(i)})
+	result, err := h.commitFenced(i, h.o.Service, agent.Commit{Ops: ops, Request: h.newRequestID(i)})
 	var e *agent.Error
 	switch {
 	case err == nil:
-		h.wrote(i, result)
+		h.recordResult(i, result)
 	case errors.As(err, &e) && e.Final:
 		h.o.Logger.Warn("the recurring jobs of an instance cannot be set", "instance", i.String(), "error", err)
 	default:
@@ -84,13 +84,13 @@ func (h *Host) schedule(i *instance, manager agent.Manager, timers []agent.Timer
 	return nil
 }
 
-// jobs are the timers that an instance's jobs are to have, and what is to be
+// wantedTimers are the timers that an instance's jobs are to have, and what is to be
 // cancelled in its manifest, nil where it is as it should be.
-func (i *instance) jobs(manager agent.Manager, manifest agent.JSON) (wanted []agent.Timer, scrub agent.JSON) {
+func (i *instance) wantedTimers(manager agent.Manager, manifest agent.JSON) (wanted []agent.Timer, scrub agent.JSON) {
 	declared, _ := agent.CronSpecs(manager.Schedules)
 	for _, spec := range declared {
 		if spec.Playable() == nil {
-			wanted = append(wanted, spec.Timer(i.family.name, i.key))
+			wanted = append(wanted, spec.Timer(i.manager.name, i.key))
 		}
 	}
 	stored, dropped := agent.CronSpecs(manifest)
@@ -100,7 +100,7 @@ func (i *instance) jobs(manager agent.Manager, manifest agent.JSON) (wanted []ag
 		if own || spec.Playable() != nil {
 			gone = append(gone, spec.Job)
 		} else {
-			wanted = append(wanted, spec.Timer(i.family.name, i.key))
+			wanted = append(wanted, spec.Timer(i.manager.name, i.key))
 		}
 	}
 	if len(gone)+len(dropped) == 0 && (manifest == nil || len(stored) > 0) {
@@ -129,12 +129,12 @@ func samePlan(a, b *agent.Timer) bool {
 //
 // A timer that is no job's is set by Commit, with agent.PutTimer.
 func (t *Turn) PatchCron(specs agent.JSON) error {
-	manager, service, _ := t.host.config(t.instance.family)
+	manager, service, _ := t.host.managerConfig(t.instance.manager)
 	if service != t.host.o.Service {
-		return agent.Invalid("cron", "manager %q is not stored in the cluster, which is what keeps jobs", t.instance.family.name)
+		return agent.Invalid("cron", "manager %q is not stored in the cluster, which is what keeps jobs", t.instance.manager.name)
 	}
 	op := &agent.PatchCron{Key: t.instance.ref().Checkpoint(), Specs: specs}
-	c := agent.Commit{Scope: t.instance.family.scope, Ops: []agent.Op{op}}
+	c := agent.Commit{Scope: t.instance.manager.scope, Ops: []agent.Op{op}}
 	if err := c.Validate(); err != nil {
 		return err
 	}
@@ -161,9 +161,9 @@ func (t *Turn) PatchCron(specs agent.JSON) error {
 		return agent.TooLarge("specs", "cron_specs_max", len(jobs), agent.CronSpecsMax)
 	}
 	if !bytes.Equal(next, t.manifest) {
-		t.repatched++
+		t.cronRevisions++
 	}
-	t.manifest, t.jobs = next, append(t.jobs, op)
+	t.manifest, t.cronPatches = next, append(t.cronPatches, op)
 	return nil
 }
 
@@ -173,33 +173,33 @@ func (t *Turn) Cron() agent.JSON { return t.manifest }
 
 // withCron is a state as it is stored: with the manifest, and none other.
 func (i *instance) withCron(state agent.JSON) (agent.JSON, error) {
-	if i.body.rare == nil || i.body.rare.cron == nil {
+	if i.body.extra == nil || i.body.extra.cron == nil {
 		return state, nil
 	}
-	state, err := agent.JoinCron(state, i.body.rare.cron)
+	state, err := agent.JoinCron(state, i.body.extra.cron)
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeInternal, "%v", err)
 	}
 	return state, nil
 }
 
-// patched notes what a turn that was stored made of the manifest.
-func (i *instance) patched(t *Turn) {
-	if len(t.jobs) > 0 {
-		i.more().cron = t.manifest
+// keepManifest notes what a turn that was stored made of the manifest.
+func (i *instance) keepManifest(t *Turn) {
+	if len(t.cronPatches) > 0 {
+		i.ensureExtra().cron = t.manifest
 	}
 }
 
-// readToWake is all that an instance wakes from: its checkpoint, its thread and
+// readStored is all that an instance wakes from: its checkpoint, its thread and
 // its jobs' timers.
-func (h *Host) readToWake(ctx context.Context, i *instance, service agent.Service) (agent.Answers, []agent.Timer, error) {
+func (h *Host) readStored(ctx context.Context, i *instance, service agent.Service) (agent.Answers, []agent.Timer, error) {
 	key := i.ref().Checkpoint()
 	none := uint64(0)
 	reads := []agent.Read{&agent.Thaw{Key: key, Tail: &none}, &agent.GetThread{Thread: key}}
 	if service == h.o.Service {
 		reads = append(reads, i.cronTimers())
 	}
-	answers, err := service.Read(ctx, agent.Reads{Scope: i.family.scope, Reads: reads})
+	answers, err := service.Read(ctx, agent.Reads{Scope: i.manager.scope, Reads: reads})
 	if err != nil {
 		return answers, nil, unavailable(ctx, err)
 	}
@@ -211,7 +211,7 @@ func (h *Host) readToWake(ctx context.Context, i *instance, service agent.Servic
 	}
 	list, ok := answers.Answers[2].Found.(*agent.TimerList)
 	if !ok {
-		return answers, nil, thawFailed(i, answers.Answers[2].Err)
+		return answers, nil, thawError(i, answers.Answers[2].Err)
 	}
 	return answers, list.Items, nil
 }

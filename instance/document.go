@@ -21,7 +21,7 @@ func handleDocument(t *Turn) error {
 	switch t.Type() {
 	case agent.SignalGet:
 		state = true
-		err = read(t.Data(), "data", &struct{}{})
+		err = decodeField(t.Data(), "data", &struct{}{})
 	case agent.SignalPatch:
 		err = t.Patch(t.Data())
 	case agent.SignalAppend, agent.SignalTurn:
@@ -33,7 +33,7 @@ func handleDocument(t *Turn) error {
 	default:
 		err = agent.Handler{Kind: agent.HandlerDocument}.Takes(t.Type())
 	}
-	t.answer = func(rev, revision uint64) agent.JSON {
+	t.makeReply = func(rev, revision uint64) agent.JSON {
 		reply := fmt.Appendf(nil, `{"rev":%d,"revision":%d`, rev, revision)
 		if state {
 			reply = append(append(reply, `,"state":`...), t.state...)
@@ -51,7 +51,7 @@ func documentTurn(t *Turn) error {
 		Timers  jsontext.Value  `json:"timers"`
 		Cron    jsontext.Value  `json:"cron"`
 	}
-	if err := read(t.Data(), "data", &want); err != nil {
+	if err := decodeField(t.Data(), "data", &want); err != nil {
 		return err
 	}
 	if t.Type() == agent.SignalAppend {
@@ -79,9 +79,9 @@ func documentTurn(t *Turn) error {
 
 func isSet(raw jsontext.Value) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// read decodes what a field of a signal says; members that nobody knows are
+// decodeField decodes what a field of a signal says; members that nobody knows are
 // refused.
-func read(raw agent.JSON, field string, into any) error {
+func decodeField(raw agent.JSON, field string, into any) error {
 	err := strictjson.Unmarshal(raw, into)
 	if err == nil {
 		return nil

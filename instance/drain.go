@@ -8,18 +8,18 @@ import (
 	"dormouse/agent"
 )
 
-// drainPatience is how long the instances of a partition may take to hibernate
+// drainTimeout is how long the instances of a partition may take to hibernate
 // before its move is given up.
-const drainPatience = 30 * time.Second
+const drainTimeout = 30 * time.Second
 
-// watchGround follows who owns what.
-func (h *Host) watchGround(ctx context.Context) error {
+// watchOwnership follows who owns what.
+func (h *Host) watchOwnership(ctx context.Context) error {
 	for {
-		changed := h.o.Ground.PartitionsChanged()
+		changed := h.o.Ownership.PartitionsChanged()
 		h.reconcile(ctx)
 		select {
 		case <-changed:
-		case <-h.moved:
+		case <-h.drainsEnded:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -32,20 +32,20 @@ func (h *Host) watchGround(ctx context.Context) error {
 func (h *Host) reconcile(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for n, held := range h.held {
-		if p := h.o.Ground.Partition(n); !h.has(p) || p.Epoch != held.epoch {
+	for n, held := range h.partitions {
+		if p := h.o.Ownership.Partition(n); !h.isOwned(p) || p.Epoch != held.epoch {
 			for i := range held.instances {
 				h.drop(i, notOwner(p, h.o.Node))
 			}
 		}
 	}
 	var empty []agent.Partition
-	for _, p := range h.o.Ground.PartitionsDraining() {
-		if !h.has(p) || h.drains[p.ID] == p.Epoch {
+	for _, p := range h.o.Ownership.PartitionsDraining() {
+		if !h.isOwned(p) || h.draining[p.ID] == p.Epoch {
 			continue
 		}
-		h.drains[p.ID] = p.Epoch
-		if held := h.held[p.ID]; held == nil || held.epoch != p.Epoch || len(held.instances) == 0 {
+		h.draining[p.ID] = p.Epoch
+		if held := h.partitions[p.ID]; held == nil || held.epoch != p.Epoch || len(held.instances) == 0 {
 			empty = append(empty, p)
 			continue
 		}
@@ -61,41 +61,41 @@ func (h *Host) reconcile(ctx context.Context) {
 func (h *Host) drain(ctx context.Context, p agent.Partition) {
 	h.mu.Lock()
 	var all []*instance
-	if held := h.held[p.ID]; held != nil && held.epoch == p.Epoch {
+	if held := h.partitions[p.ID]; held != nil && held.epoch == p.Epoch {
 		for i := range held.instances {
 			all = append(all, i)
 		}
 	}
 	h.mu.Unlock()
-	patience, cancel := context.WithTimeout(ctx, drainPatience)
-	err := h.putToSleep(patience, all, lifecycleShutdown)
+	patience, cancel := context.WithTimeout(ctx, drainTimeout)
+	err := h.hibernateAll(patience, all, lifecycleShutdown)
 	cancel()
 	if err == nil {
 		h.release(ctx, []agent.Partition{p})
 		return
 	}
-	why := fmt.Sprintf("the move to %s stopped: %v", owner(agent.Partition{Owner: p.To}), err)
+	why := fmt.Sprintf("the move to %s stopped: %v", ownerName(agent.Partition{Owner: p.To}), err)
 	h.o.Logger.Warn("a partition's instances could not all hibernate, so it stays", "partition", p.ID, "error", err)
-	h.drained(h.o.Ground.KeepPartition(ctx, p, why), p)
+	h.drainEnded(h.o.Ownership.KeepPartition(ctx, p, why), p)
 }
 
 // release gives up partitions in which nothing is awake.
 func (h *Host) release(ctx context.Context, all []agent.Partition) {
-	h.drained(h.o.Ground.ReleasePartitions(ctx, all), all...)
+	h.drainEnded(h.o.Ownership.ReleasePartitions(ctx, all), all...)
 }
 
-// drained ends the drain of partitions. Where it is not known what became of
+// drainEnded ends the drain of partitions. Where it is not known what became of
 // them, this host does not go on to ask: its time is over.
-func (h *Host) drained(err error, all ...agent.Partition) {
+func (h *Host) drainEnded(err error, all ...agent.Partition) {
 	if err != nil {
 		h.o.Logger.Info("partitions were not moved", "partitions", len(all), "error", err)
 	}
 	h.mu.Lock()
 	for _, p := range all {
-		if h.drains[p.ID] == p.Epoch { // else another drain has begun meanwhile
-			delete(h.drains, p.ID)
+		if h.draining[p.ID] == p.Epoch { // else another drain has begun meanwhile
+			delete(h.draining, p.ID)
 		}
 	}
 	h.mu.Unlock()
-	poke(h.moved) // one of them may drain again already, at the same epoch
+	notify(h.drainsEnded) // one of them may drain again already, at the same epoch
 }

@@ -14,11 +14,11 @@ func isErased(err error) bool {
 	return errors.As(err, &e) && e.Code == agent.CodeDeleted && e.Reason == agent.ReasonErased
 }
 
-// endErased drops an instance whose agent was erased since it was read, whatever
+// dropErased drops an instance whose agent was erased since it was read, whatever
 // it is at, and tells whether it did. Nothing of it is stored, and its callers are
 // told deleted.
-func (h *Host) endErased(ctx context.Context, ref agent.InstanceRef) (bool, error) {
-	i, unlock, err := h.standing(ref)
+func (h *Host) dropErased(ctx context.Context, ref agent.InstanceRef) (bool, error) {
+	i, unlock, err := h.lockInstance(ref)
 	unlock()
 	if i == nil || err != nil {
 		return false, err
@@ -31,9 +31,9 @@ func (h *Host) endErased(ctx context.Context, ref agent.InstanceRef) (bool, erro
 	if !ok || receipt.Ending == 0 {
 		return false, nil
 	}
-	i, unlock, err = h.standing(ref)
+	i, unlock, err = h.lockInstance(ref)
 	defer unlock()
-	if i == nil || err != nil || h.service(i.family) == h.o.Service && i.stored.index >= receipt.Ending {
+	if i == nil || err != nil || h.serviceOf(i.manager) == h.o.Service && i.stored.index >= receipt.Ending {
 		return false, err
 	}
 	gone := agent.Errorf(agent.CodeDeleted, "%s was erased at index %d: send the signal again to start it anew", i, receipt.Ending)

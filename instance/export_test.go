@@ -6,26 +6,26 @@ import "dormouse/agent"
 func (h *Host) Walk() (walked, counted agent.NodeStats) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t := tally{
-		signals: h.tally.signals, wakes: h.tally.wakes, hibernated: h.tally.hibernated, failed: h.tally.failed, crashed: h.tally.crashed,
+	t := counters{
+		signals: h.counters.signals, wakes: h.counters.wakes, hibernated: h.counters.hibernated, failed: h.counters.failed, crashed: h.counters.crashed,
 	}
-	for _, f := range h.families {
+	for _, f := range h.managers {
 		for _, i := range f.instances {
-			t.add(i.shown(), 1)
+			t.add(i.currentStatus(), 1)
 		}
 	}
-	return t.stats(h.o.Node), h.tally.stats(h.o.Node)
+	return t.stats(h.o.Node), h.counters.stats(h.o.Node)
 }
 
 // Families is how many managers the host knows.
 func (h *Host) Families() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.families)
+	return len(h.managers)
 }
 
 // Bounds of a host's watches.
 const (
 	WatchersMax = watchersMax
-	TidingsMax  = tidingsMax
+	TidingsMax  = watcherEventsMax
 )

@@ -67,8 +67,8 @@ func failed(reason, format string, args ...any) *agent.Error {
 	return e
 }
 
-// registered is the handler that a manager names.
-func (h *Host) registered(manager agent.Manager) (GoHandler, error) {
+// registeredHandler is the handler that a manager names.
+func (h *Host) registeredHandler(manager agent.Manager) (GoHandler, error) {
 	g, ok := h.o.Handlers[manager.Handler.Name]
 	switch {
 	case !ok || g.New == nil:
@@ -86,16 +86,16 @@ func (h *Host) migrate(ctx context.Context, i *instance, manager agent.Manager, 
 	if manager.Handler.Kind != agent.HandlerGo {
 		return state, nil // what handles it is told the version, or does not care
 	}
-	g, err := h.registered(manager)
-	if err != nil && h.o.Afar != nil {
-		return h.rehearse(ctx, i, manager, from, state)
+	g, err := h.registeredHandler(manager)
+	if err != nil && h.o.Remote != nil {
+		return h.dryRunRemote(ctx, i, manager, from, state)
 	}
 	if err != nil || g.Migrate == nil {
 		return state, err
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			migrated, err = nil, refuseThaw(i, "migrate", "from version %d to %d: %s", from, manager.Version, h.panicked(i, v))
+			migrated, err = nil, refuseThaw(i, "migrate", "from version %d to %d: %s", from, manager.Version, h.logPanic(i, v))
 		}
 	}()
 	if migrated, err = g.Migrate(from, state); err == nil {
@@ -107,52 +107,52 @@ func (h *Host) migrate(ctx context.Context, i *instance, manager agent.Manager, 
 	return migrated, nil
 }
 
-// enliven makes the Handler of an instance that has one of its own.
-func (h *Host) enliven(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (live Handler, err error) {
+// newHandler makes the Handler of an instance that has one of its own.
+func (h *Host) newHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (handler Handler, err error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return nil, nil
 	}
-	g, err := h.registered(manager)
-	if err != nil && h.o.Afar != nil {
-		return h.enlivenAway(ctx, i, manager, state)
+	g, err := h.registeredHandler(manager)
+	if err != nil && h.o.Remote != nil {
+		return h.newRemoteHandler(ctx, i, manager, state)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			live, err = nil, refuseThaw(i, "restore", "%s", h.panicked(i, v))
+			handler, err = nil, refuseThaw(i, "restore", "%s", h.logPanic(i, v))
 		}
 	}()
-	live = g.New(i.ref())
-	if r, ok := live.(Restorer); ok {
+	handler = g.New(i.ref())
+	if r, ok := handler.(Restorer); ok {
 		if err := r.Restore(state); err != nil {
 			return nil, refuseThaw(i, "restore", "%v", err)
 		}
 	}
-	return live, nil
+	return handler, nil
 }
 
-// unlive has the instance's Handler made anew: its turn was not applied. One
+// resetHandler has the instance's Handler made anew: its turn was not applied. One
 // that is away is made anew for each turn.
-func (h *Host) unlive(i *instance) {
+func (h *Host) resetHandler(i *instance) {
 	if seededbug.Is(seededbug.UnappliedTurnStays) {
 		return
 	}
-	if r := i.body.rare; r != nil {
-		if _, is := r.live.(*away); !is {
-			r.live = nil
+	if r := i.body.extra; r != nil {
+		if _, is := r.handler.(*remoteHandler); !is {
+			r.handler = nil
 		}
 	}
 }
 
-// call has a turn's signal handled.
-func (h *Host) call(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
+// callHandler has a turn's signal handled.
+func (h *Host) callHandler(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
 	switch manager.Handler.Kind {
 	case agent.HandlerDocument:
 		return handleDocument(t)
 	case agent.HandlerHTTP:
-		return h.webhook(ctx, i, manager, t)
+		return h.callWebhook(ctx, i, manager, t)
 	default:
 		return h.callGo(ctx, i, manager, t)
 	}
@@ -160,43 +160,43 @@ func (h *Host) call(ctx context.Context, i *instance, manager agent.Manager, t *
 
 // callGo calls a Go handler, which may do anything.
 func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
-	r := i.more()
-	if r.live == nil {
+	r := i.ensureExtra()
+	if r.handler == nil {
 		var err error
-		if r.live, err = h.enliven(ctx, i, manager, i.body.state); err != nil {
+		if r.handler, err = h.newHandler(ctx, i, manager, i.body.state); err != nil {
 			return err
 		}
 	}
-	if h.abandoned.Load() >= abandonedMax {
-		return failed("timeout", "%d calls of handlers hang on node %s: it makes no more", abandonedMax, h.o.Node)
+	if h.hungHandlers.Load() >= hungHandlersMax {
+		return failed("timeout", "%d calls of handlers hang on node %s: it makes no more", hungHandlersMax, h.o.Node)
 	}
-	err := h.attend(ctx, i, r.live, t)
+	err := h.runHandler(ctx, i, r.handler, t)
 	if err == nil {
 		if ctx.Err() == nil {
 			return nil
 		}
 		err = ctx.Err() // it came too late
 	}
-	h.unlive(i)
+	h.resetHandler(i)
 	cause := context.Cause(ctx)
-	away := interrupted(ctx)
+	ended := interrupted(ctx)
 	var crash *crashError
 	switch {
 	case errors.As(err, &crash):
 		h.crashed(i)
 		return crash.refusal
-	case away != nil:
-		return away
+	case ended != nil:
+		return ended
 	case cause != nil:
 		return failed("timeout", "the handler took longer than %v", manager.SignalTimeout())
 	default:
-		return said(err)
+		return handlerError(err)
 	}
 }
 
-// said is what a handler's error tells the caller: a refusal of its own stays
+// handlerError is what a handler's error tells the caller: a refusal of its own stays
 // what it is.
-func said(err error) *agent.Error {
+func handlerError(err error) *agent.Error {
 	var own *agent.Error
 	if errors.As(err, &own) && agent.OutcomeOf(own) == agent.Refused && own.Code != agent.CodeNotOwner {
 		return &agent.Error{
@@ -228,19 +228,19 @@ type crashError struct{ refusal *agent.Error }
 func (e *crashError) Error() string { return e.refusal.Error() }
 
 // A handler is waited for a little past the end of its context, and no more of
-// those that hang are left behind than abandonedMax.
+// those that hang are left behind than hungHandlersMax.
 const (
-	handlerGrace = time.Second
-	abandonedMax = 1024
+	handlerGrace    = time.Second
+	hungHandlersMax = 1024
 )
 
-// attend runs a handler, and leaves it behind where it hangs.
-func (h *Host) attend(ctx context.Context, i *instance, live Handler, t *Turn) error {
+// runHandler runs a handler, and leaves it behind where it hangs.
+func (h *Host) runHandler(ctx context.Context, i *instance, handler Handler, t *Turn) error {
 	done := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		done <- h.safely(ctx, i, live, t)
+		done <- h.callRecovered(ctx, i, handler, t)
 	}()
 	select {
 	case err := <-done:
@@ -254,26 +254,26 @@ func (h *Host) attend(ctx context.Context, i *instance, live Handler, t *Turn) e
 		return err
 	case <-grace.C:
 	}
-	h.abandoned.Add(1)
+	h.hungHandlers.Add(1)
 	go func() {
 		<-ended
-		h.abandoned.Add(-1)
+		h.hungHandlers.Add(-1)
 	}()
 	return &crashError{failed("timeout", "the handler hangs: it was left behind")}
 }
 
-// safely calls a handler, and makes errors of its panics.
-func (h *Host) safely(ctx context.Context, i *instance, live Handler, t *Turn) (err error) {
+// callRecovered calls a handler, and makes errors of its panics.
+func (h *Host) callRecovered(ctx context.Context, i *instance, handler Handler, t *Turn) (err error) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
-			err = &crashError{failed("panic", "%s", h.panicked(i, v))}
+			err = &crashError{failed("panic", "%s", h.logPanic(i, v))}
 		} else if !returned {
 			err = &crashError{failed("panic", "the handler ended its goroutine")}
 		}
 	}()
-	if err = live.Handle(ctx, t); err == nil {
-		if c, ok := live.(Checkpointer); ok {
+	if err = handler.Handle(ctx, t); err == nil {
+		if c, ok := handler.(Checkpointer); ok {
 			var state agent.JSON
 			if state, err = c.Checkpoint(); err == nil {
 				err = t.SetState(state)

@@ -59,13 +59,13 @@ func (k keeper) Checkpoint() (agent.JSON, error) { return k.checkpoint() }
 // set to before the test's first signal.
 func withHandler(t *testing.T, test func(k *kit, f *funcs)) {
 	t.Helper()
-	t.Run("at home", func(t *testing.T) {
+	t.Run("local", func(t *testing.T) {
 		f := &funcs{}
 		sim(t, f.register, func(k *kit) { test(k, f) })
 	})
-	t.Run("away", func(t *testing.T) {
+	t.Run("remote", func(t *testing.T) {
 		f := &funcs{}
-		away(t, f.register, func(k *kit) { test(k, f) })
+		simRemote(t, f.register, func(k *kit) { test(k, f) })
 	})
 }
 
@@ -79,14 +79,14 @@ func (f *funcs) register(o *instance.Options) {
 	}}}
 }
 
-// afar is a host that is made later.
-type afar struct{ agent.RemoteHandlers }
+// lateHost is a host that is made later.
+type lateHost struct{ agent.RemoteHandlers }
 
-// away runs a test whose host asks another one, n2, for what that registers.
-func away(t *testing.T, register func(*instance.Options), test func(k *kit)) {
+// simRemote runs a test whose host asks another one, n2, for what that registers.
+func simRemote(t *testing.T, register func(*instance.Options), test func(k *kit)) {
 	t.Helper()
-	other := &afar{}
-	sim(t, func(o *instance.Options) { o.Afar = other }, func(k *kit) {
+	other := &lateHost{}
+	sim(t, func(o *instance.Options) { o.Remote = other }, func(k *kit) {
 		other.RemoteHandlers, _, _ = k.open("n2", register)
 		test(k)
 	})

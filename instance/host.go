@@ -15,9 +15,9 @@ import (
 	"dormouse/agent"
 )
 
-// Ground tells who owns what, as this node has applied it. Its methods may be
+// Ownership tells who owns what, as this node has applied it. Its methods may be
 // called concurrently; those without a context cost next to nothing.
-type Ground interface {
+type Ownership interface {
 	Partition(n int) agent.Partition
 	PartitionsDraining() []agent.Partition
 	PartitionsChanged() <-chan struct{} // closed at the next change of any partition
@@ -37,9 +37,9 @@ type Options struct {
 	Node        string // this node's name
 	Incarnation string // …and incarnation, as it owns partitions under
 	Service     agent.Service
-	Ground      Ground
+	Ownership   Ownership
 	Handlers    map[string]GoHandler // what managers of kind HandlerGo may name
-	Afar        agent.RemoteHandlers       // …who is asked where those lack one; nil for nobody
+	Remote      agent.RemoteHandlers // …who is asked where those lack one; nil for nobody
 	Webhooks    Webhooks
 	// Storage is where a manager's instances are stored other than in the
 	// cluster; nil, for all or for one, means there. Fences mean nothing to
@@ -59,33 +59,33 @@ const AwakeMaxDefault = 200_000
 //
 // All methods may be called concurrently.
 type Host struct {
-	o     Options
-	began time.Time
-	name  string // begins the clients of this host's own requests; never used twice
+	o             Options
+	startedAt     time.Time
+	requestPrefix string // begins the clients of this host's own requests; never used twice
 
-	lives     atomic.Uint64  // awakenings so far
-	abandoned atomic.Int64   // calls of handlers that hang
-	workers   sync.WaitGroup // one an instance that has work
+	runs         atomic.Uint64  // awakenings so far
+	hungHandlers atomic.Int64   // calls of handlers that hang
+	workers      sync.WaitGroup // one an instance that has work
 
-	mu       sync.Mutex
-	life     context.Context //nolint:containedctx // Run's; nil outside of it
-	leased   context.Context //nolint:containedctx // ends when the lease lapses
-	lapse    context.CancelCauseFunc
-	closing  bool
-	families map[familyID]*family // :: scope and manager
-	held     map[int]*holding     // :: partition, those that have instances
-	drains   map[int]uint64       // :: partition → epoch, those being drained
-	watchers map[familyID][]*watcher
-	watching int // watchers of all
-	due      dueQueue
-	tally    tally // of all families, those of before too
-	sweepAt  int   // so many families are looked through for those that are idle
-	awake    int   // instances in memory
-	saving   int   // hibernations under way that nobody waits for
+	mu              sync.Mutex
+	runCtx          context.Context //nolint:containedctx // Run's; nil outside of it
+	leaseCtx        context.Context //nolint:containedctx // ends when the lease lapses
+	endLease        context.CancelCauseFunc
+	shuttingDown    bool
+	managers        map[managerID]*managerState // :: scope and manager
+	partitions      map[int]*partitionInstances // :: partition, those that have instances
+	draining        map[int]uint64              // :: partition → epoch, those being drained
+	watchers        map[managerID][]*watcher
+	watcherCount    int // watchers of all
+	due             dueQueue
+	counters        counters // of all families, those of before too
+	sweepAt         int      // so many families are looked through for those that are idle
+	inMemory        int      // instances in memory
+	backgroundSaves int      // hibernations under way that nobody waits for
 
-	relet  chan struct{} // of one: leased is new
-	moved  chan struct{} // of one: drains are over
-	sooner chan struct{} // of one: due has a new first
+	leaseRenewed chan struct{} // of one: leased is new
+	drainsEnded  chan struct{} // of one: drains are over
+	earlierDue   chan struct{} // of one: due has a new first
 }
 
 // New makes a host. It does nothing until Run.
@@ -93,7 +93,7 @@ func New(o Options) (*Host, error) {
 	switch {
 	case o.Node == "" || o.Incarnation == "":
 		return nil, errors.New("an instance host needs its node's name and incarnation")
-	case o.Service == nil || o.Ground == nil:
+	case o.Service == nil || o.Ownership == nil:
 		return nil, errors.New("an instance host needs a service and a ground")
 	case o.AwakeMax < 0:
 		return nil, errors.New("awake_max must not be negative")
@@ -108,9 +108,9 @@ func New(o Options) (*Host, error) {
 		return nil, err
 	}
 	return &Host{
-		o: o, began: time.Now(), name: "host-" + strings.ToLower(rand.Text()),
-		families: map[familyID]*family{}, held: map[int]*holding{}, drains: map[int]uint64{}, watchers: map[familyID][]*watcher{},
-		relet: make(chan struct{}, 1), moved: make(chan struct{}, 1), sooner: make(chan struct{}, 1),
+		o: o, startedAt: time.Now(), requestPrefix: "host-" + strings.ToLower(rand.Text()),
+		managers: map[managerID]*managerState{}, partitions: map[int]*partitionInstances{}, draining: map[int]uint64{}, watchers: map[managerID][]*watcher{},
+		leaseRenewed: make(chan struct{}, 1), drainsEnded: make(chan struct{}, 1), earlierDue: make(chan struct{}, 1),
 	}, nil
 }
 
@@ -119,12 +119,12 @@ func New(o Options) (*Host, error) {
 // handlers that hang. Call it once.
 func (h *Host) Run(ctx context.Context) error {
 	h.mu.Lock()
-	h.life = ctx
+	h.runCtx = ctx
 	h.mu.Unlock()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return h.watchLease(ctx) })
 	g.Go(func() error { return h.watchDue(ctx) })
-	g.Go(func() error { return h.watchGround(ctx) })
+	g.Go(func() error { return h.watchOwnership(ctx) })
 	err := g.Wait()
 	h.dropAll()
 	h.workers.Wait()
@@ -135,37 +135,37 @@ func (h *Host) Run(ctx context.Context) error {
 }
 
 // now is the host's own monotonic time.
-func (h *Host) now() time.Duration { return time.Since(h.began) }
+func (h *Host) now() time.Duration { return time.Since(h.startedAt) }
 
 // Shutdown starts no more instances and hibernates those awake. It returns once
 // all sleep, or with how many could not, or when ctx ends. The partitions stay
 // owned: ending the node's lease frees them all.
 func (h *Host) Shutdown(ctx context.Context) error {
 	h.mu.Lock()
-	h.closing = true
+	h.shuttingDown = true
 	var all []*instance
-	for _, held := range h.held {
+	for _, held := range h.partitions {
 		for i := range held.instances {
 			all = append(all, i)
 		}
 	}
 	h.mu.Unlock()
-	return h.putToSleep(ctx, all, lifecycleShutdown)
+	return h.hibernateAll(ctx, all, lifecycleShutdown)
 }
 
 // dropAll forgets all instances and refuses all calls from now on.
 func (h *Host) dropAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.closing = true
-	for _, held := range h.held {
+	h.shuttingDown = true
+	for _, held := range h.partitions {
 		for i := range held.instances {
 			h.drop(i, errStopping)
 		}
 	}
 	h.endWatches()
-	if h.lapse != nil {
-		h.lapse(errStopping)
+	if h.endLease != nil {
+		h.endLease(errStopping)
 	}
 }
 

@@ -11,30 +11,30 @@ import (
 // used meanwhile stays where it is, and is put back once its time comes.
 type dueQueue struct{ items []*instance }
 
-// duePlace is an instance's place in the queue.
-type duePlace struct {
+// duePosition is an instance's place in the queue.
+type duePosition struct {
 	at    time.Duration
 	index int // -1 where it is not in it
 }
 
-var notDue = duePlace{index: -1}
+var notDue = duePosition{index: -1}
 
 // Len implements heap.Interface.
 func (q *dueQueue) Len() int { return len(q.items) }
 
 // Less implements heap.Interface.
-func (q *dueQueue) Less(a, b int) bool { return q.items[a].place.at < q.items[b].place.at }
+func (q *dueQueue) Less(a, b int) bool { return q.items[a].due.at < q.items[b].due.at }
 
 // Swap implements heap.Interface.
 func (q *dueQueue) Swap(a, b int) {
 	q.items[a], q.items[b] = q.items[b], q.items[a]
-	q.items[a].place.index, q.items[b].place.index = a, b
+	q.items[a].due.index, q.items[b].due.index = a, b
 }
 
 // Push implements heap.Interface.
 func (q *dueQueue) Push(x any) {
 	i := x.(*instance) // only set pushes
-	i.place.index = len(q.items)
+	i.due.index = len(q.items)
 	q.items = append(q.items, i)
 }
 
@@ -44,25 +44,25 @@ func (q *dueQueue) Pop() any {
 	i := q.items[last]
 	q.items[last] = nil
 	q.items = q.items[:last]
-	i.place = notDue
+	i.due = notDue
 	return i
 }
 
 // set puts an instance where it is due at a time, and tells whether it is first.
 func (q *dueQueue) set(i *instance, at time.Duration) bool {
-	if i.place.index < 0 {
-		i.place.at = at
+	if i.due.index < 0 {
+		i.due.at = at
 		heap.Push(q, i)
 	} else {
-		i.place.at = at
-		heap.Fix(q, i.place.index)
+		i.due.at = at
+		heap.Fix(q, i.due.index)
 	}
-	return i.place.index == 0
+	return i.due.index == 0
 }
 
 func (q *dueQueue) remove(i *instance) {
-	if i.place.index >= 0 {
-		heap.Remove(q, i.place.index)
+	if i.due.index >= 0 {
+		heap.Remove(q, i.due.index)
 	}
 }
 
@@ -74,28 +74,28 @@ func (i *instance) dueAt() time.Duration {
 			at = a.until
 		}
 	}
-	if idle := i.family.manager.IdleTimeout; at == 0 && idle > 0 {
+	if idle := i.manager.config.IdleTimeout; at == 0 && idle > 0 {
 		at = i.usedAt + idle
 	}
 	return at
 }
 
-// arm sees to it that an instance is looked at when something is due of it. mu
+// scheduleDue sees to it that an instance is looked at when something is due of it. mu
 // is held.
-func (h *Host) arm(i *instance) {
+func (h *Host) scheduleDue(i *instance) {
 	at := i.dueAt()
-	if at == 0 || i.gone != nil || i.place.index >= 0 && i.place.at <= at {
+	if at == 0 || i.removed != nil || i.due.index >= 0 && i.due.at <= at {
 		return
 	}
 	if h.due.set(i, at) {
-		poke(h.sooner)
+		notify(h.earlierDue)
 	}
 }
 
-// use notes that somebody needs the instance. mu is held.
-func (h *Host) use(i *instance) {
-	i.usedAt, i.wanted = h.now(), true
-	h.arm(i)
+// markUsed notes that somebody needs the instance. mu is held.
+func (h *Host) markUsed(i *instance) {
+	i.usedAt, i.usedSince = h.now(), true
+	h.scheduleDue(i)
 }
 
 // watchDue looks at instances as they fall due.
@@ -103,69 +103,69 @@ func (h *Host) watchDue(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		wait := h.expire()
+		wait := h.processDue()
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
-		case <-h.sooner:
+		case <-h.earlierDue:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// savesMax bounds the hibernations that the host begins by itself at once, and
-// saveRetry is when it comes back to those that had to wait.
+// backgroundSavesMax bounds the hibernations that the host begins by itself at once, and
+// backgroundSaveRetry is when it comes back to those that had to wait.
 const (
-	savesMax  = 256
-	saveRetry = 50 * time.Millisecond
+	backgroundSavesMax  = 256
+	backgroundSaveRetry = 50 * time.Millisecond
 )
 
-// expire ends what is due, and returns how long nothing more is.
-func (h *Host) expire() time.Duration {
+// processDue ends what is due, and returns how long nothing more is.
+func (h *Host) processDue() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
 	for h.due.Len() > 0 {
 		i := h.due.items[0]
-		if i.place.at > now {
-			return i.place.at - now
+		if i.due.at > now {
+			return i.due.at - now
 		}
-		i.lapse(now)
+		i.expireAttachments(now)
 		h.recount(i, "")
 		switch at := i.dueAt(); {
 		case at == 0:
 			h.due.remove(i)
-			h.rest(i)
+			h.markIdle(i)
 		case at > now:
 			h.due.set(i, at)
-			h.rest(i)
+			h.markIdle(i)
 		case i.working: // it is looked at again when it rests
 			h.due.remove(i)
-		case !h.letSleep(i, lifecycleIdle):
-			h.due.set(i, now+saveRetry)
+		case !h.startHibernation(i, lifecycleIdle):
+			h.due.set(i, now+backgroundSaveRetry)
 		}
 	}
 	return time.Hour
 }
 
-// letSleep begins to hibernate an instance that rests, unless too many are at
+// startHibernation begins to hibernate an instance that rests, unless too many are at
 // it. What is all stored sleeps at once. mu is held.
-func (h *Host) letSleep(i *instance, why lifecycle) bool {
+func (h *Host) startHibernation(i *instance, why lifecycle) bool {
 	if !i.dirty() || i.body.service == nil {
-		h.count(i.family, func(t *tally) { t.hibernated++ })
-		h.remove(i, errAsleep, string(why))
+		h.count(i.manager, func(t *counters) { t.hibernated++ })
+		h.remove(i, errHibernated, string(why))
 		return true
 	}
-	if h.saving >= savesMax {
+	if h.backgroundSaves >= backgroundSavesMax {
 		return false
 	}
-	h.saving++
-	l := newLetter()
-	l.sleep, l.unasked = why, true
-	i.leaving, i.wanted = true, false
+	h.backgroundSaves++
+	c := newCall()
+	c.hibernate, c.background = why, true
+	i.hibernating, i.usedSince = true, false
 	h.recount(i, string(why))
 	h.due.remove(i)
-	h.put(i, l)
+	h.enqueue(i, c)
 	return true
 }

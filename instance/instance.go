@@ -12,25 +12,25 @@ import (
 //
 // Those awake at rest are many: what only few of them need is in body.rare.
 type instance struct {
-	family    *family
+	manager   *managerState
 	key       string
 	partition int
 	epoch     uint64
 
 	// Guarded by Host.mu.
-	gone        error // it is in no table any more, and why
+	removed     error // it is in no table any more, and why
 	working     bool
 	stopping    bool // a stop is being worked off: nothing passes it
-	leaving     bool // a hibernation that nobody waits for is in the mailbox, or under way
-	wanted      bool // …somebody has come since, so it stays awake
+	hibernating bool // a hibernation that nobody waits for is in the mailbox, or under way
+	usedSince   bool // …somebody has come since, so it stays awake
 	status      agent.InstanceStatus
 	source      agent.InstanceSource
-	mailbox     []*letter
+	mailbox     []*call
 	attachments []attachment
 	usedAt      time.Duration // the host's time of the last signal, start, touch or detach
-	place       duePlace
-	seen        seen
-	rests       rest
+	due         duePosition
+	counted     countedStatus
+	idle        idleLinks
 	cancel      context.CancelCauseFunc // ends what is being worked at
 
 	// Written under Host.mu by who works, who reads it without.
@@ -57,73 +57,73 @@ type body struct {
 	stateAt  uint64     // the manager's version that state is of
 	metadata agent.JSON // its checkpoint's, if it has any
 	initial  agent.JSON // where nothing is stored: what it starts from again
-	rare     *rare
+	extra    *extra
 }
 
-// rare is what only some instances have.
-type rare struct {
-	client  string // of the host's own requests for it, in this awakening
-	seq     uint64 // of the last of them
-	live    Handler
-	dirty   bool          // there is something that is not saved
-	pending []agent.Draft // …entries
-	bytes   int           // …of them
-	recent  []recent      // answers that are not on record, the last ones
-	crashes int           // in a row
-	resume  time.Duration // the host's time before which it does not start again
-	cron    agent.JSON    // the manifest of its recurring jobs; nil where it has none
+// extra is what only some instances have.
+type extra struct {
+	run      string // of the host's own requests for it, in this awakening
+	seq      uint64 // of the last of them
+	handler  Handler
+	dirty    bool          // there is something that is not saved
+	pending  []agent.Draft // …entries
+	bytes    int           // …of them
+	recent   []recentReply // answers that are not on record, the last ones
+	crashes  int           // in a row
+	resumeAt time.Duration // the host's time before which it does not start again
+	cron     agent.JSON    // the manifest of its recurring jobs; nil where it has none
 }
 
-// more is the instance's rare part, made where there is none.
-func (i *instance) more() *rare {
-	if i.body.rare == nil {
-		i.body.rare = &rare{}
+// ensureExtra is the instance's rare part, made where there is none.
+func (i *instance) ensureExtra() *extra {
+	if i.body.extra == nil {
+		i.body.extra = &extra{}
 	}
-	return i.body.rare
+	return i.body.extra
 }
 
 // dirty tells whether something of the instance is not stored yet.
 func (i *instance) dirty() bool {
-	return i.body.awake && (i.stored.revision == 0 || i.body.rare != nil && i.body.rare.dirty)
+	return i.body.awake && (i.stored.revision == 0 || i.body.extra != nil && i.body.extra.dirty)
 }
 
 func (i *instance) ref() agent.InstanceRef {
-	return agent.InstanceRef{Scope: i.family.scope, Manager: i.family.name, Key: i.key}
+	return agent.InstanceRef{Scope: i.manager.scope, Manager: i.manager.name, Key: i.key}
 }
 
-// holding is the instances of one partition.
-type holding struct {
+// partitionInstances is the instances of one partition.
+type partitionInstances struct {
 	epoch     uint64
 	instances map[*instance]struct{}
 }
 
-// find is the instance under a key in p, which is made where there is none. mu
+// getOrCreate is the instance under a key in p, which is made where there is none. mu
 // is held.
-func (h *Host) find(f *family, key string, p agent.Partition) (*instance, error) {
-	i := f.instances[key]
+func (h *Host) getOrCreate(ms *managerState, key string, p agent.Partition) (*instance, error) {
+	i := ms.instances[key]
 	if i != nil && i.epoch == p.Epoch {
 		return i, nil
 	}
 	if i != nil {
 		h.drop(i, notOwner(p, h.o.Node))
 	}
-	if err := h.makeRoom(f); err != nil {
+	if err := h.makeRoom(ms); err != nil {
 		return nil, err
 	}
-	i = &instance{family: f, key: key, partition: p.ID, epoch: p.Epoch, status: agent.InstanceWaking, place: notDue}
-	held := h.held[p.ID]
+	i = &instance{manager: ms, key: key, partition: p.ID, epoch: p.Epoch, status: agent.InstanceWaking, due: notDue}
+	held := h.partitions[p.ID]
 	if held == nil || held.epoch != p.Epoch {
 		if held != nil {
 			for old := range held.instances {
 				h.drop(old, notOwner(p, h.o.Node))
 			}
 		}
-		held = &holding{epoch: p.Epoch, instances: map[*instance]struct{}{}}
-		h.held[p.ID] = held
+		held = &partitionInstances{epoch: p.Epoch, instances: map[*instance]struct{}{}}
+		h.partitions[p.ID] = held
 	}
 	held.instances[i] = struct{}{}
-	f.instances[key] = i
-	h.awake++
+	ms.instances[key] = i
+	h.inMemory++
 	h.recount(i, agent.ReasonCalled)
 	return i, nil
 }
@@ -131,16 +131,16 @@ func (h *Host) find(f *family, key string, p agent.Partition) (*instance, error)
 // drop takes an instance out of all tables, ends what it is at, and refuses
 // what waits for it. mu is held.
 func (h *Host) drop(i *instance, why error) {
-	if i.gone != nil {
+	if i.removed != nil {
 		return
 	}
-	h.remove(i, why, gone(why))
+	h.remove(i, why, removalReason(why))
 	if i.cancel != nil {
 		i.cancel(why)
 	}
-	for _, l := range i.mailbox {
-		h.settled(i, l)
-		l.answer(answer{err: why})
+	for _, c := range i.mailbox {
+		h.callDone(i, c)
+		c.complete(callResult{err: why})
 	}
 	i.mailbox = nil
 }
@@ -148,31 +148,31 @@ func (h *Host) drop(i *instance, why error) {
 // remove takes an instance out of all tables. why is what callers are told,
 // reason what those who watch are. mu is held.
 func (h *Host) remove(i *instance, why error, reason string) {
-	i.gone = why
+	i.removed = why
 	h.recount(i, reason)
-	i.family.resting.remove(i)
+	i.manager.idle.remove(i)
 	h.due.remove(i)
-	if i.family.instances[i.key] == i {
-		delete(i.family.instances, i.key)
+	if i.manager.instances[i.key] == i {
+		delete(i.manager.instances, i.key)
 	}
-	if held := h.held[i.partition]; held != nil {
+	if held := h.partitions[i.partition]; held != nil {
 		delete(held.instances, i)
 		if len(held.instances) == 0 && held.epoch == i.epoch {
-			delete(h.held, i.partition)
+			delete(h.partitions, i.partition)
 		}
 	}
-	h.awake--
+	h.inMemory--
 }
 
-// errAsleep says why an instance that hibernated is gone; nobody is told.
-var errAsleep = agent.Errorf(agent.CodeUnavailable, "the instance sleeps")
+// errHibernated says why an instance that hibernated is gone; nobody is told.
+var errHibernated = agent.Errorf(agent.CodeUnavailable, "the instance sleeps")
 
-// view is how an instance is. mu is held.
-func (h *Host) view(i *instance) agent.Instance {
-	h.lapseNow(i)
+// describe is how an instance is. mu is held.
+func (h *Host) describe(i *instance) agent.Instance {
+	h.expireAttachmentsNow(i)
 	ref := i.ref()
 	status := i.status
-	if status == agent.InstanceAwake && (i.stopping || i.leaving) {
+	if status == agent.InstanceAwake && (i.stopping || i.hibernating) {
 		status = agent.InstanceDraining
 	}
 	return agent.Instance{

@@ -24,7 +24,7 @@ type kit struct {
 	world *world
 	store *store
 	host  *instance.Host
-	g     *ground
+	g     *nodeView
 	stop  func()
 }
 
@@ -43,10 +43,10 @@ func sim(t *testing.T, change func(*instance.Options), test func(k *kit)) {
 }
 
 // open starts a host for a node.
-func (k *kit) open(node string, change func(*instance.Options)) (*instance.Host, *ground, func()) {
+func (k *kit) open(node string, change func(*instance.Options)) (*instance.Host, *nodeView, func()) {
 	k.Helper()
-	g := &ground{world: k.world, node: node}
-	o := instance.Options{Node: node, Incarnation: "1", Service: k.store, Ground: g, Logger: hclog.NewNullLogger()}
+	g := &nodeView{world: k.world, node: node}
+	o := instance.Options{Node: node, Incarnation: "1", Service: k.store, Ownership: g, Logger: hclog.NewNullLogger()}
 	if change != nil {
 		change(&o)
 	}

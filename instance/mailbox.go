@@ -10,72 +10,72 @@ import (
 // mailboxRetryMS is when to come back to a full mailbox.
 const mailboxRetryMS = 100
 
-// letter is what an instance is asked for, in the order in which it came.
-type letter struct {
-	signal  *agent.Signal        // one to handle
-	start   *agent.StartInstance // what a fresh instance begins with
-	attach  *agent.Attach
-	sleep   lifecycle   // hibernate, for this reason
-	stop    bool        // …and end, whoever is attached
-	unasked bool        // …nobody waits for it, and it yields to whoever comes
-	begun   bool        // it is out of the mailbox; guarded by Host.mu
-	done    chan answer // of one
+// call is what an instance is asked for, in the order in which it came.
+type call struct {
+	signal     *agent.Signal        // one to handle
+	start      *agent.StartInstance // what a fresh instance begins with
+	attach     *agent.Attach
+	hibernate  lifecycle       // hibernate, for this reason
+	stop       bool            // …and end, whoever is attached
+	background bool            // …nobody waits for it, and it yields to whoever comes
+	started    bool            // it is out of the mailbox; guarded by Host.mu
+	done       chan callResult // of one
 }
 
-// answer is what came of a letter.
-type answer struct {
+// callResult is what came of a letter.
+type callResult struct {
 	instance agent.Instance
 	attached agent.Attached
 	reply    agent.Reply
 	err      error
 }
 
-func newLetter() *letter { return &letter{done: make(chan answer, 1)} }
+func newCall() *call { return &call{done: make(chan callResult, 1)} }
 
-// answer is called once.
-func (l *letter) answer(a answer) { l.done <- a }
+// complete is called once.
+func (c *call) complete(a callResult) { c.done <- a }
 
-// post puts a letter into the mailbox of the instance, which is made where
+// submit puts a letter into the mailbox of the instance, which is made where
 // there is none and wake says so. direct, if given, is tried first, under mu:
 // it answers at once where it can.
-func (h *Host) post(ctx context.Context, ref agent.InstanceRef, l *letter, wake bool, direct func(*instance) bool) (*instance, error) {
+func (h *Host) submit(ctx context.Context, ref agent.InstanceRef, c *call, wake bool, direct func(*instance) bool) (*instance, error) {
 	n := partitionOf(ref)
-	if _, err := h.opens(n); err != nil {
+	if _, err := h.openPartition(n); err != nil {
 		return nil, err
 	}
-	f, err := h.family(ctx, ref.Scope, ref.Manager)
+	ms, err := h.manager(ctx, ref.Scope, ref.Manager)
 	if err != nil {
 		return nil, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p, err := h.opens(n)
+	p, err := h.openPartition(n)
 	if err == nil {
-		_, err = h.lease()
+		_, err = h.leaseContext()
 	}
-	if err == nil && h.closing {
+	if err == nil && h.shuttingDown {
 		err = errStopping
 	}
 	if err != nil {
 		return nil, err
 	}
-	f = h.standingFor(f)
-	i := f.instances[ref.Key]
+	ms = h.canonical(ms)
+	i := ms.instances[ref.Key]
 	if i == nil && !wake {
 		return nil, notAwake(ref)
 	}
-	if i, err = h.find(f, ref.Key, p); err != nil {
+	if i, err = h.getOrCreate(ms, ref.Key, p); err != nil {
 		return nil, err
 	}
 	if direct != nil && i.status == agent.InstanceAwake && !i.stopping && direct(i) {
 		return nil, nil
 	}
-	if max := f.manager.Mailbox(); len(i.mailbox) >= max {
+	if max := ms.config.Mailbox(); len(i.mailbox) >= max {
 		e := agent.Errorf(agent.CodeOverloaded, "%d calls wait for the instance already: come back later", max)
 		e.Limit, e.RetryAfterMS = fmt.Sprintf("mailbox_max=%d", max), mailboxRetryMS
 		return nil, e
 	}
-	h.put(i, l)
+	h.enqueue(i, c)
 	return i, nil
 }
 
@@ -83,44 +83,44 @@ func notAwake(ref agent.InstanceRef) *agent.Error {
 	return agent.Errorf(agent.CodeNotFound, "instance %q of manager %q is not awake", ref.Key, ref.Manager)
 }
 
-// put puts a letter into the mailbox. mu is held.
-func (h *Host) put(i *instance, l *letter) {
-	i.mailbox = append(i.mailbox, l)
-	i.family.resting.remove(i)
+// enqueue puts a letter into the mailbox. mu is held.
+func (h *Host) enqueue(i *instance, c *call) {
+	i.mailbox = append(i.mailbox, c)
+	i.manager.idle.remove(i)
 	if !i.working {
 		i.working = true
 		h.workers.Add(1)
-		go h.work(i)
+		go h.runWorker(i)
 	}
 }
 
 // await waits for the answer to a letter. One that has not been begun when ctx
 // ends is taken back: surely not handled. Otherwise nobody can tell yet.
-func (h *Host) await(ctx context.Context, i *instance, l *letter) answer {
+func (h *Host) await(ctx context.Context, i *instance, c *call) callResult {
 	select {
-	case a := <-l.done:
+	case a := <-c.done:
 		return a
 	case <-ctx.Done():
 	}
 	h.mu.Lock()
-	withdrawn := !l.begun && i.withdraw(l)
+	withdrawn := !c.started && i.removeCall(c)
 	h.mu.Unlock()
 	select {
-	case a := <-l.done: // just now
+	case a := <-c.done: // just now
 		return a
 	default:
 	}
 	if withdrawn {
-		return answer{err: agent.Errorf(agent.CodeUnavailable, "the call ended before the instance came to it: %v", context.Cause(ctx))}
+		return callResult{err: agent.Errorf(agent.CodeUnavailable, "the call ended before the instance came to it: %v", context.Cause(ctx))}
 	}
-	return answer{err: agent.Errorf(agent.CodeUnknown, "the call ended while it was being handled: it may yet apply")}
+	return callResult{err: agent.Errorf(agent.CodeUnknown, "the call ended while it was being handled: it may yet apply")}
 }
 
-// withdraw takes a letter out of the mailbox, and tells whether it was there.
+// removeCall takes a letter out of the mailbox, and tells whether it was there.
 // mu is held.
-func (i *instance) withdraw(l *letter) bool {
+func (i *instance) removeCall(c *call) bool {
 	for at, waiting := range i.mailbox {
-		if waiting == l {
+		if waiting == c {
 			i.mailbox = append(i.mailbox[:at:at], i.mailbox[at+1:]...)
 			return true
 		}
@@ -128,53 +128,53 @@ func (i *instance) withdraw(l *letter) bool {
 	return false
 }
 
-// next is the letter that comes next, begun; nil where there is none, and the
+// nextCall is the letter that comes next, begun; nil where there is none, and the
 // instance rests or is gone. mu is not held.
-func (h *Host) next(i *instance) *letter {
+func (h *Host) nextCall(i *instance) *call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i.cancel, i.stopping = nil, false
-	if i.gone == nil && len(i.mailbox) > 0 {
-		l := i.mailbox[0]
+	if i.removed == nil && len(i.mailbox) > 0 {
+		c := i.mailbox[0]
 		if i.mailbox = i.mailbox[1:]; len(i.mailbox) == 0 {
 			i.mailbox = nil
 		}
-		l.begun, i.stopping = true, l.stop
-		h.recount(i, l.why())
-		return l
+		c.started, i.stopping = true, c.stop
+		h.recount(i, c.statusReason())
+		return c
 	}
-	h.idle(i)
+	h.endWork(i)
 	return nil
 }
 
-// finish notes that a letter is worked off. Where none waits the worker ends
+// finishCall notes that a letter is worked off. Where none waits the worker ends
 // before the answer is told, so that whoever hears it finds the instance at
 // rest, or gone. mu is not held.
-func (h *Host) finish(i *instance, l *letter) (ended bool) {
+func (h *Host) finishCall(i *instance, c *call) (ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.settled(i, l)
-	if len(i.mailbox) > 0 || h.heat(i) > 0 {
+	h.callDone(i, c)
+	if len(i.mailbox) > 0 || h.backoffLeft(i) > 0 {
 		return false
 	}
 	i.cancel, i.stopping = nil, false
-	h.idle(i)
+	h.endWork(i)
 	return true
 }
 
-// idle ends the work of an instance for which no letter waits. mu is held.
-func (h *Host) idle(i *instance) {
+// endWork ends the work of an instance for which no letter waits. mu is held.
+func (h *Host) endWork(i *instance) {
 	i.working = false
 	h.recount(i, agent.ReasonFailed) // one that was to stop is awake still
-	h.arm(i)
-	h.rest(i)
+	h.scheduleDue(i)
+	h.markIdle(i)
 }
 
-// settled notes that a letter is out of the mailbox for good. mu is held.
-func (h *Host) settled(i *instance, l *letter) {
-	if l.unasked {
-		i.leaving = false
-		h.saving--
-		h.recount(i, stayed(i))
+// callDone notes that a letter is out of the mailbox for good. mu is held.
+func (h *Host) callDone(i *instance, c *call) {
+	if c.background {
+		i.hibernating = false
+		h.backgroundSaves--
+		h.recount(i, awakeReason(i))
 	}
 }

@@ -299,7 +299,7 @@ func TestAShutdownPutsAllToSleep(t *testing.T) {
 
 func TestBeforeRunNothingIsAnswered(t *testing.T) {
 	sim(t, nil, func(k *kit) {
-		h, err := instance.New(instance.Options{Node: "n1", Incarnation: "1", Service: k.store, Ground: k.g})
+		h, err := instance.New(instance.Options{Node: "n1", Incarnation: "1", Service: k.store, Ownership: k.g})
 		if err != nil {
 			k.Fatal(err)
 		}
@@ -310,8 +310,8 @@ func TestBeforeRunNothingIsAnswered(t *testing.T) {
 		for _, o := range []instance.Options{
 			{},
 			{Node: "n1", Incarnation: "1"},
-			{Node: "n1", Incarnation: "1", Service: k.store, Ground: k.g, AwakeMax: -1},
-			{Node: "n1", Incarnation: "1", Service: k.store, Ground: k.g, Webhooks: instance.Webhooks{Keys: map[string][]byte{"k": []byte("short")}}},
+			{Node: "n1", Incarnation: "1", Service: k.store, Ownership: k.g, AwakeMax: -1},
+			{Node: "n1", Incarnation: "1", Service: k.store, Ownership: k.g, Webhooks: instance.Webhooks{Keys: map[string][]byte{"k": []byte("short")}}},
 		} {
 			if _, err := instance.New(o); err == nil {
 				k.Errorf("made of %+v", o)

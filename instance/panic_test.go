@@ -96,12 +96,12 @@ func TestAPanicIsLoggedWithItsStackAndNotTold(t *testing.T) {
 			o.Handlers = map[string]instance.GoHandler{"f": panicky{part}.handler()}
 			o.Logger = hclog.New(&hclog.LoggerOptions{Output: log})
 		}
-		t.Run(part+" at home", func(t *testing.T) {
+		t.Run(part+" local", func(t *testing.T) {
 			sim(t, register, func(k *kit) { test(k, log, "n1") })
 		})
 		log.text.Reset()
-		t.Run(part+" away", func(t *testing.T) {
-			away(t, register, func(k *kit) { test(k, log, "n2") })
+		t.Run(part+" remote", func(t *testing.T) {
+			simRemote(t, register, func(k *kit) { test(k, log, "n2") })
 		})
 	}
 }

@@ -21,9 +21,9 @@ const (
 	lifecycleShutdown lifecycle = "shutdown" // of the node, or of its owning
 )
 
-// checkpoint is the op that stores the instance's state; rev is its thread's
+// checkpointOp is the op that stores the instance's state; rev is its thread's
 // when it applies.
-func (i *instance) checkpoint(skips, state agent.JSON, rev uint64, why lifecycle) (*agent.PutCheckpoint, error) {
+func (i *instance) checkpointOp(skips, state agent.JSON, rev uint64, why lifecycle) (*agent.PutCheckpoint, error) {
 	if skips != nil {
 		var err error
 		if state, err = agent.MergePatch(state, skips); err != nil {
@@ -41,8 +41,8 @@ func (i *instance) checkpoint(skips, state agent.JSON, rev uint64, why lifecycle
 	}, nil
 }
 
-// appending is the op that appends entries to the instance's thread.
-func (i *instance) appending(entries []agent.Draft) *agent.AppendThread {
+// appendOp is the op that appends entries to the instance's thread.
+func (i *instance) appendOp(entries []agent.Draft) *agent.AppendThread {
 	rev := i.stored.rev
 	return &agent.AppendThread{
 		Thread: i.ref().Checkpoint(), Entries: entries, ExpectedRev: &rev, IfIncarnation: i.stored.threadIncarnation,
@@ -56,58 +56,58 @@ func (h *Host) save(i *instance, why lifecycle) error {
 		return nil
 	}
 	var pending []agent.Draft
-	if i.body.rare != nil {
-		pending = i.body.rare.pending
+	if i.body.extra != nil {
+		pending = i.body.extra.pending
 	}
-	ops, err := h.storing(i, pending, i.body.state, why)
+	ops, err := h.saveOps(i, pending, i.body.state, why)
 	if err != nil {
 		return err
 	}
-	result, err := h.settle(i, service, agent.Commit{Ops: ops, Request: h.request(i)})
+	result, err := h.commitFenced(i, service, agent.Commit{Ops: ops, Request: h.newRequestID(i)})
 	if err != nil {
-		if astray(err) {
-			h.forget(i, agent.ReasonChanged)
+		if mustReload(err) {
+			h.invalidate(i, agent.ReasonChanged)
 		}
 		return err
 	}
-	h.saved(i, result)
+	h.markSaved(i, result)
 	return nil
 }
 
-// astray tells whether what is in memory does not follow from what the store
+// mustReload tells whether what is in memory does not follow from what the store
 // has, after a save that failed: somebody else wrote, or nobody knows. What the
 // store has counts then. After any other refusal it is saved later.
-func astray(err error) bool {
+func mustReload(err error) bool {
 	return agent.OutcomeOf(err) != agent.Refused || isCode(err, agent.CodeConflict, agent.CodeRevisionMismatch,
 		agent.CodeDeleted, agent.CodeMissingThread, agent.CodeThreadMismatch, agent.CodeDuplicateEntry)
 }
 
-// storing is the ops that store a state and the entries before it.
-func (h *Host) storing(i *instance, entries []agent.Draft, state agent.JSON, why lifecycle) ([]agent.Op, error) {
+// saveOps is the ops that store a state and the entries before it.
+func (h *Host) saveOps(i *instance, entries []agent.Draft, state agent.JSON, why lifecycle) ([]agent.Op, error) {
 	var ops []agent.Op
 	if len(entries) > 0 {
-		ops = append(ops, i.appending(entries))
+		ops = append(ops, i.appendOp(entries))
 	}
 	h.mu.Lock()
-	skips := i.family.skips
+	skips := i.manager.skipPatch
 	h.mu.Unlock()
-	put, err := i.checkpoint(skips, state, i.stored.rev+uint64(len(entries)), why)
+	put, err := i.checkpointOp(skips, state, i.stored.rev+uint64(len(entries)), why)
 	if err != nil {
 		return nil, err
 	}
 	return append(ops, put), nil
 }
 
-// saved notes that a commit has stored all that was not stored yet.
-func (h *Host) saved(i *instance, result agent.Result) {
-	h.wrote(i, result)
-	if r := i.body.rare; r != nil {
+// markSaved notes that a commit has stored all that was not stored yet.
+func (h *Host) markSaved(i *instance, result agent.Result) {
+	h.recordResult(i, result)
+	if r := i.body.extra; r != nil {
 		r.dirty, r.pending, r.bytes = false, nil, 0
 	}
 }
 
-// wrote notes what the store has since a commit.
-func (h *Host) wrote(i *instance, result agent.Result) {
+// recordResult notes what the store has since a commit.
+func (h *Host) recordResult(i *instance, result agent.Result) {
 	next := i.stored
 	next.index = result.Index
 	id := i.ref().Checkpoint()
@@ -128,70 +128,70 @@ func (h *Host) wrote(i *instance, result agent.Result) {
 	h.mu.Unlock()
 }
 
-// sleepLetter hibernates the instance as a letter says. It stays awake where it
+// handleHibernate hibernates the instance as a letter says. It stays awake where it
 // cannot be saved, or where nobody asked and somebody has come.
-func (h *Host) sleepLetter(i *instance, l *letter) error {
+func (h *Host) handleHibernate(i *instance, c *call) error {
 	var err error
 	if i.body.awake {
-		if err = h.stands(i); err == nil && i.dirty() {
-			err = h.save(i, l.sleep)
+		if err = h.checkActive(i); err == nil && i.dirty() {
+			err = h.save(i, c.hibernate)
 		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err != nil && i.gone != nil {
+	if err != nil && i.removed != nil {
 		return err
 	}
 	if err != nil {
-		h.count(i.family, func(t *tally) { t.failed++ })
-		if l.unasked {
-			idle := i.family.manager.IdleTimeout
-			i.usedAt = h.now() + min(idle, failRetry) - idle
+		h.count(i.manager, func(t *counters) { t.failed++ })
+		if c.background {
+			idle := i.manager.config.IdleTimeout
+			i.usedAt = h.now() + min(idle, hibernateRetry) - idle
 		}
 		h.o.Logger.Warn("an instance could not hibernate, and stays awake", "instance", i.String(), "error", err)
 		return err
 	}
 	switch {
-	case i.gone != nil:
+	case i.removed != nil:
 		return nil
-	case l.unasked && (i.wanted || len(i.mailbox) > 0 || len(i.attachments) > 0):
+	case c.background && (i.usedSince || len(i.mailbox) > 0 || len(i.attachments) > 0):
 		return nil
 	}
-	h.count(i.family, func(t *tally) { t.hibernated++ })
+	h.count(i.manager, func(t *counters) { t.hibernated++ })
 	i.attachments = nil
-	i.body = body{rare: i.ownRequests()}
+	i.body = body{extra: i.keepRequestIDs()}
 	i.status = agent.InstanceDormant
-	h.recount(i, string(l.sleep))
+	h.recount(i, string(c.hibernate))
 	if len(i.mailbox) == 0 {
-		h.remove(i, errAsleep, "")
+		h.remove(i, errHibernated, "")
 	}
 	return nil
 }
 
-// ownRequests keeps the numbers of the host's own requests from being used again.
-func (i *instance) ownRequests() *rare {
-	if i.body.rare == nil {
+// keepRequestIDs keeps the numbers of the host's own requests from being used again.
+func (i *instance) keepRequestIDs() *extra {
+	if i.body.extra == nil {
 		return nil
 	}
-	return &rare{client: i.body.rare.client, seq: i.body.rare.seq}
+	return &extra{run: i.body.extra.run, seq: i.body.extra.seq}
 }
 
-// failRetry is when a hibernation that failed is tried again.
-const failRetry = time.Second
+// hibernateRetry is when a hibernation that failed is tried again.
+const hibernateRetry = time.Second
 
-// sleepersMax is how many instances are put to sleep at once.
-const sleepersMax = 64
+// hibernateParallel is how many instances are put to sleep at once.
+const hibernateParallel = 64
 
-// putToSleep hibernates instances and waits for them. One that cannot for now is
+// hibernateAll hibernates instances and waits for them. One that cannot for now is
 // tried again until ctx ends.
-func (h *Host) putToSleep(ctx context.Context, all []*instance, why lifecycle) error {
+func (h *Host) hibernateAll(ctx context.Context, all []*instance, why lifecycle) error {
 	failures := make([]error, len(all))
-	slots := make(chan struct{}, sleepersMax)
+	slots := make(chan struct{}, hibernateParallel)
 	var sleepers sync.WaitGroup
 	for n, i := range all {
 		slots <- struct{}{}
 		sleepers.Go(func() {
-			failures[n] = h.sleepOne(ctx, i, why)
+			failures[n] = h.hibernateOne(ctx, i, why)
 			<-slots
 		})
 	}
@@ -203,22 +203,22 @@ func (h *Host) putToSleep(ctx context.Context, all []*instance, why lifecycle) e
 	return nil
 }
 
-// sleepOne hibernates an instance after what is in its mailbox. Where ctx ends
+// hibernateOne hibernates an instance after what is in its mailbox. Where ctx ends
 // first, the error is what failed until then, rather than that it ended.
-func (h *Host) sleepOne(ctx context.Context, i *instance, why lifecycle) error {
+func (h *Host) hibernateOne(ctx context.Context, i *instance, why lifecycle) error {
 	for last := error(nil); ; {
-		l := newLetter()
-		l.sleep, l.stop = why, true
+		c := newCall()
+		c.hibernate, c.stop = why, true
 		h.mu.Lock()
-		awake := i.gone == nil
+		awake := i.removed == nil
 		if awake {
-			h.put(i, l)
+			h.enqueue(i, c)
 		}
 		h.mu.Unlock()
 		if !awake {
 			return nil
 		}
-		err := h.await(ctx, i, l).err
+		err := h.await(ctx, i, c).err
 		if err != nil && ctx.Err() != nil && last != nil {
 			return last
 		}
@@ -226,7 +226,7 @@ func (h *Host) sleepOne(ctx context.Context, i *instance, why lifecycle) error {
 			return err
 		}
 		last = err
-		if !pause.For(ctx, failRetry) {
+		if !pause.For(ctx, hibernateRetry) {
 			return err
 		}
 	}

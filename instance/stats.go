@@ -7,17 +7,17 @@ import (
 	"dormouse/agent"
 )
 
-// tally counts instances, a manager's or all, as they change: asking for it costs
+// counters counts instances, a manager's or all, as they change: asking for it costs
 // the same however many there are. Host.mu guards it.
-type tally struct {
+type counters struct {
 	waking, awake, draining, attachments int
 
 	signals, wakes, hibernated, failed, crashed uint64 // since it was begun
 }
 
-// seen is how an instance is counted; its zero value is not at all.
-type seen struct {
-	as          status
+// countedStatus is how an instance is counted; its zero value is not at all.
+type countedStatus struct {
+	status      status
 	attachments int16
 }
 
@@ -32,42 +32,42 @@ const (
 	statusDormant // asleep, with calls that wait: it wakes for them
 )
 
-// shown is how an instance is to be counted. mu is held.
-func (i *instance) shown() seen {
+// currentStatus is how an instance is to be counted. mu is held.
+func (i *instance) currentStatus() countedStatus {
 	switch {
-	case i.gone != nil:
-		return seen{}
+	case i.removed != nil:
+		return countedStatus{}
 	case i.status == agent.InstanceDormant:
-		return seen{as: statusDormant}
+		return countedStatus{status: statusDormant}
 	case i.status != agent.InstanceAwake:
-		return seen{as: statusWaking}
-	case i.stopping || i.leaving:
-		return seen{as: statusDraining, attachments: int16(len(i.attachments))}
+		return countedStatus{status: statusWaking}
+	case i.stopping || i.hibernating:
+		return countedStatus{status: statusDraining, attachments: int16(len(i.attachments))}
 	default:
-		return seen{as: statusAwake, attachments: int16(len(i.attachments))}
+		return countedStatus{status: statusAwake, attachments: int16(len(i.attachments))}
 	}
 }
 
 // recount counts an instance as it is by now, and tells who watches of another
 // status, and why. Whoever changes what shown looks at calls it. mu is held.
 func (h *Host) recount(i *instance, why string) {
-	now := i.shown()
-	if now == i.seen {
+	now := i.currentStatus()
+	if now == i.counted {
 		return
 	}
-	for _, t := range []*tally{&h.tally, &i.family.tally} {
-		t.add(i.seen, -1)
+	for _, t := range []*counters{&h.counters, &i.manager.counters} {
+		t.add(i.counted, -1)
 		t.add(now, 1)
 	}
-	was := i.seen.as.public()
-	i.seen = now
-	if is := now.as.public(); is != was {
-		h.tell(i, is, why)
+	was := i.counted.status.public()
+	i.counted = now
+	if is := now.status.public(); is != was {
+		h.notifyWatchers(i, is, why)
 	}
 }
 
-func (t *tally) add(s seen, n int) {
-	switch s.as {
+func (t *counters) add(s countedStatus, n int) {
+	switch s.status {
 	case statusNone:
 	case statusWaking, statusDormant:
 		t.waking += n
@@ -80,12 +80,12 @@ func (t *tally) add(s seen, n int) {
 }
 
 // count counts something that came to pass. mu is held.
-func (h *Host) count(f *family, one func(*tally)) {
-	one(&h.tally)
-	one(&f.tally)
+func (h *Host) count(ms *managerState, one func(*counters)) {
+	one(&h.counters)
+	one(&ms.counters)
 }
 
-func (t *tally) stats(node string) agent.NodeStats {
+func (t *counters) stats(node string) agent.NodeStats {
 	return agent.NodeStats{
 		Node: node, Awake: t.awake, Waking: t.waking, Draining: t.draining, Attachments: t.attachments,
 		Signals: t.signals, Wakes: t.wakes, Hibernated: t.hibernated, Failed: t.failed, Crashed: t.crashed,
@@ -94,18 +94,18 @@ func (t *tally) stats(node string) agent.NodeStats {
 
 // Stats implements agent.Instances, of this node alone. An empty manager means
 // all managers of all scopes, without keys. Those of one manager begin anew
-// where it has had no instance here for familyIdle.
+// where it has had no instance here for managerIdleAfter.
 func (h *Host) Stats(_ context.Context, scope, manager string) (agent.ManagerStats, error) {
 	if scope == "" {
 		scope = agent.DefaultScope
 	}
 	h.mu.Lock()
-	n := h.tally.stats(h.o.Node)
+	n := h.counters.stats(h.o.Node)
 	if manager != "" {
 		n = agent.NodeStats{Node: h.o.Node}
-		if f := h.families[familyID{scope, manager}]; f != nil {
-			n = f.tally.stats(h.o.Node)
-			n.Keys = f.awake()
+		if ms := h.managers[managerID{scope, manager}]; ms != nil {
+			n = ms.counters.stats(h.o.Node)
+			n.Keys = ms.awakeKeys()
 		}
 	}
 	h.mu.Unlock()
@@ -116,10 +116,10 @@ func (h *Host) Stats(_ context.Context, scope, manager string) (agent.ManagerSta
 	return agent.ManagerStats{Manager: manager, Nodes: []agent.NodeStats{n}}, nil
 }
 
-// awake is the keys of those that are awake. mu is held.
-func (f *family) awake() []string {
-	keys := make([]string, 0, len(f.instances))
-	for key, i := range f.instances {
+// awakeKeys is the keys of those that are awake. mu is held.
+func (ms *managerState) awakeKeys() []string {
+	keys := make([]string, 0, len(ms.instances))
+	for key, i := range ms.instances {
 		if i.status == agent.InstanceAwake {
 			keys = append(keys, key)
 		}

@@ -10,7 +10,7 @@ import (
 // what manager it is awake under. What cannot be thawed is thaw_failed, and
 // nothing is started in its place.
 func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Manager, woke bool, err error) {
-	manager, service, version := h.config(i.family)
+	manager, service, version := h.managerConfig(i.manager)
 	if i.body.awake && i.body.version == version {
 		return manager, false, nil
 	}
@@ -22,14 +22,14 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 	}
 	woke = i.status != agent.InstanceAwake
 	if service == nil && left.awake && left.service != nil {
-		return manager, woke, h.within(i, func(ctx context.Context) error { return h.keepOn(ctx, i, manager, version) })
+		return manager, woke, h.withTimeout(i, func(ctx context.Context) error { return h.continueUnstored(ctx, i, manager, version) })
 	}
-	h.forget(i, rewoken(i))
+	h.invalidate(i, thawReason(i))
 	if service == nil {
-		return manager, woke, h.within(i, func(ctx context.Context) error { return h.fresh(ctx, i, manager, version, nil, start) })
+		return manager, woke, h.withTimeout(i, func(ctx context.Context) error { return h.startFresh(ctx, i, manager, version, nil, start) })
 	}
-	err = h.within(i, func(ctx context.Context) error {
-		answers, timers, err := h.readToWake(ctx, i, service)
+	err = h.withTimeout(i, func(ctx context.Context) error {
+		answers, timers, err := h.readStored(ctx, i, service)
 		if err != nil {
 			return err
 		}
@@ -37,19 +37,19 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 		if thread, ok := answers.Answers[1].Found.(*agent.Thread); ok {
 			found.rev, found.threadIncarnation = thread.Rev, thread.Incarnation
 		} else if e := answers.Answers[1].Err; e == nil || e.Code != agent.CodeNotFound {
-			return thawFailed(i, e)
+			return thawError(i, e)
 		}
 		thawed, ok := answers.Answers[0].Found.(*agent.Thawed)
 		if ok {
 			err = h.thaw(ctx, i, manager, version, found, thawed)
 		} else if e := answers.Answers[0].Err; e == nil || e.Code != agent.CodeNotFound {
-			err = thawFailed(i, e)
+			err = thawError(i, e)
 		} else {
-			err = h.fresh(ctx, i, manager, version, &found, start)
+			err = h.startFresh(ctx, i, manager, version, &found, start)
 		}
 		if err == nil && service == h.o.Service {
-			if err = h.schedule(i, manager, timers); err != nil {
-				h.forget(i, agent.ReasonFailed)
+			if err = h.syncTimers(i, manager, timers); err != nil {
+				h.invalidate(i, agent.ReasonFailed)
 			}
 		}
 		return err
@@ -57,9 +57,9 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 	return manager, woke, err
 }
 
-// keepOn has an instance go on with its state, all of which is stored, where its
+// continueUnstored has an instance go on with its state, all of which is stored, where its
 // manager stores nothing any more.
-func (h *Host) keepOn(ctx context.Context, i *instance, manager agent.Manager, version int) (err error) {
+func (h *Host) continueUnstored(ctx context.Context, i *instance, manager agent.Manager, version int) (err error) {
 	state := i.body.state
 	switch at := i.body.stateAt; {
 	case at > manager.Version:
@@ -69,8 +69,8 @@ func (h *Host) keepOn(ctx context.Context, i *instance, manager agent.Manager, v
 			return err
 		}
 	}
-	h.forget(i, rewoken(i))
-	return h.awaken(ctx, i, manager, version, stored{}, state, agent.SourceThawed)
+	h.invalidate(i, thawReason(i))
+	return h.activate(ctx, i, manager, version, stored{}, state, agent.SourceThawed)
 }
 
 // thaw makes the instance what its checkpoint says.
@@ -79,7 +79,7 @@ func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, ver
 	if p := c.Thread; p != nil && p.Thread != i.ref().Checkpoint() {
 		return refuseThaw(i, "thread_mismatch", "its checkpoint points to thread %q", p.Thread)
 	}
-	state, err := i.takeCron(c.State)
+	state, err := i.splitCron(c.State)
 	if err != nil {
 		return err
 	}
@@ -95,13 +95,13 @@ func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, ver
 	if string(c.Metadata) != "{}" {
 		i.body.metadata = c.Metadata
 	}
-	return h.awaken(ctx, i, manager, version, found, state, agent.SourceThawed)
+	return h.activate(ctx, i, manager, version, found, state, agent.SourceThawed)
 }
 
-// fresh begins an instance that has no checkpoint. Under DurabilityTurn what it
+// startFresh begins an instance that has no checkpoint. Under DurabilityTurn what it
 // begins with is stored before anybody hears of it. found is nil where nothing
 // is stored at all.
-func (h *Host) fresh(ctx context.Context, i *instance, manager agent.Manager, version int, found *stored, start *agent.StartInstance) error {
+func (h *Host) startFresh(ctx context.Context, i *instance, manager agent.Manager, version int, found *stored, start *agent.StartInstance) error {
 	state := agent.JSON("{}")
 	switch {
 	case start != nil && start.InitialState != nil:
@@ -111,7 +111,7 @@ func (h *Host) fresh(ctx context.Context, i *instance, manager agent.Manager, ve
 	}
 	given := string(state) != "{}"
 	begun := state
-	state, err := i.takeCron(state)
+	state, err := i.splitCron(state)
 	if err != nil {
 		return err
 	}
@@ -119,46 +119,46 @@ func (h *Host) fresh(ctx context.Context, i *instance, manager agent.Manager, ve
 		if given {
 			i.body.initial = begun
 		}
-		return h.awaken(ctx, i, manager, version, stored{}, state, agent.SourceFresh)
+		return h.activate(ctx, i, manager, version, stored{}, state, agent.SourceFresh)
 	}
-	if err := h.awaken(ctx, i, manager, version, *found, state, agent.SourceFresh); err != nil {
+	if err := h.activate(ctx, i, manager, version, *found, state, agent.SourceFresh); err != nil {
 		return err
 	}
 	if given && manager.Durability == agent.DurabilityTurn {
 		if err := h.save(i, lifecycleManual); err != nil {
-			h.forget(i, agent.ReasonFailed)
+			h.invalidate(i, agent.ReasonFailed)
 			return err
 		}
 	}
 	return nil
 }
 
-// awaken makes the instance take signals.
-func (h *Host) awaken(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, state agent.JSON, source agent.InstanceSource) error {
-	live, err := h.enliven(ctx, i, manager, state)
+// activate makes the instance take signals.
+func (h *Host) activate(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, state agent.JSON, source agent.InstanceSource) error {
+	handler, err := h.newHandler(ctx, i, manager, state)
 	if err != nil {
 		return err
 	}
 	i.body.awake, i.body.version, i.body.state, i.body.stateAt = true, version, state, manager.Version
-	i.body.service = h.serviceUnder(i.family, manager)
-	if live != nil {
-		i.more().live = live
+	i.body.service = h.serviceFor(i.manager, manager)
+	if handler != nil {
+		i.ensureExtra().handler = handler
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i.stored = found
 	if i.status != agent.InstanceAwake {
 		i.status, i.source = agent.InstanceAwake, source
-		h.count(i.family, func(t *tally) { t.wakes++ })
+		h.count(i.manager, func(t *counters) { t.wakes++ })
 		h.recount(i, string(source))
 	}
-	h.use(i)
+	h.markUsed(i)
 	return nil
 }
 
-// thawFailed says that a checkpoint is there and cannot be thawed, or that its
+// thawError says that a checkpoint is there and cannot be thawed, or that its
 // store cannot tell.
-func thawFailed(i *instance, e *agent.Error) error {
+func thawError(i *instance, e *agent.Error) error {
 	switch {
 	case e == nil:
 		return refuseThaw(i, string(agent.CodeInternal), "the store answers with something else")

@@ -17,11 +17,11 @@ func (t *Turn) setTimers(specs jsontext.Value) error {
 	if !isSet(specs) {
 		return nil
 	}
-	if _, service, _ := t.host.config(t.instance.family); service != t.host.o.Service {
-		return agent.Invalid("timers", "manager %q is not stored in the cluster, which is what keeps timers", t.instance.family.name)
+	if _, service, _ := t.host.managerConfig(t.instance.manager); service != t.host.o.Service {
+		return agent.Invalid("timers", "manager %q is not stored in the cluster, which is what keeps timers", t.instance.manager.name)
 	}
 	var plans map[string]*document.TimerBody
-	if err := read(agent.JSON(specs), "timers", &plans); err != nil {
+	if err := decodeField(agent.JSON(specs), "timers", &plans); err != nil {
 		return err
 	}
 	ref, handler := t.Ref(), agent.Handler{Kind: t.kind}

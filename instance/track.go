@@ -16,19 +16,19 @@ func (i *instance) tracked(manager agent.Manager) bool {
 	case manager.Handler.Kind == agent.HandlerDocument:
 		return false
 	default:
-		return i.stored.threadIncarnation != 0 || i.body.rare != nil && len(i.body.rare.pending) > 0
+		return i.stored.threadIncarnation != 0 || i.body.extra != nil && len(i.body.extra.pending) > 0
 	}
 }
 
-// started is the entry that stands before those of a signal's turn.
-func started(s agent.Signal) agent.Draft {
+// startEntry is the entry that stands before those of a signal's turn.
+func startEntry(s agent.Signal) agent.Draft {
 	payload := append(appendString([]byte(`{"type":`), s.Type), '}')
 	return agent.Draft{Kind: agent.KindInstructionStart, Payload: payload, Refs: signalRefs(s)}
 }
 
-// ended is the entry that stands after them: with the status ok, or error with the
+// endEntry is the entry that stands after them: with the status ok, or error with the
 // code, and the reason if there is one.
-func ended(s agent.Signal, err *agent.Error) agent.Draft {
+func endEntry(s agent.Signal, err *agent.Error) agent.Draft {
 	payload := appendString([]byte(`{"type":`), s.Type)
 	if err == nil {
 		payload = append(payload, `,"status":"ok"}`...)
@@ -58,35 +58,35 @@ func (h *Host) trackFailed(i *instance, manager agent.Manager, s agent.Signal, f
 		isCode(e, agent.CodeUnavailable, agent.CodeNotOwner, agent.CodeOverloaded) || !i.tracked(manager) {
 		return
 	}
-	service := h.serviceUnder(i.family, manager)
+	service := h.serviceFor(i.manager, manager)
 	if service == nil {
 		return
 	}
-	entries := []agent.Draft{started(s), ended(s, e)}
+	entries := []agent.Draft{startEntry(s), endEntry(s, e)}
 	if i.body.awake && manager.Durability == agent.DurabilityIdle {
 		s.Request = agent.Request{} // that it failed is not kept as its answer
 		t := newTurn(h, i, s, manager.Handler.Kind)
 		t.entries = entries
-		if _, err := h.remember(i, service, t); err != nil {
+		if _, err := h.keepInMemory(i, service, t); err != nil {
 			h.o.Logger.Debug("a signal that failed was not tracked", "instance", i.String(), "error", err)
 		}
 		return
 	}
-	ops := []agent.Op{i.appending(entries)}
+	ops := []agent.Op{i.appendOp(entries)}
 	if i.stored.revision == 0 { // a thread goes with the checkpoint that points to it
 		if !i.body.awake {
 			return
 		}
 		var err error
-		if ops, err = h.storing(i, entries, i.body.state, lifecycleTurn); err != nil {
+		if ops, err = h.saveOps(i, entries, i.body.state, lifecycleTurn); err != nil {
 			return
 		}
 	}
-	result, err := h.settle(i, service, agent.Commit{Ops: ops, Request: h.request(i)})
+	result, err := h.commitFenced(i, service, agent.Commit{Ops: ops, Request: h.newRequestID(i)})
 	if err != nil {
-		h.forget(i, agent.ReasonChanged)
+		h.invalidate(i, agent.ReasonChanged)
 		h.o.Logger.Debug("a signal that failed was not tracked", "instance", i.String(), "error", err)
 		return
 	}
-	h.wrote(i, result)
+	h.recordResult(i, result)
 }

@@ -1,201 +1,215 @@
 package instance
 
 import (
+	"bytes"
 	"context"
-	"errors"
 
 	"dormouse/agent"
 )
 
-// rerunsMax is how often a handler is asked anew because somebody else had
-// written to its instance.
-const rerunsMax = 3
+// Turn is one signal of an instance, and what its handler wants of it. Nothing
+// is done before the handler has returned, and then all of it or nothing. A
+// Turn is its handler's alone, for as long as Handle runs.
+type Turn struct {
+	host     *Host
+	instance *instance
+	signal   agent.Signal
+	rev      uint64
+	revision uint64
+	kind     agent.HandlerKind
 
-// turn handles one signal.
-func (h *Host) turn(i *instance, s agent.Signal) (agent.Reply, error) {
-	for try := 0; ; try++ {
-		manager, _, err := h.wake(i, nil)
-		if err != nil {
-			return agent.Reply{}, err
-		}
-		request, known, err := h.lookUp(i, s)
-		if err != nil || known != nil {
-			return deref(known), err
-		}
-		reply, err := h.attempt(i, manager, s, request)
-		var stale *staleError
-		if !errors.As(err, &stale) {
-			if err != nil {
-				h.trackFailed(i, manager, s, err)
-			}
-			return reply, err
-		}
-		// What the handler was told is not so any more, and nothing was applied.
-		h.forget(i, agent.ReasonChanged)
-		if try == rerunsMax {
-			return agent.Reply{}, stale.refusal
-		}
+	state     agent.JSON
+	changed   bool // the state is another one than before
+	durable   bool // it is stored before its reply, whatever its manager says
+	entries   []agent.Draft
+	ops       []agent.Op
+	reply     agent.JSON
+	makeReply func(rev, revision uint64) agent.JSON // instead of reply, once these are known
+
+	cronPatches   []*agent.PatchCron // what the turn changes in the manifest, in order
+	manifest      agent.JSON         // …and what that comes to
+	cronRevisions int                // …and how many of jobs change anything: a revision each
+}
+
+func newTurn(h *Host, i *instance, s agent.Signal, kind agent.HandlerKind) *Turn {
+	t := &Turn{
+		host: h, instance: i, signal: s, rev: i.rev(), revision: i.stored.revision, kind: kind, state: i.body.state,
+	}
+	if i.body.extra != nil {
+		t.manifest = i.body.extra.cron
+	}
+	return t
+}
+
+// Ref names the instance.
+func (t *Turn) Ref() agent.InstanceRef { return t.instance.ref() }
+
+// Type is the signal's.
+func (t *Turn) Type() string { return t.signal.Type }
+
+// Data is the signal's, an object.
+func (t *Turn) Data() agent.JSON {
+	if t.signal.Data == nil {
+		return agent.JSON("{}")
+	}
+	return t.signal.Data
+}
+
+// Request is the signal's request id, the same each time it is sent; zero where
+// it has none.
+func (t *Turn) Request() agent.Request { return t.signal.Request }
+
+// Rev is the thread's rev before the turn.
+func (t *Turn) Rev() uint64 { return t.rev }
+
+// Revision is the checkpoint's before the turn; 0 where there is none yet.
+func (t *Turn) Revision() uint64 { return t.revision }
+
+// Run tells this awakening of the instance from all others, on whatever node. A
+// turn that is not applied does not end it.
+func (t *Turn) Run() string { return t.host.runOf(t.instance) }
+
+// State is the instance's state, as the handler has set it so far. It must not
+// be written to.
+func (t *Turn) State() agent.JSON { return t.state }
+
+// SetState sets the state, an object.
+func (t *Turn) SetState(state agent.JSON) error {
+	compact, err := agent.CompactObject("state", state)
+	if err != nil {
+		return err
+	}
+	if compact, _, err = agent.SplitCron(compact); err != nil { // that is not the handler's
+		return agent.Invalid("state", "%v", err)
+	}
+	if len(compact) > agent.CheckpointBytesMax {
+		return agent.TooLarge("state", "checkpoint_bytes_max", len(compact), agent.CheckpointBytesMax)
+	}
+	if !bytes.Equal(compact, t.state) {
+		t.state, t.changed = compact, true
+	}
+	return nil
+}
+
+// Patch merges a patch into the state (RFC 7396).
+func (t *Turn) Patch(patch agent.JSON) error {
+	compact, err := agent.CompactObject("patch", patch)
+	if err != nil {
+		return err
+	}
+	state, err := agent.MergePatch(t.state, compact)
+	if err != nil {
+		return err
+	}
+	return t.SetState(state)
+}
+
+// Durable has the turn stored before its reply, where its manager's durability
+// is idle too. A manager that stores nothing refuses it.
+func (t *Turn) Durable() { t.durable = true }
+
+// Append adds entries to the instance's thread.
+func (t *Turn) Append(entries ...agent.Draft) { t.entries = append(t.entries, entries...) }
+
+// Commit adds any ops to the turn's commit, such as memories, values and timers.
+// The instance's own checkpoint and thread are not theirs to write.
+func (t *Turn) Commit(ops ...agent.Op) { t.ops = append(t.ops, ops...) }
+
+// Reply sets what is answered to the signal, an object. With a turn that writes
+// anything it is at most agent.SignalReplyBytesMax long.
+func (t *Turn) Reply(reply agent.JSON) error {
+	compact, err := agent.CompactObject("reply", reply)
+	if err != nil {
+		return err
+	}
+	if len(compact) > agent.CheckpointBytesMax {
+		return agent.TooLarge("reply", "checkpoint_bytes_max", len(compact), agent.CheckpointBytesMax)
+	}
+	t.reply = compact
+	return nil
+}
+
+// Read answers reads in the instance's scope, such as the last entries of its
+// thread; see agent.Service. Entries that are not stored yet are not there.
+func (t *Turn) Read(ctx context.Context, reads ...agent.Read) ([]agent.Answer, error) {
+	answers, err := t.Reads(ctx, reads...)
+	return answers.Answers, err
+}
+
+// Reads is Read, with the index that its answers are as of.
+func (t *Turn) Reads(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
+	_, service, _ := t.host.managerConfig(t.instance.manager)
+	if service == nil {
+		return agent.Answers{}, agent.Errorf(agent.CodeInvalid, "nothing of manager %q is stored, so there is nothing to read", t.instance.manager.name)
+	}
+	return service.Read(ctx, agent.Reads{Scope: t.instance.manager.scope, Reads: reads})
+}
+
+// hasWrites tells whether there is anything to store.
+func (t *Turn) hasWrites() bool {
+	return t.changed || len(t.entries) > 0 || len(t.ops) > 0 || len(t.cronPatches) > 0 || t.signal.Ack != nil
+}
+
+// buildReply fixes the reply, once it is known what the turn comes to.
+func (t *Turn) buildReply(rev, revision uint64) {
+	if t.makeReply != nil {
+		t.reply, t.makeReply = t.makeReply(rev, revision), nil
 	}
 }
 
-// staleError says that a turn was refused since the instance is not as its node
-// took it to be: somebody wrote to its checkpoint or its thread.
-type staleError struct{ refusal error }
-
-func (e *staleError) Error() string { return e.refusal.Error() }
-
-// attempt runs the handler, and stores what it wants.
-func (h *Host) attempt(i *instance, manager agent.Manager, s agent.Signal, request agent.Request) (agent.Reply, error) {
-	ctx, cancel, err := h.context(i, manager.SignalTimeout())
-	if err != nil {
-		return agent.Reply{}, err
+// rejectChange is the error of a turn whose changes cannot be stored. With the
+// document handler they are the caller's own.
+func (t *Turn) rejectChange(err error) error {
+	if t.kind == agent.HandlerDocument {
+		return err
 	}
-	defer cancel()
-	t := newTurn(h, i, s, manager.Handler.Kind)
-	if s.Type == agent.SignalCron {
-		err = t.PatchCron(t.Data()) // a turn of its own, which no handler sees
-	} else {
-		err = h.call(ctx, i, manager, t)
+	t.host.resetHandler(t.instance)
+	reason := "invalid_change"
+	if isCode(err, agent.CodeTooLarge) {
+		reason = "too_large"
 	}
-	if err != nil {
-		return agent.Reply{}, err
-	}
-	if err := t.foreign(); err != nil {
-		return agent.Reply{}, err
-	}
-	h.mu.Lock()
-	h.count(i.family, func(t *tally) { t.signals++ })
-	h.mu.Unlock()
-	if i.body.rare != nil {
-		i.body.rare.crashes = 0
-	}
-	return h.conclude(i, manager, t, request)
+	return failed(reason, "the handler wants what cannot be stored: %v", err)
 }
 
-// conclude makes a turn's changes the instance's, stored as its manager says.
-func (h *Host) conclude(i *instance, manager agent.Manager, t *Turn, request agent.Request) (agent.Reply, error) {
-	if i.tracked(manager) {
-		t.entries = append(append([]agent.Draft{started(t.signal)}, t.entries...), ended(t.signal, nil))
-	}
-	service := i.body.service
-	must := t.durable || len(t.ops) > 0 || len(t.jobs) > 0 || t.signal.Ack != nil
-	now := manager.Durability == agent.DurabilityTurn || must
-	switch {
-	case service == nil && must:
-		return agent.Reply{}, failed("invalid_change", "nothing of manager %q is stored, so its turns cannot write", manager.Name)
-	case service != nil && now && t.wrote():
-		return h.commitTurn(i, t, request)
-	case service != nil && now:
-		err := h.within(i, func(ctx context.Context) error { return h.confirm(ctx, i, service) })
-		if err != nil {
-			return agent.Reply{}, err
+// checkOps refuses ops that are not the handler's to make.
+func (t *Turn) checkOps() error {
+	id := t.instance.ref().Checkpoint()
+	for _, op := range t.ops {
+		if whose, own := writtenKey(op); own && whose == id || forbidden(op) {
+			return t.rejectChange(agent.Errorf(agent.CodeInvalid, "a %T on the instance itself is not its handler's to commit", op))
 		}
-		return h.replied(i, t, true), nil
+	}
+	return nil
+}
+
+// writtenKey is the checkpoint or thread that an op writes.
+func writtenKey(op agent.Op) (key string, ok bool) {
+	switch o := op.(type) {
+	case *agent.PutCheckpoint:
+		return o.Key, true
+	case *agent.PatchCheckpoint:
+		return o.Key, true
+	case *agent.PatchCron:
+		return o.Key, true
+	case *agent.DeleteCheckpoint:
+		return o.Key, true
+	case *agent.AppendThread:
+		return o.Thread, true
+	case *agent.HibernateThread:
+		return o.Thread, true
+	case *agent.DeleteThread:
+		return o.Thread, true
 	default:
-		return h.remember(i, service, t)
+		return "", false
 	}
 }
 
-// commitTurn stores a turn with its answer, and all that was not stored yet.
-func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Reply, error) {
-	entries := t.entries
-	if r := i.body.rare; r != nil && len(r.pending) > 0 {
-		entries = append(r.pending[:len(r.pending):len(r.pending)], entries...)
-	}
-	var ops []agent.Op
-	if len(entries) > 0 || t.changed || i.dirty() {
-		var err error
-		if ops, err = h.storing(i, entries, t.state, lifecycleTurn); err != nil {
-			return agent.Reply{}, err
-		}
-	}
-	t.settle(i.stored.rev+uint64(len(entries)), i.stored.revision+uint64(min(len(ops), 1)+t.repatched))
-	if len(ops) == 0 && len(t.jobs) > 0 {
-		t.jobs[0].IfRevision, t.jobs[0].IfIncarnation = &i.stored.revision, i.stored.incarnation
-	}
-	if t.signal.Ack != nil { // before the jobs and the handler's ops, which may put that timer anew, or cancel it
-		ops = append(ops, t.signal.Ack)
-	}
-	for _, job := range t.jobs {
-		ops = append(ops, job)
-	}
-	ops = append(ops, t.ops...)
-	if t.signal.Request.Client != "" {
-		ops = append(ops, &agent.AnswerSignal{Hash: t.signal.Hash(i.ref()), Reply: t.reply})
-	} else {
-		request = h.request(i)
-	}
-	commit := agent.Commit{Scope: i.family.scope, Request: request, Ops: ops}
-	if err := commit.Validate(); err != nil {
-		return agent.Reply{}, t.unfit(err)
-	}
-	service := i.body.service
-	result, err := h.settle(i, service, commit)
-	if err != nil {
-		return agent.Reply{}, h.refused(i, err, ops)
-	}
-	i.body.state = t.state
-	h.saved(i, result)
-	i.patched(t)
-	return h.replied(i, t, true), nil
-}
-
-// refused is what becomes of a turn that was not stored, with its ops.
-func (h *Host) refused(i *instance, err error, ops []agent.Op) error {
-	if isCode(err, agent.CodeUnavailable, agent.CodeNotOwner) {
-		h.unlive(i)
-		return err
-	}
-	var e *agent.Error
-	if errors.As(err, &e) && agent.OutcomeOf(e) == agent.Refused {
-		switch e.Code {
-		case agent.CodeConflict, agent.CodeRevisionMismatch, agent.CodeDeleted, agent.CodeMissingThread:
-			if i.itself(ops, e.Op) {
-				return &staleError{refusal: err}
-			}
-		case agent.CodeThreadMismatch: // its rev was right, and yet it is shorter than it should be
-			if i.itself(ops, e.Op) {
-				err = agent.Errorf(agent.CodeDuplicateEntry, "an entry of the turn is in the thread already, under its id")
-			}
-		default:
-		}
-		h.unlive(i)
-		return err
-	}
-	h.forget(i, agent.ReasonChanged) // nobody knows what the store has
-	return err
-}
-
-// itself tells whether the nth op of a turn is about the instance, and so the
-// host's own: none of its handler's is.
-func (i *instance) itself(ops []agent.Op, n int) bool {
-	if n < 0 || n >= len(ops) {
+// forbidden tells of ops that no turn has: they end what it stands on.
+func forbidden(op agent.Op) bool {
+	switch op.(type) {
+	case *agent.DeleteScope, *agent.AnswerSignal, *agent.AckTimer:
+		return true
+	default:
 		return false
 	}
-	key, ok := ownKey(ops[n])
-	return ok && key == i.ref().Checkpoint()
-}
-
-// replied is the answer to a turn that is concluded.
-func (h *Host) replied(i *instance, t *Turn, durable bool) agent.Reply {
-	rev := i.rev()
-	t.settle(rev, i.stored.revision)
-	return agent.Reply{
-		Node: h.o.Node, Epoch: i.epoch, Rev: rev, Revision: i.stored.revision, Durable: durable, Data: t.reply,
-	}
-}
-
-// rev is the thread's, with what is not stored yet.
-func (i *instance) rev() uint64 {
-	if r := i.body.rare; r != nil {
-		return i.stored.rev + uint64(len(r.pending))
-	}
-	return i.stored.rev
-}
-
-func deref(r *agent.Reply) agent.Reply {
-	if r == nil {
-		return agent.Reply{}
-	}
-	return *r
 }

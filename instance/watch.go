@@ -13,16 +13,16 @@ import (
 
 // Bounds of the watches of a host.
 const (
-	watchersMax = 1024 // at once; one more is overloaded
-	tidingsMax  = 1024 // changes that wait for one of them; past it some are missed
+	watchersMax      = 1024 // at once; one more is overloaded
+	watcherEventsMax = 1024 // changes that wait for one of them; past it some are missed
 )
 
 // watcher is somebody who is told of changes. Host.mu guards it.
 type watcher struct {
 	key    string // "" for all of the manager's
-	came   []agent.InstanceEvent
+	events []agent.InstanceEvent
 	missed bool          // …and more after these, which are not kept
-	ended  error         // the host tells nothing more, and why
+	err    error         // the host tells nothing more, and why
 	wake   chan struct{} // of one: there is something to look at
 }
 
@@ -33,13 +33,13 @@ func (h *Host) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent
 		me := &watcher{key: w.Key, wake: make(chan struct{}, 1)}
 		err := w.Validate()
 		if err == nil {
-			err = h.listen(familyID{w.Scope, w.Manager}, me)
+			err = h.addWatcher(managerID{w.Scope, w.Manager}, me)
 		}
 		if err != nil {
 			yield(agent.InstanceEvent{}, err)
 			return
 		}
-		defer h.leave(familyID{w.Scope, w.Manager}, me)
+		defer h.removeWatcher(managerID{w.Scope, w.Manager}, me)
 		if !yield(h.missed("the watch begins"), nil) {
 			return
 		}
@@ -50,11 +50,11 @@ func (h *Host) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent
 				return
 			}
 			h.mu.Lock()
-			came, missed, ended := me.came, me.missed, me.ended
-			me.came, me.missed = nil, false
+			came, missed, ended := me.events, me.missed, me.err
+			me.events, me.missed = nil, false
 			h.mu.Unlock()
 			if missed {
-				came = append(came, h.missed(fmt.Sprintf("more than %d changes came before they were taken", tidingsMax)))
+				came = append(came, h.missed(fmt.Sprintf("more than %d changes came before they were taken", watcherEventsMax)))
 			}
 			for _, e := range came {
 				if !yield(e, nil) {
@@ -73,48 +73,48 @@ func (h *Host) missed(why string) agent.InstanceEvent {
 	return agent.InstanceEvent{Missed: true, Node: h.o.Node, Reason: why}
 }
 
-// listen adds a watcher.
-func (h *Host) listen(id familyID, w *watcher) error {
+// addWatcher adds a watcher.
+func (h *Host) addWatcher(id managerID, w *watcher) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.life == nil || h.life.Err() != nil {
+	if h.runCtx == nil || h.runCtx.Err() != nil {
 		return errStopping
 	}
-	if h.watching >= watchersMax {
+	if h.watcherCount >= watchersMax {
 		e := agent.Errorf(agent.CodeOverloaded, "instances are watched %d times on this node already", watchersMax)
 		e.Limit = fmt.Sprintf("instance_watchers_max=%d", watchersMax)
 		return e
 	}
-	h.watching++
+	h.watcherCount++
 	h.watchers[id] = append(h.watchers[id], w)
 	return nil
 }
 
-// leave takes a watcher out.
-func (h *Host) leave(id familyID, w *watcher) {
+// removeWatcher takes a watcher out.
+func (h *Host) removeWatcher(id managerID, w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.watching--
+	h.watcherCount--
 	h.watchers[id] = slices.DeleteFunc(h.watchers[id], func(other *watcher) bool { return other == w })
 	if len(h.watchers[id]) == 0 {
 		delete(h.watchers, id)
 	}
 }
 
-// tell tells whoever watches an instance how it is now, and why. mu is held.
-func (h *Host) tell(i *instance, now agent.InstanceStatus, why string) {
-	for _, w := range h.watchers[familyID{i.family.scope, i.family.name}] {
+// notifyWatchers tells whoever watches an instance how it is now, and why. mu is held.
+func (h *Host) notifyWatchers(i *instance, now agent.InstanceStatus, why string) {
+	for _, w := range h.watchers[managerID{i.manager.scope, i.manager.name}] {
 		switch {
 		case w.key != "" && w.key != i.key:
 			continue
-		case len(w.came) >= tidingsMax:
+		case len(w.events) >= watcherEventsMax:
 			w.missed = true
 		case !w.missed: // else what comes would stand before what was missed
-			w.came = append(w.came, agent.InstanceEvent{
+			w.events = append(w.events, agent.InstanceEvent{
 				InstanceRef: i.ref(), Node: h.o.Node, Epoch: i.epoch, Status: now, Reason: why, At: time.Now().UnixMilli(),
 			})
 		}
-		poke(w.wake)
+		notify(w.wake)
 	}
 }
 
@@ -123,8 +123,8 @@ func (h *Host) tell(i *instance, now agent.InstanceStatus, why string) {
 func (h *Host) endWatches() {
 	for _, all := range h.watchers {
 		for _, w := range all {
-			w.ended = errStopping
-			poke(w.wake)
+			w.err = errStopping
+			notify(w.wake)
 		}
 	}
 }
@@ -145,8 +145,8 @@ func (s status) public() agent.InstanceStatus {
 	}
 }
 
-// gone is the reason of a drop.
-func gone(why error) string {
+// removalReason is the reason of a drop.
+func removalReason(why error) string {
 	switch {
 	case errors.Is(why, errStopping):
 		return agent.ReasonShutdown
@@ -159,25 +159,25 @@ func gone(why error) string {
 	}
 }
 
-// why is the reason of the status that an instance has while it is at a letter:
+// statusReason is the reason of the status that an instance has while it is at a letter:
 // where that is no stop, one that was before it has failed.
-func (l *letter) why() string {
-	if l.stop {
-		return string(l.sleep)
+func (c *call) statusReason() string {
+	if c.stop {
+		return string(c.hibernate)
 	}
 	return agent.ReasonFailed
 }
 
-// stayed is why an instance that was to hibernate is awake. mu is held.
-func stayed(i *instance) string {
-	if i.wanted || len(i.mailbox) > 0 || len(i.attachments) > 0 {
+// awakeReason is why an instance that was to hibernate is awake. mu is held.
+func awakeReason(i *instance) string {
+	if i.usedSince || len(i.mailbox) > 0 || len(i.attachments) > 0 {
 		return agent.ReasonWanted
 	}
 	return agent.ReasonFailed
 }
 
-// rewoken is why an instance is thawed.
-func rewoken(i *instance) string {
+// thawReason is why an instance is thawed.
+func thawReason(i *instance) string {
 	if i.status == agent.InstanceAwake {
 		return agent.ReasonChanged
 	}

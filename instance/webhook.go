@@ -78,9 +78,9 @@ type webhookReply struct {
 	Reply   jsontext.Value  `json:"reply"`
 }
 
-// webhook has an HTTP endpoint handle a signal.
-func (h *Host) webhook(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
-	secret, err := h.o.Webhooks.permit(manager.Handler)
+// callWebhook has an HTTP endpoint handle a signal.
+func (h *Host) callWebhook(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
+	secret, err := h.o.Webhooks.secretFor(manager.Handler)
 	if err != nil {
 		return err
 	}
@@ -96,27 +96,27 @@ func (h *Host) webhook(ctx context.Context, i *instance, manager agent.Manager, 
 	if r := t.Request(); r.Client != "" {
 		id = signalID(r)
 	} else {
-		own := h.request(i)
+		own := h.newRequestID(i)
 		id = signalID(own)
 	}
 	for try, wait := 1, webhookBackoff; ; try, wait = try+1, 2*wait {
 		reply, again, err := h.o.Webhooks.post(ctx, manager.Handler.URL, secret, id, body)
 		if err == nil {
-			return t.obey(reply)
+			return t.applyWebhook(reply)
 		}
 		if !again || try == webhookTries || !pause.For(ctx, wait) {
-			return hookFailed(ctx, manager, err)
+			return webhookError(ctx, manager, err)
 		}
 	}
 }
 
-// hookFailed is the error of a call that came to nothing.
-func hookFailed(ctx context.Context, manager agent.Manager, err error) error {
+// webhookError is the error of a call that came to nothing.
+func webhookError(ctx context.Context, manager agent.Manager, err error) error {
 	cause := context.Cause(ctx)
-	away := interrupted(ctx)
+	ended := interrupted(ctx)
 	switch {
-	case away != nil:
-		return away
+	case ended != nil:
+		return ended
 	case cause != nil:
 		return failed("timeout", "the handler at %s took longer than %v", manager.Handler.URL, manager.SignalTimeout())
 	default:
@@ -124,9 +124,9 @@ func hookFailed(ctx context.Context, manager agent.Manager, err error) error {
 	}
 }
 
-// permit is the secret that requests to an endpoint are signed with, nil where
+// secretFor is the secret that requests to an endpoint are signed with, nil where
 // they are not, if this node may call it at all.
-func (w Webhooks) permit(handler agent.Handler) ([]byte, error) {
+func (w Webhooks) secretFor(handler agent.Handler) ([]byte, error) {
 	address, err := url.Parse(handler.URL)
 	if err != nil || !slices.Contains(w.Allow, address.Host) {
 		return nil, failed("not_allowed", "this node may not call %s: its host is not among those that webhooks are allowed to", handler.URL)
@@ -187,8 +187,8 @@ func sign(secret []byte, at time.Time, body []byte) string {
 	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// obey makes an endpoint's answer the turn's changes.
-func (t *Turn) obey(body []byte) error {
+// applyWebhook makes an endpoint's answer the turn's changes.
+func (t *Turn) applyWebhook(body []byte) error {
 	var want webhookReply
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -216,7 +216,7 @@ func (t *Turn) obey(body []byte) error {
 		err = t.PatchCron(agent.JSON(want.Cron))
 	}
 	if err != nil {
-		return t.unfit(err)
+		return t.rejectChange(err)
 	}
 	t.Append(want.Entries.ToAgent()...)
 	return nil

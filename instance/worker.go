@@ -7,39 +7,39 @@ import (
 	"dormouse/agent"
 )
 
-// work works off an instance's mailbox, and ends when it is empty.
-func (h *Host) work(i *instance) {
+// runWorker works off an instance's mailbox, and ends when it is empty.
+func (h *Host) runWorker(i *instance) {
 	defer h.workers.Done()
 	for {
-		h.cool(i)
-		l := h.next(i)
-		if l == nil {
+		h.backoffWait(i)
+		c := h.nextCall(i)
+		if c == nil {
 			return
 		}
-		a := h.handle(i, l)
-		ended := h.finish(i, l)
-		l.answer(a)
+		a := h.handleCall(i, c)
+		ended := h.finishCall(i, c)
+		c.complete(a)
 		if ended {
 			return
 		}
 	}
 }
 
-// heat is how long an instance that crashed waits yet before it starts again.
-func (h *Host) heat(i *instance) time.Duration {
-	if i.body.rare == nil {
+// backoffLeft is how long an instance that crashed waits yet before it starts again.
+func (h *Host) backoffLeft(i *instance) time.Duration {
+	if i.body.extra == nil {
 		return 0
 	}
-	return max(0, i.body.rare.resume-h.now())
+	return max(0, i.body.extra.resumeAt-h.now())
 }
 
-// cool waits until an instance that crashed may start again, or is gone.
-func (h *Host) cool(i *instance) {
-	wait := h.heat(i)
+// backoffWait waits until an instance that crashed may start again, or is gone.
+func (h *Host) backoffWait(i *instance) {
+	wait := h.backoffLeft(i)
 	if wait == 0 {
 		return
 	}
-	ctx, cancel, err := h.context(i, wait)
+	ctx, cancel, err := h.workContext(i, wait)
 	if err != nil {
 		return // next finds out
 	}
@@ -47,36 +47,36 @@ func (h *Host) cool(i *instance) {
 	<-ctx.Done()
 }
 
-// handle does what a letter asks for.
-func (h *Host) handle(i *instance, l *letter) answer {
-	if l.sleep != "" {
-		return answer{err: h.sleepLetter(i, l)}
+// handleCall does what a letter asks for.
+func (h *Host) handleCall(i *instance, c *call) callResult {
+	if c.hibernate != "" {
+		return callResult{err: h.handleHibernate(i, c)}
 	}
-	if err := h.stands(i); err != nil {
-		return answer{err: err}
+	if err := h.checkActive(i); err != nil {
+		return callResult{err: err}
 	}
-	_, woke, err := h.wake(i, l.start)
+	_, woke, err := h.wake(i, c.start)
 	if err != nil {
-		return answer{err: err}
+		return callResult{err: err}
 	}
-	if l.signal != nil {
-		reply, err := h.turn(i, *l.signal)
+	if c.signal != nil {
+		reply, err := h.runTurn(i, *c.signal)
 		h.mu.Lock()
-		h.use(i)
+		h.markUsed(i)
 		h.mu.Unlock()
-		return answer{reply: reply, err: err}
+		return callResult{reply: reply, err: err}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if l.attach != nil {
-		attached, err := h.attach(i, *l.attach)
+	if c.attach != nil {
+		attached, err := h.attach(i, *c.attach)
 		attached.Source = sourceOf(i, woke)
-		return answer{attached: attached, err: err}
+		return callResult{attached: attached, err: err}
 	}
-	h.use(i)
-	found := h.view(i)
+	h.markUsed(i)
+	found := h.describe(i)
 	found.Source = sourceOf(i, woke)
-	return answer{instance: found}
+	return callResult{instance: found}
 }
 
 func sourceOf(i *instance, woke bool) agent.InstanceSource {
@@ -88,47 +88,47 @@ func sourceOf(i *instance, woke bool) agent.InstanceSource {
 
 // Waits between the starts of an instance that crashes again and again.
 const (
-	crashFirst = 100 * time.Millisecond
-	crashMost  = 30 * time.Second
+	crashBackoffMin = 100 * time.Millisecond
+	crashBackoffMax = 30 * time.Second
 )
 
 // crashed notes that a handler panicked or hangs: the instance starts again from
 // its newest checkpoint, later each time.
 func (h *Host) crashed(i *instance) {
-	h.forget(i, agent.ReasonCrashed)
-	r := i.more()
-	wait := crashMost
+	h.invalidate(i, agent.ReasonCrashed)
+	r := i.ensureExtra()
+	wait := crashBackoffMax
 	if r.crashes < 16 {
-		wait = min(crashFirst<<r.crashes, crashMost)
+		wait = min(crashBackoffMin<<r.crashes, crashBackoffMax)
 	}
 	r.crashes++
-	r.resume = h.now() + wait
+	r.resumeAt = h.now() + wait
 	h.mu.Lock()
-	h.count(i.family, func(t *tally) { t.crashed++ })
+	h.count(i.manager, func(t *counters) { t.crashed++ })
 	h.mu.Unlock()
 	h.o.Logger.Warn("an instance's handler crashed", "instance", i.String(), "in_a_row", r.crashes, "wait", wait)
 }
 
-// forget has the instance thawed again before anything else happens in it. What
+// invalidate has the instance thawed again before anything else happens in it. What
 // was not saved is lost. why is what those who watch are told.
-func (h *Host) forget(i *instance, why string) {
+func (h *Host) invalidate(i *instance, why string) {
 	h.mu.Lock()
 	i.status = agent.InstanceWaking
 	h.recount(i, why)
 	h.mu.Unlock()
-	initial, kept := i.body.initial, i.body.rare
+	initial, kept := i.body.initial, i.body.extra
 	i.body = body{initial: initial}
 	if kept != nil { // crashes count on, and its requests' numbers are never used again
-		i.body.rare = &rare{client: kept.client, seq: kept.seq, crashes: kept.crashes, resume: kept.resume, recent: kept.recent}
+		i.body.extra = &extra{run: kept.run, seq: kept.seq, crashes: kept.crashes, resumeAt: kept.resumeAt, recent: kept.recent}
 	}
 }
 
-// deadline is how long reads and writes of the host's own may take.
-const deadline = 10 * time.Second
+// opTimeout is how long reads and writes of the host's own may take.
+const opTimeout = 10 * time.Second
 
-// within runs f under a context for the instance's own work, within deadline.
-func (h *Host) within(i *instance, f func(ctx context.Context) error) error {
-	ctx, cancel, err := h.context(i, deadline)
+// withTimeout runs f under a context for the instance's own work, within deadline.
+func (h *Host) withTimeout(i *instance, f func(ctx context.Context) error) error {
+	ctx, cancel, err := h.workContext(i, opTimeout)
 	if err != nil {
 		return err
 	}

@@ -77,9 +77,9 @@ func (n *Node) openInstances() error {
 	}
 	k := &keeper{ended: make(chan struct{})}
 	k.host, err = instance.New(instance.Options{
-		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ground: ground{n.machine, n.group},
+		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ownership: ground{n.machine, n.group},
 		Handlers: foreman.Beside(n.o.Handlers, n.Instances),
-		Afar:     router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
+		Remote:     router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
 		Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
 		AwakeMax: c.Instances.AwakeMax, Logger: n.logger.Named("instances"),
 	})

@@ -46,7 +46,7 @@ func (m marker) Handle(ctx context.Context, t *instance.Turn) error {
 		case <-ctx.Done(): // it goes on regardless, as a process does that was paused
 		}
 	}
-	is.Node, is.Life = m.node, t.Life()
+	is.Node, is.Life = m.node, t.Run()
 	text, err := json.Marshal(is)
 	if err != nil {
 		return err

@@ -18,7 +18,9 @@ import (
 
 type doer func(e agent.RemoteTurn) (agent.RemoteTurnResult, error)
 
-func (d doer) Handle(_ context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) { return d(e) }
+func (d doer) Handle(_ context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+	return d(e)
+}
 
 // handlersTo are handlers at a process that register serves.
 func handlersTo(t *testing.T, register func(s *grpc.Server)) agent.RemoteHandlers {
@@ -98,7 +100,9 @@ func TestWhatNoMessageHoldsIsTheHandlersFault(t *testing.T) {
 	}
 	many := make([]agent.Draft, agent.CommitEntriesMax+1)
 	handlers := handlersTo(t, func(s *grpc.Server) {
-		peer.RegisterHandlers(s, doer(func(agent.RemoteTurn) (agent.RemoteTurnResult, error) { return agent.RemoteTurnResult{Entries: many}, nil }))
+		peer.RegisterHandlers(s, doer(func(agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+			return agent.RemoteTurnResult{Entries: many}, nil
+		}))
 	})
 	if done, err := handlers.Handle(t.Context(), remoteTurn()); err != nil || done.Refusal == nil || done.Refusal.Reason != "too_large" {
 		t.Errorf("too many entries: %+v, %v", done.Refusal, err)

@@ -67,7 +67,7 @@ func (f *foreman) Handle(ctx context.Context, t *instance.Turn) error {
 	if err != nil {
 		return err
 	}
-	w := &work{foreman: f, turn: t, slot: slot.Revive(t.Life())} // what hung under the pod before it woke is nobody's
+	w := &work{foreman: f, turn: t, slot: slot.Revive(t.Run())} // what hung under the pod before it woke is nobody's
 	switch t.Type() {
 	case pod.SignalReconcile:
 		return w.reconcile(ctx)

@@ -2,16 +2,16 @@ package instance
 
 import "dormouse/agent"
 
-// stamps reads what tells whether somebody else has written to the instance: its
+// versionReads reads what tells whether somebody else has written to the instance: its
 // checkpoint's revision and its thread's rev, each with its incarnation.
-func (i *instance) stamps() []agent.Read {
+func (i *instance) versionReads() []agent.Read {
 	key := i.ref().Checkpoint()
 	return []agent.Read{&agent.ListCheckpoints{Page: agent.Page{Prefix: key, Limit: 1}}, &agent.GetThread{Thread: key}}
 }
 
-// asStored compares them with what the instance was made from. It returns a
+// checkUnchanged compares them with what the instance was made from. It returns a
 // staleError where they differ, which has the turn run again.
-func (i *instance) asStored(answers []agent.Answer) error {
+func (i *instance) checkUnchanged(answers []agent.Answer) error {
 	if len(answers) != 2 {
 		return agent.Errorf(agent.CodeInternal, "two reads have %d answers", len(answers))
 	}

@@ -83,8 +83,8 @@ func (w *world) fenced(f *agent.Fence) *agent.Error {
 	return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Detail: "nobody owns it"}
 }
 
-// ground is the world as one node sees it.
-type ground struct {
+// nodeView is the world as one node sees it.
+type nodeView struct {
 	*world
 	node   string
 	seen   sync.Mutex
@@ -93,7 +93,7 @@ type ground struct {
 }
 
 // cut has the node see nothing new, and its lease end after a while.
-func (g *ground) cut(lease time.Duration) {
+func (g *nodeView) cut(lease time.Duration) {
 	g.mu.Lock()
 	frozen := map[int]agent.Partition{}
 	for n, p := range g.parts {
@@ -106,7 +106,7 @@ func (g *ground) cut(lease time.Duration) {
 }
 
 // mend ends a cut.
-func (g *ground) mend() {
+func (g *nodeView) mend() {
 	g.seen.Lock()
 	g.frozen, g.until = nil, time.Time{}
 	g.seen.Unlock()
@@ -116,7 +116,7 @@ func (g *ground) mend() {
 	g.mu.Unlock()
 }
 
-func (g *ground) Partition(n int) agent.Partition {
+func (g *nodeView) Partition(n int) agent.Partition {
 	g.seen.Lock()
 	frozen := g.frozen
 	g.seen.Unlock()
@@ -128,13 +128,13 @@ func (g *ground) Partition(n int) agent.Partition {
 	return g.partition(n)
 }
 
-func (g *ground) PartitionsChanged() <-chan struct{} {
+func (g *nodeView) PartitionsChanged() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.changed
 }
 
-func (g *ground) LeaseUntil() time.Time {
+func (g *nodeView) LeaseUntil() time.Time {
 	g.seen.Lock()
 	defer g.seen.Unlock()
 	if !g.until.IsZero() {
@@ -143,7 +143,7 @@ func (g *ground) LeaseUntil() time.Time {
 	return time.Now().Add(5 * time.Second)
 }
 
-func (g *ground) PartitionsDraining() (all []agent.Partition) {
+func (g *nodeView) PartitionsDraining() (all []agent.Partition) {
 	g.seen.Lock()
 	parts := g.frozen
 	g.seen.Unlock()
@@ -161,7 +161,7 @@ func (g *ground) PartitionsDraining() (all []agent.Partition) {
 	return all
 }
 
-func (g *ground) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
+func (g *nodeView) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
 	for _, p := range all {
 		if now := g.partition(p.ID); now.Epoch == p.Epoch && now.State == agent.PartitionDraining {
 			g.give(p.ID, now.To)
@@ -170,7 +170,7 @@ func (g *ground) ReleasePartitions(ctx context.Context, all []agent.Partition) e
 	return g.drained(ctx, all...)
 }
 
-func (g *ground) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
+func (g *nodeView) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
 	g.mu.Lock()
 	if now := g.parts[p.ID]; now.Epoch == p.Epoch && now.State == agent.PartitionDraining {
 		now.State, now.To, now.Why = agent.PartitionOwned, "", why
@@ -182,7 +182,7 @@ func (g *ground) KeepPartition(ctx context.Context, p agent.Partition, why strin
 }
 
 // drained waits until the node sees none of the partitions drain at its epoch.
-func (g *ground) drained(ctx context.Context, all ...agent.Partition) error {
+func (g *nodeView) drained(ctx context.Context, all ...agent.Partition) error {
 	for {
 		changed := g.PartitionsChanged()
 		if !slices.ContainsFunc(all, func(p agent.Partition) bool {

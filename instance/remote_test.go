@@ -16,7 +16,7 @@ func TestAStateIsMigratedAndRestoredWhereItsHandlerIs(t *testing.T) {
 	f := &funcs{handle: func(t *instance.Turn) error { return t.Reply(t.State()) }}
 	f.restore = func(agent.JSON) error { return restore }
 	f.checkpoint = func() (agent.JSON, error) { return agent.JSON(`{"n":2}`), nil }
-	away(t, func(o *instance.Options) {
+	simRemote(t, func(o *instance.Options) {
 		o.Handlers = map[string]instance.GoHandler{"f": {
 			Version: 2, New: func(agent.InstanceRef) instance.Handler { return keeper{plain{f}} },
 			Migrate: func(from uint64, state agent.JSON) (agent.JSON, error) {
@@ -59,9 +59,9 @@ func TestAStateIsMigratedAndRestoredWhereItsHandlerIs(t *testing.T) {
 }
 
 // What a program stores elsewhere its owner would look for in the wrong place.
-func TestAnErrandForWhatIsStoredElsewhereIsRefused(t *testing.T) {
+func TestARemoteTurnOfAnInstanceStoredElsewhereIsRefused(t *testing.T) {
 	f := &funcs{handle: func(*instance.Turn) error { return nil }}
-	away(t, func(o *instance.Options) {
+	simRemote(t, func(o *instance.Options) {
 		f.register(o)
 		o.Storage = func(_, manager string) agent.Service {
 			if manager == "m" {
@@ -83,10 +83,10 @@ func TestAnErrandForWhatIsStoredElsewhereIsRefused(t *testing.T) {
 
 // A process that ends while it is at an errand leaves nothing of it, and the
 // signal is handled once by whoever can next.
-func TestAnErrandWhoseProcessEndsIsSurelyNotDone(t *testing.T) {
+func TestARemoteTurnWhoseProcessEndsIsNotApplied(t *testing.T) {
 	f := &funcs{}
-	other := &afar{}
-	sim(t, func(o *instance.Options) { o.Afar = other }, func(k *kit) {
+	other := &lateHost{}
+	sim(t, func(o *instance.Options) { o.Remote = other }, func(k *kit) {
 		second, _, stop := k.open("n2", f.register)
 		other.RemoteHandlers = second
 		k.put(agent.Manager{Name: "m", Handler: goHandler})
@@ -126,7 +126,7 @@ func TestAnErrandWhoseProcessEndsIsSurelyNotDone(t *testing.T) {
 
 // Whoever is sent an errand that it cannot do says so, and takes nobody else's
 // word for what it has.
-func TestAnErrandIsOnlyDoneByWhoHasItsHandler(t *testing.T) {
+func TestARemoteTurnNeedsAProcessWithItsHandler(t *testing.T) {
 	f := &funcs{handle: func(*instance.Turn) error { return nil }}
 	sim(t, f.register, func(k *kit) {
 		for _, e := range []agent.RemoteTurn{

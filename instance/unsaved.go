@@ -12,22 +12,22 @@ const (
 	recentMax       = 32      // answers that are kept for signals sent again
 )
 
-// recent is an answer that is not on record.
-type recent struct {
+// recentReply is an answer that is not on record.
+type recentReply struct {
 	client string
 	seq    uint64
 	hash   uint64
 	reply  agent.Reply
 }
 
-// recall is the answer that a signal got in this awakening, where it is not on
+// recentReply is the answer that a signal got in this awakening, where it is not on
 // record; nil where there is none.
-func (i *instance) recall(s agent.Signal) (*agent.Reply, error) {
-	if i.body.rare == nil {
+func (i *instance) recentReply(s agent.Signal) (*agent.Reply, error) {
+	if i.body.extra == nil {
 		return nil, nil
 	}
-	for at := range i.body.rare.recent {
-		r := &i.body.rare.recent[at]
+	for at := range i.body.extra.recent {
+		r := &i.body.extra.recent[at]
 		if r.client != s.Request.Client || r.seq != s.Request.Seq {
 			continue
 		}
@@ -39,25 +39,25 @@ func (i *instance) recall(s agent.Signal) (*agent.Reply, error) {
 	return nil, nil
 }
 
-// remember makes a turn's changes the instance's in memory alone: until it
+// keepInMemory makes a turn's changes the instance's in memory alone: until it
 // hibernates, or for good where nothing of it is stored.
-func (h *Host) remember(i *instance, service agent.Service, t *Turn) (agent.Reply, error) {
-	if err := h.stands(i); err != nil {
-		h.unlive(i)
+func (h *Host) keepInMemory(i *instance, service agent.Service, t *Turn) (agent.Reply, error) {
+	if err := h.checkActive(i); err != nil {
+		h.resetHandler(i)
 		return agent.Reply{}, err
 	}
-	if t.wrote() {
-		if err := h.fits(i, t); err != nil {
+	if t.hasWrites() {
+		if err := h.checkStorable(i, t); err != nil {
 			return agent.Reply{}, err
 		}
-		r := i.more()
+		r := i.ensureExtra()
 		bytes := draftBytes(t.entries)
 		if service != nil && (len(r.pending)+len(t.entries) > pendingMax || r.bytes+bytes > pendingBytesMax) && r.dirty {
 			if err := h.save(i, lifecycleTurn); err != nil {
-				h.unlive(i)
+				h.resetHandler(i)
 				return agent.Reply{}, err
 			}
-			r = i.more()
+			r = i.ensureExtra()
 		}
 		i.body.state = t.state
 		if service == nil {
@@ -68,26 +68,26 @@ func (h *Host) remember(i *instance, service agent.Service, t *Turn) (agent.Repl
 			r.dirty, r.pending, r.bytes = true, append(r.pending, t.entries...), r.bytes+bytes
 		}
 	}
-	reply := h.replied(i, t, false)
+	reply := h.reply(i, t, false)
 	if q := t.signal.Request; q.Client != "" {
-		r := i.more()
+		r := i.ensureExtra()
 		if len(r.recent) == recentMax {
 			r.recent = append(r.recent[:0], r.recent[1:]...)
 		}
-		r.recent = append(r.recent, recent{q.Client, q.Seq, t.signal.Hash(i.ref()), reply})
+		r.recent = append(r.recent, recentReply{q.Client, q.Seq, t.signal.Hash(i.ref()), reply})
 	}
 	return reply, nil
 }
 
-// fits tells whether what a turn leaves could be stored.
-func (h *Host) fits(i *instance, t *Turn) error {
-	ops, err := h.storing(i, t.entries, t.state, lifecycleTurn)
+// checkStorable tells whether what a turn leaves could be stored.
+func (h *Host) checkStorable(i *instance, t *Turn) error {
+	ops, err := h.saveOps(i, t.entries, t.state, lifecycleTurn)
 	if err != nil {
 		return err
 	}
-	c := agent.Commit{Scope: i.family.scope, Ops: ops}
+	c := agent.Commit{Scope: i.manager.scope, Ops: ops}
 	if err := c.Validate(); err != nil {
-		return t.unfit(err)
+		return t.rejectChange(err)
 	}
 	return nil
 }

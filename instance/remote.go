@@ -1,0 +1,173 @@
+package instance
+
+import (
+	"context"
+	"errors"
+
+	"dormouse/agent"
+)
+
+// remoteHandler is the Handler of an instance whose Go handler this process lacks: each
+// turn is an errand to a process that has it.
+type remoteHandler struct {
+	host *Host
+	turn agent.RemoteTurn // but for what each turn has of its own
+}
+
+// remoteTurn is what is asked of another process for an instance.
+func (h *Host) remoteTurn(i *instance, manager agent.Manager) agent.RemoteTurn {
+	return agent.RemoteTurn{
+		InstanceRef: i.ref(), Handler: manager.Handler.Name, Version: manager.Version, Storage: manager.Storage, Schedules: manager.Schedules, From: manager.Version,
+		Run: h.runOf(i),
+	}
+}
+
+// dryRunRemote has a state migrated and restored once by a process that has the
+// handler, and returns what it is then.
+func (h *Host) dryRunRemote(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (agent.JSON, error) {
+	e := h.remoteTurn(i, manager)
+	e.From, e.State, e.Rev, e.Revision = from, state, i.stored.rev, i.stored.revision
+	done, err := h.o.Remote.Handle(ctx, e)
+	switch {
+	case err != nil:
+		return nil, unavailable(ctx, err)
+	case done.Refusal != nil:
+		return nil, done.Refusal
+	}
+	return agent.CompactObject("state", done.State)
+}
+
+// newRemoteHandler makes the Handler of an instance whose handler is elsewhere.
+func (h *Host) newRemoteHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (Handler, error) {
+	if _, err := h.dryRunRemote(ctx, i, manager, manager.Version, state); err != nil {
+		return nil, err
+	}
+	return &remoteHandler{h, h.remoteTurn(i, manager)}, nil
+}
+
+// Handle implements Handler.
+func (a *remoteHandler) Handle(ctx context.Context, t *Turn) error {
+	e := a.turn
+	e.State, e.Cron, e.Rev, e.Revision = t.state, t.manifest, t.rev, t.revision
+	e.Signal = &agent.Signal{Request: t.signal.Request, Type: t.signal.Type, Data: t.signal.Data}
+	done, err := a.host.o.Remote.Handle(ctx, e)
+	switch {
+	case err != nil:
+		return err
+	case done.Crashed && done.Refusal != nil:
+		return &crashError{done.Refusal}
+	case done.Refusal != nil:
+		return done.Refusal
+	}
+	return t.apply(done)
+}
+
+// apply makes what an errand came to the turn's changes. Nobody's word is taken
+// for anything: they are as a handler's here.
+func (t *Turn) apply(done agent.RemoteTurnResult) error {
+	err := t.SetState(done.State)
+	if err == nil && done.Reply != nil {
+		err = t.Reply(done.Reply)
+	}
+	for _, specs := range done.Jobs {
+		if err == nil {
+			err = t.PatchCron(specs)
+		}
+	}
+	if err != nil {
+		return t.rejectChange(err)
+	}
+	t.durable = t.durable || done.Durable
+	t.Append(done.Entries...)
+	t.Commit(done.Ops...)
+	return nil
+}
+
+var _ agent.RemoteHandlers = (*Host)(nil)
+
+// Handle implements agent.Handlers: it does an errand for the owner of an
+// instance by a handler that this process has. The handler is made for it, and
+// is gone with it. The owner judges what comes of it as it does its own turns.
+func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+	ctx, done, err := h.beginRemoteTurn(ctx)
+	if err != nil {
+		return agent.RemoteTurnResult{}, err
+	}
+	defer done()
+	i, manager := remoteInstance(e)
+	if _, err := h.registeredHandler(manager); err != nil {
+		return agent.RemoteTurnResult{}, err
+	}
+	if h.o.Storage != nil && h.o.Storage(e.Scope, e.Manager) != nil {
+		return agent.RemoteTurnResult{Refusal: failed("stored_elsewhere",
+			"the program of node %s stores manager %q in a store of its own, which the owner of the instance does not know", h.o.Node, e.Manager)}, nil
+	}
+	state := e.State
+	if e.From != e.Version {
+		if state, err = h.migrate(ctx, i, manager, e.From, state); err != nil {
+			return remoteFailure(err), nil
+		}
+	}
+	handler, err := h.newHandler(ctx, i, manager, state)
+	if err != nil {
+		return remoteFailure(err), nil
+	}
+	if e.Signal == nil {
+		return agent.RemoteTurnResult{State: state}, nil
+	}
+	t := newTurn(h, i, *e.Signal, agent.HandlerGo)
+	t.state = state
+	if err := h.runHandler(ctx, i, handler, t); err != nil || ctx.Err() != nil {
+		if cause := context.Cause(ctx); cause != nil { // the owner knows best why
+			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the errand ended before it was done: %v", cause)
+		}
+		return remoteFailure(err), nil
+	}
+	handled := agent.RemoteTurnResult{State: t.state, Durable: t.durable, Entries: t.entries, Ops: t.ops, Reply: t.reply}
+	for _, job := range t.cronPatches {
+		handled.Jobs = append(handled.Jobs, job.Specs)
+	}
+	return handled, nil
+}
+
+// beginRemoteTurn begins an errand, whose context ends with the host too; done ends it.
+func (h *Host) beginRemoteTurn(ctx context.Context) (_ context.Context, done func(), err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.runCtx == nil || h.runCtx.Err() != nil || h.shuttingDown {
+		return nil, nil, errStopping
+	}
+	if h.hungHandlers.Load() >= hungHandlersMax {
+		return nil, nil, agent.Errorf(agent.CodeUnavailable, "%d calls of handlers hang on node %s: it makes no more", hungHandlersMax, h.o.Node)
+	}
+	h.workers.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	ended := context.AfterFunc(h.runCtx, func() { cancel(errStopping) })
+	return ctx, func() {
+		ended()
+		cancel(nil)
+		h.workers.Done()
+	}, nil
+}
+
+// remoteInstance is an instance of another owner's, for one errand, and its manager.
+func remoteInstance(e agent.RemoteTurn) (*instance, agent.Manager) {
+	manager := agent.Manager{
+		Name: e.Manager, Version: e.Version, Storage: e.Storage, Schedules: e.Schedules, Handler: agent.Handler{Kind: agent.HandlerGo, Name: e.Handler},
+	}
+	i := &instance{
+		manager: &managerState{scope: e.Scope, name: e.Manager, config: manager}, key: e.Key,
+		stored: stored{rev: e.Rev, revision: e.Revision}, due: notDue,
+	}
+	i.ensureExtra().run, i.ensureExtra().cron = e.Run, e.Cron
+	return i, manager
+}
+
+// remoteFailure is an errand that came to an error.
+func remoteFailure(err error) agent.RemoteTurnResult {
+	var crash *crashError
+	if errors.As(err, &crash) {
+		return agent.RemoteTurnResult{Refusal: crash.refusal, Crashed: true}
+	}
+	return agent.RemoteTurnResult{Refusal: handlerError(err)}
+}
