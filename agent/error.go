@@ -80,6 +80,10 @@ type Error struct {
 	State        string // of sessions and reviews: the status that it is in
 }
 
+// ReasonUnreachable is the Reason of CodeUnavailable for a call on an instance whose
+// owner could not be connected to.
+const ReasonUnreachable = "unreachable"
+
 // Errorf makes an error that concerns no op in particular.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Op: -1, Detail: fmt.Sprintf(format, args...)}

@@ -153,7 +153,7 @@ func (h *Host) build() error {
 	}
 	h.router = router.NewInstances(h.o.Name, h.instances, h.table, h.pool)
 	h.server = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
-	grpc.RegisterPeerInstances(h.server, h.instances)
+	grpc.RegisterPeerInstances(h.server, h.instances, h.router.Relayed())
 	peer.RegisterHandlers(h.server, h.instances)
 	return nil
 }

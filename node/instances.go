@@ -94,7 +94,7 @@ func (n *Node) openInstances() error {
 		Source: n.machine, Leader: n.group, Instances: k.router, Log: endings{n.machine, n.group}, Logger: n.logger.Named("eraser"),
 	})
 	n.keeper = k
-	grpc.RegisterPeerInstances(n.peers, k.host)
+	grpc.RegisterPeerInstances(n.peers, k.host, k.router.Relayed())
 	peer.RegisterHandlers(n.peers, k.host)
 	n.metrics.registry.MustRegister(k.host.Collector())
 	return nil

@@ -23,51 +23,94 @@ type Table interface {
 	Members() []agent.Member
 }
 
-// InstancePeers reaches the instances of other nodes.
+// InstancePeers reaches the instances of other nodes by their peer addresses.
 type InstancePeers interface {
-	Instances(addr string) agent.Instances // of the node at that peer address alone
+	Pinger
+
+	// Instances returns the instances of the node at addr alone.
+	Instances(addr string) agent.Instances
+
+	// Relay returns the instances that the node at addr can reach.
+	Relay(addr string) agent.Instances
 }
 
 // Instances implements agent.Instances on any node: each call goes to the owner
-// of its partition. What was surely not handled, as while a partition moves, is
-// tried again until the owner answers, patience ends or the caller's time does.
-// An owner that does not answer is waited for until its lease lapses, however much
-// time the caller has: see route. What may have been handled and must not be made
-// twice is unknown, and the caller's to send again under the same request id.
+// of its partition. A call that was not handled, for example because its partition
+// moves, is made again until the owner answers, patience ends or the caller's time
+// does. An owner that does not answer costs a call at most the rest of its lease, or
+// 2*pingEvery+pingMax if this node alone cannot reach it; see route. A call that may have
+// been handled and must not be made twice returns CodeUnknown: the caller may send
+// it again under the same request id. Instances may be used concurrently.
 type Instances struct {
 	node  string
 	local agent.Instances // of this node alone; nil where it keeps none
 	table Table
 	peers InstancePeers
+	pings *pings
+	relay bool // calls may go through other nodes
 }
 
-// NewInstances routes calls of the node of that name.
+// NewInstances returns a router of the calls of the named node. local may be nil.
 func NewInstances(node string, local agent.Instances, table Table, peers InstancePeers) *Instances {
-	return &Instances{node: node, local: local, table: table, peers: peers}
+	return &Instances{node: node, local: local, table: table, peers: peers, pings: newPings(peers), relay: true}
 }
 
-// owner returns the instances of the node that owns p.
-func (r *Instances) owner(p agent.Partition) (agent.Instances, error) {
+// Relayed returns a router for calls that another node sends through this one. It
+// calls owners directly, so that a call passes at most one node on its way.
+func (r *Instances) Relayed() *Instances {
+	direct := *r
+	direct.relay = false
+	return &direct
+}
+
+// path is a way to the owner of a partition.
+type path struct {
+	instances agent.Instances
+	addr      string // the peer address that is called; "" within this process
+}
+
+// path returns the way to the owner of p for an attempt after failed ones that did
+// not reach it: first directly, then through one other node after the other, then
+// directly again.
+func (r *Instances) path(p agent.Partition, failed int) (path, error) {
 	if p.Owner == "" {
-		return nil, agent.Errorf(agent.CodeUnavailable, "nobody owns partition %d now; are a majority of the voters and a node that keeps instances up?", p.ID)
-	}
-	return r.at(p.Owner)
-}
-
-// at is the instances of a node.
-func (r *Instances) at(node string) (agent.Instances, error) {
-	if node == r.node {
-		if r.local == nil {
-			return nil, agent.Errorf(agent.CodeUnavailable, "this node keeps no instances")
-		}
-		return r.local, nil
+		return path{}, agent.Errorf(agent.CodeUnavailable, "partition %d has no owner now; are a majority of the voters and a node that keeps instances up?", p.ID)
 	}
 	members := r.table.Members()
+	direct, err := r.direct(p.Owner, members)
+	if err != nil || direct.addr == "" || !r.relay {
+		return direct, err
+	}
+	if failed == 0 && r.pings.avoid(direct.addr) {
+		failed = 1 // calls before this one did not reach it
+	}
+	if failed == 0 {
+		return direct, nil
+	}
+	ways := []path{direct}
+	for i := range members {
+		m := members[(p.ID+i)%len(members)] // partitions spread over the relays
+		if m.ID != r.node && m.ID != p.Owner && !m.Host {
+			ways = append(ways, path{r.peers.Relay(m.RaftAddr), m.RaftAddr})
+		}
+	}
+	return ways[failed%len(ways)], nil
+}
+
+// direct returns the way to the instances of one node.
+func (r *Instances) direct(node string, members []agent.Member) (path, error) {
+	if node == r.node {
+		if r.local == nil {
+			return path{}, agent.Errorf(agent.CodeUnavailable, "this node keeps no instances")
+		}
+		return path{instances: r.local}, nil
+	}
 	at := slices.IndexFunc(members, func(m agent.Member) bool { return m.ID == node })
 	if at < 0 {
-		return nil, agent.Errorf(agent.CodeUnavailable, "the owner %q is no member", node)
+		return path{}, agent.Errorf(agent.CodeUnavailable, "the owner %q is no member", node)
 	}
-	return r.peers.Instances(members[at].RaftAddr), nil
+	addr := members[at].RaftAddr
+	return path{r.peers.Instances(addr), addr}, nil
 }
 
 // Elsewhere is the gRPC address of the node that owns an instance where that is
@@ -185,10 +228,10 @@ func (r *Instances) Stats(ctx context.Context, scope, manager string) (agent.Man
 			ctx, cancel := context.WithTimeout(ctx, statsTimeout)
 			defer cancel()
 			counted[i] = agent.NodeStats{Node: m.ID}
-			at, err := r.at(m.ID)
+			at, err := r.direct(m.ID, members)
 			if err == nil {
 				var stats agent.ManagerStats
-				if stats, err = at.Stats(ctx, scope, manager); err == nil && len(stats.Nodes) == 1 {
+				if stats, err = at.instances.Stats(ctx, scope, manager); err == nil && len(stats.Nodes) == 1 {
 					counted[i] = stats.Nodes[0]
 				}
 			}

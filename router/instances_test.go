@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,10 +81,12 @@ func (h *host) Stats(context.Context, string, string) (agent.ManagerStats, error
 	return agent.ManagerStats{Nodes: []agent.NodeStats{{Node: h.name, Awake: 3}}}, nil
 }
 
-// hosts are the other nodes', by address.
+// hosts are the other nodes', by address. Their processes answer pings.
 type hosts map[string]agent.Instances
 
 func (h hosts) Instances(addr string) agent.Instances { return h[addr] }
+func (h hosts) Relay(addr string) agent.Instances     { return h["through "+addr] }
+func (h hosts) Ping(context.Context, string) error    { return nil }
 
 var ref = agent.InstanceRef{Manager: "m", Key: "k"}
 
@@ -279,6 +282,141 @@ func TestARefusalAfterAHungAttemptIsUnknown(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// cutOff are nodes of which none can reach a, but c through d. Nodes other than a
+// answer pings.
+type cutOff struct {
+	hosts
+	mu    sync.Mutex
+	pings int // of a
+}
+
+func (c *cutOff) Ping(ctx context.Context, addr string) error {
+	if addr != "a:1" {
+		return nil
+	}
+	c.mu.Lock()
+	c.pings++
+	c.mu.Unlock()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// members is a table with more members.
+type members struct {
+	*table
+	more []agent.Member
+}
+
+func (m members) Members() []agent.Member { return append(m.table.Members(), m.more...) }
+
+// An owner whose lease stands, and which this node alone cannot reach, costs its
+// callers a few seconds: they reach it through another node.
+func TestACallGoesRoundACut(t *testing.T) {
+	requested := agent.Signal{Type: "x", Request: agent.Request{Client: "c", Seq: 1}}
+	refused := func(agent.Signal) error {
+		err := agent.Errorf(agent.CodeUnavailable, "no connection to the peer a:1")
+		err.Reason = agent.ReasonUnreachable
+		return err
+	}
+	for name, c := range map[string]struct {
+		owner, relay agent.Instances // of calls to a, directly and through the only other node
+		signal       agent.Signal
+		want         agent.Code
+		within       time.Duration
+	}{
+		"a call that came to no answer":       {&hung{}, &host{name: "a"}, requested, "", 5 * time.Second},
+		"without a request id":                {&hung{}, &host{name: "a"}, agent.Signal{Type: "x"}, agent.CodeUnknown, 5 * time.Second},
+		"a call that was not sent":            {&host{signal: refused}, &host{name: "a"}, agent.Signal{Type: "x"}, "", time.Second},
+		"a relay that cannot reach it either": {&hung{}, &host{signal: refused}, requested, agent.CodeUnknown, 15 * time.Second},
+		"a relay that answers no":             {&hung{}, &host{signal: func(agent.Signal) error { return agent.Errorf(agent.CodeOverloaded, "full") }}, requested, agent.CodeUnknown, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				peers := &cutOff{hosts: hosts{"a:1": c.owner, "b:1": &host{name: "b"}, "through b:1": c.relay}}
+				r := router.NewInstances("c", nil, newTable("a"), peers)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				began := time.Now()
+				reply, err := r.Signal(ctx, ref, c.signal)
+				if agent.CodeOf(err) != c.want || err == nil && reply.Node != "a" {
+					t.Errorf("answered by %q, %v; want %q", reply.Node, err, c.want)
+				}
+				if waited := time.Since(began); waited > c.within {
+					t.Errorf("it took %v", waited)
+				}
+			})
+		})
+	}
+}
+
+// A node that relays calls does not have others relay them: a call passes one at most.
+func TestARelayedCallIsNotRelayedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		relay := &host{name: "a"}
+		r := router.NewInstances("c", nil, newTable("a"), &cutOff{hosts: hosts{"a:1": &hung{}, "through b:1": relay}}).Relayed()
+		_, err := r.Signal(t.Context(), ref, agent.Signal{Type: "x", Request: agent.Request{Client: "c", Seq: 1}})
+		if agent.CodeOf(err) != agent.CodeUnknown || relay.took != 0 {
+			t.Errorf("%v; relayed %d times", err, relay.took)
+		}
+	})
+}
+
+// Hosts that join a cluster keep instances and relay nothing.
+func TestHostsDoNotRelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		through := &host{name: "a"}
+		peers := &cutOff{hosts: hosts{"a:1": &hung{}, "through b:1": &hung{}, "through d:1": &hung{}, "through e:1": through}}
+		at := members{newTable("a"), []agent.Member{{ID: "d", RaftAddr: "d:1", Host: true}, {ID: "e", RaftAddr: "e:1"}, {ID: "c"}}}
+		r := router.NewInstances("c", nil, at, peers)
+		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+		defer cancel()
+		_, _ = r.Signal(ctx, ref, agent.Signal{Type: "x", Request: agent.Request{Client: "c", Seq: 1}})
+		if d, _ := peers.hosts["through d:1"].(*hung); d.took != 0 {
+			t.Errorf("a host was to relay %d times", d.took)
+		}
+	})
+}
+
+// A handler that takes long is waited for while its process answers, and all calls
+// to a node share their pings.
+func TestASlowHandlerIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		peers := &counted{hosts: hosts{"a:1": slow{}}}
+		r := router.NewInstances("c", nil, newTable("a"), peers)
+		var calls sync.WaitGroup
+		for range 20 {
+			calls.Go(func() {
+				if _, err := r.Signal(t.Context(), ref, agent.Signal{Type: "x"}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		if n := peers.pings.Load(); n < 10 || n > 31 {
+			t.Errorf("%d pings in 30 s", n)
+		}
+	})
+}
+
+// slow answers signals after half a minute.
+type slow struct{ agent.Instances }
+
+func (slow) Signal(context.Context, agent.InstanceRef, agent.Signal) (agent.Reply, error) {
+	time.Sleep(30 * time.Second)
+	return agent.Reply{Node: "a"}, nil
+}
+
+// counted are nodes that answer pings and count them.
+type counted struct {
+	hosts
+	pings atomic.Int64
+}
+
+func (c *counted) Ping(context.Context, string) error {
+	c.pings.Add(1)
+	return nil
 }
 
 // movesAfterLook is a table whose partition moves to b right after the first look.

@@ -171,11 +171,11 @@ func newPatience() backoff.ExponentialBackOff {
 // it told anything. The beginning of its stream is only told where the watch has
 // had to do without it.
 func (f *fan) once(ctx context.Context, id string, again bool, answered func()) (heard bool, err error) {
-	at, err := f.router.at(id)
+	at, err := f.router.direct(id, f.router.table.Members())
 	if err != nil {
 		return false, err
 	}
-	for e, err := range at.Watch(ctx, f.watch) {
+	for e, err := range at.instances.Watch(ctx, f.watch) {
 		if err != nil {
 			return heard, err
 		}

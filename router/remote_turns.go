@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"dormouse/agent"
 	"dormouse/placement"
@@ -18,6 +19,8 @@ type Leases interface {
 
 // HandlerPeers reaches the handlers of other processes.
 type HandlerPeers interface {
+	Pinger
+
 	Handlers(addr string) agent.RemoteHandlers // of the process at that peer address
 }
 
@@ -28,11 +31,12 @@ type RemoteTurns struct {
 	node   string
 	leases Leases
 	peers  HandlerPeers
+	pings  *pings
 }
 
-// NewRemoteTurns sends the errands of the process of that name.
+// NewRemoteTurns sends the remote turns of the process of that name.
 func NewRemoteTurns(node string, leases Leases, peers HandlerPeers) *RemoteTurns {
-	return &RemoteTurns{node: node, leases: leases, peers: peers}
+	return &RemoteTurns{node: node, leases: leases, peers: peers, pings: newPings(peers)}
 }
 
 // candidate is a process that can do an errand.
@@ -94,30 +98,32 @@ func (r *RemoteTurns) errNoCandidate(e *agent.RemoteTurn) error {
 	return err
 }
 
-// send has one process do the errand, for as long as its lease stands: one that
-// is cut off is not waited for longer than that.
+// send has one process run the turn, while its lease stands and it answers pings.
 func (r *RemoteTurns) send(ctx context.Context, a candidate, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		for {
-			changed := r.leases.PartitionsChanged() // taken before the look
-			if !r.isCurrent(a.lease) {
-				cancel()
-				return
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { r.untilLapsed(ctx, a.lease, cancel) })
+	watch.Go(func() { r.pings.untilSilent(ctx, a.addr, cancel) })
 	done, err := r.peers.Handlers(a.addr).Handle(ctx, e)
-	cancel()
-	<-watched
+	cancel(nil)
+	watch.Wait()
 	return done, err
+}
+
+// untilLapsed ends a call once the lease has ended. It returns when ctx ends, too.
+func (r *RemoteTurns) untilLapsed(ctx context.Context, l agent.NodeLease, end context.CancelCauseFunc) {
+	for {
+		changed := r.leases.PartitionsChanged() // taken before the look
+		if !r.isCurrent(l) {
+			end(errMoved)
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (r *RemoteTurns) isCurrent(l agent.NodeLease) bool {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/router"
@@ -21,6 +22,7 @@ type troupe struct {
 	changed chan struct{}
 	play    map[string]func(ctx context.Context) (agent.RemoteTurnResult, error)
 	asked   []string
+	cut     string // the process that cannot be reached
 }
 
 func newTroupe(leases ...string) *troupe {
@@ -65,6 +67,15 @@ func (r *troupe) leave(name string) {
 
 func (r *troupe) Handlers(addr string) agent.RemoteHandlers {
 	return player{r, strings.TrimPrefix(addr, "at-")}
+}
+
+// Ping is answered by all but those in cut.
+func (r *troupe) Ping(ctx context.Context, addr string) error {
+	if strings.TrimPrefix(addr, "at-") != r.cut {
+		return nil
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 type player struct {
@@ -179,6 +190,28 @@ func TestARemoteTurnDoesNotOutliveALease(t *testing.T) {
 		}()
 		if _, err = remote.Handle(ctx, remoteTurnFor("k", "f", 1)); !errors.Is(err, why) {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A process that this one cannot reach, and whose lease stands, is left for the next.
+func TestARemoteTurnLeavesAProcessThatAnswersNoPings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newTroupe("h1:f@1", "h2:f@1")
+		turns := router.NewRemoteTurns("me", r, r)
+		done, err := turns.Handle(t.Context(), remoteTurnFor("k", "f", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.cut = string(done.Reply)
+		r.play[r.cut] = func(ctx context.Context) (agent.RemoteTurnResult, error) {
+			<-ctx.Done()
+			return agent.RemoteTurnResult{}, ctx.Err()
+		}
+		began := time.Now()
+		done, err = turns.Handle(t.Context(), remoteTurnFor("k", "f", 1))
+		if err != nil || string(done.Reply) == r.cut || time.Since(began) > 5*time.Second {
+			t.Errorf("%s, %v after %v", done.Reply, err, time.Since(began))
 		}
 	})
 }

@@ -20,13 +20,18 @@ const (
 	repeatable repeat = true
 )
 
-// errMoved ends an attempt at an owner that owns the partition no more.
-var errMoved = errors.New("the partition has another owner")
+// What ends an attempt before its answer comes.
+var (
+	errMoved  = errors.New("the partition has another owner")
+	errSilent = errors.New("the node does not answer pings")
+)
 
-// route makes a call at the owner of the instance, wherever that is by then. An
-// attempt ends when the partition changes hands: its owner's lease has lapsed, so
-// whatever it answers is not to be believed, and the next owner can answer. The
-// call is made again there if it may be, and is unknown otherwise.
+// route makes a call at the owner of the instance, which may change meanwhile. An
+// attempt ends when the partition changes hands: the owner's lease has lapsed, so
+// its answer must not be used, and the next owner can answer. An attempt also ends
+// when the node that it was sent to answers no pings; the next attempt goes through
+// another node, which may reach the owner. If the call may have been handled, route
+// makes it again only if it is repeatable, and returns CodeUnknown otherwise.
 func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may repeat, call func(context.Context, agent.Instances) (T, error)) (T, error) {
 	var none T
 	if err := ref.Validate(); err != nil {
@@ -36,26 +41,36 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 	giveUp := time.Now().Add(patience)
 	backoff := newPause()
 	var open error // an attempt that may have been handled
+	var failed int // attempts at this owner that did not reach it
 	for {
 		changed := r.table.PartitionsChanged() // taken before the look
 		owning := r.table.Partition(partition)
-		owner, err := r.owner(owning)
+		to, err := r.path(owning, failed)
 		if err == nil {
 			var answer T
-			if answer, err = callOwner(ctx, r, owning, owner, call); err == nil {
+			if answer, err = callBy(ctx, r, owning, to, call); err == nil {
 				return answer, nil
 			}
 		}
-		if errors.Is(err, errMoved) {
-			open = agent.Errorf(agent.CodeUnknown, "the owner did not answer before its lease lapsed: the call may have been handled")
+		if errors.Is(err, errMoved) || errors.Is(err, errSilent) {
+			open = agent.Errorf(agent.CodeUnknown, "the owner did not answer, and %v: the call may have been handled", err)
 			if !may {
 				return none, open
 			}
-			giveUp = time.Now().Add(patience)
-			continue
 		}
-		if !moving(err) {
+		switch {
+		case errors.Is(err, errMoved):
+			giveUp, failed = time.Now().Add(patience), 0
+			continue
+		case errors.Is(err, errSilent) && time.Now().Before(giveUp):
+			failed++
+			continue
+		case errors.Is(err, errSilent):
+			return none, open
+		case !moving(err):
 			return none, after(open, err)
+		case unreachable(err):
+			failed++
 		}
 		wait := max(backoff.NextBackOff(), retryAfter(err))
 		if time.Now().Add(wait).After(giveUp) {
@@ -63,6 +78,7 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 		}
 		select {
 		case <-changed:
+			failed = 0
 		case <-time.After(wait):
 		case <-ctx.Done():
 			return none, after(open, settled(err))
@@ -70,21 +86,24 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 	}
 }
 
-// callOwner makes a call at the owner that owning names. It returns errMoved where the
-// partition has changed hands before the owner answered.
-func callOwner[T any](ctx context.Context, r *Instances, owning agent.Partition, owner agent.Instances, call func(context.Context, agent.Instances) (T, error)) (T, error) {
-	if owner == r.local {
-		return call(ctx, owner) // it ends its calls itself when its lease lapses
+// callBy makes a call by a path to the owner that owning names. It returns errMoved
+// if the call may have been handled and the partition changed hands before an answer
+// came, and errSilent if the node at the path's address stopped answering pings.
+func callBy[T any](ctx context.Context, r *Instances, owning agent.Partition, to path, call func(context.Context, agent.Instances) (T, error)) (T, error) {
+	if to.addr == "" {
+		return call(ctx, to.instances) // it ends its calls itself when its lease lapses
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { r.untilMoved(ctx, owning, cancel) })
-	answer, err := call(ctx, owner)
-	moved := errors.Is(context.Cause(ctx), errMoved)
+	watch.Go(func() { r.pings.untilSilent(ctx, to.addr, cancel) })
+	answer, err := call(ctx, to.instances)
+	cause := context.Cause(ctx)
 	cancel(nil)
 	watch.Wait()
-	if err != nil && moved && agent.OutcomeOf(err) == agent.Undecided {
-		return answer, errMoved
+	ended := errors.Is(cause, errMoved) || errors.Is(cause, errSilent)
+	if err != nil && ended && agent.OutcomeOf(err) == agent.Undecided {
+		return answer, cause
 	}
 	return answer, err
 }
@@ -110,6 +129,12 @@ func (r *Instances) untilMoved(ctx context.Context, owning agent.Partition, end 
 			return
 		}
 	}
+}
+
+// unreachable reports whether no connection to the owner could be made.
+func unreachable(err error) bool {
+	var e *agent.Error
+	return errors.As(err, &e) && e.Reason == agent.ReasonUnreachable
 }
 
 // after is the error of a call: a refusal speaks for its own attempt alone, and an

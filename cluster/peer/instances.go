@@ -5,11 +5,14 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
+	peerpb "dormouse/proto/peer"
 	"dormouse/proto/wire"
 )
 
@@ -22,6 +25,36 @@ const connectMax = time.Second
 // again.
 func (p *Pool) Instances(addr string) agent.Instances {
 	return wire.Remote{API: apipb.NewInstancesClient(connected{pool: p, addr: addr}), Fail: instanceError}
+}
+
+// Relay implements router.InstancePeers: the instances that the node at addr can
+// reach. Its errors are those of Instances.
+func (p *Pool) Relay(addr string) agent.Instances {
+	return wire.Remote{API: apipb.NewInstancesClient(relayed{connected{pool: p, addr: addr}}), Fail: instanceError}
+}
+
+// relayed asks the node to send calls on to the owner.
+type relayed struct{ connected }
+
+// Invoke implements grpc.ClientConnInterface.
+func (r relayed) Invoke(ctx context.Context, method string, args, reply any, o ...grpc.CallOption) error {
+	return r.connected.Invoke(metadata.AppendToOutgoingContext(ctx, wire.RelayHeader, "1"), method, args, reply, o...)
+}
+
+// Ping implements router.Pinger. Any answer of the process counts: a host does not
+// serve Status, and says so.
+func (p *Pool) Ping(ctx context.Context, addr string) error {
+	l, err := p.link(addr)
+	if err != nil {
+		return err
+	}
+	_, err = l.peer.Status(ctx, &peerpb.StatusRequest{}, grpc.WaitForReady(true))
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+		return fromStatus(err)
+	default:
+		return nil
+	}
 }
 
 // connected sends a call only over a connection that stands, so that one which
@@ -53,7 +86,7 @@ func (c connected) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 func (c connected) ready(ctx context.Context) (*link, error) {
 	l, err := c.pool.link(c.addr)
 	if err == nil && !ready(ctx, l.conn) {
-		err = agent.Errorf(agent.CodeUnavailable, "no connection to the peer %s", c.addr)
+		err = unreachable("no connection to the peer %s", c.addr)
 	}
 	return l, err
 }
@@ -88,7 +121,15 @@ func instanceError(err error, change bool) error {
 		}
 	}
 	if change {
-		return agent.Errorf(agent.CodeUnknown, "the owner did not answer; it may yet be done: %s", s.Message())
+		return agent.Errorf(agent.CodeUnknown, "the owner did not answer; the call may have been handled: %s", s.Message())
 	}
-	return agent.Errorf(agent.CodeUnavailable, "the owner did not answer: %s", s.Message())
+	return unreachable("the owner did not answer: %s", s.Message())
+}
+
+// unreachable returns CodeUnavailable with the reason that a router sends the call
+// through another node for.
+func unreachable(format string, args ...any) *agent.Error {
+	err := agent.Errorf(agent.CodeUnavailable, format, args...)
+	err.Reason = agent.ReasonUnreachable
+	return err
 }

@@ -9,3 +9,8 @@ const MembersTrailer = "dormouse-members"
 // another node owns: that node's gRPC address. Whoever calls the instance again
 // may go there at once.
 const OwnerHeader = "dormouse-owner"
+
+// RelayHeader is the metadata of a call on an instance between nodes. It asks the
+// node to send the call on to the owner if that is another node, which the caller
+// cannot reach. Without it a node answers for its own instances alone.
+const RelayHeader = "dormouse-relay"

@@ -13,23 +13,29 @@ import (
 	"dormouse/proto/wire"
 )
 
-// RegisterPeerInstances serves the instances of this node alone, to peers: on
-// those of other nodes they hear not_owner.
-func RegisterPeerInstances(s *rpc.Server, host agent.Instances) {
-	f := &front{draining: context.Background(), trusted: true, timeout: timeoutDefault, logger: hclog.NewNullLogger(), instances: host}
-	apipb.RegisterInstancesServer(s, &instances{front: f})
+// RegisterPeerInstances serves the instances of this node to peers; calls on those
+// of other nodes return CodeNotOwner. Calls with wire.RelayHeader go to relayed,
+// which sends them on to their owners.
+func RegisterPeerInstances(s *rpc.Server, local, relayed agent.Instances) {
+	f := &front{draining: context.Background(), trusted: true, timeout: timeoutDefault, logger: hclog.NewNullLogger(), instances: local}
+	apipb.RegisterInstancesServer(s, &instances{front: f, relayed: relayed})
 }
 
 // instances is the Instances service.
 type instances struct {
 	apipb.UnimplementedInstancesServer
 	*front
+
+	relayed agent.Instances // for calls with wire.RelayHeader; nil where those are not taken
 }
 
-// host is who answers for all instances.
-func (s *instances) host() (agent.Instances, error) {
+// host returns what answers a call on an instance.
+func (s *instances) host(ctx context.Context) (agent.Instances, error) {
 	if s.instances == nil {
 		return nil, agent.Errorf(agent.CodeUnavailable, "this node takes no calls on instances")
+	}
+	if s.relayed != nil && len(metadata.ValueFromIncomingContext(ctx, wire.RelayHeader)) > 0 {
+		return s.relayed, nil
 	}
 	return s.instances, nil
 }
@@ -39,7 +45,7 @@ func on[T any](
 	ctx context.Context, s *instances, ref *apipb.InstanceRef, change bool, call func(context.Context, agent.Instances, agent.InstanceRef) (T, error),
 ) (T, error) {
 	var none T
-	host, err := s.host()
+	host, err := s.host(ctx)
 	if err != nil {
 		return none, statusOf(errorOf(err, change))
 	}
@@ -154,7 +160,7 @@ func (s *instances) Signal(ctx context.Context, req *apipb.SignalRequest) (*apip
 
 // Stats implements apipb.InstancesServer.
 func (s *instances) Stats(ctx context.Context, req *apipb.ManagerStatsRequest) (*apipb.ManagerStats, error) {
-	host, err := s.host()
+	host, err := s.host(ctx)
 	if err != nil {
 		return nil, statusOf(errorOf(err, false))
 	}
@@ -170,7 +176,7 @@ func (s *instances) Stats(ctx context.Context, req *apipb.ManagerStatsRequest) (
 // Watch ends when the caller leaves, and with unavailable when this node stops:
 // watch anew elsewhere.
 func (s *instances) Watch(req *apipb.WatchInstancesRequest, stream apipb.Instances_WatchServer) error {
-	host, err := s.host()
+	host, err := s.host(stream.Context())
 	if err != nil {
 		return statusOf(errorOf(err, false))
 	}
