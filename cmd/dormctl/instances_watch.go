@@ -36,7 +36,10 @@ func (a *app) watchInstances(ctx context.Context, s store, w agent.InstanceWatch
 			return err
 		}
 		line := fmt.Sprintf("%s  %s  %s  %s  %s", cli.When(event.At), event.Key, event.Status, event.Reason, event.Node)
-		if event.Missed {
+		switch {
+		case event.Missed && event.Node != "":
+			line = "missed on " + event.Node + ": " + event.Reason
+		case event.Missed:
 			line = "missed: " + event.Reason
 		}
 		doc := instanceEventDoc{

@@ -15,6 +15,10 @@ func TestInstancesAreWatchedUntilInterrupted(t *testing.T) {
 		if _, err := n.PutManager(t.Context(), agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}}); err != nil {
 			t.Fatal(err)
 		}
+		// A node that becomes a member after the watch began is a line of its own.
+		if _, err := n.Instances().Start(t.Context(), agent.InstanceRef{Manager: "m", Key: "first"}, agent.StartInstance{}); err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []struct {
 			form, want string
 		}{
