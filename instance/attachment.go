@@ -9,17 +9,18 @@ import (
 	"dormouse/agent"
 )
 
-// attachmentsMax bounds those of one instance.
+// attachmentsMax is the maximum number of attachments of one instance.
 const attachmentsMax = 1024
 
-// attachment is somebody's wish that the instance stay awake.
+// attachment is a client's request to keep the instance awake.
 type attachment struct {
 	name  string
 	ttl   time.Duration
-	until time.Duration // the host's time at which it lapses
+	until time.Duration // the host's time at which it expires
 }
 
-// attach adds an attachment, or arms one anew. mu is held.
+// attach adds an attachment, or renews the existing one of that name. The
+// caller holds mu.
 func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 	a.Name(rand.Text())
 	if a.TTL == 0 {
@@ -31,7 +32,7 @@ func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 	case at >= 0:
 		i.attachments[at] = made
 	case len(i.attachments) >= attachmentsMax:
-		e := agent.Errorf(agent.CodeOverloaded, "%d are attached to the instance already", attachmentsMax)
+		e := agent.Errorf(agent.CodeOverloaded, "the instance has %d attachments, which is the maximum", attachmentsMax)
 		e.Limit = fmt.Sprintf("attachments_max=%d", attachmentsMax)
 		return agent.Attached{}, e
 	default:
@@ -45,13 +46,13 @@ func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 	}, nil
 }
 
-// attachmentIndex is the place of an attachment; -1 where there is none of that name.
+// attachmentIndex returns the index of the attachment of that name, or -1.
 func (i *instance) attachmentIndex(name string) int {
 	return slices.IndexFunc(i.attachments, func(a attachment) bool { return a.name == name })
 }
 
-// expireAttachments ends the attachments whose time has come. The last of them begins the
-// idle timeout, from when it ended. mu is held.
+// expireAttachments removes the attachments whose ttl has ended. The idle
+// timeout starts at the end of the last attachment. The caller holds mu.
 func (i *instance) expireAttachments(now time.Duration) {
 	last := time.Duration(0)
 	i.attachments = slices.DeleteFunc(i.attachments, func(a attachment) bool {
@@ -72,7 +73,7 @@ func (h *Host) expireAttachmentsNow(i *instance) {
 	h.recount(i, "")
 }
 
-// detach ends an attachment, if it is there. mu is held.
+// detach removes an attachment, if it exists. The caller holds mu.
 func (h *Host) detach(i *instance, name string) {
 	if at := i.attachmentIndex(name); at >= 0 {
 		i.attachments = slices.Delete(i.attachments, at, at+1)
@@ -85,17 +86,18 @@ func (h *Host) detach(i *instance, name string) {
 	}
 }
 
-// touch arms an attachment anew; one that has lapsed is not_found. mu is held.
+// touch renews an attachment. An attachment that has expired is not_found. The
+// caller holds mu.
 func (h *Host) touch(i *instance, name string) error {
 	h.expireAttachmentsNow(i)
 	if name != "" {
 		at := i.attachmentIndex(name)
 		if at < 0 {
-			return agent.Errorf(agent.CodeNotFound, "nobody is attached under %q any more: attach again", name)
+			return agent.Errorf(agent.CodeNotFound, "attachment %q does not exist or has expired: attach again", name)
 		}
 		i.attachments[at].until = h.now() + i.attachments[at].ttl
 	}
-	if i.idle.listed { // the newest again
+	if i.idle.listed { // move it to the new end
 		i.manager.idle.remove(i)
 		i.manager.idle.add(i)
 	}

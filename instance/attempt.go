@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// rerunsMax is how often a handler is asked anew because somebody else had
-// written to its instance.
+// rerunsMax is how often a handler runs again for one signal because another
+// client wrote to its instance.
 const rerunsMax = 3
 
 // runTurn handles one signal.
@@ -30,7 +30,7 @@ func (h *Host) runTurn(i *instance, s agent.Signal) (agent.Reply, error) {
 			}
 			return reply, err
 		}
-		// What the handler was told is not so any more, and nothing was applied.
+		// The state that the handler saw is outdated, and nothing was applied.
 		h.invalidate(i, agent.ReasonChanged)
 		if try == rerunsMax {
 			return agent.Reply{}, stale.refusal
@@ -38,13 +38,13 @@ func (h *Host) runTurn(i *instance, s agent.Signal) (agent.Reply, error) {
 	}
 }
 
-// staleError says that a turn was refused since the instance is not as its node
-// took it to be: somebody wrote to its checkpoint or its thread.
+// staleError reports that a turn was refused because another client wrote to
+// the instance's checkpoint or thread.
 type staleError struct{ refusal error }
 
 func (e *staleError) Error() string { return e.refusal.Error() }
 
-// attemptTurn runs the handler, and stores what it wants.
+// attemptTurn runs the handler and stores the changes that it asks for.
 func (h *Host) attemptTurn(i *instance, manager agent.Manager, s agent.Signal, request agent.Request) (agent.Reply, error) {
 	ctx, cancel, err := h.workContext(i, manager.SignalTimeout())
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *Host) attemptTurn(i *instance, manager agent.Manager, s agent.Signal, r
 	defer cancel()
 	t := newTurn(h, i, s, manager.Handler.Kind)
 	if s.Type == agent.SignalCron {
-		err = t.PatchCron(t.Data()) // a turn of its own, which no handler sees
+		err = t.PatchCron(t.Data()) // no handler sees a change of jobs
 	} else {
 		err = h.callHandler(ctx, i, manager, t)
 	}
@@ -72,7 +72,8 @@ func (h *Host) attemptTurn(i *instance, manager agent.Manager, s agent.Signal, r
 	return h.finishTurn(i, manager, t, request)
 }
 
-// finishTurn makes a turn's changes the instance's, stored as its manager says.
+// finishTurn applies a turn's changes to the instance, and stores them as its
+// manager's durability requires.
 func (h *Host) finishTurn(i *instance, manager agent.Manager, t *Turn, request agent.Request) (agent.Reply, error) {
 	if i.tracked(manager) {
 		t.entries = append(append([]agent.Draft{startEntry(t.signal)}, t.entries...), endEntry(t.signal, nil))
@@ -82,7 +83,7 @@ func (h *Host) finishTurn(i *instance, manager agent.Manager, t *Turn, request a
 	now := manager.Durability == agent.DurabilityTurn || must
 	switch {
 	case service == nil && must:
-		return agent.Reply{}, failed("invalid_change", "nothing of manager %q is stored, so its turns cannot write", manager.Name)
+		return agent.Reply{}, failed("invalid_change", "manager %q stores nothing, so its turns cannot write", manager.Name)
 	case service != nil && now && t.hasWrites():
 		return h.commitTurn(i, t, request)
 	case service != nil && now:
@@ -96,7 +97,8 @@ func (h *Host) finishTurn(i *instance, manager agent.Manager, t *Turn, request a
 	}
 }
 
-// commitTurn stores a turn with its answer, and all that was not stored yet.
+// commitTurn commits a turn with its reply, and all earlier changes that are
+// not stored yet.
 func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Reply, error) {
 	entries := t.entries
 	if r := i.body.extra; r != nil && len(r.pending) > 0 {
@@ -113,7 +115,7 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	if len(ops) == 0 && len(t.cronPatches) > 0 {
 		t.cronPatches[0].IfRevision, t.cronPatches[0].IfIncarnation = &i.stored.revision, i.stored.incarnation
 	}
-	if t.signal.Ack != nil { // before the jobs and the handler's ops, which may put that timer anew, or cancel it
+	if t.signal.Ack != nil { // before the jobs and the handler's ops, which may set or cancel the same timer
 		ops = append(ops, t.signal.Ack)
 	}
 	for _, job := range t.cronPatches {
@@ -140,7 +142,9 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	return h.reply(i, t, true), nil
 }
 
-// turnRefused is what becomes of a turn that was not stored, with its ops.
+// turnRefused restores the instance after its turn's commit, with these ops,
+// failed. It returns the error for the caller, or a staleError if the turn must
+// run again.
 func (h *Host) turnRefused(i *instance, err error, ops []agent.Op) error {
 	if isCode(err, agent.CodeUnavailable, agent.CodeNotOwner) {
 		h.resetHandler(i)
@@ -153,21 +157,21 @@ func (h *Host) turnRefused(i *instance, err error, ops []agent.Op) error {
 			if i.isOwnOp(ops, e.Op) {
 				return &staleError{refusal: err}
 			}
-		case agent.CodeThreadMismatch: // its rev was right, and yet it is shorter than it should be
+		case agent.CodeThreadMismatch: // the rev matched, but the thread is shorter than expected
 			if i.isOwnOp(ops, e.Op) {
-				err = agent.Errorf(agent.CodeDuplicateEntry, "an entry of the turn is in the thread already, under its id")
+				err = agent.Errorf(agent.CodeDuplicateEntry, "the thread already has an entry with the id of one of the turn's entries")
 			}
 		default:
 		}
 		h.resetHandler(i)
 		return err
 	}
-	h.invalidate(i, agent.ReasonChanged) // nobody knows what the store has
+	h.invalidate(i, agent.ReasonChanged) // the stored state is unknown
 	return err
 }
 
-// isOwnOp tells whether the nth op of a turn is about the instance, and so the
-// host's own: none of its handler's is.
+// isOwnOp reports whether the nth op of a turn writes the instance's checkpoint
+// or thread. The host makes these ops; handlers cannot.
 func (i *instance) isOwnOp(ops []agent.Op, n int) bool {
 	if n < 0 || n >= len(ops) {
 		return false
@@ -176,7 +180,7 @@ func (i *instance) isOwnOp(ops []agent.Op, n int) bool {
 	return ok && key == i.ref().Checkpoint()
 }
 
-// reply is the answer to a turn that is concluded.
+// reply returns the reply to a finished turn.
 func (h *Host) reply(i *instance, t *Turn, durable bool) agent.Reply {
 	rev := i.rev()
 	t.buildReply(rev, i.stored.revision)
@@ -185,7 +189,7 @@ func (h *Host) reply(i *instance, t *Turn, durable bool) agent.Reply {
 	}
 }
 
-// rev is the thread's, with what is not stored yet.
+// rev returns the thread's rev, including entries that are not stored yet.
 func (i *instance) rev() uint64 {
 	if r := i.body.extra; r != nil {
 		return i.stored.rev + uint64(len(r.pending))

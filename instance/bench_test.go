@@ -12,8 +12,8 @@ import (
 	"dormouse/node/nodetest"
 )
 
-// quick is a service that keeps nothing and says yes: what is left is the host's
-// own cost.
+// quick is a service that stores nothing and accepts everything, so a benchmark
+// measures the host's own cost.
 type quick struct {
 	agent.Service
 	manager agent.Manager
@@ -94,8 +94,8 @@ func benchSignal(b *testing.B, h *instance.Host, key string, s agent.Signal) {
 	}
 }
 
-// BenchmarkAwake is what an instance at rest costs, with a state of 64 bytes and
-// an idle timeout: B/instance is the heap that stays.
+// BenchmarkAwake measures an idle instance with a state of 64 bytes and an idle
+// timeout. B/instance is the heap that it keeps.
 func BenchmarkAwake(b *testing.B) {
 	h := benchHost(b, nil, agent.Manager{IdleTimeout: 1 << 50})
 	s := signal("patch", `{"name":"an instance that is awake and at rest","turns":12345678}`)
@@ -104,7 +104,7 @@ func BenchmarkAwake(b *testing.B) {
 	runtime.ReadMemStats(&before)
 	n := 0
 	for b.Loop() {
-		s.Data = append(agent.JSON(nil), s.Data...) // as each comes from its own caller
+		s.Data = append(agent.JSON(nil), s.Data...) // as from separate callers
 		benchSignal(b, h, strconv.Itoa(n), s)
 		n++
 	}
@@ -115,7 +115,7 @@ func BenchmarkAwake(b *testing.B) {
 	runtime.KeepAlive(h)
 }
 
-// BenchmarkWake is from dormant to awake, and asleep again: all is stored.
+// BenchmarkWake measures a wake and a hibernation of a stored instance.
 func BenchmarkWake(b *testing.B) {
 	h := benchHost(b, nil, agent.Manager{})
 	for b.Loop() {
@@ -128,7 +128,7 @@ func BenchmarkWake(b *testing.B) {
 	}
 }
 
-// BenchmarkSignal is turns of many instances at once.
+// BenchmarkSignal measures turns of many concurrent instances.
 func BenchmarkSignal(b *testing.B) {
 	h := benchHost(b, nil, agent.Manager{})
 	var callers atomic.Int64
@@ -142,11 +142,11 @@ func BenchmarkSignal(b *testing.B) {
 	})
 }
 
-// BenchmarkSignalOnANode is the same on a whole node, nothing of it on disk;
-// its fences are not judged. A caller acknowledges what it was answered before,
-// as the client library does, or never does: then each entry writes its client's
-// row with all that the cluster keeps for it (agent.RequestWindowMax at most),
-// so the longer it runs the more a signal takes.
+// BenchmarkSignalOnANode is BenchmarkSignal on a whole node without a disk, and
+// without fences. A caller acknowledges earlier answers, as the client library
+// does, or never does. Without acknowledgements each entry writes its client's
+// row with up to agent.RequestWindowMax requests, so signals become slower over
+// time.
 func BenchmarkSignalOnANode(b *testing.B) {
 	b.Run("acknowledged", func(b *testing.B) { benchSignalOnANode(b, true) })
 	b.Run("silent", func(b *testing.B) { benchSignalOnANode(b, false) })
@@ -183,8 +183,8 @@ func (u unfenced) Commit(ctx context.Context, c agent.Commit) (agent.Result, err
 	return u.Service.Commit(ctx, c)
 }
 
-// BenchmarkHibernate is the saving of one that has something to save, and its
-// waking.
+// BenchmarkHibernate measures the hibernation of an instance with unsaved
+// state, and its wake.
 func BenchmarkHibernate(b *testing.B) {
 	h := benchHost(b, nil, agent.Manager{Durability: agent.DurabilityIdle})
 	var callers atomic.Int64

@@ -90,8 +90,8 @@ func (h *Host) Stop(ctx context.Context, ref agent.InstanceRef) error {
 	return h.await(ctx, i, c).err
 }
 
-// Hibernate implements agent.Instances. Of one that sleeps already it makes sure
-// that it is stored.
+// Hibernate implements agent.Instances. For a dormant instance it only checks
+// that the instance is stored.
 func (h *Host) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
 	err := h.Stop(ctx, ref)
 	if !isCode(err, agent.CodeNotFound) {
@@ -131,8 +131,8 @@ func (h *Host) Touch(_ context.Context, ref agent.InstanceRef, attachment string
 	}
 }
 
-// lockInstance is the instance in memory, nil where there is none, under mu until
-// unlock is called.
+// lockInstance returns the instance in memory, or nil, and holds mu until the
+// caller calls unlock.
 func (h *Host) lockInstance(ref agent.InstanceRef) (i *instance, unlock func(), err error) {
 	h.mu.Lock()
 	unlock = h.mu.Unlock
@@ -169,11 +169,11 @@ func (h *Host) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instanc
 	if i == nil || err != nil && !isCode(err, agent.CodeNotFound) {
 		return found, err
 	}
-	there.Revision, there.Rev = found.Revision, found.Rev // which it does not know itself before it is awake
+	there.Revision, there.Rev = found.Revision, found.Rev // unknown in memory before it is awake
 	return there, nil
 }
 
-// lookupStored is an instance as what is stored of it says.
+// lookupStored returns an instance as its manager's store describes it.
 func (h *Host) lookupStored(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
 	ms, err := h.manager(ctx, ref.Scope, ref.Manager)
 	if err != nil {
@@ -186,7 +186,7 @@ func (h *Host) lookupStored(ctx context.Context, ref agent.InstanceRef) (agent.I
 	return h.readDormant(ctx, ref, service)
 }
 
-// readDormant is an instance as its checkpoint says.
+// readDormant returns an instance as its checkpoint describes it.
 func (h *Host) readDormant(ctx context.Context, ref agent.InstanceRef, service agent.Service) (agent.Instance, error) {
 	key := ref.Checkpoint()
 	answers, err := service.Read(ctx, agent.Reads{Scope: ref.Scope, Reads: []agent.Read{
@@ -195,7 +195,7 @@ func (h *Host) readDormant(ctx context.Context, ref agent.InstanceRef, service a
 	if err != nil {
 		return agent.Instance{}, unavailable(ctx, err)
 	}
-	p, err := h.ownedPartition(partitionOf(ref)) // still, or it may be awake elsewhere
+	p, err := h.ownedPartition(partitionOf(ref)) // without ownership it may be awake elsewhere
 	if err != nil {
 		return agent.Instance{}, err
 	}
@@ -207,7 +207,7 @@ func (h *Host) readDormant(ctx context.Context, ref agent.InstanceRef, service a
 		if e := answers.Answers[0].Err; e != nil && e.Code != agent.CodeNotFound {
 			return agent.Instance{}, e
 		}
-		return agent.Instance{}, agent.Errorf(agent.CodeNotFound, "there is no instance %q of manager %q", ref.Key, ref.Manager)
+		return agent.Instance{}, agent.Errorf(agent.CodeNotFound, "manager %q has no instance %q", ref.Key, ref.Manager)
 	}
 	found := agent.Instance{
 		InstanceRef: ref, Partition: p.ID, Node: h.o.Node, Epoch: p.Epoch, Status: agent.InstanceDormant,

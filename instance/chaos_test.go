@@ -30,9 +30,9 @@ func (counter) Handle(_ context.Context, t *instance.Turn) error {
 	return t.Reply(next)
 }
 
-// Partitions are drained and taken, nodes paused for longer than their leases
-// and cut off from the table, commits refused and their answers lost: every
-// signal is counted exactly once, in order.
+// Each signal is counted exactly once, in order, while partitions drain and
+// move, nodes pause for longer than their leases and lose the table, and
+// commits fail or lose their answers.
 func TestEachSignalIsCountedExactlyOnce(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("DORMOUSE_SEED"); text != "" {
@@ -73,8 +73,8 @@ func TestEachSignalIsCountedExactlyOnce(t *testing.T) {
 	})
 }
 
-// count sends signals one after the other, each until it is answered, to
-// whoever owns the key as the world says.
+// count sends signals one after the other to the current owner of the key, each
+// until it is answered.
 func count(k *kit, hosts map[string]*instance.Host, key string, signals int) {
 	for n := 1; n <= signals; n++ {
 		s := requested(signal("count", ""), key, uint64(n))
@@ -99,16 +99,16 @@ func count(k *kit, hosts map[string]*instance.Host, key string, signals int) {
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		time.Sleep(time.Duration(n%5) * 100 * time.Millisecond) // some idle out in between
+		time.Sleep(time.Duration(n%5) * 100 * time.Millisecond) // some instances hibernate in between
 	}
 }
 
-// chaos makes trouble, as its seed says.
+// chaos injects faults, in an order that its seed determines.
 type chaos struct {
 	*kit
-	views map[string]*nodeView
-	mu      sync.Mutex
-	random  *rand.Rand
+	views  map[string]*nodeView
+	mu     sync.Mutex
+	random *rand.Rand
 }
 
 func (c *chaos) dice(n int) int {
@@ -131,7 +131,7 @@ func (c *chaos) trouble(ctx context.Context, keys int) {
 		n, to := partition(keyIn(c.dice(keys))), nodes[c.dice(3)]
 		owner := c.world.partition(n).Owner
 		switch c.dice(4) {
-		case 0: // the owner sees nothing of what follows, and believes that its lease stands
+		case 0: // the owner sees no later changes and takes its lease as valid
 			c.views[owner].cut(time.Duration(c.dice(2000)) * time.Millisecond)
 			c.world.give(n, to)
 		case 1:

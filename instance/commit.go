@@ -12,18 +12,18 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Waits between attempts to settle a commit.
+// Waits between attempts to commit.
 const (
 	commitBackoffMin = 20 * time.Millisecond
 	commitBackoffMax = time.Second
 )
 
-// ownRequestTTL is how long the host's own requests stand: longer than any attempt to
-// settle one of them.
+// ownRequestTTL is the lifetime of the host's own request ids. It exceeds the
+// time of all attempts at one commit.
 const ownRequestTTL = time.Hour
 
-// newRequestID is a request id of the host's own. One that was settled before it need
-// not be remembered.
+// newRequestID returns a new request id of the host's own. Its Low allows the
+// store to forget the earlier ones, whose outcomes are known.
 func (h *Host) newRequestID(i *instance) agent.Request {
 	client := h.runOf(i)
 	r := i.ensureExtra()
@@ -31,7 +31,8 @@ func (h *Host) newRequestID(i *instance) agent.Request {
 	return agent.Request{Client: client, Seq: r.seq, Low: r.seq, TTL: ownRequestTTL}
 }
 
-// runOf names an instance's awakening; the host's own requests go by it.
+// runOf returns the id of an instance's current run. It is the client of the
+// host's own requests for the instance.
 func (h *Host) runOf(i *instance) string {
 	r := i.ensureExtra()
 	if r.run == "" {
@@ -40,11 +41,13 @@ func (h *Host) runOf(i *instance) string {
 	return r.run
 }
 
-// commitFenced commits under the instance's fence. A commit whose outcome is unknown
-// is sent again until it is settled: that the owning has ended does not matter,
-// since the fence then decides. Only the host's own end leaves it unknown.
+// commitFenced commits under the instance's fence. It retries a commit whose
+// outcome is unknown until the outcome is known, even after the node has lost
+// the partition: the fence decides. It returns the code unknown only if the
+// host stops first.
 //
-// An instance whose fence is refused is dropped, and the error is not_owner.
+// If the fence refuses the commit, commitFenced drops the instance and returns
+// not_owner.
 func (h *Host) commitFenced(i *instance, service agent.Service, c agent.Commit) (agent.Result, error) {
 	if err := h.checkActive(i); err != nil {
 		return agent.Result{}, err
@@ -84,19 +87,19 @@ func (h *Host) commitFenced(i *instance, service agent.Service, c agent.Commit) 
 			return agent.Result{}, err
 		}
 		if !pause.For(life, wait) {
-			return agent.Result{}, agent.Errorf(agent.CodeUnknown, "not settled before the node stopped: %v", err)
+			return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the outcome was still unknown when the node stopped: %v", err)
 		}
 	}
 }
 
-// dropFenced drops an instance whose partition has gone to another, as the store
-// says, and tells the caller so. A lease that lapsed in between may come back,
-// but what the instance held may not be so any more.
+// dropFenced drops an instance after the store refused its fence, and returns
+// not_owner. The node may own the partition again by now, but the instance's
+// memory may be outdated.
 func (h *Host) dropFenced(i *instance, err error) error {
 	p := h.o.Ownership.Partition(i.partition)
 	why := notOwner(p, h.o.Node)
 	if h.isOwned(p) {
-		why.Detail = fmt.Sprintf("node %s owned partition %d no more when the turn came to be stored: %v", h.o.Node, p.ID, err)
+		why.Detail = fmt.Sprintf("node %s no longer owned partition %d when it committed the turn: %v", h.o.Node, p.ID, err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,15 +107,17 @@ func (h *Host) dropFenced(i *instance, err error) error {
 	return why
 }
 
-// retryRequestsMax is how often one signal may be tried under one request id.
+// retryRequestsMax is how many request ids one refused signal may use: its own
+// and those derived from it.
 const retryRequestsMax = 32
 
-// findReply tells what was answered to a signal already, or else the request that
-// its turn is to be committed under: the signal's own, or, since a refusal is
-// kept for good, one that is derived from it for each time it was refused.
+// findReply returns the recorded reply to a signal that was handled before.
+// Otherwise it returns the request id for the turn's commit. That is the
+// signal's own id, or an id derived from it if earlier attempts were refused,
+// because the store keeps refusals.
 //
-// It reads what this node has applied: whatever was answered in this instance
-// before was applied by the index that it was thawed or last written at.
+// It reads at the index at which the instance was last read or written. Earlier
+// replies in this instance were applied by then.
 func (h *Host) findReply(i *instance, s agent.Signal) (request agent.Request, known *agent.Reply, err error) {
 	if s.Request.Client == "" {
 		return agent.Request{}, nil, nil
@@ -162,8 +167,8 @@ func (h *Host) findReply(i *instance, s agent.Signal) (request agent.Request, kn
 	return request, known, err
 }
 
-// retryRequest is the request under which a signal is tried after it was refused so
-// many times.
+// retryRequest returns the request id for a signal that was refused level
+// times.
 func retryRequest(r agent.Request, level int) agent.Request {
 	if level > 0 {
 		r.Client, r.Low = fmt.Sprintf("again-%d-%x", level, sha256.Sum256([]byte(r.Client))), 0
@@ -171,9 +176,9 @@ func retryRequest(r agent.Request, level int) agent.Request {
 	return r
 }
 
-// recordedReply is the reply that a signal got before.
+// recordedReply returns the reply that the store recorded for a signal.
 func (h *Host) recordedReply(i *instance, s agent.Signal, result agent.Result) (*agent.Reply, error) {
-	mismatch := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was for something else", s.Request.Seq, s.Request.Client)
+	mismatch := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another signal: use a new request id", s.Request.Seq, s.Request.Client)
 	if len(result.Results) == 0 {
 		return nil, mismatch
 	}

@@ -10,14 +10,15 @@ import (
 	"dormouse/agent"
 )
 
-// An instance's recurring jobs are the manifest in its checkpoint's state, which
-// handlers do not see: it is taken out where the instance wakes, and put back
-// where it is stored. Each job has a timer, which outlives the instance's sleep.
-// What stands in the checkpoint may have come there without them, as by an
-// import or a fork, and the manager may declare others since: so timers are
-// made to follow whenever the instance wakes.
+// An instance stores its recurring jobs as a manifest in its checkpoint's
+// state. Handlers do not see the manifest: thaw removes it from the state and
+// saves add it again. Each job has a timer, which exists while the instance is
+// dormant too. An import or a fork copies a manifest without its timers, and
+// the manager's declared jobs can change. Each wake therefore updates the
+// timers.
 
-// splitCron takes the manifest out of a state that is thawed, or begun with.
+// splitCron removes the manifest from a thawed or initial state and keeps it
+// with the instance.
 func (i *instance) splitCron(state agent.JSON) (agent.JSON, error) {
 	rest, manifest, err := agent.SplitCron(state)
 	if err != nil {
@@ -29,14 +30,14 @@ func (i *instance) splitCron(state agent.JSON) (agent.JSON, error) {
 	return rest, nil
 }
 
-// cronTimers reads the timers of the instance's jobs.
+// cronTimers returns the read of the timers of the instance's jobs.
 func (i *instance) cronTimers() *agent.ListTimers {
 	return &agent.ListTimers{Manager: i.manager.name, Key: i.key, Page: agent.Page{Prefix: agent.CronTimerPrefix, Limit: agent.TimersMax}}
 }
 
-// syncTimers makes an instance's timers what its manager declares and its manifest
-// holds. Where both have a job the manager's counts; a stored one that the
-// manager declares too, that is none, or that cannot be played goes.
+// syncTimers makes an instance's timers match the jobs of its manager and its
+// manifest. A manager's job replaces a job of the same name in the manifest.
+// Jobs that are invalid or replaced are removed from the manifest.
 func (h *Host) syncTimers(i *instance, manager agent.Manager, timers []agent.Timer) error {
 	var manifest agent.JSON
 	if i.body.extra != nil {
@@ -77,15 +78,15 @@ func (h *Host) syncTimers(i *instance, manager agent.Manager, timers []agent.Tim
 	case err == nil:
 		h.recordResult(i, result)
 	case errors.As(err, &e) && e.Final:
-		h.o.Logger.Warn("the recurring jobs of an instance cannot be set", "instance", i.String(), "error", err)
+		h.o.Logger.Warn("cannot set the recurring jobs of an instance", "instance", i.String(), "error", err)
 	default:
 		return err
 	}
 	return nil
 }
 
-// wantedTimers are the timers that an instance's jobs are to have, and what is to be
-// cancelled in its manifest, nil where it is as it should be.
+// wantedTimers returns the timers of an instance's jobs, and the patch that
+// removes invalid and replaced jobs from its manifest, or nil.
 func (i *instance) wantedTimers(manager agent.Manager, manifest agent.JSON) (wanted []agent.Timer, scrub agent.JSON) {
 	declared, _ := agent.CronSpecs(manager.Schedules)
 	for _, spec := range declared {
@@ -106,7 +107,7 @@ func (i *instance) wantedTimers(manager agent.Manager, manifest agent.JSON) (wan
 	if len(gone)+len(dropped) == 0 && (manifest == nil || len(stored) > 0) {
 		return wanted, nil
 	}
-	scrub = agent.JSON{'{'} // what is no job is dropped by any change
+	scrub = agent.JSON{'{'} // any patch also removes members that are not jobs
 	for n, job := range gone {
 		if n > 0 {
 			scrub = append(scrub, ',')
@@ -116,22 +117,23 @@ func (i *instance) wantedTimers(manager agent.Manager, manifest agent.JSON) (wan
 	return wanted, append(scrub, '}')
 }
 
-// samePlan tells whether a timer that is set fires as another one would.
+// samePlan reports whether two timers fire at the same times with the same
+// signal.
 func samePlan(a, b *agent.Timer) bool {
 	return a.Cron == b.Cron && a.TimeZone == b.TimeZone && a.Missed == b.Missed && a.CatchUp == b.CatchUp && a.Type == b.Type && string(a.Data) == string(b.Data)
 }
 
-// PatchCron changes recurring jobs of the instance in the turn's commit, as the
-// op of that name does: specs are {job: spec}, and null cancels one. Jobs that
-// its manager declares are not its own to set: conflict. What is wrong is
-// refused at once, and changes nothing. A turn that changes jobs is stored
-// before its reply, whatever its manager's durability.
+// PatchCron changes recurring jobs of the instance in the turn's commit. specs
+// are {job: spec}, as in agent.PatchCron; null cancels a job. A job that the
+// manager declares is refused with conflict. An invalid spec is refused at once
+// and changes nothing. A turn that changes jobs is stored before its reply,
+// whatever its manager's durability.
 //
-// A timer that is no job's is set by Commit, with agent.PutTimer.
+// Use Commit with agent.PutTimer for a timer that belongs to no job.
 func (t *Turn) PatchCron(specs agent.JSON) error {
 	manager, service, _ := t.host.managerConfig(t.instance.manager)
 	if service != t.host.o.Service {
-		return agent.Invalid("cron", "manager %q is not stored in the cluster, which is what keeps jobs", t.instance.manager.name)
+		return agent.Invalid("cron", "manager %q is not stored in the cluster, and only the cluster keeps jobs", t.instance.manager.name)
 	}
 	op := &agent.PatchCron{Key: t.instance.ref().Checkpoint(), Specs: specs}
 	c := agent.Commit{Scope: t.instance.manager.scope, Ops: []agent.Op{op}}
@@ -150,7 +152,7 @@ func (t *Turn) PatchCron(specs agent.JSON) error {
 			}
 		}
 		if change.Set != nil && slices.ContainsFunc(declared, func(d agent.CronSpec) bool { return d.Job == change.Job }) {
-			return agent.Errorf(agent.CodeConflict, "manager %q declares job %q for all of its instances: change it there", manager.Name, change.Job)
+			return agent.Errorf(agent.CodeConflict, "manager %q declares job %q for all of its instances: change the manager instead", manager.Name, change.Job)
 		}
 	}
 	next, _, err := agent.PatchManifest(t.manifest, changes)
@@ -167,11 +169,12 @@ func (t *Turn) PatchCron(specs agent.JSON) error {
 	return nil
 }
 
-// Cron is the manifest of the instance's own recurring jobs, {job: spec}, as the
-// turn has made it so far; nil where it has none. It must not be written to.
+// Cron returns the manifest of the instance's own recurring jobs, {job: spec},
+// with the changes of this turn; nil if it has none. The caller must not change
+// it.
 func (t *Turn) Cron() agent.JSON { return t.manifest }
 
-// withCron is a state as it is stored: with the manifest, and none other.
+// withCron returns a state with the manifest added, as it is stored.
 func (i *instance) withCron(state agent.JSON) (agent.JSON, error) {
 	if i.body.extra == nil || i.body.extra.cron == nil {
 		return state, nil
@@ -183,15 +186,15 @@ func (i *instance) withCron(state agent.JSON) (agent.JSON, error) {
 	return state, nil
 }
 
-// keepManifest notes what a turn that was stored made of the manifest.
+// keepManifest keeps the manifest of a turn that was stored.
 func (i *instance) keepManifest(t *Turn) {
 	if len(t.cronPatches) > 0 {
 		i.ensureExtra().cron = t.manifest
 	}
 }
 
-// readStored is all that an instance wakes from: its checkpoint, its thread and
-// its jobs' timers.
+// readStored reads the state that an instance wakes from: its checkpoint, its
+// thread and its jobs' timers.
 func (h *Host) readStored(ctx context.Context, i *instance, service agent.Service) (agent.Answers, []agent.Timer, error) {
 	key := i.ref().Checkpoint()
 	none := uint64(0)

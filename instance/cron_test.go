@@ -13,7 +13,7 @@ import (
 
 const daily = `{"cron_expression":"@daily","message":{"type":"timer","data":{"n":1}},"timezone":"Etc/UTC"}`
 
-// manifest is what the checkpoint of instance a holds.
+// manifest returns the jobs in the checkpoint of instance a.
 func (k *kit) manifest() string {
 	k.Helper()
 	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.GetCheckpoint{Key: ref("a").Checkpoint()}}})
@@ -27,7 +27,7 @@ func (k *kit) manifest() string {
 	return string(c.State)
 }
 
-// jobs are the ids and plans of instance a's jobs' timers.
+// jobs returns the ids and plans of the timers of instance a's jobs.
 func (k *kit) jobs() string {
 	k.Helper()
 	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.ListTimers{Manager: "m", Key: "a", Page: agent.Page{Prefix: agent.CronTimerPrefix}}}})
@@ -48,8 +48,8 @@ func (k *kit) want(what, got, want string) {
 	}
 }
 
-// C-1, C-12: a job outlives sleep and turns, and is not the handler's to see or
-// to write.
+// C-1, C-12: a job outlives hibernation and turns. The handler can neither see
+// nor write it.
 func TestAJobOutlivesSleepSim(t *testing.T) {
 	for _, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
 		t.Run(string(durability), func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAJobOutlivesSleepSim(t *testing.T) {
 	}
 }
 
-// C-13: the first job before anything is stored stores the instance whole.
+// C-13: a job as the first change of an instance stores the whole instance.
 func TestTheFirstJobStoresTheInstanceSim(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
@@ -96,8 +96,8 @@ func TestTheFirstJobStoresTheInstanceSim(t *testing.T) {
 	})
 }
 
-// C-1, C-7: what a checkpoint came with, as of an import, is set when the
-// instance wakes; what is no job, or cannot be played, is scrubbed.
+// C-1, C-7: a wake sets the timers of jobs in a checkpoint, for example after
+// an import. Invalid jobs are removed.
 func TestJobsAreSetAnewOnWakingSim(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.write(&agent.PutCheckpoint{Key: ref("a").Checkpoint(), State: agent.JSON(
@@ -121,13 +121,13 @@ func TestJobsAreSetAnewOnWakingSim(t *testing.T) {
 	})
 }
 
-// C-14: what the manager declares wins over what is stored, wherever the
-// instance wakes, and goes when it is declared no more.
+// C-14: a job that the manager declares replaces a stored one of the same name,
+// and ends when the manager no longer declares it.
 func TestADeclaredJobWinsSim(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal(agent.SignalCron, `{"j":`+daily+`,"own":`+daily+`}`))
 		k.put(agent.Manager{Name: "m", Schedules: agent.JSON(`{"j":{"cron_expression":"@hourly","message":0}}`)})
-		k.send(k.host, "a", signal("patch", `{"x":1}`)) // wakes it anew, under another manager
+		k.send(k.host, "a", signal("patch", `{"x":1}`)) // wakes it again, under another manager
 		k.want("stored", k.manifest(), `{"x":1,"__cron_specs__":{"own":`+daily+`}}`)
 		k.want("timers", k.jobs(), "cron:j @hourly, cron:own @daily")
 		_, err := k.host.Signal(k.Context(), ref("a"), signal(agent.SignalCron, `{"j":`+daily+`}`))
@@ -141,7 +141,7 @@ func TestADeclaredJobWinsSim(t *testing.T) {
 	})
 }
 
-// C-3, C-9: a job that is refused leaves the instance as it was.
+// C-3, C-9: a refused job leaves the instance unchanged.
 func TestAJobThatIsRefusedChangesNothingSim(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal(agent.SignalCron, `{"j":`+daily+`}`))
@@ -165,7 +165,7 @@ func TestAJobThatIsRefusedChangesNothingSim(t *testing.T) {
 	})
 }
 
-// write commits from outside.
+// write commits ops without the host.
 func (k *kit) write(ops ...agent.Op) {
 	k.Helper()
 	if _, err := k.node.Commit(k.Context(), agent.Commit{Ops: ops}); err != nil {
@@ -173,8 +173,8 @@ func (k *kit) write(ops ...agent.Op) {
 	}
 }
 
-// What a turn says of jobs is in its own commit, whatever handles it: with its
-// state and its answer, once, and not at all where the turn is refused.
+// A turn's changes of jobs are in its commit for every kind of handler: once,
+// with its state and its reply, or not at all.
 func TestATurnChangesItsOwnJobsSim(t *testing.T) {
 	hourly := strings.ReplaceAll(daily, "@daily", "@hourly")
 	for _, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
@@ -231,7 +231,7 @@ func TestATurnChangesItsOwnJobsSim(t *testing.T) {
 				if err := t.PatchCron(agent.JSON(`{"j":null}`)); err != nil {
 					return err
 				}
-				t.Commit(&agent.PutValue{Key: "v", IfRevision: &[]uint64{7}[0]}) // which there is not
+				t.Commit(&agent.PutValue{Key: "v", IfRevision: &[]uint64{7}[0]}) // it has no revision 7
 				return nil
 			}
 			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
@@ -242,7 +242,7 @@ func TestATurnChangesItsOwnJobsSim(t *testing.T) {
 			made := f.made
 			_, err = k.host.Signal(k.Context(), ref("a"), signal("x", ""))
 			k.code(err, agent.CodeConflict)
-			if f.made != made+1 { // the one whose turn was refused before
+			if f.made != made+1 { // the Handler of the refused turn
 				k.Errorf("asked anew %d times", f.made-made)
 			}
 			f.handle = func(t *instance.Turn) error { k.want("after all", string(t.Cron()), `{"j":`+hourly+`}`); return nil }
@@ -280,8 +280,8 @@ func TestATurnChangesItsOwnJobsSim(t *testing.T) {
 	})
 }
 
-// Somebody else's write is noticed by a turn that changes jobs alone, whose
-// handler is asked again about what is there.
+// A turn that only changes jobs detects another client's write, and its handler
+// runs again with the new state.
 func TestATurnOfJobsAloneIsFencedByTheRevisionSim(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler})

@@ -1,59 +1,60 @@
-// Package instance keeps this node's live instances: the keys of managers whose
-// partitions this node owns. It wakes them on demand, hands them their signals
-// one at a time, writes what a signal leaves in one fenced commit, and lets
-// them sleep again.
+// Package instance runs this node's live instances: the keys of managers whose
+// partitions this node owns. It wakes an instance on demand, passes it its
+// signals one at a time, and stores each signal's changes in one fenced commit.
+// Idle instances hibernate.
 //
-// A Host stands on a Ground, which tells who owns which partition as this node
-// has applied it, and on an agent.Service, which judges every write by its
-// fence. What the Host believes is never what makes a write right: the fence,
-// the thread's rev and the checkpoint's revision are.
+// A Host uses an Ownership, which returns the partitions as this node has
+// applied them, and an agent.Service. Correctness does not depend on the Host's
+// view. The store checks the fence, the thread's rev and the checkpoint's
+// revision of every write.
 //
-// # The life of an instance
+// # The lifecycle of an instance
 //
-// It is dormant while nothing of it is in memory. Whoever asks for it wakes it:
-// its checkpoint is thawed, or, where there is none, it is fresh. Awake it costs
-// a few hundred bytes and its state, and no goroutine; one works while its
-// mailbox has something in it. Without an attachment and without a signal for
-// its manager's idle timeout it hibernates, and so does the least recently used
-// one where too many are awake.
+// A dormant instance uses no memory. A call wakes it: the host reads its
+// checkpoint, or starts it fresh if it has none. An awake instance takes a few
+// hundred bytes and its state. It has a goroutine only while its mailbox is not
+// empty. It hibernates after its manager's idle timeout without an attachment
+// or a signal. The host also hibernates the least recently used instance when
+// too many are awake.
 //
-// A turn is what one signal does. The handler is given the state and answers
-// with changes; these are committed together with the answer, under the
-// signal's request id, before anybody hears of them. A turn whose outcome is
-// unknown is settled before anything else happens in its instance. A handler
-// that fails, panics, hangs or wants what cannot be stored leaves no trace.
+// A turn handles one signal. The handler receives the state and returns
+// changes. The host commits these with the reply, under the signal's request
+// id, before it sends the reply. If a commit's outcome is unknown, the host
+// resolves it before the instance does anything else. A handler that fails,
+// panics, hangs or asks for an invalid change leaves no trace.
 //
 // # Decisions
 //
-// Where Jido (SEMANTICS §3) is improved on:
+// The behaviour improves on Jido's in these points (conformance ids M-13 to
+// M-21):
 //
-//   - M-13: signals postpone idling, as a touch does.
-//   - M-17: under DurabilityTurn nothing that was answered is lost. Under
-//     DurabilityIdle a crash loses what came after the last save, and replies
+//   - M-13: signals postpone the idle timeout, as a touch does.
+//   - M-17: under DurabilityTurn every answered signal is durable. Under
+//     DurabilityIdle a crash loses the turns since the last save, and replies
 //     say so.
-//   - M-18: a hibernation that fails is the caller's error, is counted, logged,
-//     and tried again; the instance stays awake meanwhile.
-//   - M-19: Stop succeeds only once all is durable. Signals that were in the
-//     mailbox before it are handled first.
-//   - M-20: after a crash an instance starts from its newest checkpoint, never
-//     from what it was first thawed from; crashes in a row make it wait longer.
-//   - M-21: whoever attaches, starts or signals reaches an instance that stands:
-//     one that is about to hibernate stays awake for them.
-//   - A checkpoint that cannot be thawed is thaw_failed, whenever: nothing is
-//     started afresh in its place.
+//   - M-18: a failed hibernation returns an error to its caller, is counted,
+//     logged and retried. The instance stays awake meanwhile.
+//   - M-19: Stop succeeds only when all state is durable. It handles the
+//     signals that were in the mailbox before it first.
+//   - M-20: after a crash an instance starts from its newest checkpoint.
+//     Consecutive crashes increase the delay before the restart.
+//   - M-21: an attach, start or signal during a hibernation keeps the instance
+//     awake.
+//   - A checkpoint that cannot be thawed is always thaw_failed. The host starts
+//     no fresh instance in its place.
 //
-// What is durable already is not written again: under DurabilityTurn a
-// hibernation writes only what no turn has, such as an instance's first state.
+// The host writes nothing twice: under DurabilityTurn a hibernation writes only
+// state that no turn has stored, such as an instance's initial state.
 //
-// A signal that was refused may be sent again under its own request id, and is
-// then tried anew; one that was answered gets that answer again. A turn that
-// wrote nothing is not on record: sent again, it is asked again.
+// A client may send a refused signal again under its request id; the host then
+// tries it again. A signal that was answered gets the same answer. A turn that
+// wrote nothing is not recorded, so the handler runs again for the same signal.
 //
-// # Who may answer
+// # Ownership
 //
-// A node answers for an instance while its partition's epoch is its own and its
-// node lease stands by its own monotonic clock. A turn that wrote nothing
-// answers only after a linearizable read that finds the epoch still its own. A
-// lease that lapses ends the contexts of all turns at once; a partition that has
-// gone to another ends those of its instances.
+// A node answers for an instance while it owns the partition at the instance's
+// epoch and its node lease is valid by its own monotonic clock. A turn without
+// writes is answered only after a linearizable read confirms the epoch. When
+// the lease expires, the contexts of all turns end. When a partition moves, the
+// contexts of its instances' turns end.
 package instance

@@ -13,8 +13,8 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// handleDocument is the handler that is built in: a state and a thread, which signals
-// patch and append to. What they hold that is wrong is invalid.
+// handleDocument is the built-in handler: a state that signals patch, and a
+// thread that signals append to. Invalid data is refused with invalid.
 func handleDocument(t *Turn) error {
 	var err error
 	state := false
@@ -43,7 +43,7 @@ func handleDocument(t *Turn) error {
 	return err
 }
 
-// documentTurn does what the signals append and turn ask for.
+// documentTurn handles the signals append and turn.
 func documentTurn(t *Turn) error {
 	var want struct {
 		Entries document.Drafts `json:"entries"`
@@ -79,8 +79,7 @@ func documentTurn(t *Turn) error {
 
 func isSet(raw jsontext.Value) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// decodeField decodes what a field of a signal says; members that nobody knows are
-// refused.
+// decodeField decodes a field of a signal. Unknown members are refused.
 func decodeField(raw agent.JSON, field string, into any) error {
 	err := strictjson.Unmarshal(raw, into)
 	if err == nil {
@@ -91,13 +90,13 @@ func decodeField(raw agent.JSON, field string, into any) error {
 		if errors.Is(err, strictjson.ErrEmpty) {
 			err = strictjson.ErrEmpty
 		}
-		return agent.Invalid(field+string(semantic.JSONPointer), "the signal's %s is not as it should be: %v", field, err)
+		return agent.Invalid(field+string(semantic.JSONPointer), "the signal's %s is invalid: %v", field, err)
 	}
-	return agent.Invalid(field, "the signal's %s is not as it should be: %v", field, err)
+	return agent.Invalid(field, "the signal's %s is invalid: %v", field, err)
 }
 
-// appendString appends a text as a JSON string. What is not UTF-8 in it was
-// refused at the door.
+// appendString appends a text as a JSON string. The text is valid UTF-8:
+// request validation refuses anything else.
 func appendString(out []byte, text string) []byte {
 	quoted, err := jsontext.AppendQuote(out, text)
 	if err != nil {
@@ -106,5 +105,5 @@ func appendString(out []byte, text string) []byte {
 	return quoted
 }
 
-// signalID names a request in an entry's refs.
+// signalID returns the id of a signal's request in an entry's refs.
 func signalID(r agent.Request) string { return r.Client + "/" + strconv.FormatUint(r.Seq, 10) }

@@ -9,10 +9,10 @@ import (
 )
 
 // drainTimeout is how long the instances of a partition may take to hibernate
-// before its move is given up.
+// before the host cancels the partition's move.
 const drainTimeout = 30 * time.Second
 
-// watchOwnership follows who owns what.
+// watchOwnership follows changes of the partitions' owners until ctx ends.
 func (h *Host) watchOwnership(ctx context.Context) error {
 	for {
 		changed := h.o.Ownership.PartitionsChanged()
@@ -26,9 +26,9 @@ func (h *Host) watchOwnership(ctx context.Context) error {
 	}
 }
 
-// reconcile drops the instances of partitions that are not this node's any more,
-// without writing anything, and begins to drain those that are to go. Those of
-// them in which nothing is awake go together.
+// reconcile drops the instances of partitions that this node no longer owns,
+// without a write. It starts to drain the partitions that must move. Partitions
+// without instances are released together.
 func (h *Host) reconcile(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,8 +56,8 @@ func (h *Host) reconcile(ctx context.Context) {
 	}
 }
 
-// drain hibernates a partition's instances and releases it. One that cannot
-// hibernate stops the move: the partition stays, and people are told why.
+// drain hibernates a partition's instances and releases it. If an instance
+// cannot hibernate, drain cancels the move and records why.
 func (h *Host) drain(ctx context.Context, p agent.Partition) {
 	h.mu.Lock()
 	var all []*instance
@@ -74,28 +74,28 @@ func (h *Host) drain(ctx context.Context, p agent.Partition) {
 		h.release(ctx, []agent.Partition{p})
 		return
 	}
-	why := fmt.Sprintf("the move to %s stopped: %v", ownerName(agent.Partition{Owner: p.To}), err)
-	h.o.Logger.Warn("a partition's instances could not all hibernate, so it stays", "partition", p.ID, "error", err)
+	why := fmt.Sprintf("the move to %s was cancelled: %v", ownerName(agent.Partition{Owner: p.To}), err)
+	h.o.Logger.Warn("instances of a partition could not hibernate; the partition stays on this node", "partition", p.ID, "error", err)
 	h.drainEnded(h.o.Ownership.KeepPartition(ctx, p, why), p)
 }
 
-// release gives up partitions in which nothing is awake.
+// release gives up partitions that have no instances.
 func (h *Host) release(ctx context.Context, all []agent.Partition) {
 	h.drainEnded(h.o.Ownership.ReleasePartitions(ctx, all), all...)
 }
 
-// drainEnded ends the drain of partitions. Where it is not known what became of
-// them, this host does not go on to ask: its time is over.
+// drainEnded ends the drain of partitions. An error means that their outcome is
+// unknown and this host has stopped asking.
 func (h *Host) drainEnded(err error, all ...agent.Partition) {
 	if err != nil {
 		h.o.Logger.Info("partitions were not moved", "partitions", len(all), "error", err)
 	}
 	h.mu.Lock()
 	for _, p := range all {
-		if h.draining[p.ID] == p.Epoch { // else another drain has begun meanwhile
+		if h.draining[p.ID] == p.Epoch { // otherwise a later drain has started
 			delete(h.draining, p.ID)
 		}
 	}
 	h.mu.Unlock()
-	notify(h.drainsEnded) // one of them may drain again already, at the same epoch
+	notify(h.drainsEnded) // a partition may drain again at the same epoch
 }

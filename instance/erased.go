@@ -7,16 +7,16 @@ import (
 	"dormouse/agent"
 )
 
-// isErased tells whether the store refused a commit since the instance was erased
-// after it was read.
+// isErased reports whether the store refused a commit because the instance was
+// erased after it was read.
 func isErased(err error) bool {
 	var e *agent.Error
 	return errors.As(err, &e) && e.Code == agent.CodeDeleted && e.Reason == agent.ReasonErased
 }
 
-// dropErased drops an instance whose agent was erased since it was read, whatever
-// it is at, and tells whether it did. Nothing of it is stored, and its callers are
-// told deleted.
+// dropErased drops an instance whose agent was erased after it was read, and
+// reports whether it did. It interrupts the current call and stores nothing.
+// Callers get deleted.
 func (h *Host) dropErased(ctx context.Context, ref agent.InstanceRef) (bool, error) {
 	i, unlock, err := h.lockInstance(ref)
 	unlock()
@@ -36,7 +36,7 @@ func (h *Host) dropErased(ctx context.Context, ref agent.InstanceRef) (bool, err
 	if i == nil || err != nil || h.serviceOf(i.manager) == h.o.Service && i.stored.index >= receipt.Ending {
 		return false, err
 	}
-	gone := agent.Errorf(agent.CodeDeleted, "%s was erased at index %d: send the signal again to start it anew", i, receipt.Ending)
+	gone := agent.Errorf(agent.CodeDeleted, "%s was erased at index %d: send the signal again to start a new instance", i, receipt.Ending)
 	gone.Reason = agent.ReasonErased
 	h.drop(i, gone)
 	return true, nil

@@ -7,8 +7,9 @@ import (
 	"dormouse/agent"
 )
 
-// idleList is a list of instances that could sleep: awake, without work and
-// without an attachment. The least recently used one is the oldest.
+// idleList is a linked list of the instances that can hibernate: awake, without
+// a call and without an attachment. It is in order of use; oldest is the least
+// recently used one.
 type idleList struct{ oldest, newest *instance }
 
 // idleLinks is an instance's place in the list.
@@ -17,7 +18,7 @@ type idleLinks struct {
 	listed       bool
 }
 
-// add puts an instance at the new end.
+// add appends an instance as the newest.
 func (r *idleList) add(i *instance) {
 	i.idle = idleLinks{older: r.newest, listed: true}
 	if r.newest != nil {
@@ -28,7 +29,7 @@ func (r *idleList) add(i *instance) {
 	r.newest = i
 }
 
-// remove takes an instance out, if it is in.
+// remove removes an instance, if it is listed.
 func (r *idleList) remove(i *instance) {
 	if !i.idle.listed {
 		return
@@ -47,9 +48,8 @@ func (r *idleList) remove(i *instance) {
 	i.idle = idleLinks{}
 }
 
-// markIdle puts an instance among those that could sleep, if it is one. What is not
-// awake, and is there for its attachments alone, goes with the last of them. mu
-// is held.
+// markIdle adds an instance to the idle list if it can hibernate. An instance
+// that is not awake is removed once it has no attachment. The caller holds mu.
 func (h *Host) markIdle(i *instance) {
 	switch {
 	case i.removed != nil || i.working || i.idle.listed || len(i.attachments) > 0:
@@ -57,17 +57,17 @@ func (h *Host) markIdle(i *instance) {
 		i.manager.idle.add(i)
 	case i.body.extra != nil && i.body.extra.crashes > 0:
 		h.remove(i, errHibernated, agent.ReasonCrashed)
-	default: // it did not wake
+	default: // it failed to wake
 		h.remove(i, errHibernated, agent.ReasonFailed)
 	}
 }
 
-// awakeRetryMS is when to come back to a node that is full.
+// awakeRetryMS is the retry hint for callers of a host that is full.
 const awakeRetryMS = 200
 
-// makeRoom lets the least recently used instance sleep where there is no room
-// for another one. Those that are still being saved may exceed the bound, by
-// backgroundSavesMax at most. mu is held.
+// makeRoom hibernates the least recently used instance if there is no room for
+// another one. Instances that are being saved may exceed the maximum by
+// backgroundSavesMax. The caller holds mu.
 func (h *Host) makeRoom(ms *managerState) error {
 	if max := ms.config.AwakeMax; max > 0 && len(ms.instances) >= max && !h.evict(ms) {
 		return errTooManyAwake("awake_max", max, "of this manager")
@@ -78,7 +78,8 @@ func (h *Host) makeRoom(ms *managerState) error {
 	return nil
 }
 
-// leastRecentlyUsed is the family whose least recently used instance is the oldest.
+// leastRecentlyUsed returns the manager of the least recently used idle
+// instance, or nil.
 func (h *Host) leastRecentlyUsed() *managerState {
 	var found *managerState
 	var at time.Duration
@@ -98,7 +99,7 @@ func (h *Host) evict(ms *managerState) bool {
 }
 
 func errTooManyAwake(limit string, max int, where string) *agent.Error {
-	e := agent.Errorf(agent.CodeOverloaded, "%d instances %s are awake and busy: none can sleep to make room", max, where)
+	e := agent.Errorf(agent.CodeOverloaded, "%d instances %s are awake and busy: none can hibernate to make room", max, where)
 	e.Limit, e.RetryAfterMS = fmt.Sprintf("%s=%d", limit, max), awakeRetryMS
 	return e
 }

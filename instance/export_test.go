@@ -2,7 +2,8 @@ package instance
 
 import "dormouse/agent"
 
-// Walk counts the instances one by one, as the tally of all is to be.
+// Walk returns the counts of all instances, and the counters that must equal
+// them.
 func (h *Host) Walk() (walked, counted agent.NodeStats) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -17,14 +18,14 @@ func (h *Host) Walk() (walked, counted agent.NodeStats) {
 	return t.stats(h.o.Node), h.counters.stats(h.o.Node)
 }
 
-// Families is how many managers the host knows.
+// Families returns the number of managers in memory.
 func (h *Host) Families() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.managers)
 }
 
-// Bounds of a host's watches.
+// Limits of a host's watches.
 const (
 	WatchersMax = watchersMax
 	TidingsMax  = watcherEventsMax

@@ -12,44 +12,45 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Handler handles an instance's signals, one at a time. It says what it wants
-// by the Turn; an error, a panic and being late leave nothing of it.
+// Handler handles an instance's signals, one at a time. It requests changes
+// through the Turn. After an error, a panic or a timeout none of them applies.
 //
-// It must end when ctx does: at the signal's deadline, and when the node may no
-// longer act for the instance. One that does not is left behind, and its
-// instance starts again from its newest checkpoint, with another Handler.
+// Handle must return when ctx ends: at the signal's deadline, or when the node
+// may no longer act for the instance. The host abandons a call that does not
+// return, and restarts the instance from its newest checkpoint with a new
+// Handler.
 type Handler interface {
 	Handle(ctx context.Context, t *Turn) error
 }
 
-// Restorer is a Handler that keeps something of its own in memory, which it
-// makes from the state: when its instance wakes, and whenever a turn of its was
-// not applied, with another Handler. An error is thaw_failed.
+// Restorer is a Handler that keeps state of its own in memory. The host calls
+// Restore on a new Handler when the instance wakes, and after each turn that
+// was not applied. An error is thaw_failed.
 type Restorer interface {
 	Restore(state agent.JSON) error
 }
 
-// Checkpointer is a Handler whose state after a turn is what Checkpoint returns,
-// an object, instead of what the Turn was told.
+// Checkpointer is a Handler whose state after a turn is the result of
+// Checkpoint, an object. It replaces the state that the Turn was given.
 type Checkpointer interface {
 	Checkpoint() (agent.JSON, error)
 }
 
-// GoHandler is a kind of handlers that an embedding program registers, under
-// the name that managers give. Where an instance is kept by a process that lacks
-// its kind, another has its turns handled: by a Handler made for each of them.
+// GoHandler is a handler that an embedding program registers under the name
+// that managers use. If the process that owns an instance lacks its handler,
+// another process handles the turns, each with a new Handler.
 type GoHandler struct {
 	// New makes the Handler of an instance that wakes.
 	New func(ref agent.InstanceRef) Handler
-	// Version is that of the state; 0 means any. A manager of another version is
-	// refused.
+	// Version is the version of the state; 0 accepts any. A manager of another
+	// version is refused.
 	Version uint64
-	// Migrate makes a state of an older version one of Version; nil means that
-	// the handler takes it as it is.
+	// Migrate converts a state of an older version to Version. If it is nil,
+	// the handler gets the older state unchanged.
 	Migrate func(from uint64, state agent.JSON) (agent.JSON, error)
 }
 
-// Registered is how a lease names handlers, in order.
+// Registered returns the names of handlers as leases list them, sorted.
 func Registered(handlers map[string]GoHandler) []string {
 	var names []string
 	for name, g := range handlers {
@@ -59,32 +60,31 @@ func Registered(handlers map[string]GoHandler) []string {
 	return names
 }
 
-// failed makes the error of a handler that failed: its turn is surely not
-// applied.
+// failed returns a handler_failed error. Its turn was not applied.
 func failed(reason, format string, args ...any) *agent.Error {
 	e := agent.Errorf(agent.CodeHandlerFailed, format, args...)
 	e.Detail, e.Reason = clipped(e.Detail), reason
 	return e
 }
 
-// registeredHandler is the handler that a manager names.
+// registeredHandler returns the handler that a manager names.
 func (h *Host) registeredHandler(manager agent.Manager) (GoHandler, error) {
 	g, ok := h.o.Handlers[manager.Handler.Name]
 	switch {
 	case !ok || g.New == nil:
-		return g, failed("not_registered", "node %s has no handler %q, which manager %q names: start it with the program that has",
+		return g, failed("not_registered", "node %s has no handler %q, which manager %q names: start it with a program that registers the handler",
 			h.o.Node, manager.Handler.Name, manager.Name)
 	case g.Version != 0 && g.Version != manager.Version:
-		return g, failed("version", "manager %q is at version %d, handler %q of node %s at %d", manager.Name, manager.Version,
+		return g, failed("version", "manager %q has version %d, but handler %q of node %s has version %d", manager.Name, manager.Version,
 			manager.Handler.Name, h.o.Node, g.Version)
 	}
 	return g, nil
 }
 
-// migrate brings a state up to the manager's version.
+// migrate converts a state to the manager's version.
 func (h *Host) migrate(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (migrated agent.JSON, err error) {
 	if manager.Handler.Kind != agent.HandlerGo {
-		return state, nil // what handles it is told the version, or does not care
+		return state, nil // other kinds get the version, or do not use it
 	}
 	g, err := h.registeredHandler(manager)
 	if err != nil && h.o.Remote != nil {
@@ -107,7 +107,8 @@ func (h *Host) migrate(ctx context.Context, i *instance, manager agent.Manager, 
 	return migrated, nil
 }
 
-// newHandler makes the Handler of an instance that has one of its own.
+// newHandler returns the Handler of an instance with a Go handler, and nil for
+// other kinds.
 func (h *Host) newHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (handler Handler, err error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return nil, nil
@@ -133,8 +134,8 @@ func (h *Host) newHandler(ctx context.Context, i *instance, manager agent.Manage
 	return handler, nil
 }
 
-// resetHandler has the instance's Handler made anew: its turn was not applied. One
-// that is away is made anew for each turn.
+// resetHandler discards the instance's Handler after a turn that was not
+// applied. A remote handler stays: it keeps no state between turns.
 func (h *Host) resetHandler(i *instance) {
 	if seededbug.Is(seededbug.UnappliedTurnStays) {
 		return
@@ -146,7 +147,7 @@ func (h *Host) resetHandler(i *instance) {
 	}
 }
 
-// callHandler has a turn's signal handled.
+// callHandler handles a turn's signal.
 func (h *Host) callHandler(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
 	switch manager.Handler.Kind {
 	case agent.HandlerDocument:
@@ -158,7 +159,8 @@ func (h *Host) callHandler(ctx context.Context, i *instance, manager agent.Manag
 	}
 }
 
-// callGo calls a Go handler, which may do anything.
+// callGo calls a Go handler, and turns a failure, a panic or a timeout into the
+// error for the caller.
 func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
 	r := i.ensureExtra()
 	if r.handler == nil {
@@ -168,14 +170,14 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 		}
 	}
 	if h.hungHandlers.Load() >= hungHandlersMax {
-		return failed("timeout", "%d calls of handlers hang on node %s: it makes no more", hungHandlersMax, h.o.Node)
+		return failed("timeout", "%d handler calls on node %s do not return: the node accepts no more", hungHandlersMax, h.o.Node)
 	}
 	err := h.runHandler(ctx, i, r.handler, t)
 	if err == nil {
 		if ctx.Err() == nil {
 			return nil
 		}
-		err = ctx.Err() // it came too late
+		err = ctx.Err() // it returned after the deadline
 	}
 	h.resetHandler(i)
 	cause := context.Cause(ctx)
@@ -194,8 +196,8 @@ func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t
 	}
 }
 
-// handlerError is what a handler's error tells the caller: a refusal of its own stays
-// what it is.
+// handlerError returns the error for the caller after a handler's error. An
+// agent.Error that is a refusal keeps its code; others become handler_failed.
 func handlerError(err error) *agent.Error {
 	var own *agent.Error
 	if errors.As(err, &own) && agent.OutcomeOf(own) == agent.Refused && own.Code != agent.CodeNotOwner {
@@ -206,10 +208,9 @@ func handlerError(err error) *agent.Error {
 	return failed("error", "%v", err)
 }
 
-// interrupted is the refusal where a handler was ended for no fault of its own:
-// its instance is another's, or the node's lease has lapsed, or the node stops,
-// for whatever reason. It is nil where the handler took too long, or ended by
-// itself.
+// interrupted returns the refusal for a handler whose context ended for a
+// reason other than its timeout: the instance moved, the lease expired, or the
+// node stops. It returns nil after a timeout, or if the context has not ended.
 func interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {
@@ -222,19 +223,19 @@ func interrupted(ctx context.Context) error {
 	}
 }
 
-// crashError says that a handler panicked, or hangs.
+// crashError reports that a handler panicked or does not return.
 type crashError struct{ refusal *agent.Error }
 
 func (e *crashError) Error() string { return e.refusal.Error() }
 
-// A handler is waited for a little past the end of its context, and no more of
-// those that hang are left behind than hungHandlersMax.
+// A handler has handlerGrace to return after its context ends. At most
+// hungHandlersMax abandoned calls may run.
 const (
 	handlerGrace    = time.Second
 	hungHandlersMax = 1024
 )
 
-// runHandler runs a handler, and leaves it behind where it hangs.
+// runHandler runs a handler, and abandons a call that does not return.
 func (h *Host) runHandler(ctx context.Context, i *instance, handler Handler, t *Turn) error {
 	done := make(chan error, 1)
 	ended := make(chan struct{})
@@ -259,10 +260,10 @@ func (h *Host) runHandler(ctx context.Context, i *instance, handler Handler, t *
 		<-ended
 		h.hungHandlers.Add(-1)
 	}()
-	return &crashError{failed("timeout", "the handler hangs: it was left behind")}
+	return &crashError{failed("timeout", "the handler did not return after its timeout: the call was abandoned")}
 }
 
-// callRecovered calls a handler, and makes errors of its panics.
+// callRecovered calls a handler and converts panics to errors.
 func (h *Host) callRecovered(ctx context.Context, i *instance, handler Handler, t *Turn) (err error) {
 	returned := false
 	defer func() {
@@ -287,9 +288,9 @@ func (h *Host) callRecovered(ctx context.Context, i *instance, handler Handler, 
 	return err
 }
 
-// clipped bounds a text that comes from a handler, and makes it one: an error that
-// is not UTF-8 is sent nowhere, and its caller would not hear that the turn is
-// surely not applied.
+// clipped limits the length of a handler's text and makes it valid UTF-8. An
+// error with invalid UTF-8 cannot be sent, so its caller would not learn that
+// the turn was not applied.
 func clipped(text string) string {
 	return clip.Marked(text, errorBytesMax)
 }

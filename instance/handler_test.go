@@ -18,18 +18,18 @@ import (
 
 var goHandler = agent.Handler{Kind: agent.HandlerGo, Name: "f"}
 
-// funcs is a Go handler whose parts a test sets as it goes.
+// funcs is a Go handler with functions that a test replaces.
 type funcs struct {
 	handle     func(t *instance.Turn) error
-	patient    func(ctx context.Context, t *instance.Turn) error // instead of handle
+	patient    func(ctx context.Context, t *instance.Turn) error // replaces handle
 	restore    func(state agent.JSON) error
 	checkpoint func() (agent.JSON, error)
 	made       int
 
-	mu sync.Mutex // of handle and patient, where a call hangs
+	mu sync.Mutex // guards handle and patient while a call does not return
 }
 
-// set changes what is called while a call hangs.
+// set changes the functions while a call does not return.
 func (f *funcs) set(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -54,9 +54,9 @@ type keeper struct{ plain }
 func (k keeper) Restore(state agent.JSON) error  { return k.restore(state) }
 func (k keeper) Checkpoint() (agent.JSON, error) { return k.checkpoint() }
 
-// withHandler runs a test whose host has the handler f, and once more where
-// only another has it, which owns nothing. One that restores or checkpoints is
-// set to before the test's first signal.
+// withHandler runs a test twice: the host has the handler f, or only another
+// host has it, which owns no partition. A test that needs restore or checkpoint
+// sets it before its first signal.
 func withHandler(t *testing.T, test func(k *kit, f *funcs)) {
 	t.Helper()
 	t.Run("local", func(t *testing.T) {
@@ -79,10 +79,10 @@ func (f *funcs) register(o *instance.Options) {
 	}}}
 }
 
-// lateHost is a host that is made later.
+// lateHost is a host that is set later.
 type lateHost struct{ agent.RemoteHandlers }
 
-// simRemote runs a test whose host asks another one, n2, for what that registers.
+// simRemote runs a test whose host lacks the handler that host n2 registers.
 func simRemote(t *testing.T, register func(*instance.Options), test func(k *kit)) {
 	t.Helper()
 	other := &lateHost{}
@@ -120,7 +120,8 @@ func TestAHandlerThatFailsLeavesNothing(t *testing.T) {
 				if c := k.checkpoint("a"); c.Revision != 1 || len(k.entries("a")) != 0 {
 					k.Errorf("it left %+v, %v", c, k.entries("a"))
 				}
-				// Sent again it is tried again: nothing was done.
+				// A repeated signal runs the handler again, because nothing was
+				// applied.
 				var before string
 				f.handle = func(t *instance.Turn) error {
 					before = string(t.State())
@@ -148,8 +149,7 @@ func TestAnOwnErrorOfAHandlerKeepsItsCode(t *testing.T) {
 	})
 }
 
-// An error that is not UTF-8 cannot be sent: whoever waits for it would hear
-// unknown.
+// An error with invalid UTF-8 cannot be sent, and its caller would get unknown.
 func TestWhatAHandlerSaysIsMadeText(t *testing.T) {
 	text := strings.Repeat("\xff ä", 4<<10)
 	says := func() error { return errors.New(text) }
@@ -184,7 +184,7 @@ func TestWhatAHandlerSaysIsMadeText(t *testing.T) {
 	})
 }
 
-// isText fails the test where an error could not be sent.
+// isText fails the test if an error contains invalid UTF-8.
 func (k *kit) isText(e *agent.Error) {
 	k.Helper()
 	for _, part := range []string{e.Detail, e.Field, e.Limit, e.Reason} {
@@ -202,7 +202,7 @@ func TestAHandlerThatIsLate(t *testing.T) {
 				return err
 			}
 			<-ctx.Done()
-			return nil // as if nothing were wrong
+			return nil // hides the timeout
 		}
 		began := time.Now()
 		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
@@ -303,7 +303,7 @@ func TestWhoCrashedTakesNoRoomOnceNobodyIsAttached(t *testing.T) {
 				f.handle = func(*instance.Turn) error { panic("ouch") }
 				_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
 				k.code(err, agent.CodeHandlerFailed)
-				time.Sleep(10 * time.Second) // it waits no more
+				time.Sleep(10 * time.Second) // the host has abandoned it
 				if i := k.is("a", agent.InstanceWaking); i.Attachments != 1 {
 					k.Errorf("%+v", i)
 				}
@@ -318,8 +318,8 @@ func TestWhoCrashedTakesNoRoomOnceNobodyIsAttached(t *testing.T) {
 	}
 }
 
-// A handler with memory of its own is made anew from the state whenever what it
-// remembers may not be so.
+// A Handler with state of its own is replaced whenever that state may be
+// outdated.
 func TestAHandlerIsRestoredAfterATurnThatWasNotApplied(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		n := "0"
@@ -355,7 +355,7 @@ func TestAHandlerIsRestoredAfterATurnThatWasNotApplied(t *testing.T) {
 }
 
 func TestWhatIsNotRegisteredOrAtAnotherVersionIsRefused(t *testing.T) {
-	var migrate func() (agent.JSON, error) // nil: as it should
+	var migrate func() (agent.JSON, error) // nil: no error
 	sim(t, func(o *instance.Options) {
 		o.Handlers = map[string]instance.GoHandler{"f": {
 			Version: 2,
@@ -401,7 +401,7 @@ func TestWhatIsNotRegisteredOrAtAnotherVersionIsRefused(t *testing.T) {
 		}
 		migrate = nil
 		k.send(k.host, "a", signal("x", ""))
-		k.put(agent.Manager{Name: "m", Version: 2}) // whoever is awake is thawed anew
+		k.put(agent.Manager{Name: "m", Version: 2}) // awake instances thaw again
 		if got := k.state(k.host, "a"); got != `{"n":1}` {
 			k.Errorf("state %s: a turn that wrote nothing migrates nothing", got)
 		}
@@ -416,9 +416,9 @@ func TestAHandlersOpsAreInItsTurnsCommit(t *testing.T) {
 			return nil
 		}
 		k.send(k.host, "a", requested(signal("x", ""), "c", 1))
-		k.send(k.host, "a", requested(signal("x", ""), "c", 1)) // not again
+		k.send(k.host, "a", requested(signal("x", ""), "c", 1)) // not called again
 		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
-		k.code(err, agent.CodeRevisionMismatch) // its own op was refused: the caller's to know
+		k.code(err, agent.CodeRevisionMismatch) // the handler's own op was refused
 		for _, op := range []agent.Op{
 			&agent.PutCheckpoint{Key: ref("a").Checkpoint()}, &agent.AppendThread{Thread: ref("a").Checkpoint()}, &agent.DeleteScope{},
 		} {
@@ -431,8 +431,8 @@ func TestAHandlersOpsAreInItsTurnsCommit(t *testing.T) {
 	})
 }
 
-// A state is stored as of the version that made it, whatever its manager has
-// come to meanwhile: each is migrated, and once.
+// A stored state has the version of its manager at the time. Each older state
+// is migrated once.
 func TestAStateIsMigratedOnce(t *testing.T) {
 	var handle func(t *instance.Turn) error
 	migrated := map[uint64]int{} // :: from
@@ -452,7 +452,7 @@ func TestAStateIsMigratedOnce(t *testing.T) {
 			k.put(agent.Manager{Name: "m", Handler: goHandler, Version: version, Durability: durability})
 			if _, err := k.host.Lookup(k.Context(), ref("nobody")); agent.CodeOf(err) != agent.CodeNotFound {
 				k.Error(err)
-			} // and by then it is known
+			} // the host knows the manager by then
 		}
 		set := func(t *instance.Turn) error { return t.Patch(t.Data()) }
 		stored := func(version uint64, state string) {
@@ -468,13 +468,13 @@ func TestAStateIsMigratedOnce(t *testing.T) {
 		raise(1, agent.DurabilityIdle)
 		k.send(k.host, "a", signal("x", `{"n":1}`))
 		raise(2, agent.DurabilityIdle)
-		stored(1, `{"n":1}`) // by a hibernation
+		stored(1, `{"n":1}`) // stored by a hibernation
 		k.send(k.host, "a", signal("x", `{"n":2}`))
 		raise(3, agent.DurabilityIdle)
-		k.send(k.host, "a", signal("x", `{"n":3}`)) // before it is thawed anew
+		k.send(k.host, "a", signal("x", `{"n":3}`)) // before the instance thaws again
 		stored(3, `{"n":3,"migrations":2}`)
 		raise(3, agent.DurabilityTurn)
-		handle = func(t *instance.Turn) error { // while it is handled, and somebody else wrote
+		handle = func(t *instance.Turn) error { // another client writes meanwhile
 			handle = set
 			if _, err := k.node.PatchCheckpoint(k.Context(), agent.PatchCheckpoint{Key: ref("a").Checkpoint(), Patch: agent.JSON(`{"theirs":true}`)}); err != nil {
 				return err

@@ -15,86 +15,86 @@ import (
 	"dormouse/agent"
 )
 
-// Ownership tells who owns what, as this node has applied it. Its methods may be
-// called concurrently; those without a context cost next to nothing.
+// Ownership returns partitions and their owners, as this node has applied them.
+// Its methods may be called concurrently. Those without a context return at
+// once.
 type Ownership interface {
 	Partition(n int) agent.Partition
 	PartitionsDraining() []agent.Partition
 	PartitionsChanged() <-chan struct{} // closed at the next change of any partition
-	LeaseUntil() time.Time              // this node may serve until then, by the monotonic clock
+	LeaseUntil() time.Time              // the end of this node's lease, by the monotonic clock
 
-	// ReleasePartitions gives up partitions that drain. It goes on until none of
-	// them drains at its epoch any more, as far as this node sees, or ctx ends.
+	// ReleasePartitions gives up draining partitions. It returns when this node
+	// sees that none of them drains at its epoch any more, or when ctx ends.
 	ReleasePartitions(ctx context.Context, all []agent.Partition) error
 
-	// KeepPartition ends a drain that cannot be finished, for the reason given:
-	// the partition stays with this node. It returns as ReleasePartitions does.
+	// KeepPartition cancels a drain that cannot finish, for the given reason.
+	// The partition stays with this node. It returns as ReleasePartitions does.
 	KeepPartition(ctx context.Context, p agent.Partition, why string) error
 }
 
-// Options is what a Host is made of.
+// Options configure a Host.
 type Options struct {
 	Node        string // this node's name
-	Incarnation string // …and incarnation, as it owns partitions under
+	Incarnation string // the incarnation under which this node owns partitions
 	Service     agent.Service
 	Ownership   Ownership
-	Handlers    map[string]GoHandler // what managers of kind HandlerGo may name
-	Remote      agent.RemoteHandlers // …who is asked where those lack one; nil for nobody
+	Handlers    map[string]GoHandler // Go handlers by the name that managers use
+	Remote      agent.RemoteHandlers // handles turns for which Handlers lacks the handler; may be nil
 	Webhooks    Webhooks
-	// Storage is where a manager's instances are stored other than in the
-	// cluster; nil, for all or for one, means there. Fences mean nothing to
-	// another store: there revs and revisions alone keep writers apart.
+	// Storage returns the store of a manager's instances; nil means the
+	// cluster, as does a nil Storage. Another store ignores fences, so only
+	// revs and revisions prevent conflicting writes there.
 	Storage  func(scope, manager string) agent.Service
-	AwakeMax int // instances awake at once, over all managers; 0 means AwakeMaxDefault
+	AwakeMax int // awake instances of all managers together; 0 means AwakeMaxDefault
 	Logger   hclog.Logger
 }
 
-// AwakeMaxDefault is how many instances are awake on a node at once, where
-// Options do not say.
+// AwakeMaxDefault is the default maximum of awake instances on a node.
 const AwakeMaxDefault = 200_000
 
-// Host keeps the instances of the partitions that its node owns, and implements
-// agent.Instances for them. Others' are refused with not_owner, which names the
-// owner. Before Run and after it all is unavailable.
+// Host runs the instances of the partitions that its node owns, and implements
+// agent.Instances for them. Calls for other instances fail with not_owner,
+// which names the owner. Outside of Run all calls fail with unavailable.
 //
 // All methods may be called concurrently.
 type Host struct {
 	o             Options
 	startedAt     time.Time
-	requestPrefix string // begins the clients of this host's own requests; never used twice
+	requestPrefix string // of this host's own request clients; unique
 
-	runs         atomic.Uint64  // awakenings so far
-	hungHandlers atomic.Int64   // calls of handlers that hang
-	workers      sync.WaitGroup // one an instance that has work
+	runs         atomic.Uint64  // number of runs so far
+	hungHandlers atomic.Int64   // handler calls that do not return
+	workers      sync.WaitGroup // one for each instance that has work
 
 	mu              sync.Mutex
 	runCtx          context.Context //nolint:containedctx // Run's; nil outside of it
-	leaseCtx        context.Context //nolint:containedctx // ends when the lease lapses
+	leaseCtx        context.Context //nolint:containedctx // ends when the lease expires
 	endLease        context.CancelCauseFunc
 	shuttingDown    bool
-	managers        map[managerID]*managerState // :: scope and manager
-	partitions      map[int]*partitionInstances // :: partition, those that have instances
-	draining        map[int]uint64              // :: partition → epoch, those being drained
+	managers        map[managerID]*managerState
+	partitions      map[int]*partitionInstances // :: partition, if it has instances
+	draining        map[int]uint64              // :: partition → epoch
 	watchers        map[managerID][]*watcher
-	watcherCount    int // watchers of all
+	watcherCount    int // number of all watchers
 	due             dueQueue
-	counters        counters // of all families, those of before too
-	sweepAt         int      // so many families are looked through for those that are idle
-	inMemory        int      // instances in memory
-	backgroundSaves int      // hibernations under way that nobody waits for
+	counters        counters // of all managers, including removed ones
+	sweepAt         int      // number of managers at which idle ones are removed
+	inMemory        int      // number of instances
+	backgroundSaves int      // hibernations in progress without a caller
 
-	leaseRenewed chan struct{} // of one: leased is new
-	drainsEnded  chan struct{} // of one: drains are over
-	earlierDue   chan struct{} // of one: due has a new first
+	leaseRenewed chan struct{} // capacity 1: leaseCtx is new
+	drainsEnded  chan struct{} // capacity 1: a drain has ended
+	earlierDue   chan struct{} // capacity 1: the first of due is new
 }
 
-// New makes a host. It does nothing until Run.
+// New makes a host. It does nothing before Run.
 func New(o Options) (*Host, error) {
 	switch {
 	case o.Node == "" || o.Incarnation == "":
 		return nil, errors.New("an instance host needs its node's name and incarnation")
 	case o.Service == nil || o.Ownership == nil:
-		return nil, errors.New("an instance host needs a service and a ground")
+		return nil, errors.New("an instance host needs a Service and an Ownership")
 	case o.AwakeMax < 0:
 		return nil, errors.New("awake_max must not be negative")
 	}
@@ -114,9 +114,9 @@ func New(o Options) (*Host, error) {
 	}, nil
 }
 
-// Run serves until ctx ends. What is awake then is dropped as in a crash: call
-// Shutdown first. It returns once nothing of the host is left running but
-// handlers that hang. Call it once.
+// Run serves until ctx ends, and then drops all instances as a crash does: call
+// Shutdown before. It returns when only abandoned handler calls still run. Call
+// it once.
 func (h *Host) Run(ctx context.Context) error {
 	h.mu.Lock()
 	h.runCtx = ctx
@@ -134,12 +134,12 @@ func (h *Host) Run(ctx context.Context) error {
 	return err
 }
 
-// now is the host's own monotonic time.
+// now returns the host's monotonic time.
 func (h *Host) now() time.Duration { return time.Since(h.startedAt) }
 
-// Shutdown starts no more instances and hibernates those awake. It returns once
-// all sleep, or with how many could not, or when ctx ends. The partitions stay
-// owned: ending the node's lease frees them all.
+// Shutdown refuses new calls and hibernates all instances. It returns when all
+// have hibernated or ctx ends; the error has the number of instances that have
+// not. The node keeps its partitions: ending its lease frees them.
 func (h *Host) Shutdown(ctx context.Context) error {
 	h.mu.Lock()
 	h.shuttingDown = true
@@ -153,7 +153,7 @@ func (h *Host) Shutdown(ctx context.Context) error {
 	return h.hibernateAll(ctx, all, lifecycleShutdown)
 }
 
-// dropAll forgets all instances and refuses all calls from now on.
+// dropAll drops all instances and refuses all further calls.
 func (h *Host) dropAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,4 +169,4 @@ func (h *Host) dropAll() {
 	}
 }
 
-var errStopping = agent.Errorf(agent.CodeUnavailable, "the node is stopping: ask another")
+var errStopping = agent.Errorf(agent.CodeUnavailable, "the node is stopping: use another node")

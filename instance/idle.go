@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// dueQueue orders instances by when something may be due of them: their idle
-// timeout, or an attachment's end. One timer serves all. An instance that was
-// used meanwhile stays where it is, and is put back once its time comes.
+// dueQueue is a heap of instances by the time of their next expiry: the idle
+// timeout, or the end of an attachment. One timer serves all instances. An
+// instance that is used keeps its position; processDue moves it when the old
+// time comes.
 type dueQueue struct{ items []*instance }
 
-// duePosition is an instance's place in the queue.
+// duePosition is an instance's position in the queue.
 type duePosition struct {
 	at    time.Duration
-	index int // -1 where it is not in it
+	index int // -1 if it is not queued
 }
 
 var notDue = duePosition{index: -1}
@@ -48,7 +49,7 @@ func (q *dueQueue) Pop() any {
 	return i
 }
 
-// set puts an instance where it is due at a time, and tells whether it is first.
+// set queues or moves an instance, and reports whether it is first.
 func (q *dueQueue) set(i *instance, at time.Duration) bool {
 	if i.due.index < 0 {
 		i.due.at = at
@@ -66,7 +67,7 @@ func (q *dueQueue) remove(i *instance) {
 	}
 }
 
-// dueAt is when something may be due of an instance; 0 means never.
+// dueAt returns the time of the instance's next expiry, or 0 for never.
 func (i *instance) dueAt() time.Duration {
 	at := time.Duration(0)
 	for _, a := range i.attachments {
@@ -80,8 +81,7 @@ func (i *instance) dueAt() time.Duration {
 	return at
 }
 
-// scheduleDue sees to it that an instance is looked at when something is due of it. mu
-// is held.
+// scheduleDue queues an instance for its next expiry. The caller holds mu.
 func (h *Host) scheduleDue(i *instance) {
 	at := i.dueAt()
 	if at == 0 || i.removed != nil || i.due.index >= 0 && i.due.at <= at {
@@ -92,13 +92,14 @@ func (h *Host) scheduleDue(i *instance) {
 	}
 }
 
-// markUsed notes that somebody needs the instance. mu is held.
+// markUsed restarts the instance's idle timeout and stops a background
+// hibernation. The caller holds mu.
 func (h *Host) markUsed(i *instance) {
 	i.usedAt, i.usedSince = h.now(), true
 	h.scheduleDue(i)
 }
 
-// watchDue looks at instances as they fall due.
+// watchDue processes instances as they fall due, until ctx ends.
 func (h *Host) watchDue(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -114,14 +115,15 @@ func (h *Host) watchDue(ctx context.Context) error {
 	}
 }
 
-// backgroundSavesMax bounds the hibernations that the host begins by itself at once, and
-// backgroundSaveRetry is when it comes back to those that had to wait.
+// backgroundSavesMax is the maximum number of concurrent hibernations that the
+// host starts itself. Instances above it wait for backgroundSaveRetry.
 const (
 	backgroundSavesMax  = 256
 	backgroundSaveRetry = 50 * time.Millisecond
 )
 
-// processDue ends what is due, and returns how long nothing more is.
+// processDue processes the instances that are due, and returns the time until
+// the next one.
 func (h *Host) processDue() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,7 +142,7 @@ func (h *Host) processDue() time.Duration {
 		case at > now:
 			h.due.set(i, at)
 			h.markIdle(i)
-		case i.working: // it is looked at again when it rests
+		case i.working: // endWork queues it again
 			h.due.remove(i)
 		case !h.startHibernation(i, lifecycleIdle):
 			h.due.set(i, now+backgroundSaveRetry)
@@ -149,8 +151,9 @@ func (h *Host) processDue() time.Duration {
 	return time.Hour
 }
 
-// startHibernation begins to hibernate an instance that rests, unless too many are at
-// it. What is all stored sleeps at once. mu is held.
+// startHibernation hibernates an idle instance without a caller, and reports
+// whether it did. It fails if too many hibernations are in progress. An
+// instance that is stored hibernates at once. The caller holds mu.
 func (h *Host) startHibernation(i *instance, why lifecycle) bool {
 	if !i.dirty() || i.body.service == nil {
 		h.count(i.manager, func(t *counters) { t.hibernated++ })

@@ -8,9 +8,10 @@ import (
 )
 
 // instance is one key of a manager, in memory. It has a goroutine only while
-// its mailbox has something in it: working.
+// its mailbox is not empty.
 //
-// Those awake at rest are many: what only few of them need is in body.rare.
+// Most instances are idle, so fields that only few of them need are in
+// body.extra.
 type instance struct {
 	manager   *managerState
 	key       string
@@ -18,11 +19,11 @@ type instance struct {
 	epoch     uint64
 
 	// Guarded by Host.mu.
-	removed     error // it is in no table any more, and why
+	removed     error // why it was removed from all tables; nil while it is in them
 	working     bool
-	stopping    bool // a stop is being worked off: nothing passes it
-	hibernating bool // a hibernation that nobody waits for is in the mailbox, or under way
-	usedSince   bool // …somebody has come since, so it stays awake
+	stopping    bool // a stop request is being processed; later calls queue behind it
+	hibernating bool // a hibernation without a caller is queued or in progress
+	usedSince   bool // used since that began, so it stays awake
 	status      agent.InstanceStatus
 	source      agent.InstanceSource
 	mailbox     []*call
@@ -31,50 +32,51 @@ type instance struct {
 	due         duePosition
 	counted     countedStatus
 	idle        idleLinks
-	cancel      context.CancelCauseFunc // ends what is being worked at
+	cancel      context.CancelCauseFunc // ends the context of the current call
 
-	// Written under Host.mu by who works, who reads it without.
+	// Written under Host.mu by the worker, which reads it without.
 	stored stored
 
-	body body // who works, alone
+	body body // accessed by the worker only
 }
 
-// stored is what the store has of an instance.
+// stored is the version of an instance in its store.
 type stored struct {
-	revision          uint64 // of its checkpoint; 0 where there is none
+	revision          uint64 // of the checkpoint; 0 if it has none
 	incarnation       uint64
-	rev               uint64 // of its thread
-	threadIncarnation uint64 // 0 where there is no thread
-	index             uint64 // at which all of this was so
+	rev               uint64 // of the thread
+	threadIncarnation uint64 // 0 if it has no thread
+	index             uint64 // at which the store had this version
 }
 
-// body is what an awake instance is.
+// body is the state of an awake instance.
 type body struct {
-	awake    bool          // what follows is what the store has, and what is not saved yet
-	version  int           // the family's, as it was thawed under
-	service  agent.Service // where it is stored, as of then; nil means nowhere
+	awake    bool          // the instance is awake, and the other fields are valid
+	version  int           // managerState.version when it woke
+	service  agent.Service // where it is stored; nil means nowhere
 	state    agent.JSON
-	stateAt  uint64     // the manager's version that state is of
-	metadata agent.JSON // its checkpoint's, if it has any
-	initial  agent.JSON // where nothing is stored: what it starts from again
+	stateAt  uint64     // the manager's version that state has
+	metadata agent.JSON // of its checkpoint, if any
+	initial  agent.JSON // the initial state, if nothing is stored
 	extra    *extra
 }
 
-// extra is what only some instances have.
+// extra has the fields that only some instances need.
 type extra struct {
-	run      string // of the host's own requests for it, in this awakening
-	seq      uint64 // of the last of them
+	run      string // the client of the host's own requests in this run
+	seq      uint64 // of the last of these requests
 	handler  Handler
-	dirty    bool          // there is something that is not saved
-	pending  []agent.Draft // …entries
-	bytes    int           // …of them
-	recent   []recentReply // answers that are not on record, the last ones
-	crashes  int           // in a row
-	resumeAt time.Duration // the host's time before which it does not start again
-	cron     agent.JSON    // the manifest of its recurring jobs; nil where it has none
+	dirty    bool          // something is not saved yet
+	pending  []agent.Draft // entries that are not saved yet
+	bytes    int           // size of pending
+	recent   []recentReply // the last replies that are not stored
+	crashes  int           // consecutive crashes
+	resumeAt time.Duration // the host's time of the next start after a crash
+	cron     agent.JSON    // the manifest of its recurring jobs; nil if it has none
 }
 
-// ensureExtra is the instance's rare part, made where there is none.
+// ensureExtra returns the instance's extra fields, and allocates them if they
+// are nil.
 func (i *instance) ensureExtra() *extra {
 	if i.body.extra == nil {
 		i.body.extra = &extra{}
@@ -82,7 +84,7 @@ func (i *instance) ensureExtra() *extra {
 	return i.body.extra
 }
 
-// dirty tells whether something of the instance is not stored yet.
+// dirty reports whether the instance has state that is not stored yet.
 func (i *instance) dirty() bool {
 	return i.body.awake && (i.stored.revision == 0 || i.body.extra != nil && i.body.extra.dirty)
 }
@@ -97,8 +99,8 @@ type partitionInstances struct {
 	instances map[*instance]struct{}
 }
 
-// getOrCreate is the instance under a key in p, which is made where there is none. mu
-// is held.
+// getOrCreate returns the instance under a key in partition p, and creates it
+// if necessary. The caller holds mu.
 func (h *Host) getOrCreate(ms *managerState, key string, p agent.Partition) (*instance, error) {
 	i := ms.instances[key]
 	if i != nil && i.epoch == p.Epoch {
@@ -128,8 +130,8 @@ func (h *Host) getOrCreate(ms *managerState, key string, p agent.Partition) (*in
 	return i, nil
 }
 
-// drop takes an instance out of all tables, ends what it is at, and refuses
-// what waits for it. mu is held.
+// drop removes an instance from all tables, interrupts its current call, and
+// refuses its waiting calls. The caller holds mu.
 func (h *Host) drop(i *instance, why error) {
 	if i.removed != nil {
 		return
@@ -145,8 +147,8 @@ func (h *Host) drop(i *instance, why error) {
 	i.mailbox = nil
 }
 
-// remove takes an instance out of all tables. why is what callers are told,
-// reason what those who watch are. mu is held.
+// remove removes an instance from all tables. why is the error for callers,
+// reason is for watchers. The caller holds mu.
 func (h *Host) remove(i *instance, why error, reason string) {
 	i.removed = why
 	h.recount(i, reason)
@@ -164,10 +166,11 @@ func (h *Host) remove(i *instance, why error, reason string) {
 	h.inMemory--
 }
 
-// errHibernated says why an instance that hibernated is gone; nobody is told.
-var errHibernated = agent.Errorf(agent.CodeUnavailable, "the instance sleeps")
+// errHibernated is the removal error of an instance that hibernated. No caller
+// sees it.
+var errHibernated = agent.Errorf(agent.CodeUnavailable, "the instance hibernated")
 
-// describe is how an instance is. mu is held.
+// describe returns the instance's current description. The caller holds mu.
 func (h *Host) describe(i *instance) agent.Instance {
 	h.expireAttachmentsNow(i)
 	ref := i.ref()

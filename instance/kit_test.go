@@ -16,7 +16,7 @@ import (
 	"dormouse/placement"
 )
 
-// kit is what a test works with: a store in virtual time, whose partitions all
+// kit is a test's environment: a store in virtual time, all of whose partitions
 // belong to host n1.
 type kit struct {
 	*testing.T
@@ -28,8 +28,8 @@ type kit struct {
 	stop  func()
 }
 
-// sim runs a test in a bubble of virtual time. Options may be changed before
-// the host is made.
+// sim runs a test in a bubble of virtual time. change may change the host's
+// Options.
 func sim(t *testing.T, change func(*instance.Options), test func(k *kit)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,11 +72,11 @@ func (k *kit) open(node string, change func(*instance.Options)) (*instance.Host,
 		counted(k.T, h)
 	}
 	k.Cleanup(stop)
-	synctest.Wait() // Run has begun
+	synctest.Wait() // Run has started
 	return h, g, stop
 }
 
-// put writes a manager; one without a handler is a document.
+// put writes a manager. Without a handler it is a document manager.
 func (k *kit) put(m agent.Manager) {
 	if m.Handler.Kind == "" {
 		m.Handler.Kind = agent.HandlerDocument
@@ -89,7 +89,7 @@ func (k *kit) putIn(scope string, m agent.Manager) {
 	if _, err := k.node.Commit(k.Context(), agent.Commit{Scope: scope, Ops: []agent.Op{&agent.PutManager{Manager: m}}}); err != nil {
 		k.Fatal(err)
 	}
-	time.Sleep(2 * time.Second) // hosts know it by then
+	time.Sleep(2 * time.Second) // until hosts have read it again
 }
 
 func ref(key string) agent.InstanceRef {
@@ -100,13 +100,13 @@ func partition(key string) int { return placement.Partition(agent.DefaultScope, 
 
 func signal(kind, data string) agent.Signal { return agent.Signal{Type: kind, Data: agent.JSON(data)} }
 
-// requested is a signal with a request id.
+// requested returns a signal with a request id.
 func requested(s agent.Signal, client string, seq uint64) agent.Signal {
 	s.Request = agent.Request{Client: client, Seq: seq}
 	return s
 }
 
-// send sends a signal that succeeds.
+// send sends a signal that must succeed.
 func (k *kit) send(h *instance.Host, key string, s agent.Signal) agent.Reply {
 	k.Helper()
 	reply, err := h.Signal(k.Context(), ref(key), s)
@@ -116,7 +116,7 @@ func (k *kit) send(h *instance.Host, key string, s agent.Signal) agent.Reply {
 	return reply
 }
 
-// state is what get answers.
+// state returns the reply to a get signal.
 func (k *kit) state(h *instance.Host, key string) string {
 	k.Helper()
 	var reply struct{ State agent.JSON }
@@ -145,7 +145,7 @@ func (k *kit) start(key, initial string) agent.Instance {
 	return i
 }
 
-// is fails the test where an instance has another status; "" is none at all.
+// is fails the test if an instance has another status; "" expects no instance.
 func (k *kit) is(key string, want agent.InstanceStatus) agent.Instance {
 	k.Helper()
 	i, err := k.host.Lookup(k.Context(), ref(key))
@@ -158,7 +158,7 @@ func (k *kit) is(key string, want agent.InstanceStatus) agent.Instance {
 	return i
 }
 
-// code fails the test where err has another code.
+// code fails the test if err has another code.
 func (k *kit) code(err error, want agent.Code) {
 	k.Helper()
 	if agent.CodeOf(err) != want {
@@ -166,7 +166,8 @@ func (k *kit) code(err error, want agent.Code) {
 	}
 }
 
-// refusal is code, and the error that has it.
+// refusal returns err as an agent.Error, and fails the test if it has another
+// code.
 func (k *kit) refusal(err error, want agent.Code) *agent.Error {
 	k.Helper()
 	k.code(err, want)
@@ -177,7 +178,7 @@ func (k *kit) refusal(err error, want agent.Code) *agent.Error {
 	return e
 }
 
-// stats is the host's own counts of manager m.
+// stats returns the host's counts of manager m.
 func (k *kit) stats() agent.NodeStats {
 	k.Helper()
 	s, err := k.host.Stats(k.Context(), agent.DefaultScope, "m")
@@ -187,7 +188,7 @@ func (k *kit) stats() agent.NodeStats {
 	return s.Nodes[0]
 }
 
-// entries are the kinds of an instance's entries.
+// entries returns the kinds of an instance's entries.
 func (k *kit) entries(key string) (kinds []string) {
 	k.Helper()
 	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: ref(key).Checkpoint()}}})
@@ -204,7 +205,7 @@ func (k *kit) entries(key string) (kinds []string) {
 	return kinds
 }
 
-// checkpoint is an instance's, nil where there is none.
+// checkpoint returns an instance's checkpoint, or nil.
 func (k *kit) checkpoint(key string) *agent.Checkpoint {
 	k.Helper()
 	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.GetCheckpoint{Key: ref(key).Checkpoint()}}})
@@ -215,5 +216,5 @@ func (k *kit) checkpoint(key string) *agent.Checkpoint {
 	return c
 }
 
-// keyIn is a key of manager m in a partition of its own, by number.
+// keyIn returns the nth key of manager m; each is in a partition of its own.
 func keyIn(n int) string { return fmt.Sprintf("key-%d", n) }

@@ -7,22 +7,23 @@ import (
 	"dormouse/agent"
 )
 
-// mailboxRetryMS is when to come back to a full mailbox.
+// mailboxRetryMS is the retry hint for callers of a full mailbox.
 const mailboxRetryMS = 100
 
-// call is what an instance is asked for, in the order in which it came.
+// call is one request to an instance. An instance handles its calls in order of
+// arrival.
 type call struct {
-	signal     *agent.Signal        // one to handle
-	start      *agent.StartInstance // what a fresh instance begins with
+	signal     *agent.Signal        // handle it
+	start      *agent.StartInstance // initial state of a fresh instance
 	attach     *agent.Attach
 	hibernate  lifecycle       // hibernate, for this reason
-	stop       bool            // …and end, whoever is attached
-	background bool            // …nobody waits for it, and it yields to whoever comes
-	started    bool            // it is out of the mailbox; guarded by Host.mu
-	done       chan callResult // of one
+	stop       bool            // hibernate even with attachments
+	background bool            // no caller waits; a later call cancels it
+	started    bool            // it has left the mailbox; guarded by Host.mu
+	done       chan callResult // capacity 1
 }
 
-// callResult is what came of a letter.
+// callResult is the result of a call.
 type callResult struct {
 	instance agent.Instance
 	attached agent.Attached
@@ -32,12 +33,13 @@ type callResult struct {
 
 func newCall() *call { return &call{done: make(chan callResult, 1)} }
 
-// complete is called once.
+// complete sends the result. It is called once.
 func (c *call) complete(a callResult) { c.done <- a }
 
-// submit puts a letter into the mailbox of the instance, which is made where
-// there is none and wake says so. direct, if given, is tried first, under mu:
-// it answers at once where it can.
+// submit queues a call for an instance. It creates the instance if wake is
+// true, and fails with not_found otherwise. If the instance is awake, submit
+// first calls direct, unless it is nil, with mu held. If direct returns true
+// the call is done, and submit returns a nil instance.
 func (h *Host) submit(ctx context.Context, ref agent.InstanceRef, c *call, wake bool, direct func(*instance) bool) (*instance, error) {
 	n := partitionOf(ref)
 	if _, err := h.openPartition(n); err != nil {
@@ -71,7 +73,7 @@ func (h *Host) submit(ctx context.Context, ref agent.InstanceRef, c *call, wake 
 		return nil, nil
 	}
 	if max := ms.config.Mailbox(); len(i.mailbox) >= max {
-		e := agent.Errorf(agent.CodeOverloaded, "%d calls wait for the instance already: come back later", max)
+		e := agent.Errorf(agent.CodeOverloaded, "the instance's mailbox has %d calls, which is its maximum: retry later", max)
 		e.Limit, e.RetryAfterMS = fmt.Sprintf("mailbox_max=%d", max), mailboxRetryMS
 		return nil, e
 	}
@@ -83,7 +85,8 @@ func notAwake(ref agent.InstanceRef) *agent.Error {
 	return agent.Errorf(agent.CodeNotFound, "instance %q of manager %q is not awake", ref.Key, ref.Manager)
 }
 
-// enqueue puts a letter into the mailbox. mu is held.
+// enqueue puts a call into the mailbox and starts a worker if none runs. The
+// caller holds mu.
 func (h *Host) enqueue(i *instance, c *call) {
 	i.mailbox = append(i.mailbox, c)
 	i.manager.idle.remove(i)
@@ -94,8 +97,8 @@ func (h *Host) enqueue(i *instance, c *call) {
 	}
 }
 
-// await waits for the answer to a letter. One that has not been begun when ctx
-// ends is taken back: surely not handled. Otherwise nobody can tell yet.
+// await waits for the result of a call. If ctx ends before the call starts,
+// await removes it: it was not handled. Otherwise the outcome is unknown.
 func (h *Host) await(ctx context.Context, i *instance, c *call) callResult {
 	select {
 	case a := <-c.done:
@@ -106,18 +109,18 @@ func (h *Host) await(ctx context.Context, i *instance, c *call) callResult {
 	withdrawn := !c.started && i.removeCall(c)
 	h.mu.Unlock()
 	select {
-	case a := <-c.done: // just now
+	case a := <-c.done: // it ended meanwhile
 		return a
 	default:
 	}
 	if withdrawn {
-		return callResult{err: agent.Errorf(agent.CodeUnavailable, "the call ended before the instance came to it: %v", context.Cause(ctx))}
+		return callResult{err: agent.Errorf(agent.CodeUnavailable, "the call ended before the instance handled it: %v", context.Cause(ctx))}
 	}
-	return callResult{err: agent.Errorf(agent.CodeUnknown, "the call ended while it was being handled: it may yet apply")}
+	return callResult{err: agent.Errorf(agent.CodeUnknown, "the call ended while the instance handled it: the outcome is unknown")}
 }
 
-// removeCall takes a letter out of the mailbox, and tells whether it was there.
-// mu is held.
+// removeCall removes a call from the mailbox, and reports whether it was there.
+// The caller holds mu.
 func (i *instance) removeCall(c *call) bool {
 	for at, waiting := range i.mailbox {
 		if waiting == c {
@@ -128,8 +131,9 @@ func (i *instance) removeCall(c *call) bool {
 	return false
 }
 
-// nextCall is the letter that comes next, begun; nil where there is none, and the
-// instance rests or is gone. mu is not held.
+// nextCall takes the next call from the mailbox and marks it as started. It
+// returns nil and ends the worker's work if there is none, or if the instance
+// was removed. It takes mu.
 func (h *Host) nextCall(i *instance) *call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -147,9 +151,9 @@ func (h *Host) nextCall(i *instance) *call {
 	return nil
 }
 
-// finishCall notes that a letter is worked off. Where none waits the worker ends
-// before the answer is told, so that whoever hears it finds the instance at
-// rest, or gone. mu is not held.
+// finishCall ends a call. If no call waits, it ends the worker's work too and
+// reports true. That happens before the caller gets the result, so the caller
+// then sees the instance idle or removed. It takes mu.
 func (h *Host) finishCall(i *instance, c *call) (ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -162,15 +166,17 @@ func (h *Host) finishCall(i *instance, c *call) (ended bool) {
 	return true
 }
 
-// endWork ends the work of an instance for which no letter waits. mu is held.
+// endWork marks an instance without waiting calls as not working. The caller
+// holds mu.
 func (h *Host) endWork(i *instance) {
 	i.working = false
-	h.recount(i, agent.ReasonFailed) // one that was to stop is awake still
+	h.recount(i, agent.ReasonFailed) // a failed stop leaves it awake
 	h.scheduleDue(i)
 	h.markIdle(i)
 }
 
-// callDone notes that a letter is out of the mailbox for good. mu is held.
+// callDone updates the instance after a call has left the mailbox. The caller
+// holds mu.
 func (h *Host) callDone(i *instance, c *call) {
 	if c.background {
 		i.hibernating = false

@@ -9,38 +9,38 @@ import (
 	"dormouse/agent"
 )
 
-// managerMaxAge is how long a manager's row is taken for what the store has: a
-// change reaches instances that are awake after so long at most.
+// managerMaxAge is the maximum age of a cached manager row. A changed manager
+// reaches awake instances within this time.
 const managerMaxAge = time.Second
 
-// managerID names a manager.
+// managerID identifies a manager.
 type managerID struct{ scope, name string }
 
-// managerIdleAfter is after how long without a call a family that has no instances may
-// be let go, and managersSweepMin how many are never looked through for such.
+// managerIdleAfter is how long a manager without instances and calls stays
+// cached. Up to managersSweepMin managers are always kept.
 const (
 	managerIdleAfter = 10 * time.Minute
 	managersSweepMin = 64
 )
 
-// managerState is the instances of one manager on this node.
+// managerState is a manager's row and its instances on this node.
 type managerState struct {
 	scope, name string
 
 	// Guarded by Host.mu.
 	config    agent.Manager
-	loaded    bool // manager has been read
-	version   int  // grows when instances must be thawed anew: another handler, storage or version
+	loaded    bool // config has been read
+	version   int  // incremented when awake instances must thaw again: another handler, storage, version or schedules
 	readAt    time.Duration
 	instances map[string]*instance // :: key
-	idle      idleList             // those that could sleep
+	idle      idleList             // instances that can hibernate
 	counters  counters
-	skipPatch agent.JSON    // a merge patch that takes out what is not stored; nil where all is
-	external  agent.Service // Options.Storage's answer; nil means the cluster
+	skipPatch agent.JSON    // removes the fields that are not stored; nil if all are
+	external  agent.Service // the result of Options.Storage; nil means the cluster
 }
 
-// manager is the manager's family, with its row as it stood at most managerMaxAge
-// ago. A manager that is not there is not_found.
+// manager returns a manager's state, with a row that is at most managerMaxAge
+// old. A missing manager is not_found.
 func (h *Host) manager(ctx context.Context, scope, name string) (*managerState, error) {
 	h.mu.Lock()
 	ms := h.managers[managerID{scope, name}]
@@ -52,13 +52,13 @@ func (h *Host) manager(ctx context.Context, scope, name string) (*managerState, 
 	}
 	fresh := ms.loaded && h.now()-ms.readAt < managerMaxAge
 	known := ms.loaded
-	ms.readAt = h.now() // others need not read it too
+	ms.readAt = h.now() // concurrent calls need not read it too
 	h.mu.Unlock()
 	if fresh {
 		return ms, nil
 	}
 	get := agent.Reads{Scope: scope, Reads: []agent.Read{&agent.GetManager{Name: name}}}
-	if known { // what this node has applied will do, unless it says that there is none
+	if known { // a stale read is enough, unless it finds no manager
 		get.Stale = true
 		if answers, err := h.o.Service.Read(ctx, get); err == nil {
 			if ms, err := h.updateManager(ms, answers); err == nil {
@@ -74,8 +74,8 @@ func (h *Host) manager(ctx context.Context, scope, name string) (*managerState, 
 	return h.updateManager(ms, answers)
 }
 
-// updateManager takes over a manager's row, and returns its family. An older row than is
-// known changes nothing.
+// updateManager stores a manager's row that was read, and returns the manager's
+// state. A row that is older than the known one changes nothing.
 func (h *Host) updateManager(ms *managerState, answers agent.Answers) (*managerState, error) {
 	if len(answers.Answers) != 1 {
 		return nil, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
@@ -101,14 +101,15 @@ func (h *Host) updateManager(ms *managerState, answers agent.Answers) (*managerS
 		ms.version++
 	}
 	ms.skipPatch = skipPatch(m.SkipsPersist)
-	for _, i := range ms.instances { // timeouts may be other ones
+	for _, i := range ms.instances { // timeouts may have changed
 		h.scheduleDue(i)
 	}
 	return ms, nil
 }
 
-// canonical is the family that stands for a manager now, where f did: two of
-// them would be two instances of a key. mu is held.
+// canonical returns the registered state of ms's manager, and registers ms if
+// there is none. A second state could hold a second instance of a key. The
+// caller holds mu.
 func (h *Host) canonical(ms *managerState) *managerState {
 	id := managerID{ms.scope, ms.name}
 	if other := h.managers[id]; other != nil {
@@ -121,9 +122,9 @@ func (h *Host) canonical(ms *managerState) *managerState {
 	return ms
 }
 
-// sweepManagers lets those go that are idle. It looks again once there are twice
-// as many as stay, so that there never are many more than are in use. mu is
-// held.
+// sweepManagers removes idle managers. The next sweep is at twice the remaining
+// number, so memory stays proportional to the managers in use. The caller holds
+// mu.
 func (h *Host) sweepManagers() {
 	now := h.now()
 	for id, ms := range h.managers {
@@ -134,7 +135,7 @@ func (h *Host) sweepManagers() {
 	h.sweepAt = 2 * len(h.managers)
 }
 
-// skipPatch is the merge patch that removes fields.
+// skipPatch returns the merge patch that removes fields.
 func skipPatch(fields []string) agent.JSON {
 	if len(fields) == 0 {
 		return nil
@@ -150,11 +151,11 @@ func skipPatch(fields []string) agent.JSON {
 	return raw
 }
 
-// serviceOf is where the family's instances are stored; nil means nowhere. mu is
-// held, or the caller works for one of its instances.
+// serviceOf returns the store of a manager's instances; nil means that they are
+// not stored. The caller holds mu or works for one of the instances.
 func (h *Host) serviceOf(ms *managerState) agent.Service { return h.serviceFor(ms, ms.config) }
 
-// serviceFor is where they are stored under a manager.
+// serviceFor returns the store of the instances under the configuration m.
 func (h *Host) serviceFor(ms *managerState, m agent.Manager) agent.Service {
 	switch {
 	case m.Storage == agent.KeepNone:
@@ -166,14 +167,14 @@ func (h *Host) serviceFor(ms *managerState, m agent.Manager) agent.Service {
 	}
 }
 
-// managerConfig is the family's manager as it is known now.
+// managerConfig returns the manager's current row, store and version.
 func (h *Host) managerConfig(ms *managerState) (m agent.Manager, service agent.Service, version int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return ms.config, h.serviceOf(ms), ms.version
 }
 
-// firstError is the first of errs that is one.
+// firstError returns the first error that is not nil.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -183,7 +184,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// isCode tells whether err has one of codes.
+// isCode reports whether err has one of the codes.
 func isCode(err error, codes ...agent.Code) bool {
 	return slices.Contains(codes, agent.CodeOf(err))
 }

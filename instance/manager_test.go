@@ -12,7 +12,8 @@ import (
 	"dormouse/instance"
 )
 
-// The conformance list of managers and the keyed lifecycle, SEMANTICS §3.4.
+// TestManagerConformance tests managers and the lifecycle of their instances,
+// by conformance id.
 func TestManagerConformance(t *testing.T) {
 	for id, test := range map[string]func(k *kit){
 		"M-1: started twice it is the same instance": func(k *kit) {
@@ -96,7 +97,7 @@ func TestManagerConformance(t *testing.T) {
 			if got := k.state(k.host, "a"); got != `{"n":2}` {
 				k.Errorf("in memory: %s", got)
 			}
-			time.Sleep(2 * time.Minute) // b was not called since: it idles out as it is
+			time.Sleep(2 * time.Minute) // b had no call in between, so it hibernates
 			k.is("b", "")
 			for _, key := range []string{"a", "b"} {
 				if c := k.checkpoint(key); c == nil || string(c.State) != `{"n":1}` || len(k.entries(key)) != 1 {
@@ -161,7 +162,7 @@ func TestManagerConformance(t *testing.T) {
 				k.Errorf("%+v", a)
 			}
 			k.detach("a", "me")
-			k.detach("a", "me") // a missing one is fine
+			k.detach("a", "me") // a missing attachment is no error
 			if i := k.is("a", agent.InstanceAwake); i.Attachments != 0 {
 				k.Errorf("%+v", i)
 			}
@@ -389,7 +390,8 @@ func comesLate(k *kit) {
 	}
 }
 
-// M-17 and M-20: what a crash loses, and what it starts again from.
+// M-17 and M-20: a crash loses unsaved turns, and the instance restarts from
+// its newest checkpoint.
 func TestACrashStartsAgainFromTheNewestCheckpoint(t *testing.T) {
 	for _, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
 		t.Run("M-17, M-20: "+string(durability), func(t *testing.T) {
@@ -401,7 +403,7 @@ func TestACrashStartsAgainFromTheNewestCheckpoint(t *testing.T) {
 				if err := k.host.Stop(k.Context(), ref("a")); err != nil {
 					k.Fatal(err)
 				}
-				k.start("a", "") // thawed at 1
+				k.start("a", "") // thawed at revision 1
 				f.handle = func(t *instance.Turn) error { return t.SetState(agent.JSON(`{"n":2}`)) }
 				k.send(k.host, "a", signal("x", ""))
 				f.handle = func(*instance.Turn) error { panic("ouch") }
@@ -429,7 +431,7 @@ func TestACrashStartsAgainFromTheNewestCheckpoint(t *testing.T) {
 
 var errOops = errors.New("oops")
 
-// One that is being thawed knows nothing of itself yet: what is stored is told.
+// A lookup of an instance that is waking returns the stored versions.
 func TestALookupOfAWakingInstanceTellsWhatIsStored(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal("append", `{"entries":[{},{}]}`))

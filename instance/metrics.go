@@ -10,16 +10,16 @@ import (
 )
 
 var (
-	instancesDesc   = prometheus.NewDesc("dormouse_instances", "Instances in memory here, by how they are.", []string{"status"}, nil)
-	attachmentsDesc = prometheus.NewDesc("dormouse_instance_attachments", "Attachments that keep instances awake here.", nil, nil)
+	instancesDesc   = prometheus.NewDesc("dormouse_instances", "Instances in memory on this host, by status.", []string{"status"}, nil)
+	attachmentsDesc = prometheus.NewDesc("dormouse_instance_attachments", "Attachments that keep instances awake on this host.", nil, nil)
 	eventsDesc      = prometheus.NewDesc("dormouse_instance_events_total",
-		"What instances did here: signals handled, wakes, hibernations, hibernations that failed, handlers that crashed.", []string{"event"}, nil)
-	ownedDesc = prometheus.NewDesc("dormouse_partitions_owned", "Partitions whose instances live here, while the lease stands.", nil, nil)
-	leaseDesc = prometheus.NewDesc("dormouse_lease_seconds", "How long this process may keep what it owns unless its lease is renewed; 0: it owns nothing.", nil, nil)
+		"Events of instances on this host: signals handled, wakes, hibernations, failed hibernations, handler crashes.", []string{"event"}, nil)
+	ownedDesc = prometheus.NewDesc("dormouse_partitions_owned", "Partitions that this host owns while its lease is valid.", nil, nil)
+	leaseDesc = prometheus.NewDesc("dormouse_lease_seconds", "Time until this process's lease expires unless it is renewed; 0: it owns nothing.", nil, nil)
 )
 
-// Collector exposes this host's instances, and what it owns, to Prometheus: as
-// they are when it is asked.
+// Collector returns a Prometheus collector of this host's instances, partitions
+// and lease. It collects the current values.
 func (h *Host) Collector() prometheus.Collector { return collector{h} }
 
 type collector struct{ host *Host }
@@ -55,8 +55,8 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// ownedPartitions counts the partitions that this process owns, while its lease stands, and
-// tells how long it will.
+// ownedPartitions returns the number of partitions that this process owns, and
+// the rest of its lease. Both are 0 after the lease has expired.
 func (h *Host) ownedPartitions() (partitions int, lease time.Duration) {
 	if lease = time.Until(h.o.Ownership.LeaseUntil()); lease <= 0 {
 		return 0, 0

@@ -10,10 +10,11 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// drainRetryMS is when to come back to a partition that drains.
+// drainRetryMS is the retry hint for callers of a draining partition.
 const drainRetryMS = 50
 
-// ownedPartition is the partition as this node owns it, or why it may not answer for it.
+// ownedPartition returns a partition that this node may answer for. The error
+// is not_owner, or unavailable if the node's lease has expired.
 func (h *Host) ownedPartition(n int) (agent.Partition, error) {
 	p := h.o.Ownership.Partition(n)
 	if err := h.checkOwner(p); err != nil {
@@ -25,7 +26,7 @@ func (h *Host) ownedPartition(n int) (agent.Partition, error) {
 	return p, nil
 }
 
-// leaseLeft is how long this node's lease still stands.
+// leaseLeft returns the rest of this node's lease.
 func (h *Host) leaseLeft() time.Duration {
 	if seededbug.Is(seededbug.LapsedLeaseAnswers) {
 		return time.Hour
@@ -33,7 +34,7 @@ func (h *Host) leaseLeft() time.Duration {
 	return time.Until(h.o.Ownership.LeaseUntil())
 }
 
-// checkOwner refuses a partition that is another's.
+// checkOwner returns not_owner for a partition that this node does not own.
 func (h *Host) checkOwner(p agent.Partition) error {
 	if h.isOwned(p) {
 		return nil
@@ -41,12 +42,12 @@ func (h *Host) checkOwner(p agent.Partition) error {
 	return notOwner(p, h.o.Node)
 }
 
-// isOwned tells whether a partition is this node's.
+// isOwned reports whether this node owns a partition.
 func (h *Host) isOwned(p agent.Partition) bool {
 	return p.Epoch != 0 && p.Owner == h.o.Node && p.Incarnation == h.o.Incarnation
 }
 
-var errLeaseExpired = agent.Errorf(agent.CodeUnavailable, "this node's lease has lapsed: it cannot tell whether it still owns the instance")
+var errLeaseExpired = agent.Errorf(agent.CodeUnavailable, "this node's lease has expired: it may no longer own the instance")
 
 func notOwner(p agent.Partition, node string) *agent.Error {
 	e := agent.Errorf(agent.CodeNotOwner, "node %s does not own partition %d; %s does, at epoch %d", node, p.ID, ownerName(p), p.Epoch)
@@ -56,23 +57,25 @@ func notOwner(p agent.Partition, node string) *agent.Error {
 
 func ownerName(p agent.Partition) string {
 	if p.Owner == "" {
-		return "nobody"
+		return "no node"
 	}
 	return p.Owner
 }
 
-// openPartition is owns for what may begin work: a partition that drains takes no more.
+// openPartition is ownedPartition for new work. It refuses a partition that
+// drains.
 func (h *Host) openPartition(n int) (agent.Partition, error) {
 	p, err := h.ownedPartition(n)
 	if err == nil && p.State == agent.PartitionDraining {
-		e := agent.Errorf(agent.CodeNotOwner, "partition %d is on its way from %s to %s: try again shortly", n, p.Owner, ownerName(agent.Partition{Owner: p.To}))
+		e := agent.Errorf(agent.CodeNotOwner, "partition %d is moving from %s to %s: retry shortly", n, p.Owner, ownerName(agent.Partition{Owner: p.To}))
 		e.Holder, e.Epoch, e.Reason, e.RetryAfterMS = p.Owner, p.Epoch, "draining", drainRetryMS
 		return p, e
 	}
 	return p, err
 }
 
-// checkActive tells why an instance may not act any more, if so.
+// checkActive returns an error if an instance may no longer act: its node lost
+// the partition or its lease, or the instance was removed.
 func (h *Host) checkActive(i *instance) error {
 	p, err := h.ownedPartition(i.partition)
 	if err == nil && p.Epoch != i.epoch {
@@ -86,9 +89,10 @@ func (h *Host) checkActive(i *instance) error {
 	return i.removed
 }
 
-// confirmOwnership reads at the store. It returns not_owner where the instance's epoch was
-// not its partition's then: whoever else owns it got it later than that. It returns
-// a staleError where the checkpoint or the thread is another than the instance's.
+// confirmOwnership confirms by a linearizable read that this node owned the
+// partition at the instance's epoch when the read began. Otherwise it returns
+// not_owner. It returns a staleError if the stored checkpoint or thread differs
+// from the instance's.
 func (h *Host) confirmOwnership(ctx context.Context, i *instance, service agent.Service) error {
 	ms := i.manager
 	reads := []agent.Read{&agent.GetManager{Name: ms.name}}
@@ -123,8 +127,8 @@ func (h *Host) confirmOwnership(ctx context.Context, i *instance, service agent.
 	return nil
 }
 
-// unavailable is the error of something that did not come to pass: what ended
-// its context, where that is what happened.
+// unavailable returns the error of an operation that was not applied. If the
+// instance's work was interrupted, it returns the cause of that.
 func unavailable(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if code := agent.CodeOf(cause); code == agent.CodeUnavailable || code == agent.CodeNotOwner || isErased(cause) {
@@ -139,8 +143,9 @@ func unavailable(ctx context.Context, err error) error {
 	}
 }
 
-// workContext is what work for an instance is done under: it ends with the lease,
-// with the instance, and after d. cancel must be called.
+// workContext returns a context for work on an instance. It ends with the
+// lease, with the instance, and after d. The caller must call the cancel
+// function.
 func (h *Host) workContext(i *instance, d time.Duration) (context.Context, context.CancelFunc, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -157,7 +162,8 @@ func (h *Host) workContext(i *instance, d time.Duration) (context.Context, conte
 	return ctx, func() { cancel(); drop(nil) }, nil
 }
 
-// leaseContext is the context that ends when the lease lapses. mu is held.
+// leaseContext returns a context that ends when the lease expires. The caller
+// holds mu.
 func (h *Host) leaseContext() (context.Context, error) {
 	switch {
 	case h.runCtx == nil || h.runCtx.Err() != nil:
@@ -171,7 +177,7 @@ func (h *Host) leaseContext() (context.Context, error) {
 	return h.leaseCtx, nil
 }
 
-// watchLease ends all turns when the lease lapses.
+// watchLease interrupts all turns when the lease expires.
 func (h *Host) watchLease(ctx context.Context) error {
 	for {
 		h.mu.Lock()
@@ -180,7 +186,7 @@ func (h *Host) watchLease(ctx context.Context) error {
 		if live && left <= 0 {
 			h.endLease(errLeaseExpired)
 			live = false
-			h.o.Logger.Warn("the node's lease has lapsed: its instances do nothing until it stands again")
+			h.o.Logger.Warn("the node's lease has expired: its instances are paused until it is renewed")
 		}
 		h.mu.Unlock()
 		if !live {
@@ -197,7 +203,7 @@ func (h *Host) watchLease(ctx context.Context) error {
 	}
 }
 
-// notify fills a channel of one.
+// notify sends to a channel of capacity 1 unless it is full.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

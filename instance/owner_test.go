@@ -12,7 +12,7 @@ import (
 	"dormouse/instance"
 )
 
-// The conformance list of owning, SEMANTICS §10: what a host has a part in.
+// TestOwnerConformance tests the host's part of ownership, by conformance id.
 func TestOwnerConformance(t *testing.T) {
 	for id, test := range map[string]func(k *kit){
 		"CL-3: a hand-off keeps the state and leaves no old copy": func(k *kit) {
@@ -51,12 +51,12 @@ func TestOwnerConformance(t *testing.T) {
 		"CL-7: two who both believe that they own make no duplicate": func(k *kit) {
 			h2, _, _ := k.open("n2", nil)
 			k.send(k.host, "a", signal("append", `{"entries":{"kind":"first"}}`))
-			k.g.cut(time.Hour) // n1 sees nothing of what follows, and its lease seems to stand
+			k.g.cut(time.Hour) // n1 sees no later changes, and takes its lease as valid
 			k.world.give(partition("a"), "n2")
 			s := requested(signal("append", `{"entries":{"kind":"second"}}`), "c", 1)
 			_, err := k.host.Signal(k.Context(), ref("a"), s)
 			k.code(err, agent.CodeNotOwner)
-			if reply := k.send(h2, "a", s); reply.Rev != 2 { // the same request, at the owner
+			if reply := k.send(h2, "a", s); reply.Rev != 2 { // the same request at the new owner
 				k.Errorf("%+v", reply)
 			}
 			if reply := k.send(h2, "a", s); reply.Rev != 2 {
@@ -70,14 +70,14 @@ func TestOwnerConformance(t *testing.T) {
 			h2, _, _ := k.open("n2", nil)
 			k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 			k.send(k.host, "a", signal("patch", `{"n":1}`))
-			here, there := k.listen(k.host, ""), k.listen(h2, "")
-			k.hears(here, "missed") // as at any beginning
-			k.hears(there, "missed")
+			here, there := k.watch(k.host, ""), k.watch(h2, "")
+			k.expectEvents(here, "missed") // as at the start of any watch
+			k.expectEvents(there, "missed")
 			k.world.drain(partition("a"), "n2")
 			time.Sleep(time.Second)
-			k.hears(here, "a draining shutdown", "a dormant shutdown")
+			k.expectEvents(here, "a draining shutdown", "a dormant shutdown")
 			k.send(h2, "a", signal("get", `{}`))
-			k.hears(there, "a waking called", "a awake thawed")
+			k.expectEvents(there, "a waking called", "a awake thawed")
 			if s := k.stats(); s.Hibernated != 1 || s.Failed != 0 || s.Awake != 0 {
 				k.Errorf("the old owner counts %+v", s)
 			}
@@ -108,8 +108,8 @@ func TestOwnerConformance(t *testing.T) {
 	}
 }
 
-// A node that was paused for longer than its lease goes on as if nothing had
-// happened; the store knows better.
+// A node that was paused for longer than its lease continues, and the store
+// refuses its writes.
 func staleOwner(k *kit) {
 	h2, _, _ := k.open("n2", nil)
 	k.send(k.host, "a", signal("patch", `{"n":1}`))
@@ -127,7 +127,7 @@ func staleOwner(k *kit) {
 	if got := k.state(h2, "a"); got != `{"n":1}` {
 		k.Errorf("state %s", got)
 	}
-	// A turn that writes nothing is not answered from memory either.
+	// A turn without writes is not answered from memory either.
 	k.g.mend()
 	_, err = k.host.Signal(k.Context(), ref("a"), signal("get", `{}`))
 	k.code(err, agent.CodeNotOwner)
@@ -166,7 +166,7 @@ func TestTheBarrierOfAReadFindsThatTheOwnerIsAnother(t *testing.T) {
 		hook(k.store, &k.store.read, func(r agent.Reads) error {
 			if _, ok := r.Reads[0].(*agent.GetManager); ok && !r.Stale {
 				hook(k.store, &k.store.read, nil)
-				k.world.give(partition("a"), "n2") // by the time that the read is answered
+				k.world.give(partition("a"), "n2") // before the read is answered
 			}
 			return nil
 		})
@@ -207,7 +207,7 @@ func TestALeaseThatLapsesStopsEverything(t *testing.T) {
 				k.Errorf("%s: %v", what, err)
 			}
 		}
-		k.g.mend() // nobody took it: the instance goes on
+		k.g.mend() // the partition has not moved
 		f.patient = nil
 		f.handle = func(t *instance.Turn) error { return t.Reply(t.State()) }
 		if reply := k.send(k.host, "a", signal("x", "")); string(reply.Data) != `{}` {
@@ -240,7 +240,8 @@ func TestAPartitionThatIsTakenEndsItsTurns(t *testing.T) {
 		if s := k.stats(); s.Awake+s.Waking+s.Draining != 0 {
 			k.Errorf("%+v", s)
 		}
-		// Given back, it is a new owning: everything is thawed anew.
+		// A partition that returns has a new epoch, so all instances thaw
+		// again.
 		k.world.give(partition("a"), "n1")
 		f.patient, f.handle = nil, func(*instance.Turn) error { return nil }
 		k.send(k.host, "a", signal("x", ""))
@@ -268,7 +269,7 @@ func TestAShutdownPutsAllToSleep(t *testing.T) {
 		_, err := k.host.Start(k.Context(), ref("a"), agent.StartInstance{})
 		k.code(err, agent.CodeUnavailable)
 	})
-	sim(t, nil, func(k *kit) { // one that cannot for a while
+	sim(t, nil, func(k *kit) { // an instance that fails to save for a while
 		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 		k.send(k.host, "a", signal("patch", `{"n":1}`))
 		until := time.Now().Add(3 * time.Second)
@@ -285,7 +286,7 @@ func TestAShutdownPutsAllToSleep(t *testing.T) {
 			k.Errorf("%+v", c)
 		}
 	})
-	sim(t, nil, func(k *kit) { // one that cannot
+	sim(t, nil, func(k *kit) { // an instance that cannot be saved
 		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 		k.send(k.host, "a", signal("patch", `{"n":1}`))
 		hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeUnavailable, "cut off") })

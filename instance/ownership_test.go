@@ -11,21 +11,21 @@ import (
 	"dormouse/agent"
 )
 
-// world is who owns what in truth: what a store's fences are judged by.
+// world is the actual ownership of partitions, which the store's fences use.
 type world struct {
 	mu      sync.Mutex
 	index   uint64
 	parts   map[int]agent.Partition
-	lapsed  map[string]bool // :: node → its lease has lapsed, as the log sees it
+	lapsed  map[string]bool // :: node → the log has expired its lease
 	changed chan struct{}
-	kept    []string // why drains were given up
+	kept    []string // reasons of cancelled drains
 }
 
 func newWorld() *world {
 	return &world{parts: map[int]agent.Partition{}, lapsed: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// set changes a partition, under mu.
+// set changes a partition. The caller holds mu.
 func (w *world) set(p agent.Partition) agent.Partition {
 	w.index++
 	p.SinceIndex = w.index
@@ -52,7 +52,7 @@ func (w *world) giveAll(node string) {
 	}
 }
 
-// drain has a partition's owner give it up.
+// drain makes a partition drain from its owner.
 func (w *world) drain(n int, to string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *world) partition(n int) agent.Partition {
 	return p
 }
 
-// fenced refuses a fence that does not stand.
+// fenced refuses a fence that is not valid.
 func (w *world) fenced(f *agent.Fence) *agent.Error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,11 +88,11 @@ type nodeView struct {
 	*world
 	node   string
 	seen   sync.Mutex
-	frozen map[int]agent.Partition // what the node saw last, where it is cut off
-	until  time.Time               // of the lease, where it is not renewed; zero means that it is
+	frozen map[int]agent.Partition // the node's last view while it is cut off; nil otherwise
+	until  time.Time               // end of a lease that is not renewed; zero if it is renewed
 }
 
-// cut has the node see nothing new, and its lease end after a while.
+// cut freezes the node's view, and ends its lease after a time.
 func (g *nodeView) cut(lease time.Duration) {
 	g.mu.Lock()
 	frozen := map[int]agent.Partition{}

@@ -13,7 +13,7 @@ import (
 	"dormouse/instance"
 )
 
-// panicky is a Go handler of which one part panics.
+// panicky is a Go handler that panics in one part.
 type panicky struct{ part string }
 
 func (p panicky) Handle(context.Context, *instance.Turn) error { return explodes(p.part, "handle") }
@@ -24,7 +24,7 @@ func (p panicky) Checkpoint() (agent.JSON, error) {
 	return agent.JSON(`{}`), explodes(p.part, "checkpoint")
 }
 
-// explodes is the function that a logged stack must name.
+// explodes is the function that the logged stack must contain.
 func explodes(part, is string) error {
 	if part == is {
 		panic("a secret of the handler")
@@ -32,7 +32,7 @@ func explodes(part, is string) error {
 	return nil
 }
 
-// handler is the Go handler that makes it.
+// handler returns the instance.GoHandler that makes it.
 func (p panicky) handler() instance.GoHandler {
 	return instance.GoHandler{
 		Version: 2,
@@ -44,7 +44,7 @@ func (p panicky) handler() instance.GoHandler {
 	}
 }
 
-// logged is what a host logs.
+// logged collects a host's log.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -62,8 +62,8 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// The node that runs the handler logs the panic with its stack; whoever sent the
-// signal is told neither.
+// The node that runs the handler logs the panic with its stack. The client gets
+// neither.
 func TestAPanicIsLoggedWithItsStackAndNotTold(t *testing.T) {
 	for part, code := range map[string]agent.Code{
 		"handle": agent.CodeHandlerFailed, "checkpoint": agent.CodeHandlerFailed,

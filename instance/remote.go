@@ -7,14 +7,14 @@ import (
 	"dormouse/agent"
 )
 
-// remoteHandler is the Handler of an instance whose Go handler this process lacks: each
-// turn is an errand to a process that has it.
+// remoteHandler is the Handler of an instance whose Go handler this process
+// lacks. It sends each turn to a process that has the handler.
 type remoteHandler struct {
 	host *Host
-	turn agent.RemoteTurn // but for what each turn has of its own
+	turn agent.RemoteTurn // without the fields that each turn sets
 }
 
-// remoteTurn is what is asked of another process for an instance.
+// remoteTurn returns the fields that all remote turns of an instance share.
 func (h *Host) remoteTurn(i *instance, manager agent.Manager) agent.RemoteTurn {
 	return agent.RemoteTurn{
 		InstanceRef: i.ref(), Handler: manager.Handler.Name, Version: manager.Version, Storage: manager.Storage, Schedules: manager.Schedules, From: manager.Version,
@@ -22,8 +22,8 @@ func (h *Host) remoteTurn(i *instance, manager agent.Manager) agent.RemoteTurn {
 	}
 }
 
-// dryRunRemote has a state migrated and restored once by a process that has the
-// handler, and returns what it is then.
+// dryRunRemote has another process migrate and restore a state without a
+// signal, and returns the migrated state.
 func (h *Host) dryRunRemote(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (agent.JSON, error) {
 	e := h.remoteTurn(i, manager)
 	e.From, e.State, e.Rev, e.Revision = from, state, i.stored.rev, i.stored.revision
@@ -37,7 +37,8 @@ func (h *Host) dryRunRemote(ctx context.Context, i *instance, manager agent.Mana
 	return agent.CompactObject("state", done.State)
 }
 
-// newRemoteHandler makes the Handler of an instance whose handler is elsewhere.
+// newRemoteHandler returns the Handler of an instance whose Go handler only
+// other processes have.
 func (h *Host) newRemoteHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (Handler, error) {
 	if _, err := h.dryRunRemote(ctx, i, manager, manager.Version, state); err != nil {
 		return nil, err
@@ -62,8 +63,8 @@ func (a *remoteHandler) Handle(ctx context.Context, t *Turn) error {
 	return t.apply(done)
 }
 
-// apply makes what an errand came to the turn's changes. Nobody's word is taken
-// for anything: they are as a handler's here.
+// apply copies a remote result into the turn. It validates the result like a
+// local handler's changes.
 func (t *Turn) apply(done agent.RemoteTurnResult) error {
 	err := t.SetState(done.State)
 	if err == nil && done.Reply != nil {
@@ -85,9 +86,9 @@ func (t *Turn) apply(done agent.RemoteTurnResult) error {
 
 var _ agent.RemoteHandlers = (*Host)(nil)
 
-// Handle implements agent.Handlers: it does an errand for the owner of an
-// instance by a handler that this process has. The handler is made for it, and
-// is gone with it. The owner judges what comes of it as it does its own turns.
+// Handle implements agent.RemoteHandlers: it handles a turn for the owner of an
+// instance. It makes a new Handler for each turn. The owner validates and
+// stores the result.
 func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
 	ctx, done, err := h.beginRemoteTurn(ctx)
 	if err != nil {
@@ -100,7 +101,7 @@ func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurn
 	}
 	if h.o.Storage != nil && h.o.Storage(e.Scope, e.Manager) != nil {
 		return agent.RemoteTurnResult{Refusal: failed("stored_elsewhere",
-			"the program of node %s stores manager %q in a store of its own, which the owner of the instance does not know", h.o.Node, e.Manager)}, nil
+			"the program of node %s stores manager %q in a store of its own, which the instance's owner cannot access", h.o.Node, e.Manager)}, nil
 	}
 	state := e.State
 	if e.From != e.Version {
@@ -118,8 +119,8 @@ func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurn
 	t := newTurn(h, i, *e.Signal, agent.HandlerGo)
 	t.state = state
 	if err := h.runHandler(ctx, i, handler, t); err != nil || ctx.Err() != nil {
-		if cause := context.Cause(ctx); cause != nil { // the owner knows best why
-			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the errand ended before it was done: %v", cause)
+		if cause := context.Cause(ctx); cause != nil { // the owner knows the reason better
+			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the remote turn was interrupted: %v", cause)
 		}
 		return remoteFailure(err), nil
 	}
@@ -130,7 +131,8 @@ func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurn
 	return handled, nil
 }
 
-// beginRemoteTurn begins an errand, whose context ends with the host too; done ends it.
+// beginRemoteTurn returns the context of a remote turn, which also ends with
+// the host. The caller must call done.
 func (h *Host) beginRemoteTurn(ctx context.Context) (_ context.Context, done func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,7 +140,7 @@ func (h *Host) beginRemoteTurn(ctx context.Context) (_ context.Context, done fun
 		return nil, nil, errStopping
 	}
 	if h.hungHandlers.Load() >= hungHandlersMax {
-		return nil, nil, agent.Errorf(agent.CodeUnavailable, "%d calls of handlers hang on node %s: it makes no more", hungHandlersMax, h.o.Node)
+		return nil, nil, agent.Errorf(agent.CodeUnavailable, "%d handler calls on node %s do not return: the node accepts no more", hungHandlersMax, h.o.Node)
 	}
 	h.workers.Add(1)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -150,7 +152,8 @@ func (h *Host) beginRemoteTurn(ctx context.Context) (_ context.Context, done fun
 	}, nil
 }
 
-// remoteInstance is an instance of another owner's, for one errand, and its manager.
+// remoteInstance returns an instance and a manager that exist only for one
+// remote turn.
 func remoteInstance(e agent.RemoteTurn) (*instance, agent.Manager) {
 	manager := agent.Manager{
 		Name: e.Manager, Version: e.Version, Storage: e.Storage, Schedules: e.Schedules, Handler: agent.Handler{Kind: agent.HandlerGo, Name: e.Handler},
@@ -163,7 +166,7 @@ func remoteInstance(e agent.RemoteTurn) (*instance, agent.Manager) {
 	return i, manager
 }
 
-// remoteFailure is an errand that came to an error.
+// remoteFailure returns the result of a remote turn that failed.
 func remoteFailure(err error) agent.RemoteTurnResult {
 	var crash *crashError
 	if errors.As(err, &crash) {

@@ -9,8 +9,8 @@ import (
 	"dormouse/instance"
 )
 
-// A state of an older version is migrated where its handler is, and what does
-// not restore there wakes nowhere.
+// The process that has the handler migrates and restores a state. A state that
+// does not restore there does not wake.
 func TestAStateIsMigratedAndRestoredWhereItsHandlerIs(t *testing.T) {
 	var migrate, restore error
 	f := &funcs{handle: func(t *instance.Turn) error { return t.Reply(t.State()) }}
@@ -58,7 +58,8 @@ func TestAStateIsMigratedAndRestoredWhereItsHandlerIs(t *testing.T) {
 	})
 }
 
-// What a program stores elsewhere its owner would look for in the wrong place.
+// A remote turn is refused if the handler's program stores the manager's
+// instances in a store of its own.
 func TestARemoteTurnOfAnInstanceStoredElsewhereIsRefused(t *testing.T) {
 	f := &funcs{handle: func(*instance.Turn) error { return nil }}
 	simRemote(t, func(o *instance.Options) {
@@ -81,8 +82,8 @@ func TestARemoteTurnOfAnInstanceStoredElsewhereIsRefused(t *testing.T) {
 	})
 }
 
-// A process that ends while it is at an errand leaves nothing of it, and the
-// signal is handled once by whoever can next.
+// A process that ends during a remote turn applies nothing, and the next
+// process handles the signal once.
 func TestARemoteTurnWhoseProcessEndsIsNotApplied(t *testing.T) {
 	f := &funcs{}
 	other := &lateHost{}
@@ -124,8 +125,7 @@ func TestARemoteTurnWhoseProcessEndsIsNotApplied(t *testing.T) {
 	})
 }
 
-// Whoever is sent an errand that it cannot do says so, and takes nobody else's
-// word for what it has.
+// A process refuses a remote turn for a handler that it does not have.
 func TestARemoteTurnNeedsAProcessWithItsHandler(t *testing.T) {
 	f := &funcs{handle: func(*instance.Turn) error { return nil }}
 	sim(t, f.register, func(k *kit) {

@@ -11,18 +11,18 @@ import (
 	"dormouse/internal/pause"
 )
 
-// lifecycle says why a checkpoint was saved.
+// lifecycle is the reason why a checkpoint was saved.
 type lifecycle string
 
 const (
 	lifecycleTurn     lifecycle = "completion"
 	lifecycleIdle     lifecycle = "idle"
 	lifecycleManual   lifecycle = "manual"
-	lifecycleShutdown lifecycle = "shutdown" // of the node, or of its owning
+	lifecycleShutdown lifecycle = "shutdown" // of the node, or of the partition
 )
 
-// checkpointOp is the op that stores the instance's state; rev is its thread's
-// when it applies.
+// checkpointOp returns the op that stores the instance's state. rev is the
+// thread's rev when the op applies.
 func (i *instance) checkpointOp(skips, state agent.JSON, rev uint64, why lifecycle) (*agent.PutCheckpoint, error) {
 	if skips != nil {
 		var err error
@@ -41,7 +41,7 @@ func (i *instance) checkpointOp(skips, state agent.JSON, rev uint64, why lifecyc
 	}, nil
 }
 
-// appendOp is the op that appends entries to the instance's thread.
+// appendOp returns the op that appends entries to the instance's thread.
 func (i *instance) appendOp(entries []agent.Draft) *agent.AppendThread {
 	rev := i.stored.rev
 	return &agent.AppendThread{
@@ -49,7 +49,7 @@ func (i *instance) appendOp(entries []agent.Draft) *agent.AppendThread {
 	}
 }
 
-// save stores what is not stored yet.
+// save stores all changes that are not stored yet.
 func (h *Host) save(i *instance, why lifecycle) error {
 	service := i.body.service
 	if service == nil {
@@ -74,15 +74,15 @@ func (h *Host) save(i *instance, why lifecycle) error {
 	return nil
 }
 
-// mustReload tells whether what is in memory does not follow from what the store
-// has, after a save that failed: somebody else wrote, or nobody knows. What the
-// store has counts then. After any other refusal it is saved later.
+// mustReload reports whether the instance must be read again after a failed
+// save, because another client wrote to it or the outcome is unknown. After
+// other refusals the state stays in memory and is saved later.
 func mustReload(err error) bool {
 	return agent.OutcomeOf(err) != agent.Refused || isCode(err, agent.CodeConflict, agent.CodeRevisionMismatch,
 		agent.CodeDeleted, agent.CodeMissingThread, agent.CodeThreadMismatch, agent.CodeDuplicateEntry)
 }
 
-// saveOps is the ops that store a state and the entries before it.
+// saveOps returns the ops that append entries and then store a state.
 func (h *Host) saveOps(i *instance, entries []agent.Draft, state agent.JSON, why lifecycle) ([]agent.Op, error) {
 	var ops []agent.Op
 	if len(entries) > 0 {
@@ -98,7 +98,7 @@ func (h *Host) saveOps(i *instance, entries []agent.Draft, state agent.JSON, why
 	return append(ops, put), nil
 }
 
-// markSaved notes that a commit has stored all that was not stored yet.
+// markSaved records a commit that stored all changes of the instance.
 func (h *Host) markSaved(i *instance, result agent.Result) {
 	h.recordResult(i, result)
 	if r := i.body.extra; r != nil {
@@ -106,7 +106,7 @@ func (h *Host) markSaved(i *instance, result agent.Result) {
 	}
 }
 
-// recordResult notes what the store has since a commit.
+// recordResult updates the instance's stored version from a commit's result.
 func (h *Host) recordResult(i *instance, result agent.Result) {
 	next := i.stored
 	next.index = result.Index
@@ -128,8 +128,8 @@ func (h *Host) recordResult(i *instance, result agent.Result) {
 	h.mu.Unlock()
 }
 
-// handleHibernate hibernates the instance as a letter says. It stays awake where it
-// cannot be saved, or where nobody asked and somebody has come.
+// handleHibernate hibernates the instance for a call. The instance stays awake
+// if it cannot be saved, or if it was used during a background hibernation.
 func (h *Host) handleHibernate(i *instance, c *call) error {
 	var err error
 	if i.body.awake {
@@ -148,7 +148,7 @@ func (h *Host) handleHibernate(i *instance, c *call) error {
 			idle := i.manager.config.IdleTimeout
 			i.usedAt = h.now() + min(idle, hibernateRetry) - idle
 		}
-		h.o.Logger.Warn("an instance could not hibernate, and stays awake", "instance", i.String(), "error", err)
+		h.o.Logger.Warn("an instance could not hibernate and stays awake", "instance", i.String(), "error", err)
 		return err
 	}
 	switch {
@@ -168,7 +168,8 @@ func (h *Host) handleHibernate(i *instance, c *call) error {
 	return nil
 }
 
-// keepRequestIDs keeps the numbers of the host's own requests from being used again.
+// keepRequestIDs returns the state of the host's own requests, so that the next
+// run uses no request id twice.
 func (i *instance) keepRequestIDs() *extra {
 	if i.body.extra == nil {
 		return nil
@@ -176,14 +177,14 @@ func (i *instance) keepRequestIDs() *extra {
 	return &extra{run: i.body.extra.run, seq: i.body.extra.seq}
 }
 
-// hibernateRetry is when a hibernation that failed is tried again.
+// hibernateRetry is the delay before a failed hibernation is retried.
 const hibernateRetry = time.Second
 
-// hibernateParallel is how many instances are put to sleep at once.
+// hibernateParallel is how many instances hibernateAll hibernates at once.
 const hibernateParallel = 64
 
-// hibernateAll hibernates instances and waits for them. One that cannot for now is
-// tried again until ctx ends.
+// hibernateAll hibernates instances and waits for them. It retries failed ones
+// until ctx ends.
 func (h *Host) hibernateAll(ctx context.Context, all []*instance, why lifecycle) error {
 	failures := make([]error, len(all))
 	slots := make(chan struct{}, hibernateParallel)
@@ -203,8 +204,8 @@ func (h *Host) hibernateAll(ctx context.Context, all []*instance, why lifecycle)
 	return nil
 }
 
-// hibernateOne hibernates an instance after what is in its mailbox. Where ctx ends
-// first, the error is what failed until then, rather than that it ended.
+// hibernateOne hibernates an instance after the calls in its mailbox. If ctx
+// ends first, it returns the last failure instead of the context's error.
 func (h *Host) hibernateOne(ctx context.Context, i *instance, why lifecycle) error {
 	for last := error(nil); ; {
 		c := newCall()

@@ -7,21 +7,23 @@ import (
 	"dormouse/agent"
 )
 
-// counters counts instances, a manager's or all, as they change: asking for it costs
-// the same however many there are. Host.mu guards it.
+// counters counts the instances of one manager, or of all. Each change of an
+// instance updates them, so reading costs the same for any number. Guarded by
+// Host.mu.
 type counters struct {
 	waking, awake, draining, attachments int
 
-	signals, wakes, hibernated, failed, crashed uint64 // since it was begun
+	signals, wakes, hibernated, failed, crashed uint64 // since the counters were created
 }
 
-// countedStatus is how an instance is counted; its zero value is not at all.
+// countedStatus is the state under which an instance is counted; the zero value
+// is not counted.
 type countedStatus struct {
 	status      status
 	attachments int16
 }
 
-// status is an InstanceStatus, in less room.
+// status is an agent.InstanceStatus in one byte.
 type status uint8
 
 const (
@@ -29,10 +31,11 @@ const (
 	statusWaking
 	statusAwake
 	statusDraining
-	statusDormant // asleep, with calls that wait: it wakes for them
+	statusDormant // hibernated, but calls wait: it wakes for them
 )
 
-// currentStatus is how an instance is to be counted. mu is held.
+// currentStatus returns the state under which an instance must be counted. The
+// caller holds mu.
 func (i *instance) currentStatus() countedStatus {
 	switch {
 	case i.removed != nil:
@@ -48,8 +51,9 @@ func (i *instance) currentStatus() countedStatus {
 	}
 }
 
-// recount counts an instance as it is by now, and tells who watches of another
-// status, and why. Whoever changes what shown looks at calls it. mu is held.
+// recount updates the counters for an instance, and tells watchers of a changed
+// status and its reason. Every change of a field that currentStatus reads must
+// call it. The caller holds mu.
 func (h *Host) recount(i *instance, why string) {
 	now := i.currentStatus()
 	if now == i.counted {
@@ -79,7 +83,8 @@ func (t *counters) add(s countedStatus, n int) {
 	t.attachments += n * int(s.attachments)
 }
 
-// count counts something that came to pass. mu is held.
+// count applies one event to the counters of a manager and of all. The caller
+// holds mu.
 func (h *Host) count(ms *managerState, one func(*counters)) {
 	one(&h.counters)
 	one(&ms.counters)
@@ -92,9 +97,10 @@ func (t *counters) stats(node string) agent.NodeStats {
 	}
 }
 
-// Stats implements agent.Instances, of this node alone. An empty manager means
-// all managers of all scopes, without keys. Those of one manager begin anew
-// where it has had no instance here for managerIdleAfter.
+// Stats implements agent.Instances for this node alone. An empty manager
+// returns the totals of all managers of all scopes, without keys. The counts of
+// one manager restart after it had no instance and no call for
+// managerIdleAfter.
 func (h *Host) Stats(_ context.Context, scope, manager string) (agent.ManagerStats, error) {
 	if scope == "" {
 		scope = agent.DefaultScope
@@ -116,7 +122,7 @@ func (h *Host) Stats(_ context.Context, scope, manager string) (agent.ManagerSta
 	return agent.ManagerStats{Manager: manager, Nodes: []agent.NodeStats{n}}, nil
 }
 
-// awakeKeys is the keys of those that are awake. mu is held.
+// awakeKeys returns the keys of the awake instances. The caller holds mu.
 func (ms *managerState) awakeKeys() []string {
 	keys := make([]string, 0, len(ms.instances))
 	for key, i := range ms.instances {

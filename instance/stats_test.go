@@ -11,7 +11,7 @@ import (
 	"dormouse/instance"
 )
 
-// counted fails the test where the host has lost count of its instances.
+// counted fails the test if the host's counters are wrong.
 func counted(t *testing.T, h *instance.Host) {
 	t.Helper()
 	walked, kept := h.Walk()
@@ -42,7 +42,7 @@ func TestInstancesAreCountedAsTheyChange(t *testing.T) {
 		attach("x", time.Hour)
 		k.send(k.host, "b", signal("patch", `{"n":1}`))
 		is(2, 2, 0)
-		time.Sleep(3 * time.Minute) // y lapses, b idles out
+		time.Sleep(3 * time.Minute) // y expires, b hibernates
 		is(1, 1, 1)
 		if err := k.host.Detach(k.Context(), ref("a"), "x"); err != nil {
 			k.Fatal(err)
@@ -65,9 +65,9 @@ func TestInstancesAreCountedAsTheyChange(t *testing.T) {
 	})
 }
 
-// A tenant that makes a manager for each of its conversations does not fill the
-// memory of the nodes: those that are idle are forgotten, their instances are
-// counted on, and one that is used again is as before.
+// Idle managers are removed from memory, for example those of a tenant with one
+// manager a conversation. The totals keep their counts, and a manager that is
+// used again works as before.
 func TestManagersThatAreIdleAreForgotten(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		look := func(n int, wake bool) {

@@ -8,8 +8,8 @@ import (
 	"dormouse/instance"
 )
 
-// A turn that the end of its node interrupts is another node's to do: it is not
-// the handler that was slow.
+// A turn that the end of its node interrupts fails as unavailable, not as a
+// timeout of its handler.
 func TestATurnThatItsNodesEndInterruptsIsNotTheHandlersFault(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler})

@@ -8,19 +8,18 @@ import (
 	"dormouse/agent"
 )
 
-// store is a real node's store, and in front of it what judges the fences of
-// partitions by the world, and keeps the acknowledgements of timers. It can
-// fail.
+// store is a real node's store with the fences of partitions checked against
+// world, and with injected failures. It records acknowledgements of timers.
 type store struct {
 	agent.Service
 	world *world
 
 	mu      sync.Mutex
-	commits []agent.Commit // fenced ones that were decided
+	commits []agent.Commit // fenced commits with a definite outcome
 	acks    []agent.AckTimer
 
-	before func(c agent.Commit) error // asked before a fenced commit is decided
-	after  func(c agent.Commit) error // …and once it is: what the caller is told instead
+	before func(c agent.Commit) error // called before a fenced commit
+	after  func(c agent.Commit) error // called after it; its error replaces the outcome
 	read   func(r agent.Reads) error
 }
 
@@ -81,7 +80,7 @@ func hook[F any](s *store, place *F, f F) {
 	*place = f
 }
 
-// count is how many commits were decided.
+// count returns the number of fenced commits with a definite outcome.
 func (s *store) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

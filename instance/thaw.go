@@ -6,16 +6,17 @@ import (
 	"dormouse/agent"
 )
 
-// wake thaws the instance where it is not awake, and tells whether it did and
-// what manager it is awake under. What cannot be thawed is thaw_failed, and
-// nothing is started in its place.
+// wake thaws the instance unless it is awake under the manager's current
+// version. It returns that manager and reports whether the instance woke. A
+// checkpoint that cannot be thawed is thaw_failed, and no fresh instance
+// replaces it.
 func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Manager, woke bool, err error) {
 	manager, service, version := h.managerConfig(i.manager)
 	if i.body.awake && i.body.version == version {
 		return manager, false, nil
 	}
 	left := i.body
-	if left.awake && i.dirty() { // another handler is to have what this one left
+	if left.awake && i.dirty() { // save for the next handler
 		if err := h.save(i, lifecycleManual); err != nil {
 			return manager, false, err
 		}
@@ -57,8 +58,8 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 	return manager, woke, err
 }
 
-// continueUnstored has an instance go on with its state, all of which is stored, where its
-// manager stores nothing any more.
+// continueUnstored continues an instance, all of whose state is stored, after
+// its manager was changed to store nothing.
 func (h *Host) continueUnstored(ctx context.Context, i *instance, manager agent.Manager, version int) (err error) {
 	state := i.body.state
 	switch at := i.body.stateAt; {
@@ -73,7 +74,7 @@ func (h *Host) continueUnstored(ctx context.Context, i *instance, manager agent.
 	return h.activate(ctx, i, manager, version, stored{}, state, agent.SourceThawed)
 }
 
-// thaw makes the instance what its checkpoint says.
+// thaw sets the instance's state from its checkpoint.
 func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, thawed *agent.Thawed) error {
 	c := &thawed.Checkpoint
 	if p := c.Thread; p != nil && p.Thread != i.ref().Checkpoint() {
@@ -98,9 +99,9 @@ func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, ver
 	return h.activate(ctx, i, manager, version, found, state, agent.SourceThawed)
 }
 
-// startFresh begins an instance that has no checkpoint. Under DurabilityTurn what it
-// begins with is stored before anybody hears of it. found is nil where nothing
-// is stored at all.
+// startFresh starts an instance that has no checkpoint. Under DurabilityTurn it
+// stores a non-empty initial state before the call returns. found is nil if the
+// manager stores nothing.
 func (h *Host) startFresh(ctx context.Context, i *instance, manager agent.Manager, version int, found *stored, start *agent.StartInstance) error {
 	state := agent.JSON("{}")
 	switch {
@@ -133,7 +134,7 @@ func (h *Host) startFresh(ctx context.Context, i *instance, manager agent.Manage
 	return nil
 }
 
-// activate makes the instance take signals.
+// activate makes the instance awake and ready for signals.
 func (h *Host) activate(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, state agent.JSON, source agent.InstanceSource) error {
 	handler, err := h.newHandler(ctx, i, manager, state)
 	if err != nil {
@@ -156,12 +157,12 @@ func (h *Host) activate(ctx context.Context, i *instance, manager agent.Manager,
 	return nil
 }
 
-// thawError says that a checkpoint is there and cannot be thawed, or that its
-// store cannot tell.
+// thawError returns the error of a checkpoint that exists but cannot be thawed.
+// An error of the store that may pass is returned unchanged.
 func thawError(i *instance, e *agent.Error) error {
 	switch {
 	case e == nil:
-		return refuseThaw(i, string(agent.CodeInternal), "the store answers with something else")
+		return refuseThaw(i, string(agent.CodeInternal), "the store returned an answer of another type")
 	case agent.Retryable(e):
 		return e
 	default:
@@ -170,12 +171,12 @@ func thawError(i *instance, e *agent.Error) error {
 }
 
 func refuseVersion(i *instance, at uint64, manager agent.Manager) error {
-	return refuseThaw(i, "version", "its state has version %d, its manager's handler knows %d", at, manager.Version)
+	return refuseThaw(i, "version", "its state has version %d, but its manager has version %d", at, manager.Version)
 }
 
 func refuseThaw(i *instance, reason, format string, args ...any) error {
 	e := agent.Errorf(agent.CodeThawFailed, format, args...)
-	e.Detail = clipped(i.String() + " does not thaw: " + e.Detail)
+	e.Detail = clipped(i.String() + " cannot be thawed: " + e.Detail)
 	e.Reason = reason
 	return e
 }

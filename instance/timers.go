@@ -11,14 +11,14 @@ import (
 	"dormouse/api/document"
 )
 
-// setTimers adds to the turn's commit what sets and cancels timers of the
-// instance: an object of plans by the timers' ids, where null cancels.
+// setTimers adds ops that set and cancel timers of the instance to the turn's
+// commit. specs is an object of timers by id; null cancels one.
 func (t *Turn) setTimers(specs jsontext.Value) error {
 	if !isSet(specs) {
 		return nil
 	}
 	if _, service, _ := t.host.managerConfig(t.instance.manager); service != t.host.o.Service {
-		return agent.Invalid("timers", "manager %q is not stored in the cluster, which is what keeps timers", t.instance.manager.name)
+		return agent.Invalid("timers", "manager %q is not stored in the cluster, and only the cluster keeps timers", t.instance.manager.name)
 	}
 	var plans map[string]*document.TimerBody
 	if err := decodeField(agent.JSON(specs), "timers", &plans); err != nil {

@@ -8,7 +8,7 @@ import (
 	"dormouse/agent"
 )
 
-// timer is one of instance a's timers, nil where there is none.
+// timer returns one of instance a's timers, or nil.
 func (k *kit) timer(id string) *agent.Timer {
 	k.Helper()
 	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.GetTimer{Manager: "m", Key: "a", ID: id}}})

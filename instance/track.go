@@ -6,9 +6,10 @@ import (
 	"dormouse/agent"
 )
 
-// tracked tells whether the instance's signals leave instruction_start and
-// instruction_end in its thread. Where its manager does not say, those of a Go or
-// HTTP handler do once there is a thread, as Jido's Direct strategy has it.
+// tracked reports whether the host adds instruction_start and instruction_end
+// entries to the thread for each signal. Without a setting in the manager, it
+// does for Go and HTTP handlers once the instance has a thread, like Jido's
+// Direct strategy.
 func (i *instance) tracked(manager agent.Manager) bool {
 	switch {
 	case manager.Track, manager.Untracked:
@@ -20,14 +21,14 @@ func (i *instance) tracked(manager agent.Manager) bool {
 	}
 }
 
-// startEntry is the entry that stands before those of a signal's turn.
+// startEntry returns the entry before those of a signal's turn.
 func startEntry(s agent.Signal) agent.Draft {
 	payload := append(appendString([]byte(`{"type":`), s.Type), '}')
 	return agent.Draft{Kind: agent.KindInstructionStart, Payload: payload, Refs: signalRefs(s)}
 }
 
-// endEntry is the entry that stands after them: with the status ok, or error with the
-// code, and the reason if there is one.
+// endEntry returns the entry after those of a signal's turn. Its status is ok,
+// or error with the code and the reason, if any.
 func endEntry(s agent.Signal, err *agent.Error) agent.Draft {
 	payload := appendString([]byte(`{"type":`), s.Type)
 	if err == nil {
@@ -49,9 +50,10 @@ func signalRefs(s agent.Signal) agent.JSON {
 	return append(appendString([]byte(`{"`+agent.RefSignalID+`":`), signalID(s.Request)), '}')
 }
 
-// trackFailed leaves the two entries of a signal that failed, under a request of the
-// host's own: the signal may be sent again under its. A signal that was not handled
-// for no fault of its handler leaves nothing.
+// trackFailed appends the two entries of a failed signal, under a request of
+// the host's own, because the client may send the signal again under its
+// request id. It appends nothing if the failure is not the handler's, such as a
+// lost lease.
 func (h *Host) trackFailed(i *instance, manager agent.Manager, s agent.Signal, failure error) {
 	var e *agent.Error
 	if !errors.As(failure, &e) || agent.OutcomeOf(e) != agent.Refused || isErased(e) ||
@@ -64,16 +66,16 @@ func (h *Host) trackFailed(i *instance, manager agent.Manager, s agent.Signal, f
 	}
 	entries := []agent.Draft{startEntry(s), endEntry(s, e)}
 	if i.body.awake && manager.Durability == agent.DurabilityIdle {
-		s.Request = agent.Request{} // that it failed is not kept as its answer
+		s.Request = agent.Request{} // the failure is not recorded as the signal's answer
 		t := newTurn(h, i, s, manager.Handler.Kind)
 		t.entries = entries
 		if _, err := h.keepInMemory(i, service, t); err != nil {
-			h.o.Logger.Debug("a signal that failed was not tracked", "instance", i.String(), "error", err)
+			h.o.Logger.Debug("a failed signal was not tracked", "instance", i.String(), "error", err)
 		}
 		return
 	}
 	ops := []agent.Op{i.appendOp(entries)}
-	if i.stored.revision == 0 { // a thread goes with the checkpoint that points to it
+	if i.stored.revision == 0 { // a thread needs a checkpoint that points to it
 		if !i.body.awake {
 			return
 		}
@@ -85,7 +87,7 @@ func (h *Host) trackFailed(i *instance, manager agent.Manager, s agent.Signal, f
 	result, err := h.commitFenced(i, service, agent.Commit{Ops: ops, Request: h.newRequestID(i)})
 	if err != nil {
 		h.invalidate(i, agent.ReasonChanged)
-		h.o.Logger.Debug("a signal that failed was not tracked", "instance", i.String(), "error", err)
+		h.o.Logger.Debug("a failed signal was not tracked", "instance", i.String(), "error", err)
 		return
 	}
 	h.recordResult(i, result)

@@ -9,7 +9,8 @@ import (
 	"dormouse/instance"
 )
 
-// trail is the kinds of an instance's entries, and how its signals ended.
+// trail returns the kinds of an instance's entries, and the results of its
+// signals.
 func (k *kit) trail(key string) (kinds, ends []string) {
 	k.Helper()
 	answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: ref(key).Checkpoint()}}})
@@ -29,7 +30,7 @@ func (k *kit) trail(key string) (kinds, ends []string) {
 	return kinds, ends
 }
 
-// A signal that fails has its end in the thread too, and may be sent again.
+// A failed signal leaves its end entry in the thread, and may be sent again.
 func TestAFailedSignalLeavesItsEnd(t *testing.T) {
 	for _, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
 		t.Run(string(durability), func(t *testing.T) {
@@ -60,8 +61,8 @@ func TestAFailedSignalLeavesItsEnd(t *testing.T) {
 	}
 }
 
-// Signals of a Go handler are tracked once there is a thread, where the manager
-// does not say.
+// Without a setting in the manager, signals of a Go handler are tracked once
+// the instance has a thread.
 func TestSignalsOfAGoHandlerAreTrackedOnceThereIsAThread(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler})

@@ -7,9 +7,9 @@ import (
 	"dormouse/agent"
 )
 
-// Turn is one signal of an instance, and what its handler wants of it. Nothing
-// is done before the handler has returned, and then all of it or nothing. A
-// Turn is its handler's alone, for as long as Handle runs.
+// Turn is one signal of an instance, and the changes that its handler requests.
+// All of them apply after the handler has returned, or none. Only the handler
+// may use a Turn, while Handle runs.
 type Turn struct {
 	host     *Host
 	instance *instance
@@ -19,16 +19,16 @@ type Turn struct {
 	kind     agent.HandlerKind
 
 	state     agent.JSON
-	changed   bool // the state is another one than before
-	durable   bool // it is stored before its reply, whatever its manager says
+	changed   bool // the state differs from the one before the turn
+	durable   bool // it is stored before its reply, whatever its manager's durability
 	entries   []agent.Draft
 	ops       []agent.Op
 	reply     agent.JSON
-	makeReply func(rev, revision uint64) agent.JSON // instead of reply, once these are known
+	makeReply func(rev, revision uint64) agent.JSON // makes the reply from the resulting versions; nil if reply is set
 
-	cronPatches   []*agent.PatchCron // what the turn changes in the manifest, in order
-	manifest      agent.JSON         // …and what that comes to
-	cronRevisions int                // …and how many of jobs change anything: a revision each
+	cronPatches   []*agent.PatchCron // changes of the manifest, in order
+	manifest      agent.JSON         // the manifest with these changes
+	cronRevisions int                // number of changes that add a revision
 }
 
 func newTurn(h *Host, i *instance, s agent.Signal, kind agent.HandlerKind) *Turn {
@@ -41,13 +41,13 @@ func newTurn(h *Host, i *instance, s agent.Signal, kind agent.HandlerKind) *Turn
 	return t
 }
 
-// Ref names the instance.
+// Ref returns the instance's reference.
 func (t *Turn) Ref() agent.InstanceRef { return t.instance.ref() }
 
-// Type is the signal's.
+// Type returns the signal's type.
 func (t *Turn) Type() string { return t.signal.Type }
 
-// Data is the signal's, an object.
+// Data returns the signal's data, an object.
 func (t *Turn) Data() agent.JSON {
 	if t.signal.Data == nil {
 		return agent.JSON("{}")
@@ -55,22 +55,24 @@ func (t *Turn) Data() agent.JSON {
 	return t.signal.Data
 }
 
-// Request is the signal's request id, the same each time it is sent; zero where
-// it has none.
+// Request returns the signal's request id, which all attempts share; zero if it
+// has none.
 func (t *Turn) Request() agent.Request { return t.signal.Request }
 
-// Rev is the thread's rev before the turn.
+// Rev returns the thread's rev before the turn.
 func (t *Turn) Rev() uint64 { return t.rev }
 
-// Revision is the checkpoint's before the turn; 0 where there is none yet.
+// Revision returns the checkpoint's revision before the turn; 0 if there is no
+// checkpoint.
 func (t *Turn) Revision() uint64 { return t.revision }
 
-// Run tells this awakening of the instance from all others, on whatever node. A
+// Run returns the id of the instance's current run, unique over all nodes. A
+// run lasts from a wake to the next hibernation, move or crash of the node. A
 // turn that is not applied does not end it.
 func (t *Turn) Run() string { return t.host.runOf(t.instance) }
 
-// State is the instance's state, as the handler has set it so far. It must not
-// be written to.
+// State returns the instance's state, including changes of this turn. The
+// caller must not change it.
 func (t *Turn) State() agent.JSON { return t.state }
 
 // SetState sets the state, an object.
@@ -79,7 +81,7 @@ func (t *Turn) SetState(state agent.JSON) error {
 	if err != nil {
 		return err
 	}
-	if compact, _, err = agent.SplitCron(compact); err != nil { // that is not the handler's
+	if compact, _, err = agent.SplitCron(compact); err != nil { // handlers cannot set the manifest
 		return agent.Invalid("state", "%v", err)
 	}
 	if len(compact) > agent.CheckpointBytesMax {
@@ -91,7 +93,7 @@ func (t *Turn) SetState(state agent.JSON) error {
 	return nil
 }
 
-// Patch merges a patch into the state (RFC 7396).
+// Patch merges a JSON merge patch (RFC 7396) into the state.
 func (t *Turn) Patch(patch agent.JSON) error {
 	compact, err := agent.CompactObject("patch", patch)
 	if err != nil {
@@ -104,19 +106,19 @@ func (t *Turn) Patch(patch agent.JSON) error {
 	return t.SetState(state)
 }
 
-// Durable has the turn stored before its reply, where its manager's durability
-// is idle too. A manager that stores nothing refuses it.
+// Durable makes the host store the turn before it replies, even under
+// DurabilityIdle. It fails for a manager that stores nothing.
 func (t *Turn) Durable() { t.durable = true }
 
-// Append adds entries to the instance's thread.
+// Append appends entries to the instance's thread.
 func (t *Turn) Append(entries ...agent.Draft) { t.entries = append(t.entries, entries...) }
 
-// Commit adds any ops to the turn's commit, such as memories, values and timers.
-// The instance's own checkpoint and thread are not theirs to write.
+// Commit adds ops to the turn's commit, such as memories, values and timers.
+// Ops on the instance's own checkpoint and thread are refused.
 func (t *Turn) Commit(ops ...agent.Op) { t.ops = append(t.ops, ops...) }
 
-// Reply sets what is answered to the signal, an object. With a turn that writes
-// anything it is at most agent.SignalReplyBytesMax long.
+// Reply sets the reply to the signal, an object. In a turn that writes, it is
+// limited to agent.SignalReplyBytesMax.
 func (t *Turn) Reply(reply agent.JSON) error {
 	compact, err := agent.CompactObject("reply", reply)
 	if err != nil {
@@ -129,36 +131,37 @@ func (t *Turn) Reply(reply agent.JSON) error {
 	return nil
 }
 
-// Read answers reads in the instance's scope, such as the last entries of its
-// thread; see agent.Service. Entries that are not stored yet are not there.
+// Read answers reads in the instance's scope; see agent.Service. It does not
+// return entries that are not stored yet.
 func (t *Turn) Read(ctx context.Context, reads ...agent.Read) ([]agent.Answer, error) {
 	answers, err := t.Reads(ctx, reads...)
 	return answers.Answers, err
 }
 
-// Reads is Read, with the index that its answers are as of.
+// Reads is Read with the index of the answers.
 func (t *Turn) Reads(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
 	_, service, _ := t.host.managerConfig(t.instance.manager)
 	if service == nil {
-		return agent.Answers{}, agent.Errorf(agent.CodeInvalid, "nothing of manager %q is stored, so there is nothing to read", t.instance.manager.name)
+		return agent.Answers{}, agent.Errorf(agent.CodeInvalid, "manager %q stores nothing, so there is nothing to read", t.instance.manager.name)
 	}
 	return service.Read(ctx, agent.Reads{Scope: t.instance.manager.scope, Reads: reads})
 }
 
-// hasWrites tells whether there is anything to store.
+// hasWrites reports whether the turn changes anything.
 func (t *Turn) hasWrites() bool {
 	return t.changed || len(t.entries) > 0 || len(t.ops) > 0 || len(t.cronPatches) > 0 || t.signal.Ack != nil
 }
 
-// buildReply fixes the reply, once it is known what the turn comes to.
+// buildReply makes the reply from the versions after the turn.
 func (t *Turn) buildReply(rev, revision uint64) {
 	if t.makeReply != nil {
 		t.reply, t.makeReply = t.makeReply(rev, revision), nil
 	}
 }
 
-// rejectChange is the error of a turn whose changes cannot be stored. With the
-// document handler they are the caller's own.
+// rejectChange returns the error of a turn with an invalid change. With the
+// document handler the signal's data is invalid, and the error is unchanged;
+// otherwise the handler has failed.
 func (t *Turn) rejectChange(err error) error {
 	if t.kind == agent.HandlerDocument {
 		return err
@@ -168,21 +171,21 @@ func (t *Turn) rejectChange(err error) error {
 	if isCode(err, agent.CodeTooLarge) {
 		reason = "too_large"
 	}
-	return failed(reason, "the handler wants what cannot be stored: %v", err)
+	return failed(reason, "the handler requested an invalid change: %v", err)
 }
 
-// checkOps refuses ops that are not the handler's to make.
+// checkOps refuses ops that a handler must not commit.
 func (t *Turn) checkOps() error {
 	id := t.instance.ref().Checkpoint()
 	for _, op := range t.ops {
 		if whose, own := writtenKey(op); own && whose == id || forbidden(op) {
-			return t.rejectChange(agent.Errorf(agent.CodeInvalid, "a %T on the instance itself is not its handler's to commit", op))
+			return t.rejectChange(agent.Errorf(agent.CodeInvalid, "a handler cannot commit a %T on its own instance", op))
 		}
 	}
 	return nil
 }
 
-// writtenKey is the checkpoint or thread that an op writes.
+// writtenKey returns the checkpoint or thread that an op writes.
 func writtenKey(op agent.Op) (key string, ok bool) {
 	switch o := op.(type) {
 	case *agent.PutCheckpoint:
@@ -204,7 +207,7 @@ func writtenKey(op agent.Op) (key string, ok bool) {
 	}
 }
 
-// forbidden tells of ops that no turn has: they end what it stands on.
+// forbidden reports whether an op is not allowed in any turn.
 func forbidden(op agent.Op) bool {
 	switch op.(type) {
 	case *agent.DeleteScope, *agent.AnswerSignal, *agent.AckTimer:

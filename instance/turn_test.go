@@ -28,7 +28,7 @@ func TestASignalSentAgainGetsItsFirstAnswer(t *testing.T) {
 		}
 		_, err := k.host.Signal(k.Context(), ref("a"), requested(signal("patch", `{"n":2}`), "c", 1))
 		k.code(err, agent.CodeIdempotencyMismatch)
-		// The same words to another instance: what "a" answered is no answer of "b".
+		// The same signal to another instance does not get the reply of "a".
 		_, err = k.host.Signal(k.Context(), ref("b"), s)
 		k.code(err, agent.CodeIdempotencyMismatch)
 		if got := k.entries("b"); len(got) != 0 {
@@ -37,10 +37,10 @@ func TestASignalSentAgainGetsItsFirstAnswer(t *testing.T) {
 		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
 			k.Fatal(err)
 		}
-		if again := k.send(k.host, "a", s); again.Rev != 1 { // after it slept too
+		if again := k.send(k.host, "a", s); again.Rev != 1 { // also after it has hibernated
 			k.Errorf("%+v", again)
 		}
-		// A request that was no signal at all.
+		// A request that was not a signal.
 		_, err = k.store.Commit(k.Context(), agent.Commit{
 			Request: agent.Request{Client: "c", Seq: 2}, Ops: []agent.Op{&agent.PutValue{Key: "v"}},
 		})
@@ -52,8 +52,8 @@ func TestASignalSentAgainGetsItsFirstAnswer(t *testing.T) {
 	})
 }
 
-// A commit that came through while its answer was lost is settled before
-// anything else happens in the instance, and is not done twice.
+// A commit whose answer was lost is resolved before the instance does anything
+// else, and applies once.
 func TestATurnWhoseOutcomeIsUnknownIsSettled(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		lost := 3
@@ -65,7 +65,7 @@ func TestATurnWhoseOutcomeIsUnknownIsSettled(t *testing.T) {
 		})
 		second := make(chan agent.Reply, 1)
 		go func() {
-			time.Sleep(10 * time.Millisecond) // while the first is being settled
+			time.Sleep(10 * time.Millisecond) // while the first is being resolved
 			second <- k.send(k.host, "a", signal("append", `{"entries":{"kind":"second"}}`))
 		}()
 		if reply := k.send(k.host, "a", signal("append", `{"entries":{"kind":"first"}}`)); reply.Rev != 1 {
@@ -136,8 +136,8 @@ func TestAFullMailboxRefuses(t *testing.T) {
 	})
 }
 
-// Somebody else wrote to the instance's thread, or its checkpoint, or deleted
-// it: the turn is refused, and the handler asked anew about what is there.
+// After another client's write to the checkpoint or thread, or its deletion,
+// the turn is refused and the handler runs again with the new state.
 func TestWhatOthersWroteIsSeen(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		key := ref("a").Checkpoint()
@@ -202,8 +202,8 @@ func TestWhatIsRefusedByTheStoreIsTheCallers(t *testing.T) {
 	})
 }
 
-// A signal's entries and timers are the documents of the HTTP contract, where a
-// time zone may be empty.
+// A signal's entries and timers use the documents of the HTTP API, which accept
+// an empty time zone.
 func TestASignalSetsATimerWithoutATimeZone(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal("turn", `{"timers":{"t":{"cron":"@daily","time_zone":""}}}`))
@@ -269,14 +269,14 @@ func TestUnderIdleDurabilityAHibernationStoresAll(t *testing.T) {
 		if err := k.host.Hibernate(k.Context(), ref("a")); err != nil { // it is stored already
 			k.Error(err)
 		}
-		// What is in memory alone is bounded: past that it is saved.
+		// Changes in memory are limited. Above the limit the instance is saved.
 		for range 3 {
 			k.send(k.host, "a", signal("append", `{"entries":[`+repeat(`{},`, 299)+`{}]}`))
 		}
 		if k.store.count() != 3 {
 			k.Errorf("%d commits", k.store.count())
 		}
-		// Where it cannot be for now, the turn is refused and nothing is lost.
+		// If the save fails, the turn is refused and nothing is lost.
 		hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeOverloaded, "too much at once") })
 		_, err = k.host.Signal(k.Context(), ref("a"), signal("append", `{"entries":[`+repeat(`{},`, 299)+`{}]}`))
 		k.code(err, agent.CodeOverloaded)
@@ -419,7 +419,7 @@ func TestAManagersChangeReachesThoseAwake(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		k.is("a", agent.InstanceAwake)
 		k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute})
-		k.send(k.host, "b", signal("get", `{}`)) // by then it is known
+		k.send(k.host, "b", signal("get", `{}`)) // the host knows the manager by then
 		time.Sleep(time.Minute + time.Second)
 		k.is("a", agent.InstanceDormant)
 	})

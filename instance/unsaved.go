@@ -4,15 +4,15 @@ import (
 	"dormouse/agent"
 )
 
-// Bounds of what an instance under DurabilityIdle keeps in memory alone. Past
-// them it is saved before it takes another turn.
+// Limits of the changes that an instance under DurabilityIdle keeps in memory.
+// The host saves the instance before a turn would exceed them.
 const (
-	pendingMax      = 512     // entries
-	pendingBytesMax = 1 << 20 // …of them
-	recentMax       = 32      // answers that are kept for signals sent again
+	pendingMax      = 512     // unsaved entries
+	pendingBytesMax = 1 << 20 // bytes of unsaved entries
+	recentMax       = 32      // replies that are kept for repeated signals
 )
 
-// recentReply is an answer that is not on record.
+// recentReply is a reply that is not stored.
 type recentReply struct {
 	client string
 	seq    uint64
@@ -20,8 +20,8 @@ type recentReply struct {
 	reply  agent.Reply
 }
 
-// recentReply is the answer that a signal got in this awakening, where it is not on
-// record; nil where there is none.
+// recentReply returns the reply that a signal got in this run, if it is not
+// stored; nil otherwise.
 func (i *instance) recentReply(s agent.Signal) (*agent.Reply, error) {
 	if i.body.extra == nil {
 		return nil, nil
@@ -32,15 +32,15 @@ func (i *instance) recentReply(s agent.Signal) (*agent.Reply, error) {
 			continue
 		}
 		if r.hash != s.Hash(i.ref()) {
-			return nil, agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another signal", r.seq, r.client)
+			return nil, agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another signal: use a new request id", r.seq, r.client)
 		}
 		return &r.reply, nil
 	}
 	return nil, nil
 }
 
-// keepInMemory makes a turn's changes the instance's in memory alone: until it
-// hibernates, or for good where nothing of it is stored.
+// keepInMemory applies a turn's changes in memory only. The next save stores
+// them; without a store they last until the instance hibernates.
 func (h *Host) keepInMemory(i *instance, service agent.Service, t *Turn) (agent.Reply, error) {
 	if err := h.checkActive(i); err != nil {
 		h.resetHandler(i)
@@ -79,7 +79,7 @@ func (h *Host) keepInMemory(i *instance, service agent.Service, t *Turn) (agent.
 	return reply, nil
 }
 
-// checkStorable tells whether what a turn leaves could be stored.
+// checkStorable returns an error if a turn's changes could not be stored.
 func (h *Host) checkStorable(i *instance, t *Turn) error {
 	ops, err := h.saveOps(i, t.entries, t.state, lifecycleTurn)
 	if err != nil {

@@ -2,15 +2,16 @@ package instance
 
 import "dormouse/agent"
 
-// versionReads reads what tells whether somebody else has written to the instance: its
-// checkpoint's revision and its thread's rev, each with its incarnation.
+// versionReads returns reads of the instance's version: its checkpoint's
+// revision and its thread's rev, with their incarnations.
 func (i *instance) versionReads() []agent.Read {
 	key := i.ref().Checkpoint()
 	return []agent.Read{&agent.ListCheckpoints{Page: agent.Page{Prefix: key, Limit: 1}}, &agent.GetThread{Thread: key}}
 }
 
-// checkUnchanged compares them with what the instance was made from. It returns a
-// staleError where they differ, which has the turn run again.
+// checkUnchanged compares the answers to versionReads with the version that the
+// instance has in memory. If they differ it returns a staleError, and the turn
+// runs again.
 func (i *instance) checkUnchanged(answers []agent.Answer) error {
 	if len(answers) != 2 {
 		return agent.Errorf(agent.CodeInternal, "two reads have %d answers", len(answers))
@@ -33,6 +34,6 @@ func (i *instance) checkUnchanged(answers []agent.Answer) error {
 		return nil
 	}
 	return &staleError{refusal: agent.Errorf(agent.CodeConflict,
-		"%s was written to from outside while it handled the signal: its checkpoint is at revision %d and its thread at rev %d, not at %d and %d",
+		"another client wrote to %s during the signal: its checkpoint is at revision %d and its thread at rev %d, expected %d and %d",
 		i, now.revision, now.rev, was.revision, was.rev)}
 }

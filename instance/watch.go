@@ -11,23 +11,24 @@ import (
 	"dormouse/agent"
 )
 
-// Bounds of the watches of a host.
+// Limits of a host's watches.
 const (
-	watchersMax      = 1024 // at once; one more is overloaded
-	watcherEventsMax = 1024 // changes that wait for one of them; past it some are missed
+	watchersMax      = 1024 // concurrent watches; another one is refused with overloaded
+	watcherEventsMax = 1024 // events that wait for one watcher; later ones are dropped
 )
 
-// watcher is somebody who is told of changes. Host.mu guards it.
+// watcher is one watch of instances. Guarded by Host.mu.
 type watcher struct {
-	key    string // "" for all of the manager's
+	key    string // "" for all of the manager's instances
 	events []agent.InstanceEvent
-	missed bool          // …and more after these, which are not kept
-	err    error         // the host tells nothing more, and why
-	wake   chan struct{} // of one: there is something to look at
+	missed bool          // later events were dropped
+	err    error         // why the host ended the watch; nil while it runs
+	wake   chan struct{} // capacity 1: something has changed
 }
 
-// Watch implements agent.Instances, of this node alone. What a slow consumer has
-// not taken is kept up to a bound, and then left out.
+// Watch implements agent.Instances for this node alone. If the consumer is
+// slow, up to watcherEventsMax events wait and later ones are replaced by one
+// Missed event.
 func (h *Host) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	return func(yield func(agent.InstanceEvent, error) bool) {
 		me := &watcher{key: w.Key, wake: make(chan struct{}, 1)}
@@ -54,7 +55,7 @@ func (h *Host) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent
 			me.events, me.missed = nil, false
 			h.mu.Unlock()
 			if missed {
-				came = append(came, h.missed(fmt.Sprintf("more than %d changes came before they were taken", watcherEventsMax)))
+				came = append(came, h.missed(fmt.Sprintf("more than %d events waited for the watcher", watcherEventsMax)))
 			}
 			for _, e := range came {
 				if !yield(e, nil) {
@@ -81,7 +82,7 @@ func (h *Host) addWatcher(id managerID, w *watcher) error {
 		return errStopping
 	}
 	if h.watcherCount >= watchersMax {
-		e := agent.Errorf(agent.CodeOverloaded, "instances are watched %d times on this node already", watchersMax)
+		e := agent.Errorf(agent.CodeOverloaded, "this node has %d watches of instances, which is the maximum", watchersMax)
 		e.Limit = fmt.Sprintf("instance_watchers_max=%d", watchersMax)
 		return e
 	}
@@ -90,7 +91,7 @@ func (h *Host) addWatcher(id managerID, w *watcher) error {
 	return nil
 }
 
-// removeWatcher takes a watcher out.
+// removeWatcher removes a watcher.
 func (h *Host) removeWatcher(id managerID, w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,7 +102,8 @@ func (h *Host) removeWatcher(id managerID, w *watcher) {
 	}
 }
 
-// notifyWatchers tells whoever watches an instance how it is now, and why. mu is held.
+// notifyWatchers sends an instance's new status and its reason to the
+// instance's watchers. The caller holds mu.
 func (h *Host) notifyWatchers(i *instance, now agent.InstanceStatus, why string) {
 	for _, w := range h.watchers[managerID{i.manager.scope, i.manager.name}] {
 		switch {
@@ -109,7 +111,7 @@ func (h *Host) notifyWatchers(i *instance, now agent.InstanceStatus, why string)
 			continue
 		case len(w.events) >= watcherEventsMax:
 			w.missed = true
-		case !w.missed: // else what comes would stand before what was missed
+		case !w.missed: // otherwise this event would precede the Missed event
 			w.events = append(w.events, agent.InstanceEvent{
 				InstanceRef: i.ref(), Node: h.o.Node, Epoch: i.epoch, Status: now, Reason: why, At: time.Now().UnixMilli(),
 			})
@@ -118,8 +120,7 @@ func (h *Host) notifyWatchers(i *instance, now agent.InstanceStatus, why string)
 	}
 }
 
-// endWatches tells those who watch that this host tells nothing more. mu is
-// held.
+// endWatches ends all watches with errStopping. The caller holds mu.
 func (h *Host) endWatches() {
 	for _, all := range h.watchers {
 		for _, w := range all {
@@ -129,7 +130,7 @@ func (h *Host) endWatches() {
 	}
 }
 
-// public is the status that callers see.
+// public returns the status that callers see.
 func (s status) public() agent.InstanceStatus {
 	switch s {
 	case statusWaking:
@@ -145,7 +146,7 @@ func (s status) public() agent.InstanceStatus {
 	}
 }
 
-// removalReason is the reason of a drop.
+// removalReason returns the watch reason of a removal.
 func removalReason(why error) string {
 	switch {
 	case errors.Is(why, errStopping):
@@ -159,8 +160,8 @@ func removalReason(why error) string {
 	}
 }
 
-// statusReason is the reason of the status that an instance has while it is at a letter:
-// where that is no stop, one that was before it has failed.
+// statusReason returns the watch reason for the status of an instance while it
+// handles the call. If the call is no stop, an earlier hibernation has failed.
 func (c *call) statusReason() string {
 	if c.stop {
 		return string(c.hibernate)
@@ -168,7 +169,8 @@ func (c *call) statusReason() string {
 	return agent.ReasonFailed
 }
 
-// awakeReason is why an instance that was to hibernate is awake. mu is held.
+// awakeReason returns the watch reason of an instance that stays awake after a
+// background hibernation. The caller holds mu.
 func awakeReason(i *instance) string {
 	if i.usedSince || len(i.mailbox) > 0 || len(i.attachments) > 0 {
 		return agent.ReasonWanted
@@ -176,7 +178,7 @@ func awakeReason(i *instance) string {
 	return agent.ReasonFailed
 }
 
-// thawReason is why an instance is thawed.
+// thawReason returns the watch reason of a thaw.
 func thawReason(i *instance) string {
 	if i.status == agent.InstanceAwake {
 		return agent.ReasonChanged

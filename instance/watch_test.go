@@ -15,34 +15,34 @@ import (
 	"dormouse/instance"
 )
 
-// ear is a watch, and what it has told.
-type ear struct {
-	mu    sync.Mutex
-	heard []string // guarded by mu
-	ended error
-	stop  func()
+// watchEvents is a watch and its events.
+type watchEvents struct {
+	mu     sync.Mutex
+	events []string // guarded by mu
+	ended  error
+	stop   func()
 }
 
-func (e *ear) hear(what string) {
+func (e *watchEvents) add(event string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.heard = append(e.heard, what)
+	e.events = append(e.events, event)
 }
 
-// told is what was heard since it was asked last.
-func (e *ear) told() []string {
+// take returns the events since the last call.
+func (e *watchEvents) take() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	heard := e.heard
-	e.heard = nil
-	return heard
+	events := e.events
+	e.events = nil
+	return events
 }
 
-// listen watches manager m's instances, or one of them, from now on.
-func (k *kit) listen(h *instance.Host, key string) *ear {
+// watch watches manager m's instances, or one of them.
+func (k *kit) watch(h *instance.Host, key string) *watchEvents {
 	k.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	e, done := &ear{}, make(chan struct{})
+	e, done := &watchEvents{}, make(chan struct{})
 	go func() {
 		defer close(done)
 		for event, err := range h.Watch(ctx, agent.InstanceWatch{Manager: "m", Key: key}) {
@@ -50,9 +50,9 @@ func (k *kit) listen(h *instance.Host, key string) *ear {
 			case err != nil:
 				e.ended = err
 			case event.Missed:
-				e.hear("missed")
+				e.add("missed")
 			default:
-				e.hear(fmt.Sprintf("%s %s %s", event.Key, event.Status, event.Reason))
+				e.add(fmt.Sprintf("%s %s %s", event.Key, event.Status, event.Reason))
 			}
 		}
 	}()
@@ -62,11 +62,11 @@ func (k *kit) listen(h *instance.Host, key string) *ear {
 	return e
 }
 
-// hears fails the test where something else was told since it was asked last.
-func (k *kit) hears(e *ear, want ...string) {
+// expectEvents fails the test if the events since the last call differ.
+func (k *kit) expectEvents(e *watchEvents, want ...string) {
 	k.Helper()
 	synctest.Wait()
-	if diff := cmp.Diff(want, e.told()); diff != "" {
+	if diff := cmp.Diff(want, e.take()); diff != "" {
 		k.Errorf("what was told:\n%s", diff)
 	}
 }
@@ -75,51 +75,51 @@ func TestAWatchTellsOfALife(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute, Durability: agent.DurabilityIdle})
 		k.put(agent.Manager{Name: "other"})
-		all, one := k.listen(k.host, ""), k.listen(k.host, "b")
-		k.hears(all, "missed")
-		k.hears(one, "missed")
+		all, one := k.watch(k.host, ""), k.watch(k.host, "b")
+		k.expectEvents(all, "missed")
+		k.expectEvents(one, "missed")
 		k.start("a", "")
-		k.hears(all, "a waking called", "a awake fresh")
+		k.expectEvents(all, "a waking called", "a awake fresh")
 		k.send(k.host, "a", signal("patch", `{"n":1}`))
-		k.hears(all) // nothing has changed
+		k.expectEvents(all) // nothing has changed
 		if _, err := k.host.Start(k.Context(), agent.InstanceRef{Manager: "other", Key: "a"}, agent.StartInstance{}); err != nil {
 			k.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		k.hears(all, "a draining idle", "a dormant idle")
+		k.expectEvents(all, "a draining idle", "a dormant idle")
 		k.send(k.host, "a", signal("get", `{}`))
 		k.start("b", "")
-		k.hears(all, "a waking called", "a awake thawed", "b waking called", "b awake fresh")
+		k.expectEvents(all, "a waking called", "a awake thawed", "b waking called", "b awake fresh")
 		if err := k.host.Stop(k.Context(), ref("b")); err != nil {
 			k.Fatal(err)
 		}
-		k.hears(all, "b draining manual", "b dormant manual")
-		k.hears(one, "b waking called", "b awake fresh", "b draining manual", "b dormant manual")
+		k.expectEvents(all, "b draining manual", "b dormant manual")
+		k.expectEvents(one, "b waking called", "b awake fresh", "b draining manual", "b dormant manual")
 		k.put(agent.Manager{Name: "m", Version: 2})
 		k.send(k.host, "a", signal("get", `{}`))
-		k.hears(all, "a waking changed", "a awake thawed")
+		k.expectEvents(all, "a waking changed", "a awake thawed")
 	})
 }
 
 func TestAWatchTellsOfMovesAndOfTheEnd(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		h2, _, _ := k.open("n2", nil)
-		here, there := k.listen(k.host, ""), k.listen(h2, "")
+		here, there := k.watch(k.host, ""), k.watch(h2, "")
 		k.start("a", "")
 		k.start("b", "")
 		k.start("c", "")
 		synctest.Wait()
-		here.told()
-		there.told()
+		here.take()
+		there.take()
 		k.world.drain(partition("a"), "n2")
 		time.Sleep(time.Second) // they are stored
-		k.hears(here, "a draining shutdown", "a dormant shutdown")
+		k.expectEvents(here, "a draining shutdown", "a dormant shutdown")
 		k.world.give(partition("b"), "n2")
-		k.hears(here, "b dormant moved")
+		k.expectEvents(here, "b dormant moved")
 		k.send(h2, "a", signal("get", `{}`))
-		k.hears(there, "a waking called", "a awake thawed")
+		k.expectEvents(there, "a waking called", "a awake thawed")
 		k.stop()
-		k.hears(here, "c dormant shutdown")
+		k.expectEvents(here, "c dormant shutdown")
 		k.code(here.ended, agent.CodeUnavailable)
 		for _, err := range k.host.Watch(k.Context(), agent.InstanceWatch{Manager: "m"}) {
 			k.code(err, agent.CodeUnavailable)
@@ -132,66 +132,66 @@ func TestAWatchTellsOfFailures(t *testing.T) {
 		o.Handlers = map[string]instance.GoHandler{"bad": {New: func(agent.InstanceRef) instance.Handler { return panics{} }}}
 	}, func(k *kit) {
 		k.put(agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "bad"}})
-		e := k.listen(k.host, "")
+		e := k.watch(k.host, "")
 		k.start("a", "")
 		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", `{}`))
 		k.code(err, agent.CodeHandlerFailed)
 		synctest.Wait()
 		time.Sleep(time.Second)
-		k.hears(e, "missed", "a waking called", "a awake fresh", "a waking crashed", "a dormant crashed")
+		k.expectEvents(e, "missed", "a waking called", "a awake fresh", "a waking crashed", "a dormant crashed")
 		if err := k.putCheckpoint("b", 9); err != nil {
 			k.Fatal(err)
 		}
 		_, err = k.host.Start(k.Context(), ref("b"), agent.StartInstance{})
 		k.code(err, agent.CodeThawFailed)
-		k.hears(e, "b waking called", "b dormant failed")
+		k.expectEvents(e, "b waking called", "b dormant failed")
 	})
 }
 
-// A host that was about to put an instance to sleep tells that it did not, and
-// why: somebody came meanwhile, or it could not be stored.
+// A watch reports that an instance stays awake, and why: it was used meanwhile,
+// or it could not be saved.
 func TestAWatchTellsWhyAnInstanceStaysAwake(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute, Durability: agent.DurabilityIdle})
-		e := k.listen(k.host, "")
+		e := k.watch(k.host, "")
 		k.start("a", "")
-		k.hears(e, "missed", "a waking called", "a awake fresh")
+		k.expectEvents(e, "missed", "a waking called", "a awake fresh")
 
 		stored := make(chan error)
 		hook(k.store, &k.store.before, func(agent.Commit) error { return <-stored })
 		time.Sleep(time.Minute + time.Second)
-		k.hears(e, "a draining idle")
+		k.expectEvents(e, "a draining idle")
 		if err := k.host.Touch(k.Context(), ref("a"), ""); err != nil {
 			k.Fatal(err)
 		}
 		stored <- nil
 		time.Sleep(100 * time.Millisecond)
-		k.hears(e, "a awake wanted")
+		k.expectEvents(e, "a awake wanted")
 
 		k.send(k.host, "a", signal("patch", `{"n":1}`))
 		time.Sleep(time.Minute + time.Second)
-		k.hears(e, "a draining idle")
+		k.expectEvents(e, "a draining idle")
 		stored <- agent.Errorf(agent.CodeOverloaded, "there is no room")
-		k.hears(e, "a awake failed")
+		k.expectEvents(e, "a awake failed")
 
 		asked := make(chan error)
 		go func() { asked <- k.host.Stop(k.Context(), ref("a")) }()
 		time.Sleep(100 * time.Millisecond)
-		k.hears(e, "a draining manual")
+		k.expectEvents(e, "a draining manual")
 		stored <- agent.Errorf(agent.CodeOverloaded, "there is no room")
 		k.code(<-asked, agent.CodeOverloaded)
-		k.hears(e, "a awake failed")
+		k.expectEvents(e, "a awake failed")
 
 		go func() { asked <- k.host.Stop(k.Context(), ref("a")) }()
 		stored <- nil
 		if err := <-asked; err != nil {
 			k.Fatal(err)
 		}
-		k.hears(e, "a draining manual", "a dormant manual")
+		k.expectEvents(e, "a draining manual", "a dormant manual")
 	})
 }
 
-// putCheckpoint stores an instance of a version, as from outside.
+// putCheckpoint stores a checkpoint of a version without the host.
 func (k *kit) putCheckpoint(key string, version uint64) error {
 	_, err := k.node.Commit(k.Context(), agent.Commit{Ops: []agent.Op{
 		&agent.PutCheckpoint{Key: ref(key).Checkpoint(), Version: version, State: agent.JSON(`{}`)},
@@ -203,8 +203,8 @@ type panics struct{}
 
 func (panics) Handle(context.Context, *instance.Turn) error { panic("as it was told to") }
 
-// A watcher that takes nothing costs the host a bounded buffer, holds nobody up,
-// and is told that it missed something, after what it did not miss.
+// A slow watcher costs the host a bounded buffer and delays no other watcher.
+// It gets a Missed event after the buffered events.
 func TestASlowWatcherIsToldThatItMissed(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		ctx, cancel := context.WithCancel(k.Context())
@@ -255,14 +255,14 @@ func TestAWatchThatCannotBeIsRefused(t *testing.T) {
 		for _, err := range k.host.Watch(k.Context(), agent.InstanceWatch{}) {
 			k.code(err, agent.CodeInvalid)
 		}
-		var last *ear
+		var last *watchEvents
 		for range instance.WatchersMax {
-			last = k.listen(k.host, "")
+			last = k.watch(k.host, "")
 		}
 		for _, err := range k.host.Watch(k.Context(), agent.InstanceWatch{Manager: "m"}) {
 			k.code(err, agent.CodeOverloaded)
 		}
 		last.stop()
-		k.hears(k.listen(k.host, ""), "missed")
+		k.expectEvents(k.watch(k.host, ""), "missed")
 	})
 }

@@ -24,37 +24,38 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// Webhooks is what this node's HTTP handlers may be. A request is POSTed with
-// the signal and the state; its answer says what the turn changes.
+// Webhooks configures this node's HTTP handlers. The host POSTs the signal and
+// the state to the endpoint; the response has the turn's changes.
 //
-// Requests carry Dormouse-Signature: "t=<unix seconds>,v1=<hex>", where v1 is the
+// A request carries Dormouse-Signature: "t=<unix seconds>,v1=<hex>". v1 is the
 // HMAC-SHA256, under the manager's key, of the seconds, a full stop and the
-// body. One that fails may be sent again: an endpoint that does more than answer
-// tells repeats by Dormouse-Signal, which is the same in all of them.
+// body. The host may repeat a request that fails. An endpoint with side effects
+// must recognise repeats by the header Dormouse-Signal, which all repeats
+// share.
 type Webhooks struct {
-	Allow     []string          // hosts, with a port where it is not the scheme's; none means no HTTP handlers
-	Keys      map[string][]byte // :: name → secret, of 16 bytes or more
-	Transport http.RoundTripper // nil means http.DefaultTransport's settings
+	Allow     []string          // hosts, with the port if it is not the scheme's default; empty allows no HTTP handlers
+	Keys      map[string][]byte // :: name → secret, at least 16 bytes
+	Transport http.RoundTripper // nil means a transport like http.DefaultTransport
 }
 
-// Bounds of a call of an HTTP handler.
+// Limits of a call of an HTTP handler.
 const (
-	webhookBytesMax  = agent.CommitBytesMax // of an answer
+	webhookBytesMax  = agent.CommitBytesMax // of a response
 	webhookTries     = 3
-	webhookBackoff   = 100 * time.Millisecond // doubled each time
+	webhookBackoff   = 100 * time.Millisecond // doubled after each attempt
 	webhookSecretMin = 16
 )
 
 func (w Webhooks) validate() error {
 	for name, secret := range w.Keys {
 		if len(secret) < webhookSecretMin {
-			return fmt.Errorf("key %q of HTTP handlers has %d bytes, and needs %d", name, len(secret), webhookSecretMin)
+			return fmt.Errorf("key %q of HTTP handlers has %d bytes: use at least %d", name, len(secret), webhookSecretMin)
 		}
 	}
 	return nil
 }
 
-// webhookRequest is what an endpoint is sent.
+// webhookRequest is the body of a request.
 type webhookRequest struct {
 	Scope    string         `json:"scope"`
 	Manager  string         `json:"manager"`
@@ -68,17 +69,17 @@ type webhookRequest struct {
 	Revision uint64         `json:"revision"`
 }
 
-// webhookReply is what it answers: all of it may be left out.
+// webhookReply is the body of a response. All members are optional.
 type webhookReply struct {
-	State   jsontext.Value  `json:"state"` // the whole one
-	Patch   jsontext.Value  `json:"patch"` // …or a merge patch
+	State   jsontext.Value  `json:"state"` // the whole state
+	Patch   jsontext.Value  `json:"patch"` // or a merge patch
 	Entries document.Drafts `json:"entries"`
 	Timers  jsontext.Value  `json:"timers"`
 	Cron    jsontext.Value  `json:"cron"`
 	Reply   jsontext.Value  `json:"reply"`
 }
 
-// callWebhook has an HTTP endpoint handle a signal.
+// callWebhook calls the HTTP endpoint of a signal's handler.
 func (h *Host) callWebhook(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
 	secret, err := h.o.Webhooks.secretFor(manager.Handler)
 	if err != nil {
@@ -110,7 +111,7 @@ func (h *Host) callWebhook(ctx context.Context, i *instance, manager agent.Manag
 	}
 }
 
-// webhookError is the error of a call that came to nothing.
+// webhookError returns the error of a failed call.
 func webhookError(ctx context.Context, manager agent.Manager, err error) error {
 	cause := context.Cause(ctx)
 	ended := interrupted(ctx)
@@ -124,12 +125,12 @@ func webhookError(ctx context.Context, manager agent.Manager, err error) error {
 	}
 }
 
-// secretFor is the secret that requests to an endpoint are signed with, nil where
-// they are not, if this node may call it at all.
+// secretFor returns the secret that signs requests to an endpoint, or nil if
+// they are not signed. It refuses an endpoint that this node may not call.
 func (w Webhooks) secretFor(handler agent.Handler) ([]byte, error) {
 	address, err := url.Parse(handler.URL)
 	if err != nil || !slices.Contains(w.Allow, address.Host) {
-		return nil, failed("not_allowed", "this node may not call %s: its host is not among those that webhooks are allowed to", handler.URL)
+		return nil, failed("not_allowed", "this node may not call %s: its host is not in the list of allowed webhook hosts", handler.URL)
 	}
 	if handler.Key == "" {
 		return nil, nil
@@ -141,7 +142,8 @@ func (w Webhooks) secretFor(handler agent.Handler) ([]byte, error) {
 	return secret, nil
 }
 
-// post sends one request, and tells whether it is worth sending again.
+// post sends one request. again reports whether a failed request may be
+// repeated.
 func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string, body []byte) (reply []byte, again bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
@@ -155,7 +157,7 @@ func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string,
 	client := http.Client{
 		Transport: w.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // elsewhere is not allowed
+			return http.ErrUseLastResponse // redirects could lead to a host that is not allowed
 		},
 	}
 	response, err := client.Do(request)
@@ -178,7 +180,7 @@ func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string,
 	return reply, false, nil
 }
 
-// sign is the signature of a body at a time.
+// sign returns the signature header of a body.
 func sign(secret []byte, at time.Time, body []byte) string {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, secret)
@@ -187,7 +189,7 @@ func sign(secret []byte, at time.Time, body []byte) string {
 	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// applyWebhook makes an endpoint's answer the turn's changes.
+// applyWebhook applies an endpoint's response to the turn.
 func (t *Turn) applyWebhook(body []byte) error {
 	var want webhookReply
 	if len(bytes.TrimSpace(body)) == 0 {

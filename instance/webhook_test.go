@@ -45,7 +45,7 @@ const hookURL = "https://agents.example:8443/handle"
 
 var secret = bytes.Repeat([]byte("k"), 32)
 
-// withEndpoint runs a test whose manager m is handled by an endpoint.
+// withEndpoint runs a test with an endpoint as the handler of manager m.
 func withEndpoint(t *testing.T, test func(k *kit, e *endpoint)) {
 	t.Helper()
 	e := &endpoint{}
@@ -152,7 +152,7 @@ func TestAnHTTPHandlerThatFails(t *testing.T) {
 					k.Errorf("it left %+v", c)
 				}
 				e.serve = func(*http.Request, []byte) (int, string, error) { return http.StatusOK, `{"state":{"n":2}}`, nil }
-				k.send(k.host, "a", signal("x", "")) // it lives on
+				k.send(k.host, "a", signal("x", "")) // the instance stays awake
 			})
 		})
 	}
@@ -171,7 +171,7 @@ func TestAnHTTPHandlerAnswersWithAStateOrAPatch(t *testing.T) {
 		if c := k.checkpoint("a"); c.Revision != 1 || string(c.State) != `{"n":1}` {
 			k.Errorf("it left %+v", c)
 		}
-		answer = `{"state":{"n":2},"patch":null}` // null is as if it were left out
+		answer = `{"state":{"n":2},"patch":null}` // null counts as absent
 		k.send(k.host, "a", signal("x", ""))
 		if c := k.checkpoint("a"); string(c.State) != `{"n":2}` {
 			k.Errorf("state %s", c.State)

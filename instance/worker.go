@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// runWorker works off an instance's mailbox, and ends when it is empty.
+// runWorker handles the calls of an instance's mailbox until it is empty.
 func (h *Host) runWorker(i *instance) {
 	defer h.workers.Done()
 	for {
@@ -25,7 +25,7 @@ func (h *Host) runWorker(i *instance) {
 	}
 }
 
-// backoffLeft is how long an instance that crashed waits yet before it starts again.
+// backoffLeft returns the rest of a crashed instance's restart delay.
 func (h *Host) backoffLeft(i *instance) time.Duration {
 	if i.body.extra == nil {
 		return 0
@@ -33,7 +33,7 @@ func (h *Host) backoffLeft(i *instance) time.Duration {
 	return max(0, i.body.extra.resumeAt-h.now())
 }
 
-// backoffWait waits until an instance that crashed may start again, or is gone.
+// backoffWait waits until a crashed instance may restart, or was removed.
 func (h *Host) backoffWait(i *instance) {
 	wait := h.backoffLeft(i)
 	if wait == 0 {
@@ -41,13 +41,13 @@ func (h *Host) backoffWait(i *instance) {
 	}
 	ctx, cancel, err := h.workContext(i, wait)
 	if err != nil {
-		return // next finds out
+		return // nextCall handles the removal
 	}
 	defer cancel()
 	<-ctx.Done()
 }
 
-// handleCall does what a letter asks for.
+// handleCall handles one call.
 func (h *Host) handleCall(i *instance, c *call) callResult {
 	if c.hibernate != "" {
 		return callResult{err: h.handleHibernate(i, c)}
@@ -86,14 +86,14 @@ func sourceOf(i *instance, woke bool) agent.InstanceSource {
 	return agent.SourceAwake
 }
 
-// Waits between the starts of an instance that crashes again and again.
+// Delays before the restart of an instance that crashes repeatedly.
 const (
 	crashBackoffMin = 100 * time.Millisecond
 	crashBackoffMax = 30 * time.Second
 )
 
-// crashed notes that a handler panicked or hangs: the instance starts again from
-// its newest checkpoint, later each time.
+// crashed handles a panic or hang of a handler: the instance restarts from its
+// newest checkpoint, after a delay that doubles with each crash.
 func (h *Host) crashed(i *instance) {
 	h.invalidate(i, agent.ReasonCrashed)
 	r := i.ensureExtra()
@@ -109,8 +109,8 @@ func (h *Host) crashed(i *instance) {
 	h.o.Logger.Warn("an instance's handler crashed", "instance", i.String(), "in_a_row", r.crashes, "wait", wait)
 }
 
-// invalidate has the instance thawed again before anything else happens in it. What
-// was not saved is lost. why is what those who watch are told.
+// invalidate discards the instance's state in memory, including unsaved
+// changes. The next call thaws it again. why is the reason for watchers.
 func (h *Host) invalidate(i *instance, why string) {
 	h.mu.Lock()
 	i.status = agent.InstanceWaking
@@ -118,15 +118,16 @@ func (h *Host) invalidate(i *instance, why string) {
 	h.mu.Unlock()
 	initial, kept := i.body.initial, i.body.extra
 	i.body = body{initial: initial}
-	if kept != nil { // crashes count on, and its requests' numbers are never used again
+	if kept != nil { // keep the crash count and the request ids
 		i.body.extra = &extra{run: kept.run, seq: kept.seq, crashes: kept.crashes, resumeAt: kept.resumeAt, recent: kept.recent}
 	}
 }
 
-// opTimeout is how long reads and writes of the host's own may take.
+// opTimeout is the timeout of the host's own reads and writes.
 const opTimeout = 10 * time.Second
 
-// withTimeout runs f under a context for the instance's own work, within deadline.
+// withTimeout calls f with a context for the instance's work that ends after
+// opTimeout.
 func (h *Host) withTimeout(i *instance, f func(ctx context.Context) error) error {
 	ctx, cancel, err := h.workContext(i, opTimeout)
 	if err != nil {
