@@ -16,7 +16,7 @@ import (
 	"dormouse/cluster"
 	"dormouse/cluster/peer"
 	"dormouse/instance"
-	"dormouse/instance/pod/foreman"
+	"dormouse/instance/pod/controller"
 	"dormouse/internal/pause"
 	"dormouse/router"
 	"dormouse/server/grpc"
@@ -145,7 +145,7 @@ func (h *Host) build() error {
 	}
 	o := h.o.Instance
 	o.Node, o.Incarnation, o.Logger = h.o.Name, h.line.Life(), h.o.Logger.Named("instances")
-	o.Handlers = foreman.Beside(o.Handlers, h.Instances)
+	o.Handlers = controller.WithPods(o.Handlers, h.Instances)
 	o.Remote = router.NewRemoteTurns(h.o.Name, h.table, h.pool)
 	o.Service, o.Ownership = service{h.client, h.table}, h.Ground()
 	if h.instances, err = instance.New(o); err != nil {

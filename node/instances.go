@@ -15,7 +15,7 @@ import (
 	"dormouse/eraser"
 	"dormouse/fsm"
 	"dormouse/instance"
-	"dormouse/instance/pod/foreman"
+	"dormouse/instance/pod/controller"
 	"dormouse/router"
 	"dormouse/server/grpc"
 	"dormouse/timer"
@@ -78,8 +78,8 @@ func (n *Node) openInstances() error {
 	k := &keeper{ended: make(chan struct{})}
 	k.host, err = instance.New(instance.Options{
 		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ownership: ground{n.machine, n.group},
-		Handlers: foreman.Beside(n.o.Handlers, n.Instances),
-		Remote:     router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
+		Handlers: controller.WithPods(n.o.Handlers, n.Instances),
+		Remote:   router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
 		Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
 		AwakeMax: c.Instances.AwakeMax, Logger: n.logger.Named("instances"),
 	})

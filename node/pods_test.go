@@ -114,13 +114,13 @@ func mutationOutlives(t *testing.T, callerDies bool) {
 	s.crash(dying.name)
 
 	s.await("the next owner to finish the mutation", func() bool {
-		view, err := other.pods().Look(t.Context(), ref)
+		view, err := other.pods().Lookup(t.Context(), ref)
 		return err == nil && view.Slot.Mutation.Status == pod.MutationCompleted
 	})
 	if err := <-told; err != nil && !callerDies {
 		t.Errorf("whoever asked was told: %v", err)
 	}
-	view, err := other.pods().Look(t.Context(), ref)
+	view, err := other.pods().Lookup(t.Context(), ref)
 	if err != nil {
 		t.Fatal(err)
 	}

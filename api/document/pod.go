@@ -75,7 +75,7 @@ func podJSON(v any) (AnyValue, error) {
 }
 
 // GotPodOf returns the document of a pod that was asked for.
-func GotPodOf(ref agent.InstanceRef, got pod.Got) GotPod {
+func GotPodOf(ref agent.InstanceRef, got pod.GetResult) GotPod {
 	return GotPod{podName{ref.Manager, ref.Key}, got.Created, got.TopologyVersion, got.Report}
 }
 

@@ -115,7 +115,7 @@ func (a *app) podsShow() *cobra.Command {
 		Use: "get MANAGER KEY", Aliases: []string{"show"}, Short: "Show a pod as it is stored; does not wake it", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
-				view, err := pods.Look(ctx, ref)
+				view, err := pods.Lookup(ctx, ref)
 				if err != nil {
 					return err
 				}

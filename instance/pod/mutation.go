@@ -61,9 +61,9 @@ func (t Topology) Plan(ops []Op) (Plan, error) {
 	if len(ops) > OpsMax {
 		return Plan{}, agent.TooLarge("ops", "pod_ops_max", len(ops), OpsMax)
 	}
-	p := planner{before: t, plan: Plan{Topology: t.copied(), Removed: map[string]Node{}}, touched: map[string]bool{}}
+	p := planner{before: t, plan: Plan{Topology: t.clone(), Removed: map[string]Node{}}, touched: map[string]bool{}}
 	for _, op := range ops {
-		if err := p.run(op); err != nil {
+		if err := p.apply(op); err != nil {
 			return Plan{}, err
 		}
 	}
@@ -77,7 +77,7 @@ type planner struct {
 	touched map[string]bool
 }
 
-func (p *planner) run(op Op) error {
+func (p *planner) apply(op Op) error {
 	switch {
 	case op.AddNode != nil && op.RemoveNode == nil:
 		return p.add(op.AddNode)
@@ -96,7 +96,7 @@ func (p *planner) add(op *AddNode) error {
 	if _, there := t.Nodes[op.Name]; there {
 		return agent.Invalid("ops", "node %q is there already: choose another name, or remove it first, in a mutation of its own", op.Name)
 	}
-	t.Nodes[op.Name] = op.Node.normal()
+	t.Nodes[op.Name] = op.Node.withDefaults()
 	if op.Owner != "" {
 		t.Links = append(t.Links, Link{Type: Owns, From: op.Owner, To: op.Name})
 	}
@@ -110,7 +110,7 @@ func (p *planner) add(op *AddNode) error {
 func (p *planner) remove(name string) error {
 	t := &p.plan.Topology
 	if _, there := t.Nodes[name]; !there && !p.touched[name] {
-		return unknownNode(name, p.before)
+		return errUnknownNode(name, p.before)
 	}
 	for _, gone := range t.Subtree(name) {
 		if err := p.touch(gone); err != nil {
@@ -137,7 +137,7 @@ func (p *planner) touch(name string) error {
 
 func (p *planner) finish(changed bool) (Plan, error) {
 	plan := p.plan
-	plan.Topology = plan.Topology.normal()
+	plan.Topology = plan.Topology.withDefaults()
 	if changed {
 		plan.Topology.Version = p.before.Version + 1
 	}
@@ -179,7 +179,7 @@ func (t Topology) StopWaves(nodes map[string]Node) ([][]string, error) {
 // one where the structure is another: nodes, links, managers, activations. Meta
 // and defaults are no structure.
 func (t Topology) Replace(by Topology) (Topology, error) {
-	next := by.normal()
+	next := by.withDefaults()
 	if err := next.Validate(); err != nil {
 		return Topology{}, err
 	}
@@ -187,30 +187,30 @@ func (t Topology) Replace(by Topology) (Topology, error) {
 		return Topology{}, agent.Invalid("topology.affinity", "affinity is for good: nodes are under other keys without it")
 	}
 	next.Version = t.Version
-	if !t.alike(next) {
+	if !t.sameStructure(next) {
 		next.Version++
 	}
 	return next, nil
 }
 
-// alike tells whether two topologies have the same structure.
-func (t Topology) alike(other Topology) bool {
+// sameStructure tells whether two topologies have the same structure.
+func (t Topology) sameStructure(other Topology) bool {
 	same := maps.EqualFunc(t.Nodes, other.Nodes, func(a, b Node) bool {
 		return a.Kind == b.Kind && a.Manager == b.Manager && a.Activation == b.Activation
 	})
-	return same && maps.Equal(t.ties(), other.ties())
+	return same && maps.Equal(t.linkKeys(), other.linkKeys())
 }
 
-func (t Topology) ties() map[tie]bool {
-	ties := make(map[tie]bool, len(t.Links))
+func (t Topology) linkKeys() map[linkKey]bool {
+	ties := make(map[linkKey]bool, len(t.Links))
 	for _, l := range t.Links {
-		ties[l.tie()] = true
+		ties[l.key()] = true
 	}
 	return ties
 }
 
-// copied is a topology whose nodes and links may be changed.
-func (t Topology) copied() Topology {
+// clone is a topology whose nodes and links may be changed.
+func (t Topology) clone() Topology {
 	t.Nodes = maps.Clone(t.Nodes)
 	if t.Nodes == nil {
 		t.Nodes = map[string]Node{}

@@ -60,16 +60,16 @@ func (t Topology) Roots() []string {
 func (t Topology) NodeRef(pod agent.InstanceRef, node string) (agent.InstanceRef, error) {
 	n, there := t.Nodes[node]
 	if !there {
-		return agent.InstanceRef{}, unknownNode(node, t)
+		return agent.InstanceRef{}, errUnknownNode(node, t)
 	}
 	return t.RefOf(pod, node, n)
 }
 
 // RefOf is NodeRef of a node that the topology may have no longer.
 func (t Topology) RefOf(pod agent.InstanceRef, node string, n Node) (agent.InstanceRef, error) {
-	prefix := spread
+	prefix := keyPrefix
 	if t.Affinity {
-		prefix = together
+		prefix = affinityKeyPrefix
 	}
 	key := prefix + strings.Join([]string{url.PathEscape(pod.Manager), url.PathEscape(pod.Key), url.PathEscape(node)}, "/")
 	ref := agent.InstanceRef{Scope: pod.Scope, Manager: n.Manager, Key: key}
@@ -78,16 +78,16 @@ func (t Topology) RefOf(pod agent.InstanceRef, node string, n Node) (agent.Insta
 
 // What keys of nodes begin with.
 const (
-	spread   = "pod/" // a partition of the node's own
-	together = "at/"  // the pod's partition: package placement knows it too
+	keyPrefix         = "pod/" // a partition of the node's own
+	affinityKeyPrefix = "at/"  // the pod's partition: package placement knows it too
 )
 
-// Holder is the pod that the instance under a key is a node of, and the node's
+// PodOfKey is the pod that the instance under a key is a node of, and the node's
 // name; false where the key is none of a node's.
-func Holder(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
-	rest, found := strings.CutPrefix(key, spread)
+func PodOfKey(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
+	rest, found := strings.CutPrefix(key, keyPrefix)
 	if !found {
-		rest, found = strings.CutPrefix(key, together)
+		rest, found = strings.CutPrefix(key, affinityKeyPrefix)
 	}
 	parts := strings.Split(rest, "/")
 	if !found || len(parts) != 3 {
@@ -107,7 +107,7 @@ func Holder(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
 // outermost first: the pod's key says which.
 func Ancestry(pod agent.InstanceRef) []string {
 	managers := []string{pod.Manager}
-	for at, _, ok := Holder(pod.Scope, pod.Key); ok; at, _, ok = Holder(at.Scope, at.Key) {
+	for at, _, ok := PodOfKey(pod.Scope, pod.Key); ok; at, _, ok = PodOfKey(at.Scope, at.Key) {
 		managers = append(managers, at.Manager)
 	}
 	slices.Reverse(managers)
@@ -120,7 +120,7 @@ func (t Topology) CheckNested(pod agent.InstanceRef) error {
 	ancestry := Ancestry(pod)
 	for _, name := range t.names() {
 		if n := t.Nodes[name]; n.Kind == KindPod {
-			if err := Recursive(ancestry, n.Manager); err != nil {
+			if err := CheckRecursion(ancestry, n.Manager); err != nil {
 				return err
 			}
 		}
@@ -128,9 +128,9 @@ func (t Topology) CheckNested(pod agent.InstanceRef) error {
 	return nil
 }
 
-// Recursive tells that a nested pod would hold itself: its manager is among
+// CheckRecursion tells that a nested pod would hold itself: its manager is among
 // those of the pods that it is nested in, the outermost first.
-func Recursive(ancestry []string, manager string) error {
+func CheckRecursion(ancestry []string, manager string) error {
 	if !slices.Contains(ancestry, manager) {
 		return nil
 	}

@@ -29,8 +29,8 @@ type View struct {
 	Slot   Slot
 }
 
-// Got is a pod that was asked for, and what came of its eager nodes.
-type Got struct {
+// GetResult is a pod that was asked for, and what came of its eager nodes.
+type GetResult struct {
 	Opened
 	Report Reconciled
 }
@@ -38,27 +38,27 @@ type Got struct {
 // Get makes the pod where there is none, wakes it, and starts its eager nodes. A
 // mutation whose runner died is finished first. Where nodes fail it is
 // reconcile_failed, with the report: the pod lives on.
-func (p Pods) Get(ctx context.Context, ref agent.InstanceRef, open Open) (Got, error) {
-	found, err := p.find(ctx, &ref)
+func (p Pods) Get(ctx context.Context, ref agent.InstanceRef, open Open) (GetResult, error) {
+	found, err := p.read(ctx, &ref)
 	if err != nil {
-		return Got{}, err
+		return GetResult{}, err
 	}
 	if found.slot == nil {
 		if _, err := found.topology(open); err != nil { // before an instance is woken for it
-			return Got{}, err
+			return GetResult{}, err
 		}
 	}
-	return p.Raise(ctx, ref, open)
+	return p.OpenAndReconcile(ctx, ref, open)
 }
 
-// Raise is Get of a pod whose manager is known to be one of pods.
-func (p Pods) Raise(ctx context.Context, ref agent.InstanceRef, open Open) (Got, error) {
-	got := Got{}
-	if err := p.ask(ctx, ref, SignalOpen, agent.Request{}, open, &got.Opened); err != nil {
+// OpenAndReconcile is Get of a pod whose manager is known to be one of pods.
+func (p Pods) OpenAndReconcile(ctx context.Context, ref agent.InstanceRef, open Open) (GetResult, error) {
+	got := GetResult{}
+	if err := p.signal(ctx, ref, SignalOpen, agent.Request{}, open, &got.Opened); err != nil {
 		return got, err
 	}
 	if running := got.Mutation; running != nil {
-		if _, err := p.drive(ctx, ref, Progress{Step: *running}); err != nil {
+		if _, err := p.runSteps(ctx, ref, Progress{Step: *running}); err != nil {
 			return got, err
 		}
 		got.Mutation = nil
@@ -71,7 +71,7 @@ func (p Pods) Raise(ctx context.Context, ref agent.InstanceRef, open Open) (Got,
 // Reconcile starts the nodes that are named, and all that they need; where none
 // is, the eager ones. Where nodes fail it is reconcile_failed, with the report.
 func (p Pods) Reconcile(ctx context.Context, ref agent.InstanceRef, nodes ...string) (Reconciled, error) {
-	if err := p.known(ctx, &ref); err != nil {
+	if err := p.checkExists(ctx, &ref); err != nil {
 		return Reconciled{}, err
 	}
 	return p.reconcile(ctx, ref, Reconcile{Nodes: nodes})
@@ -80,7 +80,7 @@ func (p Pods) Reconcile(ctx context.Context, ref agent.InstanceRef, nodes ...str
 // Ensure starts a node, after all that it needs. What it is given to begin with,
 // where it is fresh, stands for what the topology says; nil does not.
 func (p Pods) Ensure(ctx context.Context, ref agent.InstanceRef, node string, initial agent.JSON) (Snapshot, Reconciled, error) {
-	if err := p.known(ctx, &ref); err != nil {
+	if err := p.checkExists(ctx, &ref); err != nil {
 		return Snapshot{}, Reconciled{}, err
 	}
 	report, err := p.reconcile(ctx, ref, Reconcile{Nodes: []string{node}, InitialState: []byte(initial)})
@@ -92,7 +92,7 @@ func (p Pods) Ensure(ctx context.Context, ref agent.InstanceRef, node string, in
 }
 
 func (p Pods) reconcile(ctx context.Context, ref agent.InstanceRef, r Reconcile) (report Reconciled, err error) {
-	if err := p.ask(ctx, ref, SignalReconcile, agent.Request{}, r, &report); err != nil {
+	if err := p.signal(ctx, ref, SignalReconcile, agent.Request{}, r, &report); err != nil {
 		return report, err
 	}
 	return report, failureOf(agent.CodeReconcileFailed, "reconcile", report.Failures)
@@ -103,7 +103,7 @@ func (p Pods) reconcile(ctx context.Context, ref agent.InstanceRef, r Reconcile)
 // fail it is mutation_failed, with the report, and the topology stays. Where the
 // call ends before the mutation does, the pod goes on with it by itself.
 func (p Pods) Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON, request agent.Request) (Report, error) {
-	if err := p.known(ctx, &ref); err != nil {
+	if err := p.checkExists(ctx, &ref); err != nil {
 		return Report{}, err
 	}
 	ops, err := agent.Compact(ops)
@@ -111,10 +111,10 @@ func (p Pods) Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON,
 		return Report{}, agent.Invalid("ops", "ops: %v", err)
 	}
 	var begun Progress
-	if err := p.ask(ctx, ref, SignalMutate, request, Mutate{Ops: []byte(ops)}, &begun); err != nil {
+	if err := p.signal(ctx, ref, SignalMutate, request, Mutate{Ops: []byte(ops)}, &begun); err != nil {
 		return Report{}, err
 	}
-	report, err := p.drive(ctx, ref, begun)
+	report, err := p.runSteps(ctx, ref, begun)
 	if err != nil {
 		return report, err
 	}
@@ -124,12 +124,12 @@ func (p Pods) Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON,
 // stepRetry is when a step that was not answered is asked for again.
 const stepRetry = 200 * time.Millisecond
 
-// drive asks for a mutation's steps until there are no more. Each goes under its
+// runSteps asks for a mutation's steps until there are no more. Each goes under its
 // own request id, so it does not matter who else asks for them meanwhile.
-func (p Pods) drive(ctx context.Context, ref agent.InstanceRef, at Progress) (Report, error) {
+func (p Pods) runSteps(ctx context.Context, ref agent.InstanceRef, at Progress) (Report, error) {
 	for at.Report == nil {
 		step := at.Step
-		err := p.ask(ctx, ref, SignalStep, step.Request(), step, &at)
+		err := p.signal(ctx, ref, SignalStep, step.Request(), step, &at)
 		switch {
 		case err == nil:
 			continue
@@ -151,11 +151,11 @@ func (p Pods) drive(ctx context.Context, ref agent.InstanceRef, at Progress) (Re
 // as of one index. Where nodes cannot be stopped it is reconcile_failed, and the
 // pod stays awake.
 func (p Pods) Hibernate(ctx context.Context, ref agent.InstanceRef) (Rested, error) {
-	if err := p.known(ctx, &ref); err != nil {
+	if err := p.checkExists(ctx, &ref); err != nil {
 		return Rested{}, err
 	}
 	var rested Rested
-	if err := p.ask(ctx, ref, SignalRest, agent.Request{}, Rest{}, &rested); err != nil {
+	if err := p.signal(ctx, ref, SignalStopAll, agent.Request{}, StopAll{}, &rested); err != nil {
 		return rested, err
 	}
 	if err := failureOf(agent.CodeReconcileFailed, "hibernate", rested.Failures); err != nil {
@@ -168,7 +168,7 @@ func (p Pods) Hibernate(ctx context.Context, ref agent.InstanceRef) (Rested, err
 // a mutation that runs. The pod itself stays awake.
 func (p Pods) TearDown(ctx context.Context, ref agent.InstanceRef) error {
 	var rested Rested
-	if err := p.ask(ctx, ref, SignalRest, agent.Request{}, Rest{Teardown: true}, &rested); err != nil {
+	if err := p.signal(ctx, ref, SignalStopAll, agent.Request{}, StopAll{Teardown: true}, &rested); err != nil {
 		return err
 	}
 	return failureOf(agent.CodeReconcileFailed, "tear down", rested.Failures)
@@ -178,22 +178,22 @@ func (p Pods) TearDown(ctx context.Context, ref agent.InstanceRef) error {
 // pods too, at one index and in one commit. What nodes have not stored yet is
 // not in it, nor are memories and timers. A key that is taken is already_exists.
 func (p Pods) Fork(ctx context.Context, ref agent.InstanceRef, key string, request agent.Request) (Forked, error) {
-	if err := p.known(ctx, &ref); err != nil {
+	if err := p.checkExists(ctx, &ref); err != nil {
 		return Forked{}, err
 	}
 	var forked Forked
-	err := p.ask(ctx, ref, SignalFork, request, Fork{Key: key}, &forked)
+	err := p.signal(ctx, ref, SignalFork, request, Fork{Key: key}, &forked)
 	if errors.Is(err, agent.ErrRevisionMismatch) {
 		err = agent.Errorf(agent.CodeAlreadyExists, "something is stored under pod %q already: %v", key, err)
 	}
 	return forked, err
 }
 
-// Look reads a pod without waking it.
-func (p Pods) Look(ctx context.Context, ref agent.InstanceRef) (View, error) {
-	found, err := p.find(ctx, &ref)
+// Lookup reads a pod without waking it.
+func (p Pods) Lookup(ctx context.Context, ref agent.InstanceRef) (View, error) {
+	found, err := p.read(ctx, &ref)
 	if err == nil && found.slot == nil {
-		err = noPod(ref)
+		err = errNoPod(ref)
 	}
 	if err != nil {
 		return View{}, err
@@ -204,12 +204,12 @@ func (p Pods) Look(ctx context.Context, ref agent.InstanceRef) (View, error) {
 
 // Node is Nodes for one; a name that the topology does not have is not_found.
 func (p Pods) Node(ctx context.Context, ref agent.InstanceRef, name string) (Snapshot, error) {
-	view, err := p.Look(ctx, ref)
+	view, err := p.Lookup(ctx, ref)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	if _, known := view.Slot.Topology.Nodes[name]; !known {
-		return Snapshot{}, unknownNode(name, view.Slot.Topology)
+		return Snapshot{}, errUnknownNode(name, view.Slot.Topology)
 	}
 	shots, err := p.snapshots(ctx, view)
 	for _, shot := range shots {
@@ -223,21 +223,21 @@ func (p Pods) Node(ctx context.Context, ref agent.InstanceRef, name string) (Sna
 // Nodes tells how all nodes of a pod stand, in the order of their names. It
 // wakes none of them.
 func (p Pods) Nodes(ctx context.Context, ref agent.InstanceRef) ([]Snapshot, error) {
-	view, err := p.Look(ctx, ref)
+	view, err := p.Lookup(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	return p.snapshots(ctx, view)
 }
 
-// lookupsMax is how many nodes are looked up at once.
-const lookupsMax = 16
+// lookupsParallel is how many nodes are looked up at once.
+const lookupsParallel = 16
 
 func (p Pods) snapshots(ctx context.Context, view View) ([]Snapshot, error) {
 	names := view.Slot.Topology.names()
 	found := make([]*agent.Instance, len(names))
 	g, lookups := errgroup.WithContext(ctx)
-	g.SetLimit(lookupsMax)
+	g.SetLimit(lookupsParallel)
 	for at, name := range names {
 		g.Go(func() error {
 			ref, err := view.Slot.Topology.NodeRef(view.InstanceRef, name)
@@ -266,8 +266,8 @@ func (p Pods) snapshots(ctx context.Context, view View) ([]Snapshot, error) {
 	return view.Slot.Snapshots(view.InstanceRef, view.Status != agent.InstanceDormant, there)
 }
 
-// ask sends the pod a signal.
-func (p Pods) ask(ctx context.Context, ref agent.InstanceRef, kind string, request agent.Request, body, answer any) error {
+// signal sends the pod a signal.
+func (p Pods) signal(ctx context.Context, ref agent.InstanceRef, kind string, request agent.Request, body, answer any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return agent.Invalid("body", "%v", err)

@@ -24,7 +24,7 @@ const (
 	SignalMutate    = "pod.mutate"    // Mutate → Progress
 	SignalStep      = "pod.step"      // Step → Progress
 	SignalResume    = "pod.resume"    // Step → Progress; the pod's own timer's
-	SignalRest      = "pod.rest"      // Rest → Rested
+	SignalStopAll   = "pod.rest"      // Rest → Rested
 	SignalFork      = "pod.fork"      // Fork → Forked
 	SignalPatch     = "patch"         // a merge patch of the state, the slot apart
 	SignalGet       = "get"           // {} → {"state"}
@@ -102,8 +102,8 @@ type Progress struct {
 	Report *Report `json:"report,omitempty"`
 }
 
-// Rest asks that all nodes of a pod be stopped.
-type Rest struct {
+// StopAll asks that all nodes of a pod be stopped.
+type StopAll struct {
 	Teardown bool `json:"teardown,omitempty"` // for good: a mutation that runs ends
 }
 
@@ -135,8 +135,8 @@ type Forked struct {
 	Nodes int    `json:"nodes"` // that had anything stored, of nested pods too
 }
 
-// replyRoom is what a report may take of a reply that is kept with its turn.
-const replyRoom = agent.SignalReplyBytesMax - 1<<10
+// reportBytesMax is what a report may take of a reply that is kept with its turn.
+const reportBytesMax = agent.SignalReplyBytesMax - 1<<10
 
 // Reply encodes an answer. One that would be too long to be kept with its turn
 // is abridged.
@@ -145,32 +145,32 @@ func Reply(v any) (agent.JSON, error) {
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeInternal, "encode an answer of a pod: %v", err)
 	}
-	if len(raw) <= replyRoom {
+	if len(raw) <= reportBytesMax {
 		return raw, nil
 	}
 	switch v := v.(type) {
 	case Reconciled:
-		return Reply(Reconciled{Requested: few(v.Requested), Failures: someFailures(v.Failures), Failed: few(v.Failed), Abridged: true})
+		return Reply(Reconciled{Requested: firstNames(v.Requested), Failures: firstFailures(v.Failures), Failed: firstNames(v.Failed), Abridged: true})
 	case Progress:
 		r := *v.Report
 		return Reply(Progress{Step: v.Step, Report: &Report{
-			MutationID: r.MutationID, Status: r.Status, TopologyVersion: r.TopologyVersion, Failures: someFailures(r.Failures), Abridged: true,
+			MutationID: r.MutationID, Status: r.Status, TopologyVersion: r.TopologyVersion, Failures: firstFailures(r.Failures), Abridged: true,
 		}})
 	case Rested:
-		return Reply(Rested{Index: v.Index, Failures: someFailures(v.Failures), Abridged: true})
+		return Reply(Rested{Index: v.Index, Failures: firstFailures(v.Failures), Abridged: true})
 	default:
 		return nil, agent.Errorf(agent.CodeInternal, "an answer of a pod takes %d bytes", len(raw))
 	}
 }
 
-// abridged is how many of a list are left in an answer that would be too long.
-const abridged = 16
+// abridgedMax is how many of a list are left in an answer that would be too long.
+const abridgedMax = 16
 
-func few(names []string) []string { return names[:min(len(names), abridged)] }
+func firstNames(names []string) []string { return names[:min(len(names), abridgedMax)] }
 
-func someFailures(all map[string]Failure) map[string]Failure {
+func firstFailures(all map[string]Failure) map[string]Failure {
 	some := map[string]Failure{}
-	for _, name := range few(slices.Sorted(maps.Keys(all))) {
+	for _, name := range firstNames(slices.Sorted(maps.Keys(all))) {
 		some[name] = all[name]
 	}
 	return some
@@ -186,7 +186,7 @@ func failureOf(code agent.Code, stage string, failures map[string]Failure) error
 		return cmp.Or(cmp.Compare(failures[a].Stage, failures[b].Stage), cmp.Compare(a, b))
 	})
 	var said []string
-	for _, name := range few(names) {
+	for _, name := range firstNames(names) {
 		f := failures[name]
 		said = append(said, fmt.Sprintf("node %q at %s: %s: %s", name, f.Stage, f.Code, f.Detail))
 	}

@@ -21,8 +21,8 @@ type Slot struct {
 	Mutation        Mutation       `json:"mutation"`
 	Metadata        jsontext.Value `json:"metadata,omitempty"`
 
-	Life  string          `json:"life,omitempty"`  // names the pod's awakening that stored it
-	Bound map[string]Bond `json:"bound,omitempty"` // :: node → whom it hangs under
+	Run     string                `json:"life,omitempty"`  // names the pod's awakening that stored it
+	Parents map[string]ParentLink `json:"bound,omitempty"` // :: node → whom it hangs under
 }
 
 // Mutation is the newest change of a pod's topology. While it runs, Removed says
@@ -92,9 +92,9 @@ func ReadSlot(state agent.JSON) (s Slot, ok bool, err error) {
 	return s, true, nil
 }
 
-// In is the state with the slot in it, in place of the one that may be there;
+// AddTo is the state with the slot in it, in place of the one that may be there;
 // nothing else of it changes.
-func (s Slot) In(state agent.JSON) (agent.JSON, error) {
+func (s Slot) AddTo(state agent.JSON) (agent.JSON, error) {
 	rest, err := agent.MergePatch(state, agent.JSON(`{"`+SlotName+`":null}`))
 	if err != nil {
 		return nil, err
@@ -132,9 +132,9 @@ func (s Slot) Begin(id string, ops []Op) (Slot, error) {
 	return s, nil
 }
 
-// Resume is what a mutation that runs still has to do; false where none does.
+// Running is what a mutation that runs still has to do; false where none does.
 // Starting and stopping are safe to do again, so it is all of it.
-func (s Slot) Resume() (Mutation, bool) {
+func (s Slot) Running() (Mutation, bool) {
 	return s.Mutation, s.Mutation.Status == MutationRunning
 }
 
@@ -171,7 +171,7 @@ func (s Slot) Advance(done Outcome) (Slot, *Report, error) {
 		return s, nil, err
 	}
 	s.Mutation.Step++
-	s.Mutation.Outcome = s.Mutation.Outcome.with(done)
+	s.Mutation.Outcome = s.Mutation.Outcome.merge(done)
 	_, more, err := s.Wave()
 	if err != nil {
 		return s, nil, err
@@ -191,7 +191,7 @@ func (s Slot) Finish(id string) (Slot, Report, error) {
 		return s, Report{}, agent.Errorf(agent.CodeConflict, "mutation %s is not running: the newest is %s, %s", id, s.Mutation.ID, s.Mutation.Status)
 	}
 	m := s.Mutation
-	done := m.Outcome.with(Outcome{})
+	done := m.Outcome.merge(Outcome{})
 	report := Report{
 		MutationID: id, Status: MutationCompleted, TopologyVersion: s.TopologyVersion, RequestedOps: m.Ops,
 		Added: m.Added, Removed: slices.Sorted(maps.Keys(m.Removed)),
@@ -211,8 +211,8 @@ type Outcome struct {
 	Failures map[string]Failure `json:"failures,omitempty"`
 }
 
-// with is the outcome, and what was done after it.
-func (o *Outcome) with(next Outcome) *Outcome {
+// merge is the outcome, and what was done after it.
+func (o *Outcome) merge(next Outcome) *Outcome {
 	both := Outcome{Failures: map[string]Failure{}}
 	for _, part := range []*Outcome{o, &next} {
 		if part != nil {

@@ -13,7 +13,7 @@ func TestTheSlotIsOneMemberOfTheState(t *testing.T) {
 	if _, ok, err := pod.ReadSlot(state); ok || err != nil {
 		t.Fatalf("a state without a slot has one: %v", err)
 	}
-	first, err := pod.NewSlot(parse(t, team)).In(state)
+	first, err := pod.NewSlot(parse(t, team)).AddTo(state)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,14 +24,14 @@ func TestTheSlotIsOneMemberOfTheState(t *testing.T) {
 	if s.Mutation.Status != pod.MutationIdle || s.TopologyVersion != 1 || len(s.Topology.Nodes) != 5 {
 		t.Errorf("read %+v", s)
 	}
-	again, err := s.In(first)
+	again, err := s.AddTo(first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(again) != string(first) || !slices.Equal(first[:len(state)-1], state[:len(state)-1]) {
 		t.Errorf("the slot has changed more than itself:\n%s\n%s", first, again)
 	}
-	if empty, err := s.In(agent.JSON(`{}`)); err != nil || empty[len(empty)-1] != '}' || empty[1] != '"' {
+	if empty, err := s.AddTo(agent.JSON(`{}`)); err != nil || empty[len(empty)-1] != '}' || empty[1] != '"' {
 		t.Errorf("in an empty state: %s, %v", empty, err)
 	}
 }
@@ -60,7 +60,7 @@ func TestOneMutationAtATime(t *testing.T) {
 	}
 
 	t.Run("PD-15 one whose runner died is resumed", func(t *testing.T) {
-		stored, err := running.In(agent.JSON(`{}`))
+		stored, err := running.AddTo(agent.JSON(`{}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestOneMutationAtATime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, ok := back.Resume()
+		m, ok := back.Running()
 		if !ok || m.ID != "m1" || len(m.Stop) != 2 || m.Removed["eve"].Manager != "agents" {
 			t.Errorf("resumes %+v", m)
 		}
@@ -89,7 +89,7 @@ func TestOneMutationAtATime(t *testing.T) {
 		if failed.TopologyVersion != 2 || len(failed.Topology.Nodes) != 3 {
 			t.Errorf("the topology went back to %+v", failed.Topology)
 		}
-		if _, ok := failed.Resume(); ok {
+		if _, ok := failed.Running(); ok {
 			t.Error("a mutation that has ended is to be resumed")
 		}
 		if _, err := failed.Begin("m2", nil); err != nil {
@@ -138,10 +138,10 @@ func TestANodeHasAnInstanceOfItsOwn(t *testing.T) {
 
 // PD-14: a pod may hold pods, but not itself.
 func TestPodsDoNotHoldThemselves(t *testing.T) {
-	if err := pod.Recursive([]string{"teams", "squads"}, "agents"); err != nil {
+	if err := pod.CheckRecursion([]string{"teams", "squads"}, "agents"); err != nil {
 		t.Error(err)
 	}
-	if err := pod.Recursive([]string{"teams", "squads"}, "teams"); agent.CodeOf(err) != agent.CodeInvalid {
+	if err := pod.CheckRecursion([]string{"teams", "squads"}, "teams"); agent.CodeOf(err) != agent.CodeInvalid {
 		t.Errorf("got %v, want invalid", err)
 	}
 }

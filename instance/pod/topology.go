@@ -100,30 +100,30 @@ func Parse(raw agent.JSON) (Topology, error) {
 	if err := strictjson.Unmarshal(compact, &t); err != nil {
 		return Topology{}, agent.Invalid("topology", "topology: %v", err)
 	}
-	t = t.normal()
+	t = t.withDefaults()
 	return t, t.Validate()
 }
 
-// normal is the topology with its defaults filled in.
-func (t Topology) normal() Topology {
+// withDefaults is the topology with its defaults filled in.
+func (t Topology) withDefaults() Topology {
 	out := t
 	out.Version = max(t.Version, 1)
 	out.Nodes = make(map[string]Node, len(t.Nodes))
 	for name, n := range t.Nodes {
-		out.Nodes[name] = n.normal()
+		out.Nodes[name] = n.withDefaults()
 	}
 	out.Links = nil
-	there := make(map[tie]bool, len(t.Links))
+	there := make(map[linkKey]bool, len(t.Links))
 	for _, l := range t.Links {
-		if !there[l.tie()] {
-			there[l.tie()] = true
+		if !there[l.key()] {
+			there[l.key()] = true
 			out.Links = append(out.Links, l)
 		}
 	}
 	return out
 }
 
-func (n Node) normal() Node {
+func (n Node) withDefaults() Node {
 	if n.Kind == "" {
 		n.Kind = KindAgent
 	}
@@ -133,13 +133,13 @@ func (n Node) normal() Node {
 	return n
 }
 
-// tie is what makes a link the one that it is.
-type tie struct {
+// linkKey is what makes a link the one that it is.
+type linkKey struct {
 	kind     LinkType
 	from, to string
 }
 
-func (l Link) tie() tie { return tie{kind: l.Type, from: l.From, to: l.To} }
+func (l Link) key() linkKey { return linkKey{kind: l.Type, from: l.From, to: l.To} }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z]\w*$`)
 

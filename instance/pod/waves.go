@@ -27,7 +27,7 @@ func (t Topology) Waves(requested []string) ([][]string, error) {
 			}
 		}
 		if len(wave) == 0 {
-			return nil, circle(needs, started)
+			return nil, errCycle(needs, started)
 		}
 		slices.Sort(wave)
 		waves = append(waves, wave)
@@ -50,7 +50,7 @@ func (t Topology) closure(requested []string) (map[string][]string, error) {
 			continue
 		}
 		if _, there := t.Nodes[name]; !there {
-			return nil, unknownNode(name, t)
+			return nil, errUnknownNode(name, t)
 		}
 		needs[name] = direct[name]
 		todo = append(todo, direct[name]...)
@@ -72,13 +72,13 @@ func (t Topology) prerequisites() map[string][]string {
 	return direct
 }
 
-func unknownNode(name string, t Topology) *agent.Error {
+func errUnknownNode(name string, t Topology) *agent.Error {
 	e := agent.Errorf(agent.CodeNotFound, "topology %q has no node %q; it has %s", t.Name, name, strings.Join(t.names(), ", "))
 	e.Field = "node"
 	return e
 }
 
-func circle(needs map[string][]string, started map[string]bool) *agent.Error {
+func errCycle(needs map[string][]string, started map[string]bool) *agent.Error {
 	maps.DeleteFunc(needs, func(name string, _ []string) bool { return started[name] })
 	left := slices.Sorted(maps.Keys(needs))
 	return agent.Invalid("topology.links", "nodes %s wait for each other: break the circle", strings.Join(left, ", "))

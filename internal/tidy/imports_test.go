@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"server/grpc": {"agent", "proto/api", "proto/codec", "proto/wire"},
 	"server/rest": {"agent", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/foreman",
+		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -73,7 +73,7 @@ var mayImport = map[string][]string{
 	"node/nodetest": {"client", "cluster", "cluster/clustertest", "cluster/gossip/gossiptest", "config", "instance", "node"},
 
 	// A part in a cluster for programs that are no node of it.
-	"host": {"agent", "client", "cluster", "cluster/peer", "instance", "instance/pod/foreman", "router", "server/grpc"},
+	"host": {"agent", "client", "cluster", "cluster/peer", "instance", "instance/pod/controller", "router", "server/grpc"},
 
 	// Programs that show how Dormouse is used inside of others.
 	"examples/companion": {"agent", "instance"},
@@ -85,7 +85,7 @@ var mayImport = map[string][]string{
 	"instance":       {"agent", "api/document", "placement"},
 	"instance/pod":   {"agent"},
 	// …at work, and what every way to pods must do.
-	"instance/pod/foreman": {"agent", "instance", "instance/pod"},
+	"instance/pod/controller": {"agent", "instance", "instance/pod"},
 	"instance/pod/podtest": {"agent", "instance", "instance/pod"},
 	"agent/replay":         {"agent"},
 

@@ -198,7 +198,7 @@ func (h *cannedInstances) Signal(ctx context.Context, ref agent.InstanceRef, sig
 		data = &pod.Reconciled{}
 	case pod.SignalMutate, pod.SignalStep:
 		data = &pod.Progress{Report: &pod.Report{}}
-	case pod.SignalRest:
+	case pod.SignalStopAll:
 		data = &pod.Rested{}
 	case pod.SignalFork:
 		data = &pod.Forked{}

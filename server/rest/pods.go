@@ -100,7 +100,7 @@ func (c *call) lookAtPod(*none) error {
 	if err != nil {
 		return err
 	}
-	view, err := pods.Look(c.r.Context(), ref)
+	view, err := pods.Lookup(c.r.Context(), ref)
 	if err != nil {
 		return readOutcome(err)
 	}

@@ -92,7 +92,7 @@ const crew = `{"name":"crew","nodes":{
 	"links":[["owns","boss","ann"],["owns","boss","bob"],["owns","ann","eve"],["depends_on","bob","store"]]}`
 
 // get gets a pod that succeeds.
-func (k *kit) get(ref agent.InstanceRef, topology string) pod.Got {
+func (k *kit) get(ref agent.InstanceRef, topology string) pod.GetResult {
 	k.Helper()
 	open := pod.Open{}
 	if topology != "" {
@@ -156,7 +156,7 @@ func (k *kit) node(ref agent.InstanceRef, name string) agent.InstanceRef {
 
 func (k *kit) look(ref agent.InstanceRef) pod.View {
 	k.Helper()
-	view, err := k.pods.Look(k.Context(), ref)
+	view, err := k.pods.Lookup(k.Context(), ref)
 	if err != nil {
 		k.Fatal(err)
 	}

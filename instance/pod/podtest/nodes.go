@@ -125,8 +125,8 @@ func fourStatuses(k *kit) {
 		k.Fatal(err)
 	}
 	slot := k.look(team("a")).Slot
-	slot.Bound["ann"] = pod.Bond{Owner: "store"}
-	state, err := slot.In(agent.JSON(k.state(team("a"))))
+	slot.Parents["ann"] = pod.ParentLink{Owner: "store"}
+	state, err := slot.AddTo(agent.JSON(k.state(team("a"))))
 	if err != nil {
 		k.Fatal(err)
 	}

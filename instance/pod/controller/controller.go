@@ -12,7 +12,7 @@
 // request id of its own. Whoever asked for the mutation asks for its steps; a
 // timer of the pod's, set with each step, does where they do not, on whichever
 // node owns the pod by then.
-package foreman
+package controller
 
 import (
 	"context"
@@ -29,58 +29,58 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// ResumeAfter is how long a mutation's next step is waited for before the pod
+// StepTimeout is how long a mutation's next step is waited for before the pod
 // takes it by itself.
-const ResumeAfter = 10 * time.Second
+const StepTimeout = 10 * time.Second
 
 // Handler is what a host registers under pod.HandlerName. instances tells who
 // answers for all instances, once there is traffic.
 func Handler(instances func() agent.Instances) instance.GoHandler {
 	return instance.GoHandler{New: func(ref agent.InstanceRef) instance.Handler {
-		return &foreman{pod: ref, instances: instances}
+		return &controller{pod: ref, instances: instances}
 	}}
 }
 
-// Beside is a program's handlers with that of pods, unless it has pods of its own.
-func Beside(handlers map[string]instance.GoHandler, instances func() agent.Instances) map[string]instance.GoHandler {
+// WithPods is a program's handlers with that of pods, unless it has pods of its own.
+func WithPods(handlers map[string]instance.GoHandler, instances func() agent.Instances) map[string]instance.GoHandler {
 	all := map[string]instance.GoHandler{pod.HandlerName: Handler(instances)}
 	maps.Copy(all, handlers)
 	return all
 }
 
-// foreman handles the signals of one pod that is awake.
-type foreman struct {
+// controller handles the signals of one pod that is awake.
+type controller struct {
 	pod       agent.InstanceRef
 	instances func() agent.Instances
 }
 
 // Handle implements instance.Handler.
-func (f *foreman) Handle(ctx context.Context, t *instance.Turn) error {
+func (c *controller) Handle(ctx context.Context, t *instance.Turn) error {
 	t.Durable()
 	if t.Type() == pod.SignalOpen {
-		return f.open(ctx, t)
+		return c.open(ctx, t)
 	}
 	slot, there, err := pod.ReadSlot(t.State())
 	if err == nil && !there {
-		err = agent.Errorf(agent.CodeNotFound, "pod %q has not been opened yet", f.pod.Key)
+		err = agent.Errorf(agent.CodeNotFound, "pod %q has not been opened yet", c.pod.Key)
 	}
 	if err != nil {
 		return err
 	}
-	w := &work{foreman: f, turn: t, slot: slot.Revive(t.Run())} // what hung under the pod before it woke is nobody's
+	pt := &podTurn{controller: c, turn: t, slot: slot.WithRun(t.Run())} // what hung under the pod before it woke is nobody's
 	switch t.Type() {
 	case pod.SignalReconcile:
-		return w.reconcile(ctx)
+		return pt.reconcile(ctx)
 	case pod.SignalMutate:
-		return w.mutate()
+		return pt.mutate()
 	case pod.SignalStep, pod.SignalResume:
-		return w.step(ctx, t.Type() == pod.SignalResume)
-	case pod.SignalRest:
-		return w.rest(ctx)
+		return pt.step(ctx, t.Type() == pod.SignalResume)
+	case pod.SignalStopAll:
+		return pt.stopAll(ctx)
 	case pod.SignalFork:
-		return w.fork(ctx)
+		return pt.fork(ctx)
 	case pod.SignalPatch:
-		return w.patch()
+		return pt.patch()
 	case pod.SignalGet:
 		return t.Reply(append(append(agent.JSON(`{"state":`), t.State()...), '}'))
 	default:
@@ -89,9 +89,9 @@ func (f *foreman) Handle(ctx context.Context, t *instance.Turn) error {
 }
 
 // open makes the pod's slot where there is none.
-func (f *foreman) open(ctx context.Context, t *instance.Turn) error {
+func (c *controller) open(ctx context.Context, t *instance.Turn) error {
 	var asked pod.Open
-	if err := read(t, &asked); err != nil {
+	if err := decode(t, &asked); err != nil {
 		return err
 	}
 	slot, there, err := pod.ReadSlot(t.State())
@@ -100,16 +100,16 @@ func (f *foreman) open(ctx context.Context, t *instance.Turn) error {
 	}
 	if there {
 		opened := pod.Opened{TopologyVersion: slot.TopologyVersion}
-		if m, running := slot.Resume(); running {
+		if m, running := slot.Running(); running {
 			opened.Mutation = &pod.Step{MutationID: m.ID, Step: m.Step}
 		}
-		return answer(t, opened)
+		return reply(t, opened)
 	}
-	answers, err := t.Read(ctx, &agent.GetManager{Name: f.pod.Manager})
+	answers, err := t.Read(ctx, &agent.GetManager{Name: c.pod.Manager})
 	if err != nil {
 		return err
 	}
-	manager, err := pod.ManagerOf(f.pod.Manager, answers[0])
+	manager, err := pod.ManagerOf(c.pod.Manager, answers[0])
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (f *foreman) open(ctx context.Context, t *instance.Turn) error {
 	if err != nil {
 		return err
 	}
-	if err := topology.CheckNested(f.pod); err != nil {
+	if err := topology.CheckNested(c.pod); err != nil {
 		return err
 	}
 	state := t.State()
@@ -126,43 +126,43 @@ func (f *foreman) open(ctx context.Context, t *instance.Turn) error {
 			return err
 		}
 	}
-	if state, err = pod.NewSlot(topology).In(state); err != nil {
+	if state, err = pod.NewSlot(topology).AddTo(state); err != nil {
 		return err
 	}
 	if err := t.SetState(state); err != nil {
 		return err
 	}
-	return answer(t, pod.Opened{Created: true, TopologyVersion: topology.Version})
+	return reply(t, pod.Opened{Created: true, TopologyVersion: topology.Version})
 }
 
-// work is one signal of a pod that is there.
-type work struct {
-	*foreman
+// podTurn is one signal of a pod that is there.
+type podTurn struct {
+	*controller
 	turn *instance.Turn
 	slot pod.Slot
 }
 
 // store has the slot be what the turn leaves.
-func (w *work) store() error {
-	state, err := w.slot.In(w.turn.State())
+func (pt *podTurn) store() error {
+	state, err := pt.slot.AddTo(pt.turn.State())
 	if err != nil {
 		return err
 	}
-	return w.turn.SetState(state)
+	return pt.turn.SetState(state)
 }
 
-func (w *work) reconcile(ctx context.Context) error {
+func (pt *podTurn) reconcile(ctx context.Context) error {
 	var asked pod.Reconcile
-	if err := read(w.turn, &asked); err != nil {
+	if err := decode(pt.turn, &asked); err != nil {
 		return err
 	}
 	if asked.InitialState != nil && len(asked.Nodes) != 1 {
 		return agent.Invalid("initial_state", "initial_state goes with one node")
 	}
 	if len(asked.Nodes) == 0 {
-		asked.Nodes = w.slot.Topology.Eager()
+		asked.Nodes = pt.slot.Topology.Eager()
 	}
-	waves, err := w.slot.Topology.Waves(asked.Nodes)
+	waves, err := pt.slot.Topology.Waves(asked.Nodes)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (w *work) reconcile(ctx context.Context) error {
 			report.Pending = append(report.Pending, wave...)
 			continue
 		}
-		done, err := w.raise(ctx, wave, func(node string) agent.JSON {
+		done, err := pt.startNodes(ctx, wave, func(node string) agent.JSON {
 			if asked.InitialState != nil && node == asked.Nodes[0] {
 				return agent.JSON(asked.InitialState)
 			}
@@ -187,34 +187,34 @@ func (w *work) reconcile(ctx context.Context) error {
 				report.Failed = append(report.Failed, node)
 				continue
 			}
-			report.Nodes[node] = pod.Outcomes{Source: done.sources[node], Owner: w.owner(node), Parent: w.slot.Topology.ParentOf(w.pod, node)}
+			report.Nodes[node] = pod.Outcomes{Source: done.sources[node], Owner: pt.ownerOf(node), Parent: pt.slot.Topology.ParentOf(pt.pod, node)}
 			report.Completed = append(report.Completed, node)
 		}
 	}
-	if err := w.store(); err != nil {
+	if err := pt.store(); err != nil {
 		return err
 	}
-	return answer(w.turn, report)
+	return reply(pt.turn, report)
 }
 
-func (w *work) owner(node string) string {
-	owner, _ := w.slot.Topology.Owner(node)
+func (pt *podTurn) ownerOf(node string) string {
+	owner, _ := pt.slot.Topology.Owner(node)
 	return owner
 }
 
 // patch changes the state, the slot apart.
-func (w *work) patch() error {
+func (pt *podTurn) patch() error {
 	var asked map[string]any
-	if err := json.Unmarshal(w.turn.Data(), &asked); err != nil {
+	if err := json.Unmarshal(pt.turn.Data(), &asked); err != nil {
 		return agent.Invalid("data", "%v", err)
 	}
 	if _, own := asked[pod.SlotName]; own {
 		return agent.Invalid("data", "%s is the pod's own: mutate it", pod.SlotName)
 	}
-	if err := w.turn.Patch(w.turn.Data()); err != nil {
+	if err := pt.turn.Patch(pt.turn.Data()); err != nil {
 		return err
 	}
-	return w.turn.Reply(agent.JSON(`{}`))
+	return pt.turn.Reply(agent.JSON(`{}`))
 }
 
 // newMutationID is a UUIDv7: ids grow with time.
@@ -226,15 +226,15 @@ func newMutationID() (string, error) {
 	return id.String(), nil
 }
 
-// read is what a signal asks for.
-func read(t *instance.Turn, into any) error {
+// decode is what a signal asks for.
+func decode(t *instance.Turn, into any) error {
 	if err := strictjson.Unmarshal(t.Data(), into); err != nil {
 		return agent.Invalid("data", "%s: %v", t.Type(), err)
 	}
 	return nil
 }
 
-func answer(t *instance.Turn, v any) error {
+func reply(t *instance.Turn, v any) error {
 	reply, err := pod.Reply(v)
 	if err != nil {
 		return err
@@ -242,9 +242,9 @@ func answer(t *instance.Turn, v any) error {
 	return t.Reply(reply)
 }
 
-// passing tells of an error that says nothing of a node: it is not known, or it
+// isTransient tells of an error that says nothing of a node: it is not known, or it
 // could not be asked now.
-func passing(err error) bool {
+func isTransient(err error) bool {
 	return agent.Retryable(err) || agent.OutcomeOf(err) == agent.Undecided || agent.CodeOf(err) == agent.CodeNotOwner ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -6,73 +6,73 @@ import (
 	"dormouse/agent"
 )
 
-// Bond is whom a node hangs under: the pod, in one of its lives, or the node
+// ParentLink is whom a node hangs under: the pod, in one of its lives, or the node
 // that owns it. A pod that has slept comes back in another life, so the nodes
 // that hung under it are nobody's until it adopts them; those that other nodes
 // own have kept their owners.
-type Bond struct {
+type ParentLink struct {
 	Owner string `json:"owner,omitempty"`
-	Life  string `json:"life,omitempty"` // of the pod, where no node is the owner
+	Run   string `json:"life,omitempty"` // of the pod, where no node is the owner
 }
 
-// Revive is the slot of a pod in a life, which may be another one than it was
+// WithRun is the slot of a pod in a life, which may be another one than it was
 // stored in.
-func (s Slot) Revive(life string) Slot {
-	s.Life = life
+func (s Slot) WithRun(life string) Slot {
+	s.Run = life
 	return s
 }
 
-// expects is the bond that a node is to have.
-func (s Slot) expects(node string) Bond {
+// expectedLink is the bond that a node is to have.
+func (s Slot) expectedLink(node string) ParentLink {
 	if owner, owned := s.Topology.Owner(node); owned {
-		return Bond{Owner: owner}
+		return ParentLink{Owner: owner}
 	}
-	return Bond{Life: s.Life}
+	return ParentLink{Run: s.Run}
 }
 
-// Actual is whom a node that is awake hangs under; nil where that is nobody any
+// ActualParent is whom a node that is awake hangs under; nil where that is nobody any
 // more. awake tells of other nodes whether they are.
-func (s Slot) Actual(pod agent.InstanceRef, node string, awake func(node string) bool) *Parent {
-	bond, bound := s.Bound[node]
+func (s Slot) ActualParent(pod agent.InstanceRef, node string, awake func(node string) bool) *Parent {
+	bond, bound := s.Parents[node]
 	switch {
-	case !bound, bond.Owner == "" && bond.Life != s.Life, bond.Owner != "" && !awake(bond.Owner):
+	case !bound, bond.Owner == "" && bond.Run != s.Run, bond.Owner != "" && !awake(bond.Owner):
 		return nil
 	default:
 		return &Parent{Manager: pod.Manager, Key: pod.Key, Node: bond.Owner}
 	}
 }
 
-// Bind is the slot in which a node hangs under whom it is to. One that has just
+// SetParent is the slot in which a node hangs under whom it is to. One that has just
 // been started has lost what it owned: these hang under nobody until they are
 // adopted.
-func (s Slot) Bind(node string, started bool) Slot {
-	s = s.own()
+func (s Slot) SetParent(node string, started bool) Slot {
+	s = s.cloneParents()
 	if started {
-		s.orphan(node)
+		s.detachChildren(node)
 	}
-	s.Bound[node] = s.expects(node)
+	s.Parents[node] = s.expectedLink(node)
 	return s
 }
 
-// Unbind is the slot in which a node that was stopped hangs under nobody.
-func (s Slot) Unbind(node string) Slot {
-	s = s.own()
-	s.orphan(node)
-	delete(s.Bound, node)
+// ClearParent is the slot in which a node that was stopped hangs under nobody.
+func (s Slot) ClearParent(node string) Slot {
+	s = s.cloneParents()
+	s.detachChildren(node)
+	delete(s.Parents, node)
 	return s
 }
 
-// own is the slot with bonds that may be changed.
-func (s Slot) own() Slot {
-	s.Bound = maps.Clone(s.Bound)
-	if s.Bound == nil {
-		s.Bound = map[string]Bond{}
+// cloneParents is the slot with bonds that may be changed.
+func (s Slot) cloneParents() Slot {
+	s.Parents = maps.Clone(s.Parents)
+	if s.Parents == nil {
+		s.Parents = map[string]ParentLink{}
 	}
 	return s
 }
 
-func (s Slot) orphan(owner string) {
-	maps.DeleteFunc(s.Bound, func(_ string, b Bond) bool { return b.Owner == owner })
+func (s Slot) detachChildren(owner string) {
+	maps.DeleteFunc(s.Parents, func(_ string, b ParentLink) bool { return b.Owner == owner })
 }
 
 // Snapshot is how a node of a pod stands.
@@ -98,7 +98,7 @@ type InstanceStatus = agent.InstanceStatus
 // the instances that there are: node → instance. awake tells that the pod is.
 func (s Slot) Snapshots(pod agent.InstanceRef, awake bool, there map[string]agent.Instance) ([]Snapshot, error) {
 	if !awake {
-		s = s.Revive("") // what hung under it hangs under nobody
+		s = s.WithRun("") // what hung under it hangs under nobody
 	}
 	runs := func(node string) bool {
 		i, ok := there[node]
@@ -117,7 +117,7 @@ func (s Slot) Snapshots(pod agent.InstanceRef, awake bool, there map[string]agen
 			Node: there[name].Node, Instance: there[name].Status, Owner: owner, Expected: s.Topology.ParentOf(pod, name),
 		}
 		if runs(name) {
-			shot.Actual = s.Actual(pod, name, runs)
+			shot.Actual = s.ActualParent(pod, name, runs)
 		}
 		shot.Status = StatusOf(runs(name), shot.Actual, shot.Expected)
 		shot.Adopted = shot.Status == Adopted

@@ -9,59 +9,59 @@ import (
 	"dormouse/agent"
 )
 
-// found is what is stored of a pod: its manager, and its slot or nil.
-type found struct {
+// storedPod is what is stored of a pod: its manager, and its slot or nil.
+type storedPod struct {
 	manager *agent.Manager
 	slot    *Slot
 }
 
-// known refuses what is no pod.
-func (p Pods) known(ctx context.Context, ref *agent.InstanceRef) error {
-	found, err := p.find(ctx, ref)
+// checkExists refuses what is no pod.
+func (p Pods) checkExists(ctx context.Context, ref *agent.InstanceRef) error {
+	found, err := p.read(ctx, ref)
 	if err == nil && found.slot == nil {
-		err = noPod(*ref)
+		err = errNoPod(*ref)
 	}
 	return err
 }
 
-func noPod(ref agent.InstanceRef) error {
+func errNoPod(ref agent.InstanceRef) error {
 	return agent.Errorf(agent.CodeNotFound, "there is no pod %q of manager %q: get it first", ref.Key, ref.Manager)
 }
 
-// find reads what is stored of a pod. A manager that keeps no pods is invalid.
-func (p Pods) find(ctx context.Context, ref *agent.InstanceRef) (found, error) {
+// read reads what is stored of a pod. A manager that keeps no pods is invalid.
+func (p Pods) read(ctx context.Context, ref *agent.InstanceRef) (storedPod, error) {
 	if ref.Scope == "" {
 		ref.Scope = p.Scope
 	}
 	if err := ref.Validate(); err != nil {
-		return found{}, err
+		return storedPod{}, err
 	}
 	answers, err := p.Service.Read(ctx, agent.Reads{Scope: ref.Scope, Reads: []agent.Read{
 		&agent.GetManager{Name: ref.Manager}, &agent.GetCheckpoint{Key: ref.Checkpoint()},
 	}})
 	if err != nil {
-		return found{}, err
+		return storedPod{}, err
 	}
 	manager, err := ManagerOf(ref.Manager, answers.Answers[0])
 	if err != nil {
-		return found{}, err
+		return storedPod{}, err
 	}
-	out := found{manager: manager}
+	out := storedPod{manager: manager}
 	if c, ok := answers.Answers[1].Found.(*agent.Checkpoint); ok {
 		slot, ok, err := ReadSlot(c.State)
 		if err != nil {
-			return found{}, err
+			return storedPod{}, err
 		}
 		if ok {
 			out.slot = &slot
 		}
 	} else if e := answers.Answers[1].Err; e != nil && e.Code != agent.CodeNotFound {
-		return found{}, e
+		return storedPod{}, e
 	}
 	return out, nil
 }
 
-func (f found) topology(open Open) (Topology, error) { return TopologyOf(*f.manager, open) }
+func (f storedPod) topology(open Open) (Topology, error) { return TopologyOf(*f.manager, open) }
 
 // ManagerOf is the manager that was read under a name, which must keep pods.
 func ManagerOf(name string, a agent.Answer) (*agent.Manager, error) {

@@ -26,7 +26,7 @@ func TestANodesKeySaysWhoseItIs(t *testing.T) {
 			if err != nil {
 				return // it is too long
 			}
-			if holder, node, ok := pod.Holder(ref.Scope, ref.Key); !ok || holder != at || node != name {
+			if holder, node, ok := pod.PodOfKey(ref.Scope, ref.Key); !ok || holder != at || node != name {
 				t.Fatalf("%q is node %q of %+v, %t; want %q of %+v", ref.Key, node, holder, ok, name, at)
 			}
 			at, want = ref, append(want, manager)
@@ -48,12 +48,12 @@ func TestANodeWhoseKeyIsTooLongIsRefused(t *testing.T) {
 func TestBonds(t *testing.T) {
 	at := agent.InstanceRef{Manager: "teams", Key: "a"}
 	awake := func(string) bool { return true }
-	slot := pod.NewSlot(parse(t, team)).Revive("x")
+	slot := pod.NewSlot(parse(t, team)).WithRun("x")
 	for _, node := range []string{"boss", "ann", "eve"} {
-		slot = slot.Bind(node, true)
+		slot = slot.SetParent(node, true)
 	}
 	hangs := func(s pod.Slot, node string, awake func(string) bool) string {
-		if p := s.Actual(at, node, awake); p != nil {
+		if p := s.ActualParent(at, node, awake); p != nil {
 			return "under " + p.Node
 		}
 		return "nowhere"
@@ -65,18 +65,18 @@ func TestBonds(t *testing.T) {
 		boss, ann, eve string
 	}{
 		"as started":             {slot, awake, "under ", "under boss", "under ann"},
-		"in the pod's next life": {slot.Revive("y"), awake, "nowhere", "under boss", "under ann"},
-		"after ann came back":    {slot.Bind("ann", true), awake, "under ", "under boss", "nowhere"},
+		"in the pod's next life": {slot.WithRun("y"), awake, "nowhere", "under boss", "under ann"},
+		"after ann came back":    {slot.SetParent("ann", true), awake, "under ", "under boss", "nowhere"},
 		"while ann sleeps":       {slot, func(n string) bool { return n != "ann" }, "under ", "under boss", "nowhere"},
-		"without boss":           {slot.Unbind("boss"), awake, "nowhere", "nowhere", "under ann"},
+		"without boss":           {slot.ClearParent("boss"), awake, "nowhere", "nowhere", "under ann"},
 	} {
 		got := []string{hangs(c.slot, "boss", c.awake), hangs(c.slot, "ann", c.awake), hangs(c.slot, "eve", c.awake)}
 		if want := []string{c.boss, c.ann, c.eve}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if len(before.Bound) != 3 {
-		t.Errorf("a slot was changed in its place: %v", before.Bound)
+	if len(before.Parents) != 3 {
+		t.Errorf("a slot was changed in its place: %v", before.Parents)
 	}
 }
 

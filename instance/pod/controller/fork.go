@@ -1,0 +1,184 @@
+package controller
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"dormouse/agent"
+	"dormouse/instance/pod"
+)
+
+// fork stores another pod, of what is stored of this one.
+func (pt *podTurn) fork(ctx context.Context) error {
+	var asked pod.Fork
+	if err := decode(pt.turn, &asked); err != nil {
+		return err
+	}
+	to := agent.InstanceRef{Scope: pt.pod.Scope, Manager: pt.pod.Manager, Key: asked.Key}
+	if err := to.Validate(); err != nil {
+		return err
+	}
+	if asked.Key == pt.pod.Key {
+		return agent.Invalid("key", "key must be another: a pod cannot be a fork of itself")
+	}
+	if _, running := pt.slot.Running(); running {
+		_, err := pt.slot.Begin("", nil)
+		return err
+	}
+	all, err := pt.inventory(ctx, asked.Key)
+	if err != nil {
+		return err
+	}
+	forked := pod.Forked{Key: asked.Key, Index: all.index}
+	own := &agent.Checkpoint{State: pt.turn.State(), Thread: &agent.Pointer{Thread: pt.pod.Checkpoint(), Rev: pt.turn.Rev()}}
+	own.Version = all.version
+	for _, m := range append([]member{{ref: pt.pod, to: to, pod: true, stored: own}}, all.members...) {
+		if m.stored == nil {
+			continue
+		}
+		if err := pt.copyInstance(m); err != nil {
+			return err
+		}
+		forked.Nodes++
+	}
+	forked.Nodes-- // the pod itself
+	return reply(pt.turn, forked)
+}
+
+// copyInstance adds to the turn's commit what makes a copy of an instance.
+func (pt *podTurn) copyInstance(m member) error {
+	state := m.stored.State
+	if m.pod {
+		slot, there, err := pod.ReadSlot(state)
+		if err != nil {
+			return err
+		}
+		if there {
+			slot.Mutation, slot.Parents, slot.Run = pod.Mutation{Status: pod.MutationIdle}, nil, ""
+			if state, err = slot.AddTo(state); err != nil {
+				return err
+			}
+		}
+	}
+	id, none := m.to.Checkpoint(), uint64(0)
+	put := &agent.PutCheckpoint{
+		Key: id, Version: m.stored.Version, State: state, Lifecycle: "fork", Metadata: m.stored.Metadata, IfRevision: &none,
+	}
+	if p := m.stored.Thread; p != nil {
+		put.Thread = &agent.Pointer{Thread: id, Rev: p.Rev}
+		if p.Rev > 0 {
+			pt.turn.Commit(&agent.ForkThread{Thread: p.Thread, NewThread: id, AtRev: &p.Rev})
+		}
+	}
+	pt.turn.Commit(put)
+	return nil
+}
+
+// member is one instance of a whole pod.
+type member struct {
+	ref    agent.InstanceRef
+	to     agent.InstanceRef // of a fork
+	pod    bool
+	stored *agent.Checkpoint // nil where nothing is
+}
+
+// inventory is all nodes of a pod, of nested pods too, as they are stored at one
+// index.
+type inventory struct {
+	index   uint64
+	version uint64 // of the pod's own state
+	members []member
+}
+
+// roundsMax is how often nested pods may turn out to be others than they were
+// when the reads were made up.
+const roundsMax = 8
+
+// inventory reads all nodes. Nested pods say what theirs are, so it reads again
+// until what it has read has no nodes that it did not read with it.
+func (pt *podTurn) inventory(ctx context.Context, newKey string) (inventory, error) {
+	nested := map[agent.InstanceRef]pod.Slot{}
+	for range roundsMax {
+		members, err := listMembers(nil, pt.slot, pt.pod, agent.InstanceRef{Scope: pt.pod.Scope, Manager: pt.pod.Manager, Key: newKey}, nested)
+		if err != nil {
+			return inventory{}, err
+		}
+		if len(members) >= agent.ReadsMax {
+			return inventory{}, agent.TooLarge("nodes", "pod_whole_nodes_max", len(members), agent.ReadsMax-1)
+		}
+		reads := []agent.Read{&agent.GetManager{Name: pt.pod.Manager}}
+		for _, m := range members {
+			reads = append(reads, &agent.GetCheckpoint{Key: m.ref.Checkpoint()})
+		}
+		answers, err := pt.turn.Reads(ctx, reads...)
+		if err != nil {
+			return inventory{}, err
+		}
+		manager, err := pod.ManagerOf(pt.pod.Manager, answers.Answers[0])
+		if err != nil {
+			return inventory{}, err
+		}
+		seen := map[agent.InstanceRef]pod.Slot{}
+		for n := range members {
+			if err := members[n].setStored(answers.Answers[n+1], seen); err != nil {
+				return inventory{}, err
+			}
+		}
+		if sameNodes(nested, seen) {
+			return inventory{index: answers.Index, version: manager.Version, members: members}, nil
+		}
+		nested = seen
+	}
+	return inventory{}, agent.Errorf(agent.CodeUnavailable, "nested pods change while they are read: try again")
+}
+
+// setStored keeps what was read of a member, and, of a pod, its slot.
+func (m *member) setStored(a agent.Answer, seen map[agent.InstanceRef]pod.Slot) error {
+	var there bool
+	if m.stored, there = a.Found.(*agent.Checkpoint); !there {
+		if a.Err != nil && a.Err.Code != agent.CodeNotFound {
+			return a.Err
+		}
+		return nil
+	}
+	if !m.pod {
+		return nil
+	}
+	slot, there, err := pod.ReadSlot(m.stored.State)
+	if there {
+		seen[m.ref] = slot
+	}
+	return err
+}
+
+// listMembers is the nodes of a pod, and of the nested ones that are known.
+func listMembers(members []member, slot pod.Slot, at, to agent.InstanceRef, nested map[agent.InstanceRef]pod.Slot) ([]member, error) {
+	for _, name := range slot.Topology.Names() {
+		ref, err := slot.Topology.NodeRef(at, name)
+		if err != nil {
+			return nil, err
+		}
+		m := member{ref: ref, to: ref, pod: slot.Topology.Nodes[name].Kind == pod.KindPod}
+		if to.Key != "" {
+			if m.to, err = slot.Topology.NodeRef(to, name); err != nil {
+				return nil, err
+			}
+		}
+		members = append(members, m)
+		if inner, known := nested[ref]; m.pod && known && len(members) < agent.ReadsMax {
+			if members, err = listMembers(members, inner, m.ref, m.to, nested); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return members, nil
+}
+
+// sameNodes tells whether two readings of nested pods have the same nodes.
+func sameNodes(a, b map[agent.InstanceRef]pod.Slot) bool {
+	return maps.EqualFunc(a, b, func(x, y pod.Slot) bool {
+		return x.Topology.Affinity == y.Topology.Affinity && slices.Equal(x.Topology.Names(), y.Topology.Names()) &&
+			maps.EqualFunc(x.Topology.Nodes, y.Topology.Nodes, func(m, n pod.Node) bool { return m.Manager == n.Manager && m.Kind == n.Kind })
+	})
+}

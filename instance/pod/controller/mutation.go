@@ -1,0 +1,167 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"dormouse/agent"
+	"dormouse/instance/pod"
+	"dormouse/internal/seededbug"
+)
+
+// mutate stores a new topology, and what is to be done for it.
+func (pt *podTurn) mutate() error {
+	var asked pod.Mutate
+	if err := decode(pt.turn, &asked); err != nil {
+		return err
+	}
+	ops, err := pod.ParseOps(agent.JSON(asked.Ops))
+	if err != nil {
+		return err
+	}
+	id, err := newMutationID()
+	if err != nil {
+		return err
+	}
+	slot, err := pt.slot.Begin(id, ops)
+	if err != nil {
+		return err
+	}
+	if err := slot.Topology.CheckNested(pt.pod); err != nil {
+		return err
+	}
+	for name, n := range slot.Topology.Nodes { // a key that is too long is found now, not when the node is to start
+		if _, err := slot.Topology.RefOf(pt.pod, name, n); err != nil {
+			return err
+		}
+	}
+	pt.slot = slot
+	progress := pod.Progress{Step: pod.Step{MutationID: id}}
+	if _, more, err := slot.Wave(); err != nil {
+		return err
+	} else if more {
+		if err := pt.setStepTimer(0, time.Now().Add(StepTimeout)); err != nil {
+			return err
+		}
+	} else {
+		var report pod.Report
+		if pt.slot, report, err = slot.Finish(id); err != nil {
+			return err
+		}
+		progress.Report = &report
+	}
+	if err := pt.store(); err != nil {
+		return err
+	}
+	return reply(pt.turn, progress)
+}
+
+// step does one wave of a mutation. One that was done already, or whose mutation
+// has ended, changes nothing. byTimer tells that the pod's own timer asks: its
+// turn ends that timer.
+func (pt *podTurn) step(ctx context.Context, byTimer bool) error {
+	var asked pod.Step
+	if err := decode(pt.turn, &asked); err != nil {
+		return err
+	}
+	m := &pt.slot.Mutation
+	switch {
+	case m.ID != asked.MutationID && byTimer:
+		return reply(pt.turn, pod.Progress{Step: asked, Report: &pod.Report{MutationID: asked.MutationID}}) // it has long ended
+	case m.ID != asked.MutationID:
+		return agent.Errorf(agent.CodeConflict, "mutation %s has ended: the newest is %s", asked.MutationID, m.ID)
+	case m.Status != pod.MutationRunning:
+		return reply(pt.turn, pod.Progress{Step: asked, Report: m.Report})
+	case asked.Step < m.Step:
+		return reply(pt.turn, pod.Progress{Step: pod.Step{MutationID: m.ID, Step: m.Step}})
+	case asked.Step > m.Step:
+		return agent.Errorf(agent.CodeConflict, "mutation %s is at step %d", m.ID, m.Step)
+	}
+	next, _, err := pt.slot.Wave()
+	if err != nil {
+		return err
+	}
+	outcome, err := pt.runWave(ctx, next)
+	if err != nil {
+		return err
+	}
+	var report *pod.Report
+	if pt.slot, report, err = pt.slot.Advance(outcome); err != nil {
+		return err
+	}
+	if err := pt.scheduleNextStep(asked.Step, byTimer, report != nil); err != nil {
+		return err
+	}
+	if err := pt.store(); err != nil {
+		return err
+	}
+	return reply(pt.turn, pod.Progress{Step: pod.Step{MutationID: asked.MutationID, Step: asked.Step + 1}, Report: report})
+}
+
+// runWave does a wave. What says nothing of a node leaves the step to be done again.
+func (pt *podTurn) runWave(ctx context.Context, next pod.Wave) (pod.Outcome, error) {
+	var done *waveResult
+	var err error
+	if next.Stop {
+		done, err = pt.stopNodes(ctx, next.Nodes, pt.slot.Mutation.Removed)
+	} else {
+		done, err = pt.startNodes(ctx, next.Nodes, func(string) agent.JSON { return nil })
+	}
+	if err == nil {
+		err = done.unreachable()
+	}
+	if err != nil {
+		return pod.Outcome{}, err
+	}
+	outcome := pod.Outcome{Failures: done.failures}
+	if next.Stop {
+		outcome.Stopped = done.succeeded(next.Nodes)
+		return outcome, nil
+	}
+	for _, node := range done.succeeded(next.Nodes) { // what these need is in the wave too
+		if slices.Contains(pt.slot.Mutation.Start, node) {
+			outcome.Started = append(outcome.Started, node)
+		}
+	}
+	return outcome, nil
+}
+
+// scheduleNextStep sees to it that somebody goes on: the timer of the step that is done goes,
+// and, where there is another step, its own comes; at once, where nobody but the
+// timer asks.
+func (pt *podTurn) scheduleNextStep(step uint64, byTimer, ended bool) error {
+	if !byTimer {
+		pt.turn.Commit(&agent.DeleteTimer{Manager: pt.pod.Manager, Key: pt.pod.Key, ID: timerID(step)})
+	}
+	if ended {
+		return nil
+	}
+	at := time.Now()
+	if !byTimer {
+		at = at.Add(StepTimeout)
+	}
+	return pt.setStepTimer(step+1, at)
+}
+
+// setStepTimer sets the timer that takes a step where nobody asks for it.
+func (pt *podTurn) setStepTimer(step uint64, at time.Time) error {
+	if seededbug.Is(seededbug.MutationNotResumed) {
+		return nil
+	}
+	data, err := json.Marshal(pod.Step{MutationID: pt.slot.Mutation.ID, Step: step})
+	if err != nil {
+		return agent.Errorf(agent.CodeInternal, "%v", err)
+	}
+	pt.turn.Commit(&agent.PutTimer{Timer: agent.Timer{
+		Manager: pt.pod.Manager, Key: pt.pod.Key, ID: timerID(step), Next: at.UnixMilli(), Type: pod.SignalResume, Data: data,
+	}})
+	return nil
+}
+
+// timerID is of the timer that takes a step: never that of the step before, whose
+// turn acknowledges its own.
+func timerID(step uint64) string { return pod.SlotName + "/" + strconv.FormatUint(step%2, 10) }

@@ -1,0 +1,208 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"dormouse/agent"
+	"dormouse/instance/pod"
+	"dormouse/internal/clip"
+)
+
+// waveParallel is how many nodes of a wave are started or stopped at a time.
+const waveParallel = 16
+
+// waveResult is what came of one.
+type waveResult struct {
+	mu           sync.Mutex
+	sources      map[string]pod.Source
+	failures     map[string]pod.Failure
+	transientErr error // something said nothing about its node
+}
+
+func newWaveResult() *waveResult {
+	return &waveResult{sources: map[string]pod.Source{}, failures: map[string]pod.Failure{}}
+}
+
+// record keeps what came of a node.
+func (r *waveResult) record(node string, source pod.Source, stage pod.Stage, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.sources[node] = source
+		return
+	}
+	if isTransient(err) {
+		r.transientErr = err
+	}
+	r.failures[node] = newFailure(stage, err)
+}
+
+// detailMax bounds what is kept of a failure.
+const detailMax = 256
+
+// newFailure is what is kept of an error, in whole characters: a slot that is not
+// UTF-8 is stored nowhere, and its mutation would never end.
+func newFailure(stage pod.Stage, err error) pod.Failure {
+	detail := err.Error()
+	var own *agent.Error
+	if errors.As(err, &own) {
+		detail = own.Detail
+	}
+	return pod.Failure{Stage: stage, Code: agent.CodeOf(err), Detail: clip.Marked(detail, detailMax)}
+}
+
+// forEachNode does something to all of a wave's nodes. What ends the turn ends it.
+func forEachNode(ctx context.Context, nodes []string, do func(ctx context.Context, node string)) error {
+	var g errgroup.Group
+	g.SetLimit(waveParallel)
+	for _, node := range nodes {
+		g.Go(func() error {
+			if ctx.Err() == nil { // this node may no longer act for the pod
+				do(ctx, node)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // none of them fails
+	return ctx.Err()
+}
+
+// startNodes starts a wave of nodes, and has those that started be the pod's. initial
+// is what a node begins with, nil for what the topology says.
+func (pt *podTurn) startNodes(ctx context.Context, nodes []string, initial func(node string) agent.JSON) (*waveResult, error) {
+	done := newWaveResult()
+	err := forEachNode(ctx, nodes, func(ctx context.Context, node string) {
+		source, stage, err := pt.startNode(ctx, node, initial(node))
+		done.record(node, source, stage, err)
+	})
+	if err != nil {
+		return done, err
+	}
+	for _, node := range nodes { // in order: what one has just lost another may be about to adopt
+		if source, ok := done.sources[node]; ok {
+			pt.slot = pt.slot.SetParent(node, source == pod.SourceStarted)
+		}
+	}
+	return done, nil
+}
+
+// startNode starts a node, or adopts it.
+func (pt *podTurn) startNode(ctx context.Context, node string, initial agent.JSON) (pod.Source, pod.Stage, error) {
+	n := pt.slot.Topology.Nodes[node]
+	ref, err := pt.slot.Topology.NodeRef(pt.pod, node)
+	if err == nil && n.Kind == pod.KindPod {
+		err = pt.checkPodManager(ctx, n.Manager)
+	}
+	if err != nil {
+		return "", pod.StageStart, err
+	}
+	if initial == nil {
+		initial = agent.JSON(n.InitialState)
+	}
+	i, err := pt.instances().Start(ctx, ref, agent.StartInstance{InitialState: initial})
+	if err != nil {
+		return "", pod.StageStart, err
+	}
+	source := pod.SourceStarted
+	if i.Source == agent.SourceAwake {
+		// What owns it was in an earlier wave, so it is awake.
+		actual := pt.slot.ActualParent(pt.pod, node, func(string) bool { return true })
+		switch pod.StatusOf(true, actual, pt.slot.Topology.ParentOf(pt.pod, node)) {
+		case pod.Misplaced:
+			return "", pod.StageAdopt, agent.Errorf(agent.CodeConflict, "node %q is misplaced: it hangs under node %q; stop it first", node, actual.Node)
+		case pod.Adopted:
+			source = pod.SourceRunning
+		default:
+			source = pod.SourceAdopted
+		}
+	}
+	if n.Kind == pod.KindPod {
+		if _, err := (pod.Pods{Instances: pt.instances()}).OpenAndReconcile(ctx, ref, pod.Open{}); err != nil {
+			return "", pod.StageNested, err
+		}
+	}
+	return source, "", nil
+}
+
+// checkPodManager refuses a manager that does not.
+func (pt *podTurn) checkPodManager(ctx context.Context, manager string) error {
+	if err := pod.CheckRecursion(pod.Ancestry(pt.pod), manager); err != nil {
+		return err
+	}
+	answers, err := pt.turn.Read(ctx, &agent.GetManager{Name: manager})
+	if err != nil {
+		return err
+	}
+	_, err = pod.ManagerOf(manager, answers[0])
+	return err
+}
+
+// stopNodes stops a wave of nodes; which says what each is.
+func (pt *podTurn) stopNodes(ctx context.Context, nodes []string, which map[string]pod.Node) (*waveResult, error) {
+	done := newWaveResult()
+	err := forEachNode(ctx, nodes, func(ctx context.Context, node string) {
+		done.record(node, "", pod.StageStop, pt.stopNode(ctx, node, which[node]))
+	})
+	if err != nil {
+		return done, err
+	}
+	for _, node := range nodes {
+		if _, ok := done.sources[node]; ok {
+			pt.slot = pt.slot.ClearParent(node)
+		}
+	}
+	return done, nil
+}
+
+// stopNode stops a node, and of one that is a pod all of its own first. One that is
+// not awake is fine.
+func (pt *podTurn) stopNode(ctx context.Context, node string, n pod.Node) error {
+	ref, err := pt.slot.Topology.RefOf(pt.pod, node, n)
+	if err != nil {
+		return err
+	}
+	if n.Kind == pod.KindPod {
+		if err := pt.tearDownNested(ctx, ref); err != nil {
+			return err
+		}
+	}
+	if err := pt.instances().Stop(ctx, ref); agent.CodeOf(err) != agent.CodeNotFound {
+		return err
+	}
+	return nil
+}
+
+// tearDownNested stops the nodes of a nested pod.
+func (pt *podTurn) tearDownNested(ctx context.Context, ref agent.InstanceRef) error {
+	_, err := pt.instances().Lookup(ctx, ref)
+	if agent.CodeOf(err) == agent.CodeNotFound {
+		return nil // it never was
+	}
+	if err != nil {
+		return err
+	}
+	return (pod.Pods{Instances: pt.instances()}).TearDown(ctx, ref)
+}
+
+// unreachable is the error of a wave of which a node could not be asked; nil where
+// each could.
+func (r *waveResult) unreachable() error {
+	if r.transientErr == nil {
+		return nil
+	}
+	return agent.Errorf(agent.CodeUnavailable, "a node could not be asked: %v", r.transientErr)
+}
+
+// succeeded is the nodes of a wave that nothing went wrong with.
+func (r *waveResult) succeeded(nodes []string) (done []string) {
+	for _, node := range nodes {
+		if _, failed := r.failures[node]; !failed {
+			done = append(done, node)
+		}
+	}
+	return done
+}
