@@ -1,12 +1,12 @@
-// Package pod keeps groups of instances: a pod's topology names its nodes, who
-// owns whom and who depends on whom; getting a pod gets its nodes in waves.
+// Package pod manages groups of instances. A pod's topology names its nodes,
+// their owners and their dependencies. Getting a pod starts its nodes in waves.
 //
-// What a pod is, is pure: topologies and what is wrong with them, the order in
-// which nodes start, what a mutation comes to, whom nodes hang under, and the
-// slot of a pod's state that holds it all. Pods makes the calls, over any
-// instances; package foreman handles them where the pod is awake.
+// The model is pure: topologies and their validation, the order in which nodes
+// start, the plan of a mutation, the parents of nodes, and the slot of a pod's
+// state that stores all of it. Pods makes the calls, over any agent.Instances.
+// Package controller handles them where the pod is awake.
 //
-// The behaviour is that of Jido's pods (SEMANTICS §4, PD-1 to PD-15), except
-// that a mutation whose runner died goes on by itself: the slot says what it was
-// about, and a timer of the pod's takes the next step.
+// The behaviour is that of Jido's pods (conformance ids PD-1 to PD-15), except
+// that a mutation continues after its runner died: the slot stores its
+// remaining work, and a timer of the pod runs the next step.
 package pod

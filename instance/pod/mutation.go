@@ -8,16 +8,16 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// OpsMax is how many ops one mutation may have.
+// OpsMax is the maximum number of ops in one mutation.
 const OpsMax = 256
 
-// Op is one change of a mutation: exactly one of its members.
+// Op is one change of a mutation. Exactly one member is set.
 type Op struct {
 	AddNode    *AddNode    `json:"add_node,omitempty"`
 	RemoveNode *RemoveNode `json:"remove_node,omitempty"`
 }
 
-// AddNode adds a node, owned by another where one is named.
+// AddNode adds a node, with an owner if Owner is set.
 type AddNode struct {
 	Name      string   `json:"name"`
 	Node      Node     `json:"node"`
@@ -25,23 +25,23 @@ type AddNode struct {
 	DependsOn []string `json:"depends_on,omitempty"`
 }
 
-// RemoveNode removes a node with all that it owns, and their links.
+// RemoveNode removes a node, all nodes that it owns, and their links.
 type RemoveNode struct {
 	Name string `json:"name"`
 }
 
-// Plan is what a mutation comes to: the topology after it, and what is to be
-// started and stopped for it. What was removed is no longer in the topology, so
-// the plan says what it was.
+// Plan is the result of a mutation: the new topology, and the nodes to start
+// and stop. The topology no longer has the removed nodes, so the plan keeps
+// them.
 type Plan struct {
 	Topology Topology
-	Added    []string        // in order
+	Added    []string        // sorted
 	Removed  map[string]Node // :: name → node
-	Start    []string        // the eager ones of Added, in order
-	Stop     [][]string      // Removed in waves: what needs others stops before them
+	Start    []string        // the eager nodes of Added, sorted
+	Stop     [][]string      // Removed in waves: a node stops before the nodes that it needs
 }
 
-// ParseOps reads a mutation's ops. Errors are *agent.Error.
+// ParseOps decodes and validates a mutation's ops. Errors are *agent.Error.
 func ParseOps(raw agent.JSON) ([]Op, error) {
 	compact, err := agent.Compact(raw)
 	if err != nil {
@@ -54,9 +54,9 @@ func ParseOps(raw agent.JSON) ([]Op, error) {
 	return ops, nil
 }
 
-// Plan works a mutation out: all of its ops, in order, or an error and nothing.
-// A batch may not touch a node twice, a removal touches all that it takes with
-// it. The version grows by one, or stays where there are no ops.
+// Plan returns the result of applying all ops in order, or an error. Ops may
+// not touch a node twice; a removal touches all nodes that it removes. The
+// version grows by one, unless there are no ops.
 func (t Topology) Plan(ops []Op) (Plan, error) {
 	if len(ops) > OpsMax {
 		return Plan{}, agent.TooLarge("ops", "pod_ops_max", len(ops), OpsMax)
@@ -70,7 +70,7 @@ func (t Topology) Plan(ops []Op) (Plan, error) {
 	return p.finish(len(ops) > 0)
 }
 
-// planner is a mutation while it is worked out.
+// planner is a Plan in progress.
 type planner struct {
 	before  Topology
 	plan    Plan
@@ -94,7 +94,7 @@ func (p *planner) add(op *AddNode) error {
 	}
 	t := &p.plan.Topology
 	if _, there := t.Nodes[op.Name]; there {
-		return agent.Invalid("ops", "node %q is there already: choose another name, or remove it first, in a mutation of its own", op.Name)
+		return agent.Invalid("ops", "node %q already exists: choose another name, or remove it first in a separate mutation", op.Name)
 	}
 	t.Nodes[op.Name] = op.Node.withDefaults()
 	if op.Owner != "" {
@@ -129,7 +129,7 @@ func (p *planner) remove(name string) error {
 
 func (p *planner) touch(name string) error {
 	if p.touched[name] {
-		return agent.Invalid("ops", "the ops touch node %q twice: make two mutations of them", name)
+		return agent.Invalid("ops", "the ops touch node %q twice: use two mutations", name)
 	}
 	p.touched[name] = true
 	return nil
@@ -158,8 +158,8 @@ func (p *planner) finish(changed bool) (Plan, error) {
 	return plan, err
 }
 
-// StopWaves puts nodes in the order in which they stop: the reverse of that in
-// which they start.
+// StopWaves returns nodes in the order in which they stop, the reverse of the
+// order in which they start.
 func (t Topology) StopWaves(nodes map[string]Node) ([][]string, error) {
 	waves, err := t.Waves(slices.Sorted(maps.Keys(nodes)))
 	if err != nil {
@@ -175,16 +175,16 @@ func (t Topology) StopWaves(nodes map[string]Node) ([][]string, error) {
 	return stops, nil
 }
 
-// Replace is the topology to put in place of t. Its version is t's, or the next
-// one where the structure is another: nodes, links, managers, activations. Meta
-// and defaults are no structure.
+// Replace returns the topology that replaces t. Its version is t's if the
+// structure (nodes, links, managers, activations) is the same, and the next one
+// otherwise. Meta and defaults do not count as structure.
 func (t Topology) Replace(by Topology) (Topology, error) {
 	next := by.withDefaults()
 	if err := next.Validate(); err != nil {
 		return Topology{}, err
 	}
 	if next.Affinity != t.Affinity {
-		return Topology{}, agent.Invalid("topology.affinity", "affinity is for good: nodes are under other keys without it")
+		return Topology{}, agent.Invalid("topology.affinity", "affinity cannot change: it determines the keys of the nodes")
 	}
 	next.Version = t.Version
 	if !t.sameStructure(next) {
@@ -193,7 +193,7 @@ func (t Topology) Replace(by Topology) (Topology, error) {
 	return next, nil
 }
 
-// sameStructure tells whether two topologies have the same structure.
+// sameStructure reports whether two topologies have the same structure.
 func (t Topology) sameStructure(other Topology) bool {
 	same := maps.EqualFunc(t.Nodes, other.Nodes, func(a, b Node) bool {
 		return a.Kind == b.Kind && a.Manager == b.Manager && a.Activation == b.Activation
@@ -209,7 +209,7 @@ func (t Topology) linkKeys() map[linkKey]bool {
 	return ties
 }
 
-// clone is a topology whose nodes and links may be changed.
+// clone returns a topology with its own nodes and links.
 func (t Topology) clone() Topology {
 	t.Nodes = maps.Clone(t.Nodes)
 	if t.Nodes == nil {

@@ -55,7 +55,7 @@ func TestABadMutationIsRefused(t *testing.T) {
 		code agent.Code
 		says string
 	}{
-		"PD-8 add one that is there":       {`[{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "there already"},
+		"PD-8 add one that is there":       {`[{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "already exists"},
 		"PD-8 remove one that is not":      {`[{"remove_node":{"name":"zoe"}}]`, agent.CodeNotFound, `"zoe"`},
 		"PD-8 a node twice":                {`[{"remove_node":{"name":"ann"}},{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "twice"},
 		"PD-8 twice through its owner":     {`[{"remove_node":{"name":"eve"}},{"remove_node":{"name":"eve"}}]`, agent.CodeInvalid, "twice"},
@@ -75,7 +75,7 @@ func TestABadMutationIsRefused(t *testing.T) {
 	}
 }
 
-// PD-7: the version moves with the structure, and only then.
+// PD-7: the version grows with each change of the structure, and only then.
 func TestTheVersionCountsStructuralChanges(t *testing.T) {
 	before := parse(t, team)
 	for name, c := range map[string]struct {
@@ -104,8 +104,8 @@ func TestTheVersionCountsStructuralChanges(t *testing.T) {
 	}
 }
 
-// Whatever is asked for: a plan's topology is sound, has what was there less
-// what was removed plus what was added, and stops each removed node once.
+// For any ops: a plan's topology is valid, has the old nodes without the
+// removed and with the added ones, and stops each removed node once.
 func TestPlansAreSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawTopology(t)

@@ -8,27 +8,26 @@ import (
 	"dormouse/agent"
 )
 
-// Parent is whom a node hangs under: its pod, or the node of the pod that owns
-// it. A node's state keeps it, so that an orphan remembers where it came from.
+// Parent is the parent of a node: its pod, or the node of the pod that owns it.
 type Parent struct {
 	Manager string `json:"manager"` // of the pod
 	Key     string `json:"key"`     // of the pod
 	Node    string `json:"node,omitempty"`
 }
 
-// Status says how a node stands to its pod.
+// Status is the status of a node within its pod.
 type Status string
 
 // The statuses of nodes.
 const (
-	Adopted   Status = "adopted"   // awake, under the parent that the topology names
-	Running   Status = "running"   // awake, under nobody
-	Misplaced Status = "misplaced" // awake, under another: it is not to be taken
+	Adopted   Status = "adopted"   // awake, with the parent that the topology names
+	Running   Status = "running"   // awake, without a parent
+	Misplaced Status = "misplaced" // awake, with another parent: it cannot be adopted
 	Stopped   Status = "stopped"   // known, and not awake
 )
 
-// StatusOf is the status of a node that is awake or not, under the parent that
-// it has or none, where the topology expects another or the same.
+// StatusOf returns the status of a node from its current parent, or nil, and
+// the parent that the topology expects.
 func StatusOf(awake bool, actual *Parent, expected Parent) Status {
 	switch {
 	case !awake:
@@ -42,21 +41,20 @@ func StatusOf(awake bool, actual *Parent, expected Parent) Status {
 	}
 }
 
-// ParentOf is whom a node of a pod is to hang under.
+// ParentOf returns the parent that the topology expects for a node.
 func (t Topology) ParentOf(pod agent.InstanceRef, node string) Parent {
 	owner, _ := t.Owner(node)
 	return Parent{Manager: pod.Manager, Key: pod.Key, Node: owner}
 }
 
-// Roots are the nodes that hang under the pod itself: a pod that comes back
-// adopts them, and each of them has kept its own.
+// Roots returns the nodes whose parent is the pod itself. A pod that wakes
+// again adopts them; other nodes keep their parents.
 func (t Topology) Roots() []string {
 	return slices.DeleteFunc(t.names(), func(name string) bool { _, owned := t.Owner(name); return owned })
 }
 
-// NodeRef is the instance that a node of a pod is, in its own manager. Pod and
-// node are escaped in its key, so that no two nodes share one; the scope is the
-// pod's.
+// NodeRef returns the instance of a node. Its key has the escaped names of the
+// pod and the node, so all keys are distinct. Its scope is the pod's.
 func (t Topology) NodeRef(pod agent.InstanceRef, node string) (agent.InstanceRef, error) {
 	n, there := t.Nodes[node]
 	if !there {
@@ -65,7 +63,7 @@ func (t Topology) NodeRef(pod agent.InstanceRef, node string) (agent.InstanceRef
 	return t.RefOf(pod, node, n)
 }
 
-// RefOf is NodeRef of a node that the topology may have no longer.
+// RefOf is NodeRef for a node that may have been removed from the topology.
 func (t Topology) RefOf(pod agent.InstanceRef, node string, n Node) (agent.InstanceRef, error) {
 	prefix := keyPrefix
 	if t.Affinity {
@@ -76,14 +74,14 @@ func (t Topology) RefOf(pod agent.InstanceRef, node string, n Node) (agent.Insta
 	return ref, ref.Validate()
 }
 
-// What keys of nodes begin with.
+// Prefixes of the keys of nodes.
 const (
-	keyPrefix         = "pod/" // a partition of the node's own
-	affinityKeyPrefix = "at/"  // the pod's partition: package placement knows it too
+	keyPrefix         = "pod/" // each node has a partition of its own
+	affinityKeyPrefix = "at/"  // nodes share the pod's partition; package placement uses the prefix too
 )
 
-// PodOfKey is the pod that the instance under a key is a node of, and the node's
-// name; false where the key is none of a node's.
+// PodOfKey returns the pod and the name of the node with this key, or false if
+// the key is not a node's.
 func PodOfKey(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
 	rest, found := strings.CutPrefix(key, keyPrefix)
 	if !found {
@@ -103,8 +101,8 @@ func PodOfKey(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
 	return agent.InstanceRef{Scope: scope, Manager: parts[0], Key: parts[1]}, parts[2], true
 }
 
-// Ancestry is the managers of a pod and of the pods that it is nested in, the
-// outermost first: the pod's key says which.
+// Ancestry returns the managers of a pod and of the pods that contain it, the
+// outermost first. The pod's key determines them.
 func Ancestry(pod agent.InstanceRef) []string {
 	managers := []string{pod.Manager}
 	for at, _, ok := PodOfKey(pod.Scope, pod.Key); ok; at, _, ok = PodOfKey(at.Scope, at.Key) {
@@ -114,8 +112,7 @@ func Ancestry(pod agent.InstanceRef) []string {
 	return managers
 }
 
-// CheckNested refuses a topology that has nodes which are pods that hold this
-// one.
+// CheckNested refuses a topology with a nested pod that contains this one.
 func (t Topology) CheckNested(pod agent.InstanceRef) error {
 	ancestry := Ancestry(pod)
 	for _, name := range t.names() {
@@ -128,12 +125,12 @@ func (t Topology) CheckNested(pod agent.InstanceRef) error {
 	return nil
 }
 
-// CheckRecursion tells that a nested pod would hold itself: its manager is among
-// those of the pods that it is nested in, the outermost first.
+// CheckRecursion returns an error if the manager of a nested pod is in
+// ancestry: the pod would contain itself.
 func CheckRecursion(ancestry []string, manager string) error {
 	if !slices.Contains(ancestry, manager) {
 		return nil
 	}
 	path := append(slices.Clone(ancestry), manager)
-	return agent.Invalid("topology.nodes", "pods hold themselves: %s", strings.Join(path, " > "))
+	return agent.Invalid("topology.nodes", "a pod contains itself: %s", strings.Join(path, " > "))
 }

@@ -6,23 +6,21 @@ import (
 	"dormouse/agent"
 )
 
-// ParentLink is whom a node hangs under: the pod, in one of its lives, or the node
-// that owns it. A pod that has slept comes back in another life, so the nodes
-// that hung under it are nobody's until it adopts them; those that other nodes
-// own have kept their owners.
+// ParentLink is the stored parent of a node: the owning node, or the pod in one
+// of its runs. A pod that hibernated has another run when it wakes, so its root
+// nodes have no parent until it adopts them. Nodes with an owning node keep it.
 type ParentLink struct {
 	Owner string `json:"owner,omitempty"`
-	Run   string `json:"life,omitempty"` // of the pod, where no node is the owner
+	Run   string `json:"life,omitempty"` // of the pod; "" if Owner is set
 }
 
-// WithRun is the slot of a pod in a life, which may be another one than it was
-// stored in.
+// WithRun returns the slot of a pod in its current run.
 func (s Slot) WithRun(life string) Slot {
 	s.Run = life
 	return s
 }
 
-// expectedLink is the bond that a node is to have.
+// expectedLink returns the parent link that the topology expects for a node.
 func (s Slot) expectedLink(node string) ParentLink {
 	if owner, owned := s.Topology.Owner(node); owned {
 		return ParentLink{Owner: owner}
@@ -30,8 +28,8 @@ func (s Slot) expectedLink(node string) ParentLink {
 	return ParentLink{Run: s.Run}
 }
 
-// ActualParent is whom a node that is awake hangs under; nil where that is nobody any
-// more. awake tells of other nodes whether they are.
+// ActualParent returns the current parent of a running node, or nil if it has
+// none. awake reports whether another node is awake.
 func (s Slot) ActualParent(pod agent.InstanceRef, node string, awake func(node string) bool) *Parent {
 	bond, bound := s.Parents[node]
 	switch {
@@ -42,9 +40,9 @@ func (s Slot) ActualParent(pod agent.InstanceRef, node string, awake func(node s
 	}
 }
 
-// SetParent is the slot in which a node hangs under whom it is to. One that has just
-// been started has lost what it owned: these hang under nobody until they are
-// adopted.
+// SetParent returns the slot in which a node has its expected parent. If the
+// node has just started, it detaches the nodes that it owned before, which have
+// no parent until they are adopted.
 func (s Slot) SetParent(node string, started bool) Slot {
 	s = s.cloneParents()
 	if started {
@@ -54,7 +52,7 @@ func (s Slot) SetParent(node string, started bool) Slot {
 	return s
 }
 
-// ClearParent is the slot in which a node that was stopped hangs under nobody.
+// ClearParent returns the slot in which a stopped node has no parent.
 func (s Slot) ClearParent(node string) Slot {
 	s = s.cloneParents()
 	s.detachChildren(node)
@@ -62,7 +60,7 @@ func (s Slot) ClearParent(node string) Slot {
 	return s
 }
 
-// cloneParents is the slot with bonds that may be changed.
+// cloneParents returns the slot with a copy of its parent links.
 func (s Slot) cloneParents() Slot {
 	s.Parents = maps.Clone(s.Parents)
 	if s.Parents == nil {
@@ -75,7 +73,7 @@ func (s Slot) detachChildren(owner string) {
 	maps.DeleteFunc(s.Parents, func(_ string, b ParentLink) bool { return b.Owner == owner })
 }
 
-// Snapshot is how a node of a pod stands.
+// Snapshot describes a node of a pod.
 type Snapshot struct {
 	Name       string         `json:"name"`
 	Kind       Kind           `json:"kind"`
@@ -86,19 +84,20 @@ type Snapshot struct {
 	Instance   InstanceStatus `json:"instance"`
 	Owner      string         `json:"owner,omitempty"`
 	Expected   Parent         `json:"expected_parent"`
-	Actual     *Parent        `json:"actual_parent"` // null where it hangs under nobody
+	Actual     *Parent        `json:"actual_parent"` // null if it has no parent
 	Status     Status         `json:"status"`
 	Adopted    bool           `json:"adopted"`
 }
 
-// InstanceStatus is agent.InstanceStatus, or "" where a node has never run.
+// InstanceStatus is agent.InstanceStatus, or "" if the node has never run.
 type InstanceStatus = agent.InstanceStatus
 
-// Snapshots are how the nodes of a pod stand, in the order of their names, given
-// the instances that there are: node → instance. awake tells that the pod is.
+// Snapshots returns the descriptions of all nodes of a pod, sorted by name.
+// there has the existing instances by node, and awake reports whether the pod
+// is awake.
 func (s Slot) Snapshots(pod agent.InstanceRef, awake bool, there map[string]agent.Instance) ([]Snapshot, error) {
 	if !awake {
-		s = s.WithRun("") // what hung under it hangs under nobody
+		s = s.WithRun("") // its root nodes have no parent
 	}
 	runs := func(node string) bool {
 		i, ok := there[node]

@@ -12,8 +12,7 @@ import (
 	"dormouse/instance/pod"
 )
 
-// PD-14: a node's key says what it is a node of, however deep, and so does
-// everybody's ancestry.
+// PD-14: a node's key determines its pod and its ancestry, at any depth.
 func TestANodesKeySaysWhoseItIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-z/%. ü]{1,6}`).Filter(func(s string) bool { return s != "." && s != ".." })
@@ -24,7 +23,7 @@ func TestANodesKeySaysWhoseItIs(t *testing.T) {
 			topology := pod.Topology{Affinity: rapid.Bool().Draw(t, "affinity"), Nodes: map[string]pod.Node{name: {Kind: pod.KindPod, Manager: manager}}}
 			ref, err := topology.NodeRef(at, name)
 			if err != nil {
-				return // it is too long
+				return // the key is too long
 			}
 			if holder, node, ok := pod.PodOfKey(ref.Scope, ref.Key); !ok || holder != at || node != name {
 				t.Fatalf("%q is node %q of %+v, %t; want %q of %+v", ref.Key, node, holder, ok, name, at)
@@ -44,15 +43,15 @@ func TestANodeWhoseKeyIsTooLongIsRefused(t *testing.T) {
 	}
 }
 
-// PD-5: the bonds of a pod over its lives.
-func TestBonds(t *testing.T) {
+// PD-5: parent links over the runs of a pod.
+func TestParentLinks(t *testing.T) {
 	at := agent.InstanceRef{Manager: "teams", Key: "a"}
 	awake := func(string) bool { return true }
 	slot := pod.NewSlot(parse(t, team)).WithRun("x")
 	for _, node := range []string{"boss", "ann", "eve"} {
 		slot = slot.SetParent(node, true)
 	}
-	hangs := func(s pod.Slot, node string, awake func(string) bool) string {
+	parentOf := func(s pod.Slot, node string, awake func(string) bool) string {
 		if p := s.ActualParent(at, node, awake); p != nil {
 			return "under " + p.Node
 		}
@@ -64,13 +63,13 @@ func TestBonds(t *testing.T) {
 		awake          func(string) bool
 		boss, ann, eve string
 	}{
-		"as started":             {slot, awake, "under ", "under boss", "under ann"},
-		"in the pod's next life": {slot.WithRun("y"), awake, "nowhere", "under boss", "under ann"},
-		"after ann came back":    {slot.SetParent("ann", true), awake, "under ", "under boss", "nowhere"},
-		"while ann sleeps":       {slot, func(n string) bool { return n != "ann" }, "under ", "under boss", "nowhere"},
-		"without boss":           {slot.ClearParent("boss"), awake, "nowhere", "nowhere", "under ann"},
+		"as started":            {slot, awake, "under ", "under boss", "under ann"},
+		"in the pod's next run": {slot.WithRun("y"), awake, "nowhere", "under boss", "under ann"},
+		"after ann came back":   {slot.SetParent("ann", true), awake, "under ", "under boss", "nowhere"},
+		"while ann sleeps":      {slot, func(n string) bool { return n != "ann" }, "under ", "under boss", "nowhere"},
+		"without boss":          {slot.ClearParent("boss"), awake, "nowhere", "nowhere", "under ann"},
 	} {
-		got := []string{hangs(c.slot, "boss", c.awake), hangs(c.slot, "ann", c.awake), hangs(c.slot, "eve", c.awake)}
+		got := []string{parentOf(c.slot, "boss", c.awake), parentOf(c.slot, "ann", c.awake), parentOf(c.slot, "eve", c.awake)}
 		if want := []string{c.boss, c.ann, c.eve}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -80,7 +79,7 @@ func TestBonds(t *testing.T) {
 	}
 }
 
-// A report that is too long for its turn is abridged, and says so.
+// A report that exceeds the reply's limit is abridged, and says so.
 func TestALongReportIsAbridged(t *testing.T) {
 	failures := map[string]pod.Failure{}
 	for i := range 400 {

@@ -12,14 +12,14 @@ import (
 	"dormouse/internal/pause"
 )
 
-// Pods makes the calls on pods, over any instances and the service that they are
-// stored in: a node's own, or a client's. Errors are *agent.Error.
+// Pods makes the calls on pods, over any agent.Instances and the service that
+// stores them: a node's own, or a client's. Errors are *agent.Error.
 //
 // All methods may be called concurrently.
 type Pods struct {
 	Instances agent.Instances
 	Service   agent.Service
-	Scope     string // of pods that name none
+	Scope     string // of references without a scope
 }
 
 // View is a pod as it is stored.
@@ -29,29 +29,29 @@ type View struct {
 	Slot   Slot
 }
 
-// GetResult is a pod that was asked for, and what came of its eager nodes.
+// GetResult is the result of Get: the pod, and the report on its eager nodes.
 type GetResult struct {
 	Opened
 	Report Reconciled
 }
 
-// Get makes the pod where there is none, wakes it, and starts its eager nodes. A
-// mutation whose runner died is finished first. Where nodes fail it is
-// reconcile_failed, with the report: the pod lives on.
+// Get creates the pod if it does not exist, wakes it, and starts its eager
+// nodes. It first finishes a mutation whose runner died. If nodes fail it
+// returns the report and reconcile_failed; the pod stays awake.
 func (p Pods) Get(ctx context.Context, ref agent.InstanceRef, open Open) (GetResult, error) {
 	found, err := p.read(ctx, &ref)
 	if err != nil {
 		return GetResult{}, err
 	}
 	if found.slot == nil {
-		if _, err := found.topology(open); err != nil { // before an instance is woken for it
+		if _, err := found.topology(open); err != nil { // before an instance wakes for it
 			return GetResult{}, err
 		}
 	}
 	return p.OpenAndReconcile(ctx, ref, open)
 }
 
-// OpenAndReconcile is Get of a pod whose manager is known to be one of pods.
+// OpenAndReconcile is Get without the check of the pod's manager.
 func (p Pods) OpenAndReconcile(ctx context.Context, ref agent.InstanceRef, open Open) (GetResult, error) {
 	got := GetResult{}
 	if err := p.signal(ctx, ref, SignalOpen, agent.Request{}, open, &got.Opened); err != nil {
@@ -68,8 +68,8 @@ func (p Pods) OpenAndReconcile(ctx context.Context, ref agent.InstanceRef, open 
 	return got, err
 }
 
-// Reconcile starts the nodes that are named, and all that they need; where none
-// is, the eager ones. Where nodes fail it is reconcile_failed, with the report.
+// Reconcile starts the named nodes and all nodes that they need; without names,
+// the eager nodes. If nodes fail it returns the report and reconcile_failed.
 func (p Pods) Reconcile(ctx context.Context, ref agent.InstanceRef, nodes ...string) (Reconciled, error) {
 	if err := p.checkExists(ctx, &ref); err != nil {
 		return Reconciled{}, err
@@ -77,8 +77,8 @@ func (p Pods) Reconcile(ctx context.Context, ref agent.InstanceRef, nodes ...str
 	return p.reconcile(ctx, ref, Reconcile{Nodes: nodes})
 }
 
-// Ensure starts a node, after all that it needs. What it is given to begin with,
-// where it is fresh, stands for what the topology says; nil does not.
+// Ensure starts a node after all nodes that it needs. initial replaces the
+// topology's initial state of a fresh node, unless it is nil.
 func (p Pods) Ensure(ctx context.Context, ref agent.InstanceRef, node string, initial agent.JSON) (Snapshot, Reconciled, error) {
 	if err := p.checkExists(ctx, &ref); err != nil {
 		return Snapshot{}, Reconciled{}, err
@@ -98,10 +98,10 @@ func (p Pods) reconcile(ctx context.Context, ref agent.InstanceRef, r Reconcile)
 	return report, failureOf(agent.CodeReconcileFailed, "reconcile", report.Failures)
 }
 
-// Mutate changes the topology: it is stored first, and then nodes stop and start
-// for it. Sent again under its request id it is the same mutation. Where nodes
-// fail it is mutation_failed, with the report, and the topology stays. Where the
-// call ends before the mutation does, the pod goes on with it by itself.
+// Mutate changes the topology. It stores the new topology first, and then stops
+// and starts nodes. The same request id gets the same mutation. If nodes fail
+// it returns the report and mutation_failed, and keeps the new topology. If the
+// call ends early the pod continues the mutation.
 func (p Pods) Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON, request agent.Request) (Report, error) {
 	if err := p.checkExists(ctx, &ref); err != nil {
 		return Report{}, err
@@ -121,11 +121,11 @@ func (p Pods) Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON,
 	return report, failureOf(agent.CodeMutationFailed, "mutation "+report.MutationID, report.Failures)
 }
 
-// stepRetry is when a step that was not answered is asked for again.
+// stepRetry is the delay before an unanswered step is requested again.
 const stepRetry = 200 * time.Millisecond
 
-// runSteps asks for a mutation's steps until there are no more. Each goes under its
-// own request id, so it does not matter who else asks for them meanwhile.
+// runSteps requests a mutation's steps until it has ended. Each step has its
+// own request id, so concurrent callers do not interfere.
 func (p Pods) runSteps(ctx context.Context, ref agent.InstanceRef, at Progress) (Report, error) {
 	for at.Report == nil {
 		step := at.Step
@@ -133,23 +133,23 @@ func (p Pods) runSteps(ctx context.Context, ref agent.InstanceRef, at Progress) 
 		switch {
 		case err == nil:
 			continue
-		case agent.CodeOf(err) == agent.CodeConflict: // the pod went on with it by itself
-			return Report{MutationID: step.MutationID}, agent.Errorf(agent.CodeUnknown, "what came of mutation %s is kept no more: %v", step.MutationID, err)
+		case agent.CodeOf(err) == agent.CodeConflict: // the pod has continued the mutation
+			return Report{MutationID: step.MutationID}, agent.Errorf(agent.CodeUnknown, "the result of mutation %s is no longer stored: %v", step.MutationID, err)
 		case !agent.Retryable(err) && agent.OutcomeOf(err) != agent.Undecided:
 			return Report{MutationID: step.MutationID}, err
 		}
 		if !pause.For(ctx, stepRetry) {
 			return Report{MutationID: step.MutationID}, agent.Errorf(agent.CodeUnknown,
-				"mutation %s is stored, and the pod goes on with it by itself; the call ended at step %d: %v", step.MutationID, step.Step, err)
+				"mutation %s is stored and the pod continues it; the call ended at step %d: %v", step.MutationID, step.Step, err)
 		}
 	}
 	return *at.Report, nil
 }
 
-// Hibernate stops all nodes, those of nested pods too, in the reverse of the
-// order in which they start, and then the pod. It tells what was stored of all,
-// as of one index. Where nodes cannot be stopped it is reconcile_failed, and the
-// pod stays awake.
+// Hibernate stops all nodes, including those of nested pods, in reverse start
+// order, and then hibernates the pod. It returns the stored versions of all
+// nodes at one index. If nodes cannot be stopped it returns reconcile_failed,
+// and the pod stays awake.
 func (p Pods) Hibernate(ctx context.Context, ref agent.InstanceRef) (Rested, error) {
 	if err := p.checkExists(ctx, &ref); err != nil {
 		return Rested{}, err
@@ -164,8 +164,8 @@ func (p Pods) Hibernate(ctx context.Context, ref agent.InstanceRef) (Rested, err
 	return rested, p.Instances.Hibernate(ctx, ref)
 }
 
-// TearDown stops the nodes of a pod for good, those of nested pods too, and ends
-// a mutation that runs. The pod itself stays awake.
+// TearDown stops the nodes of a pod, including those of nested pods, and ends
+// its running mutation. The pod itself stays awake.
 func (p Pods) TearDown(ctx context.Context, ref agent.InstanceRef) error {
 	var rested Rested
 	if err := p.signal(ctx, ref, SignalStopAll, agent.Request{}, StopAll{Teardown: true}, &rested); err != nil {
@@ -174,9 +174,9 @@ func (p Pods) TearDown(ctx context.Context, ref agent.InstanceRef) error {
 	return failureOf(agent.CodeReconcileFailed, "tear down", rested.Failures)
 }
 
-// Fork makes another pod of what is stored of this one and its nodes, of nested
-// pods too, at one index and in one commit. What nodes have not stored yet is
-// not in it, nor are memories and timers. A key that is taken is already_exists.
+// Fork copies the stored state of a pod and its nodes, including nested pods,
+// to a new pod, at one index and in one commit. The copy has no unsaved state,
+// memories or timers. An existing key is already_exists.
 func (p Pods) Fork(ctx context.Context, ref agent.InstanceRef, key string, request agent.Request) (Forked, error) {
 	if err := p.checkExists(ctx, &ref); err != nil {
 		return Forked{}, err
@@ -184,12 +184,12 @@ func (p Pods) Fork(ctx context.Context, ref agent.InstanceRef, key string, reque
 	var forked Forked
 	err := p.signal(ctx, ref, SignalFork, request, Fork{Key: key}, &forked)
 	if errors.Is(err, agent.ErrRevisionMismatch) {
-		err = agent.Errorf(agent.CodeAlreadyExists, "something is stored under pod %q already: %v", key, err)
+		err = agent.Errorf(agent.CodeAlreadyExists, "pod %q already has stored state: %v", key, err)
 	}
 	return forked, err
 }
 
-// Lookup reads a pod without waking it.
+// Lookup returns a pod as it is stored, without waking it.
 func (p Pods) Lookup(ctx context.Context, ref agent.InstanceRef) (View, error) {
 	found, err := p.read(ctx, &ref)
 	if err == nil && found.slot == nil {
@@ -202,7 +202,8 @@ func (p Pods) Lookup(ctx context.Context, ref agent.InstanceRef) (View, error) {
 	return View{InstanceRef: ref, Status: i.Status, Slot: *found.slot}, err
 }
 
-// Node is Nodes for one; a name that the topology does not have is not_found.
+// Node returns one node of a pod. A name that the topology does not have is
+// not_found.
 func (p Pods) Node(ctx context.Context, ref agent.InstanceRef, name string) (Snapshot, error) {
 	view, err := p.Lookup(ctx, ref)
 	if err != nil {
@@ -220,8 +221,7 @@ func (p Pods) Node(ctx context.Context, ref agent.InstanceRef, name string) (Sna
 	return Snapshot{}, err
 }
 
-// Nodes tells how all nodes of a pod stand, in the order of their names. It
-// wakes none of them.
+// Nodes returns all nodes of a pod, sorted by name. It wakes none of them.
 func (p Pods) Nodes(ctx context.Context, ref agent.InstanceRef) ([]Snapshot, error) {
 	view, err := p.Lookup(ctx, ref)
 	if err != nil {
@@ -230,7 +230,7 @@ func (p Pods) Nodes(ctx context.Context, ref agent.InstanceRef) ([]Snapshot, err
 	return p.snapshots(ctx, view)
 }
 
-// lookupsParallel is how many nodes are looked up at once.
+// lookupsParallel is the number of concurrent lookups of nodes.
 const lookupsParallel = 16
 
 func (p Pods) snapshots(ctx context.Context, view View) ([]Snapshot, error) {
@@ -266,7 +266,7 @@ func (p Pods) snapshots(ctx context.Context, view View) ([]Snapshot, error) {
 	return view.Slot.Snapshots(view.InstanceRef, view.Status != agent.InstanceDormant, there)
 }
 
-// signal sends the pod a signal.
+// signal sends a signal to the pod and decodes the reply.
 func (p Pods) signal(ctx context.Context, ref agent.InstanceRef, kind string, request agent.Request, body, answer any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -277,7 +277,7 @@ func (p Pods) signal(ctx context.Context, ref agent.InstanceRef, kind string, re
 		return err
 	}
 	if err := json.Unmarshal(reply.Data, answer); err != nil {
-		return agent.Errorf(agent.CodeInternal, "the pod's answer to %s cannot be read: %v", kind, err)
+		return agent.Errorf(agent.CodeInternal, "the pod's reply to %s cannot be decoded: %v", kind, err)
 	}
 	return nil
 }

@@ -13,44 +13,45 @@ import (
 	"dormouse/agent"
 )
 
-// HandlerName is the Go handler that a pod's manager names. Each node has it.
+// HandlerName is the Go handler that the manager of a pod names. All nodes have
+// it.
 const HandlerName = "pod"
 
-// The signals that a pod takes; Pods sends them. Each is one turn, so its
-// effects on the pod are one commit, fenced and once.
+// The signals that a pod accepts. Pods sends them. Each is one turn, so its
+// changes of the pod are one fenced commit, which applies once.
 const (
 	SignalOpen      = "pod.open"      // Open → Opened
 	SignalReconcile = "pod.reconcile" // Reconcile → Reconciled
 	SignalMutate    = "pod.mutate"    // Mutate → Progress
 	SignalStep      = "pod.step"      // Step → Progress
-	SignalResume    = "pod.resume"    // Step → Progress; the pod's own timer's
+	SignalResume    = "pod.resume"    // Step → Progress; sent by the pod's own timer
 	SignalStopAll   = "pod.rest"      // Rest → Rested
 	SignalFork      = "pod.fork"      // Fork → Forked
-	SignalPatch     = "patch"         // a merge patch of the state, the slot apart
+	SignalPatch     = "patch"         // a merge patch of the state without the slot
 	SignalGet       = "get"           // {} → {"state"}
 )
 
-// Open makes a pod where there is none.
+// Open creates a pod if it does not exist.
 type Open struct {
-	Topology     jsontext.Value `json:"topology,omitempty"`      // where absent, the member topology of its manager's metadata
-	InitialState jsontext.Value `json:"initial_state,omitempty"` // of a new pod, beside its slot
+	Topology     jsontext.Value `json:"topology,omitempty"`      // if absent, the member topology of the manager's metadata
+	InitialState jsontext.Value `json:"initial_state,omitempty"` // of a new pod, without its slot
 }
 
-// Opened says what pod there is.
+// Opened is the result of Open.
 type Opened struct {
 	Created         bool   `json:"created"`
 	TopologyVersion uint64 `json:"topology_version"`
-	Mutation        *Step  `json:"mutation,omitempty"` // one that runs, and its next step
+	Mutation        *Step  `json:"mutation,omitempty"` // the next step of the running mutation, if any
 }
 
-// Reconcile asks for nodes, with all that they need.
+// Reconcile requests nodes, and all nodes that they need.
 type Reconcile struct {
-	Nodes        []string       `json:"nodes,omitempty"`         // none means the eager ones
-	InitialState jsontext.Value `json:"initial_state,omitempty"` // of the one node that is named, where it is fresh
+	Nodes        []string       `json:"nodes,omitempty"`         // empty means the eager nodes
+	InitialState jsontext.Value `json:"initial_state,omitempty"` // of the only named node, if it is fresh
 }
 
-// Reconciled is what came of a Reconcile. What comes after a wave with a failure
-// is pending.
+// Reconciled is the result of Reconcile. Nodes in the waves after a failure are
+// pending.
 type Reconciled struct {
 	Requested []string            `json:"requested"`
 	Waves     [][]string          `json:"waves"`
@@ -59,91 +60,90 @@ type Reconciled struct {
 	Completed []string            `json:"completed"`
 	Failed    []string            `json:"failed"`
 	Pending   []string            `json:"pending"`
-	Abridged  bool                `json:"abridged,omitempty"` // nodes were left out: ask for them
+	Abridged  bool                `json:"abridged,omitempty"` // the lists were shortened: read the nodes instead
 }
 
-// Outcomes is how a node that was asked for came to be there.
+// Outcomes describes how a requested node was made available.
 type Outcomes struct {
 	Source Source `json:"source"`
 	Owner  string `json:"owner,omitempty"`
 	Parent Parent `json:"parent"`
 }
 
-// Source says how a node came to be there.
+// Source says how a requested node was made available.
 type Source string
 
 // The sources.
 const (
-	SourceAdopted Source = "adopted" // it was awake, and hung under nobody
-	SourceRunning Source = "running" // it was awake already, and adopted
+	SourceAdopted Source = "adopted" // it was awake without a parent
+	SourceRunning Source = "running" // it was awake and adopted already
 	SourceStarted Source = "started"
 )
 
-// Mutate asks for a change of the topology.
+// Mutate requests a change of the topology.
 type Mutate struct {
 	Ops jsontext.Value `json:"ops"`
 }
 
-// Step names a step of a mutation.
+// Step identifies a step of a mutation.
 type Step struct {
 	MutationID string `json:"mutation_id"`
 	Step       uint64 `json:"step"` // from 0
 }
 
-// Request is the request id that a step goes under, whoever asks for it: so each
+// Request returns the step's request id. All callers use the same one, so each
 // step has one turn.
 func (s Step) Request() agent.Request {
 	return agent.Request{Client: "pod-mutation/" + s.MutationID, Seq: s.Step + 1}
 }
 
-// Progress is how far a mutation is.
+// Progress is the progress of a mutation.
 type Progress struct {
-	Step           // the next one, while there is no report
+	Step           // the next one, if Report is nil
 	Report *Report `json:"report,omitempty"`
 }
 
-// StopAll asks that all nodes of a pod be stopped.
+// StopAll requests that all nodes of a pod stop.
 type StopAll struct {
-	Teardown bool `json:"teardown,omitempty"` // for good: a mutation that runs ends
+	Teardown bool `json:"teardown,omitempty"` // permanently: a running mutation ends
 }
 
-// Rested is what was stored of a pod as its nodes came to rest.
+// Rested is the result of StopAll: what is stored of the pod's nodes.
 type Rested struct {
-	Index    uint64             `json:"index"` // all revisions and revs are as of it
-	Nodes    map[string]Stored  `json:"nodes"` // :: key of the instance, of nested pods' nodes too
+	Index    uint64             `json:"index"` // of all revisions and revs
+	Nodes    map[string]Stored  `json:"nodes"` // :: key of the instance, including nodes of nested pods
 	Stopped  []string           `json:"stopped"`
-	Failures map[string]Failure `json:"failures"` // :: node → why it was not
+	Failures map[string]Failure `json:"failures"` // :: node → why it did not stop
 	Abridged bool               `json:"abridged,omitempty"`
 }
 
-// Stored is what is stored of a node.
+// Stored is the stored version of a node.
 type Stored struct {
 	Manager  string `json:"manager"`
 	Revision uint64 `json:"revision"` // of its checkpoint
 	Rev      uint64 `json:"rev"`      // of its thread
 }
 
-// Fork asks for another pod that is as this one is stored.
+// Fork requests a copy of the pod as it is stored.
 type Fork struct {
 	Key string `json:"key"` // of the new pod, of the same manager
 }
 
-// Forked is what a Fork made. The new pod is dormant, as are its nodes.
+// Forked is the result of Fork. The new pod and its nodes are dormant.
 type Forked struct {
 	Key   string `json:"key"`
-	Index uint64 `json:"index"` // all of it is as it was there
-	Nodes int    `json:"nodes"` // that had anything stored, of nested pods too
+	Index uint64 `json:"index"` // of the copied state
+	Nodes int    `json:"nodes"` // with stored state, including nodes of nested pods
 }
 
-// reportBytesMax is what a report may take of a reply that is kept with its turn.
+// reportBytesMax is the maximum size of a report within a recorded reply.
 const reportBytesMax = agent.SignalReplyBytesMax - 1<<10
 
-// Reply encodes an answer. One that would be too long to be kept with its turn
-// is abridged.
+// Reply encodes a reply. A reply above reportBytesMax is abridged.
 func Reply(v any) (agent.JSON, error) {
 	raw, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
-		return nil, agent.Errorf(agent.CodeInternal, "encode an answer of a pod: %v", err)
+		return nil, agent.Errorf(agent.CodeInternal, "encode a pod's reply: %v", err)
 	}
 	if len(raw) <= reportBytesMax {
 		return raw, nil
@@ -159,11 +159,11 @@ func Reply(v any) (agent.JSON, error) {
 	case Rested:
 		return Reply(Rested{Index: v.Index, Failures: firstFailures(v.Failures), Abridged: true})
 	default:
-		return nil, agent.Errorf(agent.CodeInternal, "an answer of a pod takes %d bytes", len(raw))
+		return nil, agent.Errorf(agent.CodeInternal, "a pod's reply has %d bytes, which is too large", len(raw))
 	}
 }
 
-// abridgedMax is how many of a list are left in an answer that would be too long.
+// abridgedMax is the length of a list in an abridged reply.
 const abridgedMax = 16
 
 func firstNames(names []string) []string { return names[:min(len(names), abridgedMax)] }
@@ -176,8 +176,8 @@ func firstFailures(all map[string]Failure) map[string]Failure {
 	return some
 }
 
-// failureOf makes the error of failures; nil where there is none. Its reason is
-// the code of the first of them.
+// failureOf returns the error of failures, or nil if there are none. Its reason
+// is the code of the first failure.
 func failureOf(code agent.Code, stage string, failures map[string]Failure) error {
 	if len(failures) == 0 {
 		return nil

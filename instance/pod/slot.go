@@ -10,27 +10,27 @@ import (
 	"dormouse/agent"
 )
 
-// SlotName is the member of a pod's state that is the store's: the rest is the
-// pod's own.
+// SlotName is the member of a pod's state that holds the slot. Programs own the
+// other members.
 const SlotName = "__pod__"
 
-// Slot is what a pod's state says of the pod.
+// Slot is the stored description of a pod.
 type Slot struct {
 	Topology        Topology       `json:"topology"`
-	TopologyVersion uint64         `json:"topology_version"` // the topology's own
+	TopologyVersion uint64         `json:"topology_version"` // of Topology
 	Mutation        Mutation       `json:"mutation"`
 	Metadata        jsontext.Value `json:"metadata,omitempty"`
 
-	Run     string                `json:"life,omitempty"`  // names the pod's awakening that stored it
-	Parents map[string]ParentLink `json:"bound,omitempty"` // :: node → whom it hangs under
+	Run     string                `json:"life,omitempty"`  // the pod's run that stored the slot
+	Parents map[string]ParentLink `json:"bound,omitempty"` // :: node → its parent
 }
 
-// Mutation is the newest change of a pod's topology. While it runs, Removed says
-// what is to be stopped, so that whoever comes after a runner that died can go
-// on: the nodes are in the topology no more. Step counts the waves that are
-// done: those of Stop, then those in which Start starts.
+// Mutation is the newest mutation of a pod. While it runs, Removed has the
+// nodes to stop, which the topology no longer has, so that another runner can
+// continue it. Step counts the finished waves: first those of Stop, then those
+// of Start.
 type Mutation struct {
-	ID      string          `json:"id,omitempty"` // a UUIDv7; "" before the first one
+	ID      string          `json:"id,omitempty"` // a UUIDv7; "" before the first mutation
 	Status  MutationStatus  `json:"status"`
 	Ops     []Op            `json:"ops,omitempty"`
 	Added   []string        `json:"added,omitempty"`
@@ -38,12 +38,12 @@ type Mutation struct {
 	Start   []string        `json:"start,omitempty"`
 	Stop    [][]string      `json:"stop,omitempty"`
 	Step    uint64          `json:"step,omitempty"`
-	Outcome *Outcome        `json:"outcome,omitempty"` // of the steps that are done
+	Outcome *Outcome        `json:"outcome,omitempty"` // of the finished steps
 	Report  *Report         `json:"report,omitempty"`
 	Error   string          `json:"error,omitempty"`
 }
 
-// MutationStatus says how far a mutation is.
+// MutationStatus is the status of a mutation.
 type MutationStatus string
 
 // The statuses of mutations.
@@ -54,7 +54,7 @@ const (
 	MutationFailed    MutationStatus = "failed"
 )
 
-// Report is what came of a mutation.
+// Report is the result of a mutation.
 type Report struct {
 	MutationID      string             `json:"mutation_id"`
 	Status          MutationStatus     `json:"status"`
@@ -62,19 +62,19 @@ type Report struct {
 	RequestedOps    []Op               `json:"requested_ops"`
 	Added           []string           `json:"added"`
 	Removed         []string           `json:"removed"`
-	Started         []string           `json:"started"` // of Added, those that are awake now
-	Stopped         []string           `json:"stopped"` // of Removed, those that are not
+	Started         []string           `json:"started"` // the nodes of Added that are awake
+	Stopped         []string           `json:"stopped"` // the nodes of Removed that are stopped
 	Failures        map[string]Failure `json:"failures"`
-	Abridged        bool               `json:"abridged,omitempty"` // lists were left out: the pod's state has them
+	Abridged        bool               `json:"abridged,omitempty"` // lists were shortened: the pod's state has all
 }
 
-// NewSlot is the slot of a pod that has just been made.
+// NewSlot returns the slot of a new pod.
 func NewSlot(t Topology) Slot {
 	return Slot{Topology: t, TopologyVersion: t.Version, Mutation: Mutation{Status: MutationIdle}}
 }
 
-// ReadSlot is the slot of a pod's state; false where it has none, and so is no
-// pod's. A slot that cannot be read is corrupt, never taken for a new one.
+// ReadSlot returns the slot of a pod's state, or false if the state has none. A
+// damaged slot is corrupt.
 func ReadSlot(state agent.JSON) (s Slot, ok bool, err error) {
 	var members struct {
 		Pod *Slot `json:"__pod__"`
@@ -92,8 +92,8 @@ func ReadSlot(state agent.JSON) (s Slot, ok bool, err error) {
 	return s, true, nil
 }
 
-// AddTo is the state with the slot in it, in place of the one that may be there;
-// nothing else of it changes.
+// AddTo returns the state with the slot added or replaced. Other members are
+// unchanged.
 func (s Slot) AddTo(state agent.JSON) (agent.JSON, error) {
 	rest, err := agent.MergePatch(state, agent.JSON(`{"`+SlotName+`":null}`))
 	if err != nil {
@@ -101,7 +101,7 @@ func (s Slot) AddTo(state agent.JSON) (agent.JSON, error) {
 	}
 	slot, err := json.Marshal(s, json.Deterministic(true))
 	if err != nil {
-		return nil, agent.Errorf(agent.CodeInternal, "encode the slot of a pod: %v", err)
+		return nil, agent.Errorf(agent.CodeInternal, "encode a pod's slot: %v", err)
 	}
 	out := append(agent.JSON(nil), rest[:len(rest)-1]...)
 	if len(rest) > len(`{}`) {
@@ -111,12 +111,12 @@ func (s Slot) AddTo(state agent.JSON) (agent.JSON, error) {
 	return append(append(out, slot...), '}'), nil
 }
 
-// Begin is the slot once a mutation has begun: the new topology is in it, with
-// what is still to be done, and it is to be stored before any of that is done.
-// While another one runs it is mutation_in_progress: see Resume.
+// Begin returns the slot with a new running mutation: the new topology and the
+// remaining work. The caller must store it before it starts or stops nodes.
+// While another mutation runs, Begin returns mutation_in_progress.
 func (s Slot) Begin(id string, ops []Op) (Slot, error) {
 	if s.Mutation.Status == MutationRunning {
-		e := agent.Errorf(agent.CodeMutationInProgress, "mutation %s of this pod is running: wait until it has ended, or resume it where its runner has died", s.Mutation.ID)
+		e := agent.Errorf(agent.CodeMutationInProgress, "mutation %s of this pod is running: wait until it has ended; if its runner died, get the pod to finish it", s.Mutation.ID)
 		e.Reason = s.Mutation.ID
 		return s, e
 	}
@@ -132,19 +132,19 @@ func (s Slot) Begin(id string, ops []Op) (Slot, error) {
 	return s, nil
 }
 
-// Running is what a mutation that runs still has to do; false where none does.
-// Starting and stopping are safe to do again, so it is all of it.
+// Running returns the running mutation, or false. Its runner may repeat any
+// step, because starting and stopping a node twice is safe.
 func (s Slot) Running() (Mutation, bool) {
 	return s.Mutation, s.Mutation.Status == MutationRunning
 }
 
-// Wave is what a mutation does in one step.
+// Wave is the work of one step of a mutation.
 type Wave struct {
-	Stop  bool // the nodes are to be stopped, else started
+	Stop  bool // stop the nodes; false: start them
 	Nodes []string
 }
 
-// Wave is the step that a mutation is at; false where it has done all of them.
+// Wave returns the current step of the mutation, or false after the last one.
 func (s Slot) Wave() (Wave, bool, error) {
 	waves, err := s.Topology.Waves(s.Mutation.Start)
 	if err != nil {
@@ -162,9 +162,9 @@ func (s Slot) Wave() (Wave, bool, error) {
 	}
 }
 
-// Advance is the slot once the mutation's wave has been done, and the report
-// where that was the last one: a wave of starts that failed is. What was stopped
-// in vain does not keep the rest from being done.
+// Advance returns the slot after the mutation's current wave, and the report if
+// the mutation has ended. A failure to start a node ends the mutation; a
+// failure to stop one does not.
 func (s Slot) Advance(done Outcome) (Slot, *Report, error) {
 	wave, _, err := s.Wave()
 	if err != nil {
@@ -183,9 +183,9 @@ func (s Slot) Advance(done Outcome) (Slot, *Report, error) {
 	return s, &report, err
 }
 
-// Finish is the slot once the mutation of that id has ended, and its report. The
-// topology stays as it is, whatever failed; the next mutation may begin. Where
-// another one is the newest, conflict: somebody else has ended this one.
+// Finish returns the slot after the mutation with this id has ended, and its
+// report. The topology stays, even after failures, and the next mutation may
+// begin. If that mutation is not running, Finish returns conflict.
 func (s Slot) Finish(id string) (Slot, Report, error) {
 	if s.Mutation.ID != id || s.Mutation.Status != MutationRunning {
 		return s, Report{}, agent.Errorf(agent.CodeConflict, "mutation %s is not running: the newest is %s, %s", id, s.Mutation.ID, s.Mutation.Status)
@@ -204,14 +204,14 @@ func (s Slot) Finish(id string) (Slot, Report, error) {
 	return s, report, nil
 }
 
-// Outcome is what a mutation's runner did.
+// Outcome is the result of one or more waves.
 type Outcome struct {
 	Started  []string           `json:"started,omitempty"`
 	Stopped  []string           `json:"stopped,omitempty"`
 	Failures map[string]Failure `json:"failures,omitempty"`
 }
 
-// merge is the outcome, and what was done after it.
+// merge returns the outcome of both.
 func (o *Outcome) merge(next Outcome) *Outcome {
 	both := Outcome{Failures: map[string]Failure{}}
 	for _, part := range []*Outcome{o, &next} {
@@ -225,20 +225,20 @@ func (o *Outcome) merge(next Outcome) *Outcome {
 	return &both
 }
 
-// Failure is why something could not be done to a node.
+// Failure is why an operation on a node failed.
 type Failure struct {
 	Stage  Stage      `json:"stage"`
 	Code   agent.Code `json:"code"`
 	Detail string     `json:"detail"`
 }
 
-// Stage says what failed.
+// Stage is the operation that failed.
 type Stage string
 
 // The stages.
 const (
 	StageStart  Stage = "start"
-	StageAdopt  Stage = "adopt" // it hangs under another: misplaced
+	StageAdopt  Stage = "adopt" // it has another parent: misplaced
 	StageStop   Stage = "stop"
-	StageNested Stage = "nested_reconcile" // of a node that is a pod: its own nodes
+	StageNested Stage = "nested_reconcile" // a nested pod: the nodes of that pod
 )

@@ -101,7 +101,7 @@ func TestOneMutationAtATime(t *testing.T) {
 	})
 }
 
-// PD-4: the four rows.
+// PD-4: the four statuses.
 func TestHowANodeStandsToItsPod(t *testing.T) {
 	us, others := pod.Parent{Manager: "teams", Key: "t1", Node: "boss"}, pod.Parent{Manager: "teams", Key: "t2"}
 	for name, c := range map[string]struct {
@@ -136,7 +136,7 @@ func TestANodeHasAnInstanceOfItsOwn(t *testing.T) {
 	}
 }
 
-// PD-14: a pod may hold pods, but not itself.
+// PD-14: a pod may contain pods, but not itself.
 func TestPodsDoNotHoldThemselves(t *testing.T) {
 	if err := pod.CheckRecursion([]string{"teams", "squads"}, "agents"); err != nil {
 		t.Error(err)

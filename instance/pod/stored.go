@@ -9,13 +9,13 @@ import (
 	"dormouse/agent"
 )
 
-// storedPod is what is stored of a pod: its manager, and its slot or nil.
+// storedPod is a pod's manager, and its stored slot or nil.
 type storedPod struct {
 	manager *agent.Manager
 	slot    *Slot
 }
 
-// checkExists refuses what is no pod.
+// checkExists returns not_found if the pod does not exist.
 func (p Pods) checkExists(ctx context.Context, ref *agent.InstanceRef) error {
 	found, err := p.read(ctx, ref)
 	if err == nil && found.slot == nil {
@@ -28,7 +28,7 @@ func errNoPod(ref agent.InstanceRef) error {
 	return agent.Errorf(agent.CodeNotFound, "there is no pod %q of manager %q: get it first", ref.Key, ref.Manager)
 }
 
-// read reads what is stored of a pod. A manager that keeps no pods is invalid.
+// read reads a pod's manager and slot. A manager of other instances is invalid.
 func (p Pods) read(ctx context.Context, ref *agent.InstanceRef) (storedPod, error) {
 	if ref.Scope == "" {
 		ref.Scope = p.Scope
@@ -63,7 +63,8 @@ func (p Pods) read(ctx context.Context, ref *agent.InstanceRef) (storedPod, erro
 
 func (f storedPod) topology(open Open) (Topology, error) { return TopologyOf(*f.manager, open) }
 
-// ManagerOf is the manager that was read under a name, which must keep pods.
+// ManagerOf returns the manager from a read of this name. It must be a manager
+// of pods.
 func ManagerOf(name string, a agent.Answer) (*agent.Manager, error) {
 	manager, ok := a.Found.(*agent.Manager)
 	switch {
@@ -72,15 +73,15 @@ func ManagerOf(name string, a agent.Answer) (*agent.Manager, error) {
 	case !ok:
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no manager %q: put it first, with the handler go %q", name, HandlerName)
 	case manager.Handler.Kind != agent.HandlerGo || manager.Handler.Name != HandlerName:
-		return nil, agent.Invalid("manager", "manager %q keeps no pods: its handler must be go %q", name, HandlerName)
+		return nil, agent.Invalid("manager", "manager %q is not a manager of pods: its handler must be go %q", name, HandlerName)
 	case manager.Storage == agent.KeepNone:
-		return nil, agent.Invalid("manager", "manager %q stores nothing: pods must be stored", name)
+		return nil, agent.Invalid("manager", "manager %q stores nothing, but pods must be stored", name)
 	}
 	return manager, nil
 }
 
-// TopologyOf is what a new pod of a manager consists of: what is asked for, or
-// what the manager's metadata says.
+// TopologyOf returns the topology of a new pod: that of the call, or else that
+// of the manager's metadata.
 func TopologyOf(manager agent.Manager, open Open) (Topology, error) {
 	raw := agent.JSON(open.Topology)
 	if raw == nil {
@@ -93,7 +94,7 @@ func TopologyOf(manager agent.Manager, open Open) (Topology, error) {
 			}
 		}
 		if raw = agent.JSON(metadata.Topology); raw == nil {
-			return Topology{}, agent.Invalid("topology", "there is no such pod yet, and neither the call nor the metadata of manager %q has a topology", manager.Name)
+			return Topology{}, agent.Invalid("topology", "the pod does not exist yet, and neither the call nor the metadata of manager %q has a topology", manager.Name)
 		}
 	}
 	t, err := Parse(raw)

@@ -13,11 +13,11 @@ import (
 
 // Limits of a topology.
 const (
-	NodesMax = agent.ReadsMax - 2 // nodes of one pod: one request reads it whole, at one index
+	NodesMax = agent.ReadsMax - 2 // nodes of one pod: one request can read all of them at one index
 	LinksMax = 8 * NodesMax       // links of one pod
 )
 
-// Topology is what a pod consists of. Version counts its structural changes,
+// Topology is the structure of a pod. Version counts its structural changes,
 // from 1.
 type Topology struct {
 	Name     string          `json:"name"`
@@ -25,19 +25,19 @@ type Topology struct {
 	Nodes    map[string]Node `json:"nodes"` // :: name → node
 	Links    []Link          `json:"links"`
 	Defaults jsontext.Value  `json:"defaults,omitempty"`
-	Affinity bool            `json:"affinity,omitempty"` // nodes live where the pod does; for good
+	Affinity bool            `json:"affinity,omitempty"` // nodes share the pod's partition; cannot change
 }
 
-// Node is one node of a pod: an instance, or a pod of its own.
+// Node is one node of a pod: an instance, or a nested pod.
 type Node struct {
 	Kind         Kind           `json:"kind"`
-	Manager      string         `json:"manager"` // that keeps it
+	Manager      string         `json:"manager"` // of its instance
 	Activation   Activation     `json:"activation"`
 	Meta         jsontext.Value `json:"meta,omitempty"`
 	InitialState jsontext.Value `json:"initial_state,omitempty"` // of a fresh instance
 }
 
-// Kind says what a node is.
+// Kind is the kind of a node.
 type Kind string
 
 // The kinds of nodes.
@@ -52,11 +52,10 @@ type Activation string
 // The activations.
 const (
 	Eager Activation = "eager" // with its pod
-	Lazy  Activation = "lazy"  // when somebody asks for it
+	Lazy  Activation = "lazy"  // when it is requested
 )
 
-// Link ties two nodes of a pod. A node depends_on another from From to To, and
-// owns another likewise.
+// Link connects two nodes of a pod.
 type Link struct {
 	Type LinkType       `json:"type"`
 	From string         `json:"from"`
@@ -64,17 +63,17 @@ type Link struct {
 	Meta jsontext.Value `json:"meta,omitempty"`
 }
 
-// LinkType says how two nodes are tied.
+// LinkType is the type of a link.
 type LinkType string
 
 // The types of links.
 const (
 	DependsOn LinkType = "depends_on" // From starts after To
-	Owns      LinkType = "owns"       // To hangs under From, and starts after it
+	Owns      LinkType = "owns"       // From is the parent of To, and starts first
 )
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom: a link may be written
-// short, as ["depends_on", from, to].
+// UnmarshalJSONFrom implements json.UnmarshalerFrom. It also accepts the short
+// form ["depends_on", from, to].
 func (l *Link) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() == '[' {
 		var short [3]string
@@ -84,13 +83,13 @@ func (l *Link) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		*l = Link{Type: LinkType(short[0]), From: short[1], To: short[2]}
 		return nil
 	}
-	type long Link // without this method
+	type long Link // without UnmarshalJSONFrom
 	return json.UnmarshalDecode(d, (*long)(l), json.RejectUnknownMembers(true))
 }
 
-// Parse reads a topology, fills in its defaults (version 1, kind agent,
-// activation lazy), drops links that are there twice, and validates it. Errors
-// are *agent.Error that name the field.
+// Parse decodes and validates a topology. It fills in the defaults (version 1,
+// kind agent, activation lazy) and drops repeated links. Errors are
+// *agent.Error that name the field.
 func Parse(raw agent.JSON) (Topology, error) {
 	compact, err := agent.CompactObject("topology", raw)
 	if err != nil {
@@ -104,7 +103,8 @@ func Parse(raw agent.JSON) (Topology, error) {
 	return t, t.Validate()
 }
 
-// withDefaults is the topology with its defaults filled in.
+// withDefaults returns the topology with its defaults filled in and repeated
+// links dropped.
 func (t Topology) withDefaults() Topology {
 	out := t
 	out.Version = max(t.Version, 1)
@@ -133,7 +133,7 @@ func (n Node) withDefaults() Node {
 	return n
 }
 
-// linkKey is what makes a link the one that it is.
+// linkKey identifies a link.
 type linkKey struct {
 	kind     LinkType
 	from, to string
@@ -143,10 +143,9 @@ func (l Link) key() linkKey { return linkKey{kind: l.Type, from: l.From, to: l.T
 
 var nameForm = regexp.MustCompile(`^[A-Za-z]\w*$`)
 
-// Validate tells what is wrong with a topology: a name that is none, a node
-// without a manager, a link whose ends are not there or the same, a node with
-// two owners, nodes that own each other in a circle. Dependencies that go in a
-// circle are found when they are put in order: see Waves.
+// Validate reports the first error of a topology: an invalid name, a node
+// without a manager, a link to a missing node or to itself, a node with two
+// owners, or a cycle of owners. Waves reports cycles of dependencies.
 func (t Topology) Validate() error {
 	if !nameForm.MatchString(t.Name) {
 		return agent.Invalid("topology.name", "a topology's name begins with a letter and has letters, digits and _ only, not %q", t.Name)
@@ -182,7 +181,7 @@ func (n Node) validate(name string) error {
 	case n.Activation != Eager && n.Activation != Lazy:
 		return agent.Invalid(field+".activation", "node %q has activation %q: it must be %q or %q", name, n.Activation, Eager, Lazy)
 	case n.Manager == "":
-		return agent.Invalid(field+".manager", "node %q names no manager that is to keep it", name)
+		return agent.Invalid(field+".manager", "node %q has no manager: name the manager of its instance", name)
 	}
 	return agent.ValidID(field+".manager", n.Manager)
 }
@@ -193,7 +192,7 @@ func (t Topology) validateLink(l Link) error {
 	}
 	for _, end := range []string{l.From, l.To} {
 		if _, there := t.Nodes[end]; !there {
-			return agent.Invalid("topology.links", "a link names node %q, which the topology does not have", end)
+			return agent.Invalid("topology.links", "a link names node %q, which is not in the topology", end)
 		}
 	}
 	if l.From == l.To {
@@ -202,7 +201,7 @@ func (t Topology) validateLink(l Link) error {
 	return nil
 }
 
-// validateOwners finds nodes with two owners, and circles of owners.
+// validateOwners refuses nodes with two owners, and cycles of owners.
 func (t Topology) validateOwners() error {
 	owners := make(map[string]string)
 	for _, l := range t.Links {
@@ -222,14 +221,14 @@ func (t Topology) validateOwners() error {
 				break
 			}
 			if at = next; at == name {
-				return agent.Invalid("topology.links", "node %q owns itself, through others: break the circle", name)
+				return agent.Invalid("topology.links", "node %q owns itself through other nodes: break the cycle", name)
 			}
 		}
 	}
 	return nil
 }
 
-// Names are the nodes' names in order.
+// Names returns the names of the nodes, sorted.
 func (t Topology) Names() []string { return t.names() }
 
 func (t Topology) names() []string {
@@ -241,8 +240,8 @@ func (t Topology) names() []string {
 	return names
 }
 
-// Owner is the node that owns another; false where none does, and so the pod
-// itself is its parent.
+// Owner returns the node that owns another; false means that its parent is the
+// pod.
 func (t Topology) Owner(name string) (owner string, ok bool) {
 	for _, l := range t.Links {
 		if l.Type == Owns && l.To == name {
@@ -252,7 +251,7 @@ func (t Topology) Owner(name string) (owner string, ok bool) {
 	return "", false
 }
 
-// Eager are the nodes that start with the pod, in order.
+// Eager returns the eager nodes, sorted.
 func (t Topology) Eager() []string {
 	return slices.DeleteFunc(t.names(), func(name string) bool { return t.Nodes[name].Activation != Eager })
 }

@@ -13,8 +13,8 @@ import (
 	"dormouse/instance/pod"
 )
 
-// team is a pod of five: boss owns ann and bob, ann owns eve, bob depends on
-// the store.
+// team is a pod of five nodes: boss owns ann and bob, ann owns eve, bob depends
+// on the store.
 const team = `{"name":"team","nodes":{
 	"boss":{"manager":"agents","activation":"eager"}, "ann":{"manager":"agents"}, "bob":{"manager":"agents"},
 	"eve":{"manager":"agents"}, "store":{"manager":"stores","activation":"eager"}},
@@ -53,7 +53,7 @@ func TestABadTopologyIsRefusedByField(t *testing.T) {
 		"name":             {`{"name":"1t"}`, "topology.name", "begins with a letter"},
 		"kind":             {`{"name":"t","nodes":{"a":{"manager":"m","kind":"cat"}}}`, "topology.nodes.a.kind", `"cat"`},
 		"activation":       {`{"name":"t","nodes":{"a":{"manager":"m","activation":"soon"}}}`, "topology.nodes.a.activation", `"soon"`},
-		"no manager":       {`{"name":"t","nodes":{"a":{}}}`, "topology.nodes.a.manager", "names no manager"},
+		"no manager":       {`{"name":"t","nodes":{"a":{}}}`, "topology.nodes.a.manager", "has no manager"},
 		"missing end":      {`{"name":"t","nodes":{"a":{"manager":"m"}},"links":[["owns","a","b"]]}`, "topology.links", `"b"`},
 		"self":             {`{"name":"t","nodes":{"a":{"manager":"m"}},"links":[["owns","a","a"]]}`, "topology.links", "itself"},
 		"link type":        {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"}},"links":[["likes","a","b"]]}`, "topology.links", `"likes"`},
@@ -107,8 +107,8 @@ func TestDependenciesInACircleAreFoundWhenTheyAreOrdered(t *testing.T) {
 	}
 }
 
-// Whatever the topology: each node comes once, after all that it needs, as early
-// as it can, and nothing else comes.
+// For any topology: each requested node starts once, after all nodes that it
+// needs and as early as possible. No other node starts.
 func TestWavesAreInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		topology := drawTopology(t)
@@ -156,8 +156,8 @@ func TestWavesAreInOrder(t *testing.T) {
 	})
 }
 
-// drawTopology draws one without circles: who owns or is needed has the lower
-// letter.
+// drawTopology draws a topology without cycles: links go from lower to higher
+// letters.
 func drawTopology(t *rapid.T) pod.Topology {
 	const letters = "abcdefgh"
 	topology := pod.Topology{Name: "t", Version: 1, Nodes: map[string]pod.Node{}}

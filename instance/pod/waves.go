@@ -8,11 +8,11 @@ import (
 	"dormouse/agent"
 )
 
-// Waves is the order in which the requested nodes start, with all that they
-// need: the owners and the dependencies of each, and theirs. Every node comes in
-// a later wave than those, as early as it can; within a wave they are sorted,
-// and may start side by side. Dependencies in a circle, through owners too, are
-// invalid, and a name that the topology does not have is not_found.
+// Waves returns the order in which the requested nodes and all nodes that they
+// need start. A node needs its owner and its dependencies. Each node is in the
+// earliest possible wave after those that it needs. The nodes of a wave are
+// sorted and may start concurrently. A cycle is invalid, and an unknown name is
+// not_found.
 func (t Topology) Waves(requested []string) ([][]string, error) {
 	needs, err := t.closure(requested)
 	if err != nil {
@@ -38,8 +38,8 @@ func (t Topology) Waves(requested []string) ([][]string, error) {
 	return waves, nil
 }
 
-// closure is the requested nodes and all that they need: node → what must have
-// started before it.
+// closure returns the requested nodes and all that they need: node → the nodes
+// that must start before it.
 func (t Topology) closure(requested []string) (map[string][]string, error) {
 	direct := t.prerequisites()
 	needs := make(map[string][]string)
@@ -58,7 +58,7 @@ func (t Topology) closure(requested []string) (map[string][]string, error) {
 	return needs, nil
 }
 
-// prerequisites are what each node directly needs.
+// prerequisites returns the nodes that each node needs directly.
 func (t Topology) prerequisites() map[string][]string {
 	direct := make(map[string][]string, len(t.Nodes))
 	for _, l := range t.Links {
@@ -81,11 +81,11 @@ func errUnknownNode(name string, t Topology) *agent.Error {
 func errCycle(needs map[string][]string, started map[string]bool) *agent.Error {
 	maps.DeleteFunc(needs, func(name string, _ []string) bool { return started[name] })
 	left := slices.Sorted(maps.Keys(needs))
-	return agent.Invalid("topology.links", "nodes %s wait for each other: break the circle", strings.Join(left, ", "))
+	return agent.Invalid("topology.links", "nodes %s depend on each other: break the cycle", strings.Join(left, ", "))
 }
 
-// Subtree is a node and all that it owns, through others too, in an order in
-// which each comes before what it owns.
+// Subtree returns a node and all nodes that it owns, directly or not. Owners
+// come first.
 func (t Topology) Subtree(name string) []string {
 	tree := []string{name}
 	for i := 0; i < len(tree); i++ {

@@ -1,17 +1,16 @@
-// Package foreman is the handler of pods: it drives a pod's nodes.
+// Package controller is the handler of pods. It starts and stops a pod's nodes.
 //
-// A pod is an instance, and each of its signals one turn: what it changes of the
-// pod is one commit, fenced by the owner's epoch and made once. What a turn does
-// to other instances, to wake them or to let them sleep, comes before that
-// commit, and is safe to do again: a node keeps what it is, whoever wakes it and
-// how often. So a turn that is not applied is simply made again, by this owner
-// or the next. What must not be done twice (a mutation's start, its report) is
-// in the commit, and a mutation is stored before anything is done for it.
+// A pod is an instance, and each of its signals is one turn. The turn's changes
+// of the pod are one commit, fenced by the owner's epoch. A turn starts and
+// stops other instances before its commit, and may safely repeat that. So a
+// turn that was not applied runs again, on this owner or the next. The commit
+// holds what must happen once, such as the start of a mutation and its report.
+// A mutation is stored before any node changes.
 //
-// A mutation goes on in steps, one wave of nodes each, every one a turn under a
-// request id of its own. Whoever asked for the mutation asks for its steps; a
-// timer of the pod's, set with each step, does where they do not, on whichever
-// node owns the pod by then.
+// A mutation runs in steps. Each step is one wave of nodes and one turn with
+// its own request id. The client that requested the mutation requests the
+// steps. If it stops, a timer of the pod continues, on the pod's current owner.
+// Each step sets the timer of the next one.
 package controller
 
 import (
@@ -29,26 +28,28 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// StepTimeout is how long a mutation's next step is waited for before the pod
-// takes it by itself.
+// StepTimeout is how long the pod waits for a client to request the next step
+// of a mutation, before it runs the step itself.
 const StepTimeout = 10 * time.Second
 
-// Handler is what a host registers under pod.HandlerName. instances tells who
-// answers for all instances, once there is traffic.
+// Handler returns the handler for the name pod.HandlerName. instances returns
+// the entry point to all instances. It is called when signals arrive, not
+// before.
 func Handler(instances func() agent.Instances) instance.GoHandler {
 	return instance.GoHandler{New: func(ref agent.InstanceRef) instance.Handler {
 		return &controller{pod: ref, instances: instances}
 	}}
 }
 
-// WithPods is a program's handlers with that of pods, unless it has pods of its own.
+// WithPods returns a program's handlers with the handler of pods added, unless
+// the program has its own.
 func WithPods(handlers map[string]instance.GoHandler, instances func() agent.Instances) map[string]instance.GoHandler {
 	all := map[string]instance.GoHandler{pod.HandlerName: Handler(instances)}
 	maps.Copy(all, handlers)
 	return all
 }
 
-// controller handles the signals of one pod that is awake.
+// controller handles the signals of one awake pod.
 type controller struct {
 	pod       agent.InstanceRef
 	instances func() agent.Instances
@@ -62,12 +63,12 @@ func (c *controller) Handle(ctx context.Context, t *instance.Turn) error {
 	}
 	slot, there, err := pod.ReadSlot(t.State())
 	if err == nil && !there {
-		err = agent.Errorf(agent.CodeNotFound, "pod %q has not been opened yet", c.pod.Key)
+		err = agent.Errorf(agent.CodeNotFound, "pod %q has not been opened: get it first", c.pod.Key)
 	}
 	if err != nil {
 		return err
 	}
-	pt := &podTurn{controller: c, turn: t, slot: slot.WithRun(t.Run())} // what hung under the pod before it woke is nobody's
+	pt := &podTurn{controller: c, turn: t, slot: slot.WithRun(t.Run())} // parents of an earlier run no longer count
 	switch t.Type() {
 	case pod.SignalReconcile:
 		return pt.reconcile(ctx)
@@ -88,7 +89,7 @@ func (c *controller) Handle(ctx context.Context, t *instance.Turn) error {
 	}
 }
 
-// open makes the pod's slot where there is none.
+// open creates the pod's slot if it does not exist.
 func (c *controller) open(ctx context.Context, t *instance.Turn) error {
 	var asked pod.Open
 	if err := decode(t, &asked); err != nil {
@@ -135,14 +136,14 @@ func (c *controller) open(ctx context.Context, t *instance.Turn) error {
 	return reply(t, pod.Opened{Created: true, TopologyVersion: topology.Version})
 }
 
-// podTurn is one signal of a pod that is there.
+// podTurn is one signal of an existing pod.
 type podTurn struct {
 	*controller
 	turn *instance.Turn
 	slot pod.Slot
 }
 
-// store has the slot be what the turn leaves.
+// store writes the slot to the turn's state.
 func (pt *podTurn) store() error {
 	state, err := pt.slot.AddTo(pt.turn.State())
 	if err != nil {
@@ -157,7 +158,7 @@ func (pt *podTurn) reconcile(ctx context.Context) error {
 		return err
 	}
 	if asked.InitialState != nil && len(asked.Nodes) != 1 {
-		return agent.Invalid("initial_state", "initial_state goes with one node")
+		return agent.Invalid("initial_state", "initial_state requires exactly one node")
 	}
 	if len(asked.Nodes) == 0 {
 		asked.Nodes = pt.slot.Topology.Eager()
@@ -202,14 +203,14 @@ func (pt *podTurn) ownerOf(node string) string {
 	return owner
 }
 
-// patch changes the state, the slot apart.
+// patch changes the state without the slot.
 func (pt *podTurn) patch() error {
 	var asked map[string]any
 	if err := json.Unmarshal(pt.turn.Data(), &asked); err != nil {
 		return agent.Invalid("data", "%v", err)
 	}
 	if _, own := asked[pod.SlotName]; own {
-		return agent.Invalid("data", "%s is the pod's own: mutate it", pod.SlotName)
+		return agent.Invalid("data", "%s cannot be patched: use a mutation", pod.SlotName)
 	}
 	if err := pt.turn.Patch(pt.turn.Data()); err != nil {
 		return err
@@ -217,16 +218,16 @@ func (pt *podTurn) patch() error {
 	return pt.turn.Reply(agent.JSON(`{}`))
 }
 
-// newMutationID is a UUIDv7: ids grow with time.
+// newMutationID returns a UUIDv7. Later ids are greater.
 func newMutationID() (string, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
-		return "", agent.Errorf(agent.CodeUnavailable, "no id for a mutation: %v", err)
+		return "", agent.Errorf(agent.CodeUnavailable, "cannot make a mutation id: %v", err)
 	}
 	return id.String(), nil
 }
 
-// decode is what a signal asks for.
+// decode decodes a signal's data.
 func decode(t *instance.Turn, into any) error {
 	if err := strictjson.Unmarshal(t.Data(), into); err != nil {
 		return agent.Invalid("data", "%s: %v", t.Type(), err)
@@ -242,8 +243,8 @@ func reply(t *instance.Turn, v any) error {
 	return t.Reply(reply)
 }
 
-// isTransient tells of an error that says nothing of a node: it is not known, or it
-// could not be asked now.
+// isTransient reports whether an error says nothing about the node itself: the
+// call failed on the way, or its outcome is unknown.
 func isTransient(err error) bool {
 	return agent.Retryable(err) || agent.OutcomeOf(err) == agent.Undecided || agent.CodeOf(err) == agent.CodeNotOwner ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

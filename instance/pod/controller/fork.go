@@ -9,7 +9,7 @@ import (
 	"dormouse/instance/pod"
 )
 
-// fork stores another pod, of what is stored of this one.
+// fork stores a copy of the pod under another key.
 func (pt *podTurn) fork(ctx context.Context) error {
 	var asked pod.Fork
 	if err := decode(pt.turn, &asked); err != nil {
@@ -20,7 +20,7 @@ func (pt *podTurn) fork(ctx context.Context) error {
 		return err
 	}
 	if asked.Key == pt.pod.Key {
-		return agent.Invalid("key", "key must be another: a pod cannot be a fork of itself")
+		return agent.Invalid("key", "a pod cannot be forked to its own key: choose another key")
 	}
 	if _, running := pt.slot.Running(); running {
 		_, err := pt.slot.Begin("", nil)
@@ -42,11 +42,11 @@ func (pt *podTurn) fork(ctx context.Context) error {
 		}
 		forked.Nodes++
 	}
-	forked.Nodes-- // the pod itself
+	forked.Nodes-- // without the pod itself
 	return reply(pt.turn, forked)
 }
 
-// copyInstance adds to the turn's commit what makes a copy of an instance.
+// copyInstance adds the ops that copy an instance to the turn's commit.
 func (pt *podTurn) copyInstance(m member) error {
 	state := m.stored.State
 	if m.pod {
@@ -75,28 +75,28 @@ func (pt *podTurn) copyInstance(m member) error {
 	return nil
 }
 
-// member is one instance of a whole pod.
+// member is one instance of a pod with all its nodes.
 type member struct {
 	ref    agent.InstanceRef
-	to     agent.InstanceRef // of a fork
+	to     agent.InstanceRef // the copy's reference, in a fork
 	pod    bool
-	stored *agent.Checkpoint // nil where nothing is
+	stored *agent.Checkpoint // nil if nothing is stored
 }
 
-// inventory is all nodes of a pod, of nested pods too, as they are stored at one
-// index.
+// inventory is all nodes of a pod, including those of nested pods, as they are
+// stored at one index.
 type inventory struct {
 	index   uint64
 	version uint64 // of the pod's own state
 	members []member
 }
 
-// roundsMax is how often nested pods may turn out to be others than they were
-// when the reads were made up.
+// roundsMax is how often inventory reads again because a nested pod had other
+// nodes than expected.
 const roundsMax = 8
 
-// inventory reads all nodes. Nested pods say what theirs are, so it reads again
-// until what it has read has no nodes that it did not read with it.
+// inventory reads all nodes at one index. It finds the nodes of nested pods in
+// their slots, and repeats the read with them until it finds no other nodes.
 func (pt *podTurn) inventory(ctx context.Context, newKey string) (inventory, error) {
 	nested := map[agent.InstanceRef]pod.Slot{}
 	for range roundsMax {
@@ -130,10 +130,11 @@ func (pt *podTurn) inventory(ctx context.Context, newKey string) (inventory, err
 		}
 		nested = seen
 	}
-	return inventory{}, agent.Errorf(agent.CodeUnavailable, "nested pods change while they are read: try again")
+	return inventory{}, agent.Errorf(agent.CodeUnavailable, "nested pods changed while they were read: try again")
 }
 
-// setStored keeps what was read of a member, and, of a pod, its slot.
+// setStored stores the checkpoint of a member, and adds the slot of a nested
+// pod to seen.
 func (m *member) setStored(a agent.Answer, seen map[agent.InstanceRef]pod.Slot) error {
 	var there bool
 	if m.stored, there = a.Found.(*agent.Checkpoint); !there {
@@ -152,7 +153,7 @@ func (m *member) setStored(a agent.Answer, seen map[agent.InstanceRef]pod.Slot) 
 	return err
 }
 
-// listMembers is the nodes of a pod, and of the nested ones that are known.
+// listMembers returns the nodes of a pod and of the known nested pods.
 func listMembers(members []member, slot pod.Slot, at, to agent.InstanceRef, nested map[agent.InstanceRef]pod.Slot) ([]member, error) {
 	for _, name := range slot.Topology.Names() {
 		ref, err := slot.Topology.NodeRef(at, name)
@@ -175,7 +176,7 @@ func listMembers(members []member, slot pod.Slot, at, to agent.InstanceRef, nest
 	return members, nil
 }
 
-// sameNodes tells whether two readings of nested pods have the same nodes.
+// sameNodes reports whether two readings of nested pods have the same nodes.
 func sameNodes(a, b map[agent.InstanceRef]pod.Slot) bool {
 	return maps.EqualFunc(a, b, func(x, y pod.Slot) bool {
 		return x.Topology.Affinity == y.Topology.Affinity && slices.Equal(x.Topology.Names(), y.Topology.Names()) &&

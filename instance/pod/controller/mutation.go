@@ -13,7 +13,7 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// mutate stores a new topology, and what is to be done for it.
+// mutate stores a new topology and the work of the mutation.
 func (pt *podTurn) mutate() error {
 	var asked pod.Mutate
 	if err := decode(pt.turn, &asked); err != nil {
@@ -34,7 +34,7 @@ func (pt *podTurn) mutate() error {
 	if err := slot.Topology.CheckNested(pt.pod); err != nil {
 		return err
 	}
-	for name, n := range slot.Topology.Nodes { // a key that is too long is found now, not when the node is to start
+	for name, n := range slot.Topology.Nodes { // refuse a key that is too long now, before any node starts
 		if _, err := slot.Topology.RefOf(pt.pod, name, n); err != nil {
 			return err
 		}
@@ -60,9 +60,9 @@ func (pt *podTurn) mutate() error {
 	return reply(pt.turn, progress)
 }
 
-// step does one wave of a mutation. One that was done already, or whose mutation
-// has ended, changes nothing. byTimer tells that the pod's own timer asks: its
-// turn ends that timer.
+// step runs one wave of a mutation. A repeated step, or one of an ended
+// mutation, changes nothing. byTimer reports whether the pod's own timer sent
+// the signal: this turn then acknowledges that timer.
 func (pt *podTurn) step(ctx context.Context, byTimer bool) error {
 	var asked pod.Step
 	if err := decode(pt.turn, &asked); err != nil {
@@ -71,7 +71,7 @@ func (pt *podTurn) step(ctx context.Context, byTimer bool) error {
 	m := &pt.slot.Mutation
 	switch {
 	case m.ID != asked.MutationID && byTimer:
-		return reply(pt.turn, pod.Progress{Step: asked, Report: &pod.Report{MutationID: asked.MutationID}}) // it has long ended
+		return reply(pt.turn, pod.Progress{Step: asked, Report: &pod.Report{MutationID: asked.MutationID}}) // it ended earlier
 	case m.ID != asked.MutationID:
 		return agent.Errorf(agent.CodeConflict, "mutation %s has ended: the newest is %s", asked.MutationID, m.ID)
 	case m.Status != pod.MutationRunning:
@@ -102,7 +102,7 @@ func (pt *podTurn) step(ctx context.Context, byTimer bool) error {
 	return reply(pt.turn, pod.Progress{Step: pod.Step{MutationID: asked.MutationID, Step: asked.Step + 1}, Report: report})
 }
 
-// runWave does a wave. What says nothing of a node leaves the step to be done again.
+// runWave runs a wave. A transient error fails the step, which then runs again.
 func (pt *podTurn) runWave(ctx context.Context, next pod.Wave) (pod.Outcome, error) {
 	var done *waveResult
 	var err error
@@ -122,7 +122,7 @@ func (pt *podTurn) runWave(ctx context.Context, next pod.Wave) (pod.Outcome, err
 		outcome.Stopped = done.succeeded(next.Nodes)
 		return outcome, nil
 	}
-	for _, node := range done.succeeded(next.Nodes) { // what these need is in the wave too
+	for _, node := range done.succeeded(next.Nodes) { // the wave has the nodes that these need too
 		if slices.Contains(pt.slot.Mutation.Start, node) {
 			outcome.Started = append(outcome.Started, node)
 		}
@@ -130,9 +130,9 @@ func (pt *podTurn) runWave(ctx context.Context, next pod.Wave) (pod.Outcome, err
 	return outcome, nil
 }
 
-// scheduleNextStep sees to it that somebody goes on: the timer of the step that is done goes,
-// and, where there is another step, its own comes; at once, where nobody but the
-// timer asks.
+// scheduleNextStep deletes the timer of this step and sets the one of the next
+// step. After a step of the timer the next one is due at once, because no
+// client requests steps.
 func (pt *podTurn) scheduleNextStep(step uint64, byTimer, ended bool) error {
 	if !byTimer {
 		pt.turn.Commit(&agent.DeleteTimer{Manager: pt.pod.Manager, Key: pt.pod.Key, ID: timerID(step)})
@@ -147,7 +147,7 @@ func (pt *podTurn) scheduleNextStep(step uint64, byTimer, ended bool) error {
 	return pt.setStepTimer(step+1, at)
 }
 
-// setStepTimer sets the timer that takes a step where nobody asks for it.
+// setStepTimer sets the timer that runs a step if no client requests it.
 func (pt *podTurn) setStepTimer(step uint64, at time.Time) error {
 	if seededbug.Is(seededbug.MutationNotResumed) {
 		return nil
@@ -162,6 +162,6 @@ func (pt *podTurn) setStepTimer(step uint64, at time.Time) error {
 	return nil
 }
 
-// timerID is of the timer that takes a step: never that of the step before, whose
-// turn acknowledges its own.
+// timerID returns the id of a step's timer. It differs from that of the step
+// before, whose turn acknowledges its own timer.
 func timerID(step uint64) string { return pod.SlotName + "/" + strconv.FormatUint(step%2, 10) }

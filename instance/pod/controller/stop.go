@@ -8,7 +8,7 @@ import (
 	"dormouse/instance/pod"
 )
 
-// stopAll stops all nodes, and tells what is stored of them.
+// stopAll stops all nodes, and replies with what is stored of them.
 func (pt *podTurn) stopAll(ctx context.Context) error {
 	var asked pod.StopAll
 	if err := decode(pt.turn, &asked); err != nil {
@@ -44,8 +44,8 @@ func (pt *podTurn) stopAll(ctx context.Context) error {
 	return reply(pt.turn, result)
 }
 
-// abortMutation ends a mutation of a pod that is torn down: what it has yet to stop is
-// stopped too.
+// abortMutation ends the running mutation of a pod that is torn down. It stops
+// the nodes that the mutation has yet to stop.
 func (pt *podTurn) abortMutation(ctx context.Context, m pod.Mutation, result *pod.Rested) error {
 	for _, nodes := range m.Stop {
 		if err := pt.stopWave(ctx, nodes, m.Removed, result); err != nil {
@@ -58,8 +58,8 @@ func (pt *podTurn) abortMutation(ctx context.Context, m pod.Mutation, result *po
 	return err
 }
 
-// stopWave stops a wave. Where a node could not be asked the turn is not applied,
-// and may be made again.
+// stopWave stops the nodes of a wave. A transient error fails the turn, which
+// may run again.
 func (pt *podTurn) stopWave(ctx context.Context, nodes []string, which map[string]pod.Node, result *pod.Rested) error {
 	done, err := pt.stopNodes(ctx, nodes, which)
 	if err == nil {
@@ -73,7 +73,8 @@ func (pt *podTurn) stopWave(ctx context.Context, nodes []string, which map[strin
 	return nil
 }
 
-// readStored tells what is stored of all nodes, as of one index.
+// readStored adds the stored versions of all nodes, at one index, to the
+// result.
 func (pt *podTurn) readStored(ctx context.Context, result *pod.Rested) error {
 	all, err := pt.inventory(ctx, "")
 	if err != nil {

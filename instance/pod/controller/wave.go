@@ -12,22 +12,22 @@ import (
 	"dormouse/internal/clip"
 )
 
-// waveParallel is how many nodes of a wave are started or stopped at a time.
+// waveParallel is how many nodes of a wave start or stop concurrently.
 const waveParallel = 16
 
-// waveResult is what came of one.
+// waveResult is the result of a wave.
 type waveResult struct {
 	mu           sync.Mutex
 	sources      map[string]pod.Source
 	failures     map[string]pod.Failure
-	transientErr error // something said nothing about its node
+	transientErr error // an error that says nothing about its node
 }
 
 func newWaveResult() *waveResult {
 	return &waveResult{sources: map[string]pod.Source{}, failures: map[string]pod.Failure{}}
 }
 
-// record keeps what came of a node.
+// record stores the result of a node.
 func (r *waveResult) record(node string, source pod.Source, stage pod.Stage, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,11 +41,12 @@ func (r *waveResult) record(node string, source pod.Source, stage pod.Stage, err
 	r.failures[node] = newFailure(stage, err)
 }
 
-// detailMax bounds what is kept of a failure.
+// detailMax is the maximum length of a stored failure.
 const detailMax = 256
 
-// newFailure is what is kept of an error, in whole characters: a slot that is not
-// UTF-8 is stored nowhere, and its mutation would never end.
+// newFailure returns an error as it is stored. It cuts the text between
+// characters: a slot with invalid UTF-8 cannot be stored, so its mutation would
+// never end.
 func newFailure(stage pod.Stage, err error) pod.Failure {
 	detail := err.Error()
 	var own *agent.Error
@@ -55,24 +56,25 @@ func newFailure(stage pod.Stage, err error) pod.Failure {
 	return pod.Failure{Stage: stage, Code: agent.CodeOf(err), Detail: clip.Marked(detail, detailMax)}
 }
 
-// forEachNode does something to all of a wave's nodes. What ends the turn ends it.
+// forEachNode calls do for all nodes of a wave, and waits. The error is that of
+// ctx.
 func forEachNode(ctx context.Context, nodes []string, do func(ctx context.Context, node string)) error {
 	var g errgroup.Group
 	g.SetLimit(waveParallel)
 	for _, node := range nodes {
 		g.Go(func() error {
-			if ctx.Err() == nil { // this node may no longer act for the pod
+			if ctx.Err() == nil { // otherwise this process may no longer act for the pod
 				do(ctx, node)
 			}
 			return nil
 		})
 	}
-	_ = g.Wait() // none of them fails
+	_ = g.Wait() // the functions return no errors
 	return ctx.Err()
 }
 
-// startNodes starts a wave of nodes, and has those that started be the pod's. initial
-// is what a node begins with, nil for what the topology says.
+// startNodes starts a wave of nodes and sets the parents of those that started.
+// initial returns a node's initial state; nil means the topology's.
 func (pt *podTurn) startNodes(ctx context.Context, nodes []string, initial func(node string) agent.JSON) (*waveResult, error) {
 	done := newWaveResult()
 	err := forEachNode(ctx, nodes, func(ctx context.Context, node string) {
@@ -82,7 +84,7 @@ func (pt *podTurn) startNodes(ctx context.Context, nodes []string, initial func(
 	if err != nil {
 		return done, err
 	}
-	for _, node := range nodes { // in order: what one has just lost another may be about to adopt
+	for _, node := range nodes { // in this order, because SetParent detaches children that a later node may be
 		if source, ok := done.sources[node]; ok {
 			pt.slot = pt.slot.SetParent(node, source == pod.SourceStarted)
 		}
@@ -90,7 +92,7 @@ func (pt *podTurn) startNodes(ctx context.Context, nodes []string, initial func(
 	return done, nil
 }
 
-// startNode starts a node, or adopts it.
+// startNode starts or adopts a node.
 func (pt *podTurn) startNode(ctx context.Context, node string, initial agent.JSON) (pod.Source, pod.Stage, error) {
 	n := pt.slot.Topology.Nodes[node]
 	ref, err := pt.slot.Topology.NodeRef(pt.pod, node)
@@ -109,11 +111,11 @@ func (pt *podTurn) startNode(ctx context.Context, node string, initial agent.JSO
 	}
 	source := pod.SourceStarted
 	if i.Source == agent.SourceAwake {
-		// What owns it was in an earlier wave, so it is awake.
+		// The owner was in an earlier wave, so it is awake.
 		actual := pt.slot.ActualParent(pt.pod, node, func(string) bool { return true })
 		switch pod.StatusOf(true, actual, pt.slot.Topology.ParentOf(pt.pod, node)) {
 		case pod.Misplaced:
-			return "", pod.StageAdopt, agent.Errorf(agent.CodeConflict, "node %q is misplaced: it hangs under node %q; stop it first", node, actual.Node)
+			return "", pod.StageAdopt, agent.Errorf(agent.CodeConflict, "node %q is misplaced: its parent is node %q; stop it first", node, actual.Node)
 		case pod.Adopted:
 			source = pod.SourceRunning
 		default:
@@ -128,7 +130,8 @@ func (pt *podTurn) startNode(ctx context.Context, node string, initial agent.JSO
 	return source, "", nil
 }
 
-// checkPodManager refuses a manager that does not.
+// checkPodManager returns an error if a manager is not one of pods, or if the
+// nested pod would contain itself.
 func (pt *podTurn) checkPodManager(ctx context.Context, manager string) error {
 	if err := pod.CheckRecursion(pod.Ancestry(pt.pod), manager); err != nil {
 		return err
@@ -141,7 +144,7 @@ func (pt *podTurn) checkPodManager(ctx context.Context, manager string) error {
 	return err
 }
 
-// stopNodes stops a wave of nodes; which says what each is.
+// stopNodes stops a wave of nodes. which has the nodes by name.
 func (pt *podTurn) stopNodes(ctx context.Context, nodes []string, which map[string]pod.Node) (*waveResult, error) {
 	done := newWaveResult()
 	err := forEachNode(ctx, nodes, func(ctx context.Context, node string) {
@@ -158,8 +161,8 @@ func (pt *podTurn) stopNodes(ctx context.Context, nodes []string, which map[stri
 	return done, nil
 }
 
-// stopNode stops a node, and of one that is a pod all of its own first. One that is
-// not awake is fine.
+// stopNode stops a node, and first all nodes of a nested pod. A node that is
+// not awake is no error.
 func (pt *podTurn) stopNode(ctx context.Context, node string, n pod.Node) error {
 	ref, err := pt.slot.Topology.RefOf(pt.pod, node, n)
 	if err != nil {
@@ -180,7 +183,7 @@ func (pt *podTurn) stopNode(ctx context.Context, node string, n pod.Node) error 
 func (pt *podTurn) tearDownNested(ctx context.Context, ref agent.InstanceRef) error {
 	_, err := pt.instances().Lookup(ctx, ref)
 	if agent.CodeOf(err) == agent.CodeNotFound {
-		return nil // it never was
+		return nil // it never existed
 	}
 	if err != nil {
 		return err
@@ -188,16 +191,16 @@ func (pt *podTurn) tearDownNested(ctx context.Context, ref agent.InstanceRef) er
 	return (pod.Pods{Instances: pt.instances()}).TearDown(ctx, ref)
 }
 
-// unreachable is the error of a wave of which a node could not be asked; nil where
-// each could.
+// unreachable returns an error if a node of the wave failed with a transient
+// error.
 func (r *waveResult) unreachable() error {
 	if r.transientErr == nil {
 		return nil
 	}
-	return agent.Errorf(agent.CodeUnavailable, "a node could not be asked: %v", r.transientErr)
+	return agent.Errorf(agent.CodeUnavailable, "a node could not be reached: %v", r.transientErr)
 }
 
-// succeeded is the nodes of a wave that nothing went wrong with.
+// succeeded returns the nodes of a wave that did not fail.
 func (r *waveResult) succeeded(nodes []string) (done []string) {
 	for _, node := range nodes {
 		if _, failed := r.failures[node]; !failed {

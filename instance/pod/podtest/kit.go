@@ -1,5 +1,5 @@
-// Package podtest is what every way to pods must do: the conformance list of
-// SEMANTICS §4, PD-1 to PD-15, over any pod.Pods of a cluster that runs.
+// Package podtest is the conformance suite of pods: the claims PD-1 to PD-15
+// over the pod.Pods of any running cluster.
 package podtest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"dormouse/instance/pod"
 )
 
-// Run runs each claim in a bubble of virtual time, as a subtest. open starts a
-// cluster whose nodes have Handlers, within the bubble.
+// Run runs each claim as a subtest in a bubble of virtual time. open starts a
+// cluster, whose nodes have Handlers, within the bubble.
 func Run(t *testing.T, open func(t *testing.T) pod.Pods) {
 	t.Helper()
 	for _, c := range claims {
@@ -29,12 +29,12 @@ func Run(t *testing.T, open func(t *testing.T) pod.Pods) {
 	}
 }
 
-// Handlers are what the claims need registered with each node.
+// Handlers returns the handlers that each node must register.
 func Handlers() map[string]instance.GoHandler {
 	return map[string]instance.GoHandler{"podtest": {New: func(agent.InstanceRef) instance.Handler { return picky{} }}}
 }
 
-// picky does not wake where its state says so, and tells that state.
+// picky fails to wake if its state says so, with the state in the error.
 type picky struct{ instance.Handler }
 
 // Restore implements instance.Restorer.
@@ -45,13 +45,13 @@ func (picky) Restore(state agent.JSON) error {
 	return nil
 }
 
-// claim is one thing that holds of pods.
+// claim is one property of pods.
 type claim struct {
 	name  string
 	holds func(k *kit)
 }
 
-// kit is what a claim works with.
+// kit is the environment of a claim.
 type kit struct {
 	*testing.T
 	pods pod.Pods
@@ -91,7 +91,7 @@ const crew = `{"name":"crew","nodes":{
 	"bob":{"manager":"agents"}, "eve":{"manager":"agents","initial_state":{"rank":3}}, "store":{"manager":"agents","activation":"eager"}},
 	"links":[["owns","boss","ann"],["owns","boss","bob"],["owns","ann","eve"],["depends_on","bob","store"]]}`
 
-// get gets a pod that succeeds.
+// get gets a pod, which must succeed.
 func (k *kit) get(ref agent.InstanceRef, topology string) pod.GetResult {
 	k.Helper()
 	open := pod.Open{}
@@ -105,7 +105,7 @@ func (k *kit) get(ref agent.InstanceRef, topology string) pod.GetResult {
 	return got
 }
 
-// mutate changes a pod, which succeeds.
+// mutate changes a pod, which must succeed.
 func (k *kit) mutate(ref agent.InstanceRef, ops string) pod.Report {
 	k.Helper()
 	report, err := k.pods.Mutate(k.Context(), ref, agent.JSON(ops), agent.Request{})
@@ -115,7 +115,7 @@ func (k *kit) mutate(ref agent.InstanceRef, ops string) pod.Report {
 	return report
 }
 
-// begin begins a mutation and leaves it there, as one does that dies.
+// begin begins a mutation without running its steps, like a client that dies.
 func (k *kit) begin(ref agent.InstanceRef, ops string) {
 	k.Helper()
 	if _, err := k.pods.Instances.Signal(k.Context(), ref, agent.Signal{Type: pod.SignalMutate, Data: agent.JSON(`{"ops":` + ops + `}`)}); err != nil {
@@ -123,7 +123,8 @@ func (k *kit) begin(ref agent.InstanceRef, ops string) {
 	}
 }
 
-// stands is how the nodes of a pod stand, in order, on a line.
+// stands fails the claim if the statuses of a pod's nodes differ from want, and
+// returns the nodes.
 func (k *kit) stands(ref agent.InstanceRef, want string) []pod.Snapshot {
 	k.Helper()
 	shots, err := k.pods.Nodes(k.Context(), ref)
@@ -143,7 +144,7 @@ func (k *kit) stands(ref agent.InstanceRef, want string) []pod.Snapshot {
 	return shots
 }
 
-// node is the instance that a node of a pod is.
+// node returns the instance of a pod's node.
 func (k *kit) node(ref agent.InstanceRef, name string) agent.InstanceRef {
 	k.Helper()
 	view := k.look(ref)
@@ -163,7 +164,7 @@ func (k *kit) look(ref agent.InstanceRef) pod.View {
 	return view
 }
 
-// state is what a document's node has in it.
+// state returns the stored state of an instance.
 func (k *kit) state(ref agent.InstanceRef) string {
 	k.Helper()
 	answers, err := k.pods.Service.Read(k.Context(), agent.Reads{Scope: ref.Scope, Reads: []agent.Read{&agent.GetCheckpoint{Key: ref.Checkpoint()}}})
@@ -177,7 +178,8 @@ func (k *kit) state(ref agent.InstanceRef) string {
 	return string(c.State)
 }
 
-// refusal fails the claim where err has another code.
+// refusal returns err as an agent.Error, and fails the claim if its code or
+// text differs.
 func (k *kit) refusal(err error, want agent.Code, says string) *agent.Error {
 	k.Helper()
 	var e *agent.Error
@@ -187,13 +189,13 @@ func (k *kit) refusal(err error, want agent.Code, says string) *agent.Error {
 	return e
 }
 
-// refused is refusal, where the rest of the error does not matter.
+// refused fails the claim if err has another code or text.
 func (k *kit) refused(err error, want agent.Code, says string) {
 	k.Helper()
 	_ = k.refusal(err, want, says)
 }
 
-// equal fails the claim where got, formatted, is another.
+// equal fails the claim if got and want are formatted differently.
 func (k *kit) equal(what string, got, want any) {
 	k.Helper()
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {

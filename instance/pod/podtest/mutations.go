@@ -10,7 +10,7 @@ import (
 	"dormouse/instance/pod"
 )
 
-// mutations are claims of how a topology changes.
+// mutations are claims about changes of a topology.
 var mutations = []claim{
 	{"PD-7 the version moves with the structure alone", func(k *kit) {
 		k.equal("of a new pod", k.get(team("a"), crew).TopologyVersion, 1)
@@ -26,7 +26,7 @@ var mutations = []claim{
 		for ops, says := range map[string]string{
 			`[{"remove_node":{"name":"ann"}},{"remove_node":{"name":"eve"}}]`:                          "twice",
 			`[{"add_node":{"name":"kim","node":{"manager":"agents"}}},{"remove_node":{"name":"kim"}}]`: "twice",
-			`[{"add_node":{"name":"ann","node":{"manager":"agents"}}}]`:                                "there already",
+			`[{"add_node":{"name":"ann","node":{"manager":"agents"}}}]`:                                "already exists",
 			`[{"add_node":{"name":"kim","node":{"manager":"agents"},"owner":"zoe"}}]`:                  `"zoe"`,
 			`[{"add_node":{"name":"kim","node":{"manager":"agents"},"depends_on":["kim"]}}]`:           "itself",
 			`[{}]`: "exactly one",
@@ -63,7 +63,7 @@ var mutations = []claim{
 		view := k.look(team("a"))
 		k.equal("version and status", []any{view.Slot.TopologyVersion, view.Slot.Mutation.Status}, "[2 running]")
 		k.stands(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped kim=stopped store=adopted")
-		k.get(team("a"), "") // goes on with it
+		k.get(team("a"), "") // continues it
 
 		report, err := k.pods.Mutate(k.Context(), team("a"), agent.JSON(`[{"remove_node":{"name":"store"}},
 			{"add_node":{"name":"bad","node":{"manager":"picky","activation":"eager","initial_state":{"broken":true}}}},
@@ -127,7 +127,7 @@ var mutations = []claim{
 
 	{"a mutation ends wherever the failures of its nodes are cut", func(k *kit) {
 		k.get(team("a"), crew)
-		long := strings.Repeat("é", 300) // two bytes each: one of the two is cut within one
+		long := strings.Repeat("é", 300) // of two bytes each, so a cut at a fixed length is within one of them
 		report, err := k.pods.Mutate(k.Context(), team("a"), agent.JSON(`[
 			{"add_node":{"name":"even","node":{"manager":"picky","activation":"eager","initial_state":{"broken":true,"why":"`+long+`"}}}},
 			{"add_node":{"name":"odds","node":{"manager":"picky","activation":"eager","initial_state":{"broken":true,"why":"-`+long+`"}}}}]`), agent.Request{})
@@ -140,7 +140,7 @@ var mutations = []claim{
 	}},
 }
 
-// idle fails the claim where a pod's timers are left.
+// idle fails the claim if a pod has timers left.
 func (k *kit) idle(ref agent.InstanceRef) {
 	k.Helper()
 	answers, err := k.pods.Service.Read(context.WithoutCancel(k.Context()), agent.Reads{Scope: ref.Scope, Reads: []agent.Read{

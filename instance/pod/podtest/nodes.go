@@ -5,7 +5,7 @@ import (
 	"dormouse/instance/pod"
 )
 
-// nodes are claims of how nodes start, are adopted, and stand.
+// nodes are claims about starting and adopting nodes, and their statuses.
 var nodes = []claim{
 	{"PD-1 get starts the eager nodes and no lazy one", func(k *kit) {
 		got := k.get(team("a"), crew)
@@ -27,7 +27,7 @@ var nodes = []claim{
 		}
 		k.equal("waves", report.Waves, "[[boss] [ann] [eve]]")
 		k.equal("sources", report.Nodes["boss"].Source+" "+report.Nodes["ann"].Source+" "+report.Nodes["eve"].Source, "running started started")
-		k.equal("eve hangs under", shot.Actual.Node, "ann") // not the pod
+		k.equal("eve has the parent", shot.Actual.Node, "ann") // not the pod
 		k.equal("eve's owner", report.Nodes["eve"].Owner, "ann")
 		_, report, err = k.pods.Ensure(k.Context(), team("a"), "bob", nil)
 		if err != nil {
@@ -110,15 +110,15 @@ var nodes = []claim{
 	}},
 }
 
-// fourStatuses are the rows of the table; misplaced is what a pod comes to whose
-// slot was written by somebody else.
+// fourStatuses tests each status. A node is misplaced after another client
+// wrote the pod's slot.
 func fourStatuses(k *kit) {
 	k.get(team("a"), crew)
 	if _, _, err := k.pods.Ensure(k.Context(), team("a"), "ann", nil); err != nil {
 		k.Fatal(err)
 	}
 	eve := k.node(team("a"), "eve")
-	if _, err := k.pods.Instances.Start(k.Context(), eve, agent.StartInstance{}); err != nil { // by hand: it hangs under nobody
+	if _, err := k.pods.Instances.Start(k.Context(), eve, agent.StartInstance{}); err != nil { // directly, so it has no parent
 		k.Fatal(err)
 	}
 	if err := k.pods.Instances.Stop(k.Context(), team("a")); err != nil {
@@ -135,6 +135,6 @@ func fourStatuses(k *kit) {
 	k.get(team("a"), "")
 	k.stands(team("a"), "ann=misplaced bob=stopped boss=adopted eve=running store=adopted")
 	_, report, err := k.pods.Ensure(k.Context(), team("a"), "eve", nil)
-	k.refused(err, agent.CodeReconcileFailed, `hangs under node "store"`)
+	k.refused(err, agent.CodeReconcileFailed, `its parent is node "store"`)
 	k.equal("stage, and what waits", []any{report.Failures["ann"].Stage, report.Pending}, "[adopt [eve]]")
 }

@@ -7,7 +7,7 @@ import (
 	"dormouse/instance/pod"
 )
 
-// slots are claims of what a pod is and what it keeps.
+// slots are claims about a pod's slot.
 var slots = []claim{
 	{"PD-12 one key in two scopes is two pods", func(k *kit) {
 		k.manage("other")
@@ -55,7 +55,7 @@ var slots = []claim{
 	{"a topology with a circle, two owners or a missing node is refused, and nothing is made", func(k *kit) {
 		const nodes = `"nodes":{"a":{"manager":"agents"},"b":{"manager":"agents"},"c":{"manager":"agents"}}`
 		for topology, says := range map[string]string{
-			`{"name":"t",` + nodes + `,"links":[["depends_on","a","b"],["depends_on","b","a"]]}`: "break the circle",
+			`{"name":"t",` + nodes + `,"links":[["depends_on","a","b"],["depends_on","b","a"]]}`: "break the cycle",
 			`{"name":"t",` + nodes + `,"links":[["owns","a","b"],["owns","b","a"]]}`:             "owns itself",
 			`{"name":"t",` + nodes + `,"links":[["owns","a","c"],["owns","b","c"]]}`:             "two owners",
 			`{"name":"t",` + nodes + `,"links":[["owns","a","d"]]}`:                              `"d"`,
@@ -71,7 +71,7 @@ var slots = []claim{
 		_, err := k.pods.Get(k.Context(), team("a"), pod.Open{})
 		k.refused(err, agent.CodeInvalid, "neither the call nor")
 		_, err = k.pods.Get(k.Context(), agent.InstanceRef{Manager: "agents", Key: "a"}, pod.Open{Topology: []byte(crew)})
-		k.refused(err, agent.CodeInvalid, "keeps no pods")
+		k.refused(err, agent.CodeInvalid, "is not a manager of pods")
 		_, err = k.pods.Get(k.Context(), agent.InstanceRef{Manager: "nobody", Key: "a"}, pod.Open{Topology: []byte(crew)})
 		k.refused(err, agent.CodeNotFound, "no manager")
 		for _, ref := range []agent.InstanceRef{team("a"), {Manager: "agents", Key: "a"}} {

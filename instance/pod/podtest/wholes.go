@@ -5,7 +5,7 @@ import (
 	"dormouse/instance/pod"
 )
 
-// wholes are claims of a pod with its nodes and theirs.
+// wholes are claims about a pod with all its nodes.
 var wholes = []claim{
 	{"a pod within a pod has nodes of its own, and is torn down whole", nested},
 
@@ -53,7 +53,7 @@ var wholes = []claim{
 	{"a fork of a pod is the whole of it and goes its own way", forked},
 }
 
-// nested is a squad within a team.
+// nested tests a squad within a team.
 func nested(k *kit) {
 	k.get(team("a"), `{"name":"t","nodes":{"squad":{"kind":"pod","manager":"squads","activation":"eager"},
 		"odd":{"kind":"pod","manager":"agents"}}}`)
@@ -62,7 +62,7 @@ func nested(k *kit) {
 	k.stands(squad, "cook=stopped scout=adopted")
 	scout := k.node(squad, "scout")
 	_, _, err := k.pods.Ensure(k.Context(), team("a"), "odd", nil)
-	k.refused(err, agent.CodeReconcileFailed, "keeps no pods")
+	k.refused(err, agent.CodeReconcileFailed, "is not a manager of pods")
 
 	report := k.mutate(team("a"), `[{"remove_node":{"name":"squad"}}]`)
 	k.equal("stopped", report.Stopped, "[squad]")
@@ -74,7 +74,7 @@ func nested(k *kit) {
 	}
 }
 
-// forked is a team with a squad, forked.
+// forked tests the fork of a team with a squad.
 func forked(k *kit) {
 	k.get(team("a"), `{"name":"t","nodes":{"squad":{"kind":"pod","manager":"squads","activation":"eager"},
 		"boss":{"manager":"agents","activation":"eager","initial_state":{"rank":1}},"idler":{"manager":"agents"}}}`)
@@ -100,7 +100,7 @@ func forked(k *kit) {
 	_, err = k.pods.Fork(k.Context(), team("a"), "b", agent.Request{})
 	k.refused(err, agent.CodeAlreadyExists, "")
 	_, err = k.pods.Fork(k.Context(), team("a"), "a", agent.Request{})
-	k.refused(err, agent.CodeInvalid, "itself")
+	k.refused(err, agent.CodeInvalid, "its own key")
 }
 
 // append appends entries to a document's thread.
