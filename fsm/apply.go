@@ -12,25 +12,32 @@ import (
 	"dormouse/recall"
 )
 
-// batch is one log entry while it is applied.
-type batch struct {
-	machine  *Machine
+// entry is the rows of one log entry while it is applied, and what its commits
+// share beside them.
+type entry struct {
 	progress progress // with this entry in it
 	rows     *kv.Overlay
 	minted   uint64 // incarnations handed out in this entry
+	mintBase uint64
 	scopes   map[string]scopeState
-	clients  map[string]*clientState // :: row key → the client
-	level    uint32                  // the feature level that the entry is applied at
+	level    uint32 // the feature level that the entry is applied at
 	due      due
 	opening  opening
-	roster   *roster // nil while it is the machine's
+	changes  []recorded // in order
+	touched  []string   // the rows of threads and claims that watchers may wait for, and scopes
+}
+
+// batch is one log entry while it is applied, and the next value of all that the
+// machine keeps in memory.
+type batch struct {
+	*entry
+	machine  *Machine
+	clients  map[string]*clientState // :: row key → the client
+	roster   *roster                 // nil while it is the machine's
 	placed   placed
 	moved    bool // placed has changed, other than by renewals
 	imports  imports
-	mintBase uint64
-	imported bool       // an import has ended
-	changes  []recorded // in order
-	touched  []string   // the rows of threads and claims that watchers may wait for, and scopes
+	imported bool // an import has ended
 }
 
 // mintedMax is how many incarnations one entry can hand out: they are
@@ -51,17 +58,19 @@ const entryRowsBytesMax = 64 << 20
 // how far the engine is. An error means that this replica must stop.
 func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decided, error) {
 	b := &batch{
-		machine:  m,
-		progress: m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
-		rows:     kv.NewOverlay(m.gen.engine, m.hot, len(p.Commits)),
-		scopes:   map[string]scopeState{},
-		clients:  map[string]*clientState{},
-		due:      m.due,
-		opening:  m.opening,
-		placed:   m.placed,
-		level:    m.level,
-		imports:  *m.imports.Load(),
-		mintBase: m.mintBase,
+		entry: &entry{
+			progress: m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
+			rows:     kv.NewOverlay(m.gen.engine, m.hot, len(p.Commits)),
+			scopes:   map[string]scopeState{},
+			due:      m.due,
+			opening:  m.opening,
+			level:    m.level,
+			mintBase: m.mintBase,
+		},
+		machine: m,
+		clients: map[string]*clientState{},
+		placed:  m.placed,
+		imports: *m.imports.Load(),
 	}
 	if index <= m.progress.index {
 		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.index)
@@ -146,7 +155,7 @@ func (b *batch) commit() error {
 
 // mint is an incarnation that was never used before, in this cluster or in one
 // that a scope was imported from.
-func (b *batch) mint() uint64 {
+func (b *entry) mint() uint64 {
 	b.minted++
 	invariant.Check(b.minted <= mintedMax, "entry %d mints more than %d", b.progress.index, mintedMax)
 	if seededbug.Is(seededbug.MapOrder) {
@@ -155,12 +164,19 @@ func (b *batch) mint() uint64 {
 	return (b.progress.index+b.mintBase)<<16 + b.minted
 }
 
-// commit is one commit while it is applied: a batch's rows, and the scope that
+// commit is one commit while it is applied: the entry's rows, and the scope that
 // it works in.
 type commit struct {
-	*batch
+	*entry
 	scope  string
 	record scopeState // as changed so far
+}
+
+// machineCommit is a commit that changes what the machine keeps in memory as well
+// as rows: members, node leases, partitions and imports.
+type machineCommit struct {
+	*commit
+	batch *batch
 }
 
 // decide runs a commit's ops: all of them, or none and a refusal.
@@ -196,7 +212,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 	if err := b.writable(p); err != nil {
 		return nil, err
 	}
-	c := &commit{batch: b, scope: p.Scope}
+	c := machineCommit{&commit{entry: b.entry, scope: p.Scope}, b}
 	if err := c.openScope(); err != nil {
 		return nil, err
 	}
@@ -223,7 +239,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 }
 
 // op runs one op; alone tells that it is its commit's only one.
-func (c *commit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
+func (c machineCommit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 	switch p := p.Op.(type) {
 	case *logpb.Op_PutMember:
 		return c.putMember(p.PutMember)

@@ -16,7 +16,7 @@ type backfill struct {
 	cursor string // names the row that holds the next key to visit; there is none below the level
 	kind   string // of the rows that are indexed
 	most   int    // rows that one entry visits
-	add    func(b *batch, key string, raw []byte) error
+	add    func(b *entry, key string, raw []byte) error
 }
 
 var (
@@ -39,14 +39,14 @@ func (f *backfill) complete(rows kv.Reader) (bool, error) {
 }
 
 // startBackfill makes the backfill due with the next entry.
-func (b *batch) startBackfill(f *backfill) {
+func (b *entry) startBackfill(f *backfill) {
 	b.rows.Set(f.cursor, []byte(f.kind))
 	b.expireAt(max(b.progress.wall, 1), f.cursor)
 }
 
 // fill adds the next rows to the index. Its cost is that share of what an entry
 // sweeps which the rows are of those that one entry visits.
-func (b *batch) fill(f *backfill) (cost int, err error) {
+func (b *entry) fill(f *backfill) (cost int, err error) {
 	cursor, err := b.rows.Get(f.cursor)
 	if err != nil {
 		return 0, err
@@ -73,7 +73,7 @@ func (b *batch) fill(f *backfill) (cost int, err error) {
 	return max(1, sweepMax*len(keys)/f.most), nil
 }
 
-func indexConversation(b *batch, key string, raw []byte) error {
+func indexConversation(b *entry, key string, raw []byte) error {
 	_, scope, id, ok := kv.SplitID(key)
 	if !ok {
 		return fmt.Errorf("the key %q names no conversation", key)
@@ -88,7 +88,7 @@ func indexConversation(b *batch, key string, raw []byte) error {
 	return nil
 }
 
-func indexMemory(b *batch, key string, raw []byte) error {
+func indexMemory(b *entry, key string, raw []byte) error {
 	scope, name, id, ok := kv.SplitMemory(key)
 	if !ok {
 		return fmt.Errorf("the key %q names no memory", key)

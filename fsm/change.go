@@ -63,7 +63,7 @@ func (c *commit) tellLate(change *logpb.Change) {
 }
 
 // storeFeeds writes what the entry has changed, scope by scope.
-func (b *batch) storeFeeds() error {
+func (b *entry) storeFeeds() error {
 	slices.SortStableFunc(b.changes, func(x, y recorded) int { return strings.Compare(x.scope, y.scope) })
 	for all := b.changes; len(all) > 0; {
 		scope, n := all[0].scope, 1
@@ -78,7 +78,7 @@ func (b *batch) storeFeeds() error {
 	return nil
 }
 
-func (b *batch) storeFeed(scope string, changes []recorded) error {
+func (b *entry) storeFeed(scope string, changes []recorded) error {
 	key := kv.FeedKey(scope)
 	feed, err := readFeed(b.rows, scope)
 	if err != nil {
@@ -107,7 +107,7 @@ func (b *batch) storeFeed(scope string, changes []recorded) error {
 	return nil
 }
 
-func (b *batch) addChanges(scope string, feed *logpb.FeedRow, changes []recorded) error {
+func (b *entry) addChanges(scope string, feed *logpb.FeedRow, changes []recorded) error {
 	row := &logpb.ChangeRow{TimeMs: b.progress.wall, Count: uint64(len(changes)), Changes: make([]*logpb.Change, len(changes))}
 	for i, r := range changes {
 		row.Changes[i] = r.change
@@ -123,7 +123,7 @@ func (b *batch) addChanges(scope string, feed *logpb.FeedRow, changes []recorded
 
 // trimFeed lets go of the oldest changes past what the scope keeps, and some
 // slack, so that this is not to be done for each entry.
-func (b *batch) trimFeed(scope string, feed *logpb.FeedRow) error {
+func (b *entry) trimFeed(scope string, feed *logpb.FeedRow) error {
 	keep := orDefault(b.scopes[scope].Policy.ChangesMax, agent.ChangesMaxDefault)
 	if feed.Kept <= keep+agent.ChangesSlack {
 		return nil

@@ -17,7 +17,7 @@ import (
 // forgotten never matches again.
 
 // claim is the row of a claim that stands, or nil where nobody holds it.
-func (b *batch) claim(scope, name string) (*logpb.ClaimRow, error) {
+func (b *entry) claim(scope, name string) (*logpb.ClaimRow, error) {
 	row, err := b.claimRow(scope, name)
 	if err != nil || row == nil || lapsed(row, b.opening, b.progress.tick) {
 		return nil, err
@@ -27,7 +27,7 @@ func (b *batch) claim(scope, name string) (*logpb.ClaimRow, error) {
 
 // claimRow is a claim's row, though the claim may have lapsed; nil where there
 // is none.
-func (b *batch) claimRow(scope, name string) (*logpb.ClaimRow, error) {
+func (b *entry) claimRow(scope, name string) (*logpb.ClaimRow, error) {
 	raw, err := b.rows.Get(kv.IDKey(kv.KindClaim, scope, name))
 	if err != nil || raw == nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (c *commit) armClaim(name string, row *logpb.ClaimRow) (agent.OpResult, err
 	return &agent.ClaimResult{Claim: standing(name, row, c.opening, c.progress)}, nil
 }
 
-func (b *batch) storeClaim(scope, name string, row *logpb.ClaimRow) error {
+func (b *entry) storeClaim(scope, name string, row *logpb.ClaimRow) error {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode claim %q: %w", name, err)

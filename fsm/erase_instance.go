@@ -168,7 +168,7 @@ func (e *erasing) timers() error {
 
 // erasedSince refuses a commit on behalf of an agent that was erased, or whose scope
 // was deleted, after the index that its sender knows the agent as of.
-func (b *batch) erasedSince(scope string, fence *logpb.Fence) error {
+func (b *entry) erasedSince(scope string, fence *logpb.Fence) error {
 	if fence.Agent == "" {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (b *batch) erasedSince(scope string, fence *logpb.Fence) error {
 		e.Reason = agent.ReasonErased
 		return e
 	}
-	row, err := (&commit{batch: b, scope: scope}).erasureRow(fence.Agent)
+	row, err := (&commit{entry: b, scope: scope}).erasureRow(fence.Agent)
 	if err != nil || row.GetErasedIndex() <= fence.Since {
 		return err
 	}
@@ -193,7 +193,7 @@ func (b *batch) erasedSince(scope string, fence *logpb.Fence) error {
 
 // scopeGone is the index at which a scope was deleted last, or replaced by an import;
 // 0 where it never was, or longer ago than is remembered.
-func (b *batch) scopeGone(scope string) (uint64, error) {
+func (b *entry) scopeGone(scope string) (uint64, error) {
 	if b.level < endingLevel {
 		return 0, nil
 	}

@@ -120,7 +120,7 @@ func (b *batch) sweep() error {
 
 // sweepQueue handles a queue's rows up to now, until they have cost limit. It
 // tells whether that was all of them.
-func (b *batch) sweepQueue(
+func (b *entry) sweepQueue(
 	queue string, now uint64, limit int, handle func(when uint64, rest string) (cost int, err error),
 ) (all bool, err error) {
 	upper := kv.After(queue)
@@ -186,7 +186,7 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 
 // dueScopeRow is dueRow of a row of a scope.
 func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int, err error) {
-	c := &commit{batch: b, scope: scope}
+	c := &commit{entry: b.entry, scope: scope}
 	if err := c.openScope(); err != nil {
 		return 0, err
 	}
@@ -248,7 +248,7 @@ func splitDueRow(row string) (kind, scope, id string, ok bool) {
 }
 
 // expireAt queues a row to go at a wall time; 0 means never.
-func (b *batch) expireAt(wall int64, row string) {
+func (b *entry) expireAt(wall int64, row string) {
 	if wall == 0 {
 		return
 	}
@@ -257,7 +257,7 @@ func (b *batch) expireAt(wall int64, row string) {
 }
 
 // unexpire takes a row's place in the queue away.
-func (b *batch) unexpire(wall int64, row string) {
+func (b *entry) unexpire(wall int64, row string) {
 	if wall != 0 {
 		b.rows.Remove(kv.DueWallKey(wall, row))
 	}
@@ -268,7 +268,7 @@ func (b *batch) unexpire(wall int64, row string) {
 func expired(at, now int64) bool { return at != 0 && at <= now }
 
 // deadline is a ttl from now; 0 means never.
-func (b *batch) deadline(ttlMS int64) int64 {
+func (b *entry) deadline(ttlMS int64) int64 {
 	if ttlMS <= 0 {
 		return 0
 	}

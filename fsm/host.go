@@ -24,7 +24,7 @@ func (b *batch) roll() roster {
 }
 
 // beHost makes the row of a host, or brings it up to date.
-func (c *commit) beHost(p *logpb.RenewNodeLease) error {
+func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
 	row := agent.Member{
 		ID: p.Node, Incarnation: p.Incarnation, RaftAddr: p.Host.Addr, Version: p.Host.Version,
 		FeatureLevelMax: p.Host.FeatureLevelMax, Zone: p.Host.Zone, Weight: int(p.Host.Weight), Host: true,
@@ -32,7 +32,7 @@ func (c *commit) beHost(p *logpb.RenewNodeLease) error {
 	if err := validHost(row); err != nil {
 		return err
 	}
-	r := c.roll()
+	r := c.batch.roll()
 	if _, gone := r.removed[row.Incarnation]; gone {
 		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start it anew", row.ID)
 	}
@@ -56,14 +56,14 @@ func (c *commit) beHost(p *logpb.RenewNodeLease) error {
 	if err != nil {
 		return fmt.Errorf("encode host %q: %w", row.ID, err)
 	}
-	own := c.ownRoster()
+	own := c.batch.ownRoster()
 	if found {
 		own.members[at] = row
 	} else {
 		own.members = slices.Insert(own.members, at, row)
 	}
 	c.rows.Set(kv.KindMember+row.ID, raw)
-	c.moved = true
+	c.batch.moved = true
 	return nil
 }
 

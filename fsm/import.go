@@ -103,21 +103,21 @@ func (v *View) readable(scope string, r agent.Read) error {
 }
 
 // setImport writes the row of the scope's import; nil removes it.
-func (c *commit) setImport(row *logpb.ImportRow) {
-	if row == nil && c.imports[c.scope] == nil {
+func (c machineCommit) setImport(row *logpb.ImportRow) {
+	if row == nil && c.batch.imports[c.scope] == nil {
 		return
 	}
-	c.imports = maps.Clone(c.imports)
+	c.batch.imports = maps.Clone(c.batch.imports)
 	if row == nil {
-		delete(c.imports, c.scope)
+		delete(c.batch.imports, c.scope)
 		c.rows.Remove(kv.ScopeKey(kv.KindImport, c.scope))
 		return
 	}
-	c.imports[c.scope] = row
+	c.batch.imports[c.scope] = row
 }
 
 // storeImport is setImport of a changed row, with the op's result.
-func (c *commit) storeImport(row *logpb.ImportRow) (agent.OpResult, error) {
+func (c machineCommit) storeImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode the import of scope %q: %w", c.scope, err)
@@ -131,7 +131,7 @@ func importResult(row *logpb.ImportRow) *agent.ImportResult {
 	return &agent.ImportResult{Chunks: row.Chunks, Done: row.Done}
 }
 
-func (c *commit) importScope(op *agent.ImportScope, alone bool) (agent.OpResult, error) {
+func (c machineCommit) importScope(op *agent.ImportScope, alone bool) (agent.OpResult, error) {
 	if !alone {
 		return nil, agent.Invalid("ops", "import_scope must be the only op of its commit")
 	}
@@ -139,7 +139,7 @@ func (c *commit) importScope(op *agent.ImportScope, alone bool) (agent.OpResult,
 	if err := whole.Validate(); err != nil { // the entry may come from elsewhere
 		return nil, err
 	}
-	row := c.imports[c.scope]
+	row := c.batch.imports[c.scope]
 	switch {
 	case row != nil && row.Import == op.ID && (op.Scope != nil || row.Done):
 		return importResult(row), nil // sent again
@@ -154,7 +154,7 @@ func (c *commit) importScope(op *agent.ImportScope, alone bool) (agent.OpResult,
 	}
 }
 
-func (c *commit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
+func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
 	if row != nil && !row.Done {
 		return nil, importing(c.scope, row)
 	}
@@ -182,7 +182,7 @@ func (c *commit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) (agent
 	return c.storeImport(&logpb.ImportRow{Import: op.ID})
 }
 
-func (c *commit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
+func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
 	switch {
 	case op.Chunk < row.Chunks:
 		return importResult(row), nil // sent again
@@ -210,7 +210,7 @@ func (c *commit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent
 
 // finishImport gives what falls due its places in the queue, as many as fit
 // into one step, and opens the scope after the last one.
-func (c *commit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
+func (c machineCommit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	next := &logpb.ImportRow{Import: row.Import, Chunks: row.Chunks, Finishing: true}
 	prefix := kv.ScopeKey(kv.KindImportDue, c.scope)
 	keys, more, err := c.rows.Keys(prefix, kv.After(prefix), importDueMax)
@@ -226,7 +226,7 @@ func (c *commit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
 		c.expireAt(int64(when), due)
 	}
 	if !more {
-		next.Done, c.imported = true, true
+		next.Done, c.batch.imported = true, true
 		c.tell(nil) // whoever watched the scope's changes reads it again
 		c.touch(kv.ScopeKey(kv.KindThread, c.scope))
 		c.touch(kv.ScopeKey(kv.KindClaim, c.scope))

@@ -117,7 +117,7 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 }
 
 // queueClaim gives the claim a place in the queue that is not too late.
-func (b *batch) queueClaim(scope, name string, row *logpb.ClaimRow) {
+func (b *entry) queueClaim(scope, name string, row *logpb.ClaimRow) {
 	at := lapse(row, b.opening)
 	if row.QueuedTick != 0 {
 		if row.QueuedTick <= at {
@@ -132,7 +132,7 @@ func (b *batch) queueClaim(scope, name string, row *logpb.ClaimRow) {
 
 // sweepClaims clears away claims that have lapsed by a tick, and tells whether
 // that was all of them.
-func (b *batch) sweepClaims(tick uint64, limit int) (all bool, err error) {
+func (b *entry) sweepClaims(tick uint64, limit int) (all bool, err error) {
 	if b.due.claim == 0 || b.due.claim > tick {
 		return true, nil
 	}
@@ -148,7 +148,7 @@ func (b *batch) sweepClaims(tick uint64, limit int) (all bool, err error) {
 
 // dueClaim handles a claim whose place in the queue has come. One that went,
 // and one that is another now, has another place.
-func (b *batch) dueClaim(when uint64, scope, name string, tick uint64) error {
+func (b *entry) dueClaim(when uint64, scope, name string, tick uint64) error {
 	row, err := b.claimRow(scope, name)
 	if err != nil || row == nil || row.QueuedTick != when {
 		return err
@@ -158,7 +158,7 @@ func (b *batch) dueClaim(when uint64, scope, name string, tick uint64) error {
 		b.queueClaim(scope, name, row)
 		return b.storeClaim(scope, name, row)
 	}
-	c := &commit{batch: b, scope: scope}
+	c := &commit{entry: b, scope: scope}
 	if err := c.openScope(); err != nil {
 		return err
 	}

@@ -151,13 +151,13 @@ func (b *batch) ownRoster() *roster {
 
 // putMember adds a member or changes it. A name belongs to one incarnation at
 // a time: a node that lost its data is removed before it comes back.
-func (c *commit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
+func (c machineCommit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 	member := p.GetMember()
 	id, incarnation := member.GetId(), member.GetIncarnation()
 	if err := validMember(id, incarnation); err != nil {
 		return nil, err
 	}
-	r := c.ownRoster()
+	r := c.batch.ownRoster()
 	if _, gone := r.removed[incarnation]; gone {
 		e := agent.Errorf(agent.CodeDeleted, "node %q with this data directory has left the cluster for good", id)
 		return nil, e
@@ -186,11 +186,11 @@ func validMember(id, incarnation string) error {
 	return agent.ValidID("member.incarnation", incarnation)
 }
 
-func (c *commit) removeMember(p *logpb.RemoveMember) (agent.OpResult, error) {
+func (c machineCommit) removeMember(p *logpb.RemoveMember) (agent.OpResult, error) {
 	if err := validMember(p.GetId(), p.GetIncarnation()); err != nil {
 		return nil, err
 	}
-	r := c.ownRoster()
+	r := c.batch.ownRoster()
 	before := len(r.members)
 	r.members = slices.DeleteFunc(r.members, func(m agent.Member) bool {
 		return m.ID == p.Id && m.Incarnation == p.Incarnation
@@ -206,12 +206,12 @@ func (c *commit) removeMember(p *logpb.RemoveMember) (agent.OpResult, error) {
 
 // setFeatureLevel raises the level, never lowers it. A level that this version
 // cannot do stops the node before it meets an op that it does not know.
-func (c *commit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, error) {
+func (c machineCommit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, error) {
 	level := p.GetLevel()
 	if level > featureLevelMax {
 		return nil, fmt.Errorf("the cluster has moved to feature level %d, this version can do %d: upgrade this node", level, featureLevelMax)
 	}
-	r := c.ownRoster()
+	r := c.batch.ownRoster()
 	if level < r.level {
 		return nil, agent.Errorf(agent.CodeConflict, "the feature level is %d already", r.level)
 	}

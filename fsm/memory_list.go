@@ -21,7 +21,7 @@ import (
 const listedLevel = 7
 
 // list adds a memory to the list of all memories.
-func (b *batch) list(scope, agent, id string, row *logpb.MemoryRow) {
+func (b *entry) list(scope, agent, id string, row *logpb.MemoryRow) {
 	if b.level < listedLevel {
 		return
 	}
@@ -30,7 +30,7 @@ func (b *batch) list(scope, agent, id string, row *logpb.MemoryRow) {
 }
 
 // unlist removes a memory from the list of all memories.
-func (b *batch) unlist(scope, agent string, row *logpb.MemoryRow) {
+func (b *entry) unlist(scope, agent string, row *logpb.MemoryRow) {
 	if b.level < listedLevel {
 		return
 	}

@@ -42,7 +42,7 @@ func (m *Machine) EncodeEndNodeLease(node, life string) []byte {
 // begins anew then, and owns nothing. A process takes over from an earlier one
 // of the same data directory at once: that has ended, since a directory is
 // locked by the process that uses it.
-func (c *commit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error) {
+func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error) {
 	if err := validLease(p.Node, p.Life, command.Duration(p.TtlMs)); err != nil {
 		return nil, err
 	}
@@ -50,10 +50,10 @@ func (c *commit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error)
 		if err := c.beHost(p); err != nil {
 			return nil, err
 		}
-	} else if !c.isMember(p.Node, p.Incarnation) {
+	} else if !c.batch.isMember(p.Node, p.Incarnation) {
 		return nil, agent.Errorf(agent.CodeNotFound, "no member is called %q with this data directory", p.Node)
 	}
-	old, had := c.placed.lease(p.Node)
+	old, had := c.batch.placed.lease(p.Node)
 	if had && old.Incarnation != p.Incarnation {
 		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it lapses", p.Node)
 	}
@@ -64,30 +64,30 @@ func (c *commit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error)
 	if had && old.Life == p.Life {
 		lease.BegunTick, lease.Handlers = old.BegunTick, old.Handlers
 	} else {
-		if err := c.agreeable(p.Node, p.Handlers); err != nil {
+		if err := c.batch.agreeable(p.Node, p.Handlers); err != nil {
 			return nil, err
 		}
 		lease.Handlers = p.Handlers
-		c.moved = true
+		c.batch.moved = true
 	}
 	if had && old.Life != p.Life {
-		if err := c.free(p.Node, agent.EventEnded, "node "+p.Node+" was started anew"); err != nil {
+		if err := c.batch.free(p.Node, agent.EventEnded, "node "+p.Node+" was started anew"); err != nil {
 			return nil, err
 		}
 	}
-	return &agent.DeleteResult{Existed: had}, c.storeLease(lease)
+	return &agent.DeleteResult{Existed: had}, c.batch.storeLease(lease)
 }
 
 // endNodeLease ends a lease; one that is not there is fine.
-func (c *commit) endNodeLease(p *logpb.EndNodeLease) (agent.OpResult, error) {
+func (c machineCommit) endNodeLease(p *logpb.EndNodeLease) (agent.OpResult, error) {
 	if err := validLease(p.Node, p.Life, agent.NodeLeaseTTLMin); err != nil {
 		return nil, err
 	}
-	lease, ok := c.placed.lease(p.Node)
+	lease, ok := c.batch.placed.lease(p.Node)
 	if !ok || lease.Life != p.Life {
 		return &agent.DeleteResult{}, nil
 	}
-	return &agent.DeleteResult{Existed: true}, c.dropLease(p.Node, agent.EventEnded, "node "+p.Node+" stops")
+	return &agent.DeleteResult{Existed: true}, c.batch.dropLease(p.Node, agent.EventEnded, "node "+p.Node+" stops")
 }
 
 func validLease(node, life string, ttl time.Duration) error {

@@ -28,7 +28,8 @@ var actions = map[agent.PartitionAction]logpb.PartitionAction{
 // moving is one commit's moves while they are made. What is assigned by them has
 // one epoch in common: each partition's is still never used again.
 type moving struct {
-	*commit
+	machineCommit
+
 	why    string
 	epoch  uint64 // 0 until one is needed
 	events []*logpb.PlacementEvent
@@ -43,22 +44,22 @@ type eventKey struct {
 
 // movePartitions makes the moves, and tells of them in the trail: once for all
 // that share what happened, from whom and to whom.
-func (c *commit) movePartitions(p *logpb.MovePartitions) (agent.OpResult, error) {
+func (c machineCommit) movePartitions(p *logpb.MovePartitions) (agent.OpResult, error) {
 	if len(p.Moves) > agent.Partitions {
 		return nil, agent.TooLarge("moves", "partitions", len(p.Moves), agent.Partitions)
 	}
 	if len(p.Why) > agent.PlacementWhyBytesMax {
 		return nil, agent.TooLarge("why", "placement_why_bytes_max", len(p.Why), agent.PlacementWhyBytesMax)
 	}
-	m := &moving{commit: c, why: p.Why, of: map[eventKey]int{}}
-	c.ownTable()
+	m := &moving{machineCommit: c, why: p.Why, of: map[eventKey]int{}}
+	c.batch.ownTable()
 	for _, move := range p.Moves {
 		if err := m.move(move); err != nil {
 			return nil, err
 		}
 	}
 	for i, e := range m.events {
-		if err := c.trail(e, m.parts[i]); err != nil {
+		if err := c.batch.trail(e, m.parts[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +70,7 @@ func (m *moving) move(p *logpb.PartitionMove) error {
 	if p.GetPartition() >= agent.Partitions {
 		return agent.Invalid("partition", "partition = %d must be below %d", p.GetPartition(), agent.Partitions)
 	}
-	now := m.placed.partition(int(p.Partition))
+	now := m.batch.placed.partition(int(p.Partition))
 	if now.Epoch != p.Epoch {
 		e := agent.Errorf(agent.CodeConflict, "partition %d is %s at epoch %d, not at epoch %d", now.ID, now.State, now.Epoch, p.Epoch)
 		e.Epoch, e.Holder = now.Epoch, now.Owner
@@ -82,7 +83,7 @@ func (m *moving) move(p *logpb.PartitionMove) error {
 		}
 		return m.give(now, p.To, agent.EventAssigned)
 	case logpb.PartitionAction_PARTITION_ACTION_DRAIN:
-		if _, ok := m.placed.lease(p.To); !ok || now.State == agent.PartitionFree || p.To == now.Owner {
+		if _, ok := m.batch.placed.lease(p.To); !ok || now.State == agent.PartitionFree || p.To == now.Owner {
 			return wrongState(now, "drained for node "+p.To)
 		}
 		now.State, now.To = agent.PartitionDraining, p.To
@@ -107,7 +108,7 @@ func wrongState(p agent.Partition, what string) error {
 
 // give makes a node with a lease the owner, under a new epoch.
 func (m *moving) give(now agent.Partition, to string, kind agent.PlacementEventKind) error {
-	lease, ok := m.placed.lease(to)
+	lease, ok := m.batch.placed.lease(to)
 	if !ok {
 		return agent.Errorf(agent.CodeConflict, "node %q has no lease, so partition %d cannot be its", to, now.ID)
 	}
@@ -125,7 +126,7 @@ func (m *moving) release(now agent.Partition) error {
 	if now.State == agent.PartitionFree {
 		return wrongState(now, "released")
 	}
-	if _, ok := m.placed.lease(now.To); ok {
+	if _, ok := m.batch.placed.lease(now.To); ok {
 		return m.give(now, now.To, agent.EventMoved)
 	}
 	return m.store(agent.Partition{ID: now.ID, State: agent.PartitionFree}, agent.EventReleased, now.Owner, "")
@@ -133,7 +134,7 @@ func (m *moving) release(now agent.Partition) error {
 
 func (m *moving) store(p agent.Partition, kind agent.PlacementEventKind, from, to string) error {
 	p.Why = m.why
-	if err := m.storePartition(p); err != nil {
+	if err := m.batch.storePartition(p); err != nil {
 		return err
 	}
 	key := eventKey{kind, from, to}

@@ -103,7 +103,7 @@ func (c *commit) putScope(op *agent.PutScope) (agent.OpResult, error) {
 
 // deleteScope deletes all that is in the scope. What is remembered of requests
 // stays, so that retries find their answers; seals go.
-func (c *commit) deleteScope(alone bool) (agent.OpResult, error) {
+func (c machineCommit) deleteScope(alone bool) (agent.OpResult, error) {
 	if !alone {
 		return nil, agent.Invalid("ops", "deleting a scope must be the only op of its commit")
 	}
@@ -133,7 +133,7 @@ func (s scopeState) history() uint64 {
 }
 
 // storeScopes writes the scopes that the entry has changed.
-func (b *batch) storeScopes() error {
+func (b *entry) storeScopes() error {
 	for _, name := range sortedKeys(b.scopes) {
 		state := b.scopes[name]
 		if !state.changed {

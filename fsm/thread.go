@@ -68,7 +68,7 @@ func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 
 // touch tells the watchers of a thread or claim of this entry, once it can be
 // read: those too who begin to watch while it is applied.
-func (b *batch) touch(row string) { b.touched = append(b.touched, row) }
+func (b *entry) touch(row string) { b.touched = append(b.touched, row) }
 
 func (c *commit) appendThread(op *agent.AppendThread) (agent.OpResult, error) {
 	t, err := c.thread(op.Thread)
