@@ -254,55 +254,55 @@ func (c machineCommit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
 	case *logpb.Op_MovePartitions:
 		return c.movePartitions(p.MovePartitions)
 	case *logpb.Op_EndInstance:
-		return c.endInstance(p.EndInstance)
+		return endInstance(c.commit, p.EndInstance)
 	}
 	decoded, err := command.DecodeOp(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.validScope(); err != nil {
+	if err := validScope(c.commit); err != nil {
 		return nil, err
 	}
 	switch op := decoded.(type) {
 	case *agent.PutValue:
-		return c.putValue(op)
+		return putValue(c.commit, op)
 	case *agent.DeleteValue:
-		return c.deleteValue(op)
+		return deleteValue(c.commit, op)
 	case *agent.PutCheckpoint:
-		return c.putCheckpoint(op)
+		return putCheckpoint(c.commit, op)
 	case *agent.PatchCheckpoint:
-		return c.patchCheckpoint(op)
+		return patchCheckpoint(c.commit, op)
 	case *agent.PatchCron:
-		return c.patchCron(op)
+		return patchCron(c.commit, op)
 	case *agent.DeleteCheckpoint:
-		return c.deleteCheckpoint(op)
+		return deleteCheckpoint(c.commit, op)
 	case *agent.AppendThread:
-		return c.appendThread(op)
+		return appendThread(c.commit, op)
 	case *agent.HibernateThread:
-		return c.hibernateThread(op)
+		return hibernateThread(c.commit, op)
 	case *agent.DeleteThread:
-		return c.deleteThread(op)
+		return deleteThread(c.commit, op)
 	case *agent.CompactThread:
-		return c.compactThread(op)
+		return compactThread(c.commit, op)
 	case *agent.ForkThread:
-		return c.forkThread(op)
+		return forkThread(c.commit, op)
 	case *agent.PutScope:
-		return c.putScope(op)
+		return putScope(c.commit, op)
 	case *agent.ImportScope:
 		return c.importScope(op, alone)
 	case *agent.DeleteScope:
 		return c.deleteScope(alone)
 	case *agent.WriteMemory:
-		return c.writeMemory(op)
+		return writeMemory(c.commit, op)
 	case *agent.DeleteMemory:
-		return c.deleteMemory(op)
+		return deleteMemory(c.commit, op)
 	case *agent.TakeClaim:
-		return c.takeClaim(op)
+		return takeClaim(c.commit, op)
 	case *agent.RenewClaim:
-		return c.renewClaim(op)
+		return renewClaim(c.commit, op)
 	case *agent.ReleaseClaim:
-		return c.releaseClaim(op)
+		return releaseClaim(c.commit, op)
 	default:
-		return c.managerOp(decoded)
+		return managerOp(c.commit, decoded)
 	}
 }

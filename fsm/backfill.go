@@ -39,14 +39,14 @@ func (f *backfill) complete(rows kv.Reader) (bool, error) {
 }
 
 // startBackfill makes the backfill due with the next entry.
-func (b *entry) startBackfill(f *backfill) {
+func startBackfill(b *entry, f *backfill) {
 	b.rows.Set(f.cursor, []byte(f.kind))
 	b.expireAt(max(b.progress.wall, 1), f.cursor)
 }
 
-// fill adds the next rows to the index. Its cost is that share of what an entry
+// fillIndex adds the next rows to the index. Its cost is that share of what an entry
 // sweeps which the rows are of those that one entry visits.
-func (b *entry) fill(f *backfill) (cost int, err error) {
+func fillIndex(b *entry, f *backfill) (cost int, err error) {
 	cursor, err := b.rows.Get(f.cursor)
 	if err != nil {
 		return 0, err
@@ -97,7 +97,7 @@ func indexMemory(b *entry, key string, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	b.list(scope, name, id, row)
+	listMemory(b, scope, name, id, row)
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// checkpoint is the row of the checkpoint under a key, or nil.
-func (c *commit) checkpoint(key string) (*logpb.CheckpointRow, error) {
+// loadCheckpoint is the row of the checkpoint under a key, or nil.
+func loadCheckpoint(c *commit, key string) (*logpb.CheckpointRow, error) {
 	raw, err := c.rows.Get(kv.IDKey(kv.KindCheckpoint, c.scope, key))
 	if err != nil || raw == nil {
 		return nil, err
@@ -30,24 +30,24 @@ func decodeCheckpointRow(key string, raw []byte) (*logpb.CheckpointRow, error) {
 
 // liveCheckpoint is the checkpoint under a key. One that has expired is
 // cleared away first, so that it is as if it had never been there.
-func (c *commit) liveCheckpoint(key string) (*logpb.CheckpointRow, error) {
+func liveCheckpoint(c *commit, key string) (*logpb.CheckpointRow, error) {
 	if err := agent.ValidID("key", key); err != nil {
 		return nil, err
 	}
-	row, err := c.checkpoint(key)
+	row, err := loadCheckpoint(c, key)
 	if err != nil || row == nil {
 		return nil, err
 	}
 	if expired(row.ExpiresAt, c.progress.wall) {
-		return nil, c.dropCheckpoint(key, row)
+		return nil, dropCheckpoint(c, key, row)
 	}
 	return row, nil
 }
 
 // enterCheckpoint is the checkpoint under a key for a write that may create it:
 // nil where there is none.
-func (c *commit) enterCheckpoint(key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
-	old, err := c.liveCheckpoint(key)
+func enterCheckpoint(c *commit, key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
+	old, err := liveCheckpoint(c, key)
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +57,12 @@ func (c *commit) enterCheckpoint(key string, ifIncarnation uint64, ifRevision *u
 	return old, revisionMatches(key, ifRevision, old.GetRevision())
 }
 
-func (c *commit) putCheckpoint(op *agent.PutCheckpoint) (agent.OpResult, error) {
-	old, err := c.enterCheckpoint(op.Key, op.IfIncarnation, op.IfRevision)
+func putCheckpoint(c *commit, op *agent.PutCheckpoint) (agent.OpResult, error) {
+	old, err := enterCheckpoint(c, op.Key, op.IfIncarnation, op.IfRevision)
 	if err != nil {
 		return nil, err
 	}
-	pointer, err := c.point(op.Thread)
+	pointer, err := pointTo(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +71,11 @@ func (c *commit) putCheckpoint(op *agent.PutCheckpoint) (agent.OpResult, error) 
 		ExpiresAt: c.deadline(op.TTL.Milliseconds()),
 	}
 	body := &logpb.CheckpointBody{State: command.OrEmptyObject(op.State), Metadata: command.OrEmptyObject(op.Metadata)}
-	return c.storeCheckpoint(op.Key, old, row, body)
+	return storeCheckpoint(c, op.Key, old, row, body)
 }
 
-func (c *commit) patchCheckpoint(op *agent.PatchCheckpoint) (agent.OpResult, error) {
-	old, err := c.liveCheckpoint(op.Key)
+func patchCheckpoint(c *commit, op *agent.PatchCheckpoint) (agent.OpResult, error) {
+	old, err := liveCheckpoint(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (c *commit) patchCheckpoint(op *agent.PatchCheckpoint) (agent.OpResult, err
 	if err := revisionMatches(op.Key, op.IfRevision, old.Revision); err != nil {
 		return nil, err
 	}
-	body, err := c.checkpointBody(op.Key, old)
+	body, err := checkpointBody(c, op.Key, old)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +106,11 @@ func (c *commit) patchCheckpoint(op *agent.PatchCheckpoint) (agent.OpResult, err
 	row := &logpb.CheckpointRow{
 		Version: old.Version, Lifecycle: old.Lifecycle, Thread: old.Thread, ExpiresAt: old.ExpiresAt,
 	}
-	return c.storeCheckpoint(op.Key, old, row, body)
+	return storeCheckpoint(c, op.Key, old, row, body)
 }
 
 // checkpointBody reads a revision's body.
-func (c *commit) checkpointBody(key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
+func checkpointBody(c *commit, key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
 	raw, err := c.rows.Get(kv.BodyKey(c.scope, key, row))
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func decodeCheckpointBody(key string, raw []byte) (*logpb.CheckpointBody, error)
 
 // storeCheckpoint writes the next revision: row and body say what is new, old
 // is the revision before, or nil.
-func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body *logpb.CheckpointBody) (agent.OpResult, error) {
+func storeCheckpoint(c *commit, key string, old, row *logpb.CheckpointRow, body *logpb.CheckpointBody) (agent.OpResult, error) {
 	now := c.progress.wall
 	row.Revision, row.CreatedAt, row.UpdatedAt = 1, now, now
 	row.StateSize = uint64(len(body.State))
@@ -145,7 +145,7 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 		if row.ExpiresAt != old.ExpiresAt {
 			c.unexpire(old.ExpiresAt, metaKey)
 		}
-		if err := c.keepRevision(key, old, row); err != nil {
+		if err := keepRevision(c, key, old, row); err != nil {
 			return nil, err
 		}
 		c.grow(0, int64(row.Size))
@@ -165,7 +165,7 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 	if row.ExpiresAt != old.GetExpiresAt() {
 		c.expireAt(row.ExpiresAt, metaKey)
 	}
-	c.pin(key, old.GetThread(), row.Thread)
+	pinPointer(c, key, old.GetThread(), row.Thread)
 	c.changed(agent.ChangedCheckpoint, key, row.Revision)
 	return &agent.CheckpointResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision,
@@ -173,8 +173,8 @@ func (c *commit) storeCheckpoint(key string, old, row *logpb.CheckpointRow, body
 	}, nil
 }
 
-func (c *commit) deleteCheckpoint(op *agent.DeleteCheckpoint) (agent.OpResult, error) {
-	old, err := c.liveCheckpoint(op.Key)
+func deleteCheckpoint(c *commit, op *agent.DeleteCheckpoint) (agent.OpResult, error) {
+	old, err := liveCheckpoint(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (c *commit) deleteCheckpoint(op *agent.DeleteCheckpoint) (agent.OpResult, e
 	if old == nil {
 		return c.deleteMissing(kv.KindCheckpointTombstone, op.Key, op.Seal)
 	}
-	if err := c.dropCheckpoint(op.Key, old); err != nil {
+	if err := dropCheckpoint(c, op.Key, old); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
@@ -195,30 +195,30 @@ func (c *commit) deleteCheckpoint(op *agent.DeleteCheckpoint) (agent.OpResult, e
 }
 
 // dropCheckpoint removes a checkpoint with its history.
-func (c *commit) dropCheckpoint(key string, row *logpb.CheckpointRow) error {
+func dropCheckpoint(c *commit, key string, row *logpb.CheckpointRow) error {
 	metaKey := kv.IDKey(kv.KindCheckpoint, c.scope, key)
 	c.rows.Remove(metaKey)
 	c.unexpire(row.ExpiresAt, metaKey)
-	size, err := c.dropRevisions(key, row)
+	size, err := dropRevisions(c, key, row)
 	if err != nil {
 		return err
 	}
-	c.pin(key, row.Thread, nil)
+	pinPointer(c, key, row.Thread, nil)
 	c.removed(agent.ChangedCheckpoint, key)
 	c.grow(-1, -size)
 	return nil
 }
 
-func (c *commit) expireCheckpoint(key string, when int64) error {
-	row, err := c.checkpoint(key)
+func expireCheckpoint(c *commit, key string, when int64) error {
+	row, err := loadCheckpoint(c, key)
 	if err != nil || row == nil || row.ExpiresAt != when {
 		return err
 	}
-	return c.dropCheckpoint(key, row)
+	return dropCheckpoint(c, key, row)
 }
 
-// pin keeps the row by which a thread knows the checkpoints that point to it.
-func (c *commit) pin(key string, before, now *logpb.Pointer) {
+// pinPointer keeps the row by which a thread knows the checkpoints that point to it.
+func pinPointer(c *commit, key string, before, now *logpb.Pointer) {
 	if before.GetThread() == now.GetThread() {
 		return
 	}
@@ -230,13 +230,13 @@ func (c *commit) pin(key string, before, now *logpb.Pointer) {
 	}
 }
 
-// point holds a pointer to the journal as of this commit, and fills in what
+// pointTo holds a pointer to the journal as of this commit, and fills in what
 // the journal says.
-func (c *commit) point(p *agent.Pointer) (*logpb.Pointer, error) {
+func pointTo(c *commit, p *agent.Pointer) (*logpb.Pointer, error) {
 	if p == nil {
 		return nil, nil
 	}
-	thread, err := c.thread(p.Thread)
+	thread, err := loadThread(c, p.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (c *commit) point(p *agent.Pointer) (*logpb.Pointer, error) {
 	if p.Rev > thread.Rev {
 		return nil, threadMismatch(thread, fmt.Sprintf("it has not come to rev %d", p.Rev))
 	}
-	head, err := c.headAt(thread, p.Rev)
+	head, err := headAt(c, thread, p.Rev)
 	if err != nil {
 		return nil, err
 	}

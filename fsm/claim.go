@@ -16,9 +16,9 @@ import (
 // it lapsed. It leaves no tombstone: epochs are never reused, so one that is
 // forgotten never matches again.
 
-// claim is the row of a claim that stands, or nil where nobody holds it.
-func (b *entry) claim(scope, name string) (*logpb.ClaimRow, error) {
-	row, err := b.claimRow(scope, name)
+// loadClaim is the row of a claim that stands, or nil where nobody holds it.
+func loadClaim(b *entry, scope, name string) (*logpb.ClaimRow, error) {
+	row, err := claimRow(b, scope, name)
 	if err != nil || row == nil || lapsed(row, b.opening, b.progress.tick) {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (b *entry) claim(scope, name string) (*logpb.ClaimRow, error) {
 
 // claimRow is a claim's row, though the claim may have lapsed; nil where there
 // is none.
-func (b *entry) claimRow(scope, name string) (*logpb.ClaimRow, error) {
+func claimRow(b *entry, scope, name string) (*logpb.ClaimRow, error) {
 	raw, err := b.rows.Get(kv.IDKey(kv.KindClaim, scope, name))
 	if err != nil || raw == nil {
 		return nil, err
@@ -55,11 +55,11 @@ func standing(name string, row *logpb.ClaimRow, o opening, now progress) agent.C
 	}
 }
 
-func (c *commit) takeClaim(op *agent.TakeClaim) (agent.OpResult, error) {
+func takeClaim(c *commit, op *agent.TakeClaim) (agent.OpResult, error) {
 	if err := validClaim(op.Claim, op.Holder, op.TTL); err != nil {
 		return nil, err
 	}
-	held, err := c.claim(c.scope, op.Claim)
+	held, err := loadClaim(c.entry, c.scope, op.Claim)
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +70,12 @@ func (c *commit) takeClaim(op *agent.TakeClaim) (agent.OpResult, error) {
 		e.Epoch, e.Holder, e.ExpiresAt = now.Epoch, now.Holder, now.ExpiresAt
 		return nil, e
 	}
-	return c.beginHolding(op.Claim, op.Holder, op.TTL)
+	return beginHolding(c, op.Claim, op.Holder, op.TTL)
 }
 
 // beginHolding gives the claim to a holder, under an epoch of its own.
-func (c *commit) beginHolding(name, holder string, ttl time.Duration) (agent.OpResult, error) {
-	old, err := c.claimRow(c.scope, name) // a lapsed one too, which takes its place in the queue along
+func beginHolding(c *commit, name, holder string, ttl time.Duration) (agent.OpResult, error) {
+	old, err := claimRow(c.entry, c.scope, name) // a lapsed one too, which takes its place in the queue along
 	if err != nil {
 		return nil, err
 	}
@@ -90,20 +90,20 @@ func (c *commit) beginHolding(name, holder string, ttl time.Duration) (agent.OpR
 	}
 	invariant.Check(row.Epoch > old.GetEpoch(), "claim %q: epoch %d follows %d", name, row.Epoch, old.GetEpoch())
 	c.changed(agent.ChangedClaim, name, row.Epoch)
-	return c.armClaim(name, row)
+	return armClaim(c, name, row)
 }
 
 // armClaim gives the claim its full ttl from this entry on.
-func (c *commit) armClaim(name string, row *logpb.ClaimRow) (agent.OpResult, error) {
+func armClaim(c *commit, name string, row *logpb.ClaimRow) (agent.OpResult, error) {
 	row.ArmedTick = c.progress.tick
-	c.queueClaim(c.scope, name, row)
-	if err := c.storeClaim(c.scope, name, row); err != nil {
+	queueClaim(c.entry, c.scope, name, row)
+	if err := storeClaim(c.entry, c.scope, name, row); err != nil {
 		return nil, err
 	}
 	return &agent.ClaimResult{Claim: standing(name, row, c.opening, c.progress)}, nil
 }
 
-func (b *entry) storeClaim(scope, name string, row *logpb.ClaimRow) error {
+func storeClaim(b *entry, scope, name string, row *logpb.ClaimRow) error {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode claim %q: %w", name, err)
@@ -114,24 +114,24 @@ func (b *entry) storeClaim(scope, name string, row *logpb.ClaimRow) error {
 	return nil
 }
 
-func (c *commit) renewClaim(op *agent.RenewClaim) (agent.OpResult, error) {
-	row, err := c.holding(op.Claim, op.Holder, op.Epoch, op.TTL)
+func renewClaim(c *commit, op *agent.RenewClaim) (agent.OpResult, error) {
+	row, err := holding(c, op.Claim, op.Holder, op.Epoch, op.TTL)
 	if err != nil {
 		return nil, err
 	}
 	if op.TTL != 0 {
 		row.TtlMs = command.Millis(op.TTL)
 	}
-	return c.armClaim(op.Claim, row)
+	return armClaim(c, op.Claim, row)
 }
 
-func (c *commit) releaseClaim(op *agent.ReleaseClaim) (agent.OpResult, error) {
-	row, err := c.holding(op.Claim, op.Holder, op.Epoch, op.TTL)
+func releaseClaim(c *commit, op *agent.ReleaseClaim) (agent.OpResult, error) {
+	row, err := holding(c, op.Claim, op.Holder, op.Epoch, op.TTL)
 	if err != nil {
 		return nil, err
 	}
 	if op.To == "" {
-		c.dropClaim(op.Claim, row)
+		dropClaim(c, op.Claim, row)
 		return &agent.ClaimResult{Claim: agent.Claim{Name: op.Claim}}, nil
 	}
 	if err := agent.ValidID("to", op.To); err != nil {
@@ -141,18 +141,18 @@ func (c *commit) releaseClaim(op *agent.ReleaseClaim) (agent.OpResult, error) {
 	if ttl == 0 {
 		ttl = command.Duration(row.TtlMs)
 	}
-	return c.beginHolding(op.Claim, op.To, ttl)
+	return beginHolding(c, op.Claim, op.To, ttl)
 }
 
 // holding is the row of a holding that stands, by the one who says it holds it.
-func (c *commit) holding(name, holder string, epoch uint64, ttl time.Duration) (*logpb.ClaimRow, error) {
+func holding(c *commit, name, holder string, epoch uint64, ttl time.Duration) (*logpb.ClaimRow, error) {
 	if ttl == 0 {
 		ttl = agent.ClaimTTLDefault // stands for what it was
 	}
 	if err := validClaim(name, holder, ttl); err != nil {
 		return nil, err
 	}
-	row, err := c.claim(c.scope, name)
+	row, err := loadClaim(c.entry, c.scope, name)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (c *commit) holding(name, holder string, epoch uint64, ttl time.Duration) (
 }
 
 // dropClaim forgets a claim.
-func (c *commit) dropClaim(name string, row *logpb.ClaimRow) {
+func dropClaim(c *commit, name string, row *logpb.ClaimRow) {
 	key := kv.IDKey(kv.KindClaim, c.scope, name)
 	c.rows.Remove(key)
 	c.rows.Remove(kv.DueClaimKey(row.QueuedTick, c.scope, name))

@@ -15,8 +15,8 @@ const pinsPage = 256
 
 // compactThread forgets the entries below a seq. Rev and head stay, and the
 // chain's value at the new floor, so that what is left can be verified.
-func (c *commit) compactThread(op *agent.CompactThread) (agent.OpResult, error) {
-	t, err := c.presentThread(op.Thread, op.IfIncarnation)
+func compactThread(c *commit, op *agent.CompactThread) (agent.OpResult, error) {
+	t, err := presentThread(c, op.Thread, op.IfIncarnation)
 	if err != nil {
 		return nil, err
 	}
@@ -28,34 +28,34 @@ func (c *commit) compactThread(op *agent.CompactThread) (agent.OpResult, error) 
 		c.grow(0, 0)
 	}
 	if op.BeforeSeq > t.Floor {
-		if err := c.compact(t, op.BeforeSeq); err != nil {
+		if err := compactBelow(c, t, op.BeforeSeq); err != nil {
 			return nil, err
 		}
 	}
-	thread, err := c.storeThread(t)
+	thread, err := storeThread(c, t)
 	if err != nil {
 		return nil, err
 	}
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
-func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
-	if err := c.notPinnedBelow(t, before); err != nil && !seededbug.Is(seededbug.CompactionPastPointer) {
+func compactBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
+	if err := notPinnedBelow(c, t, before); err != nil && !seededbug.Is(seededbug.CompactionPastPointer) {
 		return err
 	}
-	forked, err := c.forksBelow(t, before)
+	forked, err := forksBelow(c, t, before)
 	if err != nil {
 		return err
 	}
-	head, err := c.headAt(t, before)
+	head, err := headAt(c, t, before)
 	if err != nil {
 		return err
 	}
-	had, err := c.bytesFrom(t, t.Floor)
+	had, err := bytesFrom(c, t, t.Floor)
 	if err != nil {
 		return err
 	}
-	has, err := c.bytesFrom(t, before)
+	has, err := bytesFrom(c, t, before)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
 		if err := c.rows.RemoveRange(lower, upper); err != nil {
 			return err
 		}
-		if err := c.forgetKinds(t.Id, t.Incarnation, floor, before); err != nil {
+		if err := forgetKinds(c, t.Id, t.Incarnation, floor, before); err != nil {
 			return err
 		}
 	}
@@ -85,15 +85,15 @@ func (c *commit) compact(t *logpb.ThreadMeta, before uint64) error {
 	}
 	gone := t.Segments[:below]
 	t.Segments = t.Segments[below:]
-	return c.unpinSegments(t, gone)
+	return unpinSegments(c, t, gone)
 }
 
 // notPinnedBelow refuses to compact past the pointer of a live checkpoint.
-func (c *commit) notPinnedBelow(t *logpb.ThreadMeta, before uint64) error {
+func notPinnedBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
 	prefix := kv.IDKey(kv.KindPin, c.scope, t.Id)
 	return c.eachKey(prefix, func(key string) error {
 		checkpoint := key[len(prefix):]
-		row, err := c.checkpoint(checkpoint)
+		row, err := loadCheckpoint(c, checkpoint)
 		if err != nil || row == nil || expired(row.ExpiresAt, c.progress.wall) {
 			return err
 		}
@@ -107,7 +107,7 @@ func (c *commit) notPinnedBelow(t *logpb.ThreadMeta, before uint64) error {
 
 // forksBelow tells whether forks read the thread's rows, and refuses to
 // compact past the rev of one.
-func (c *commit) forksBelow(t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
+func forksBelow(c *commit, t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
 	prefix := kv.IncarnationKey(kv.KindForkPin, c.scope, t.Id, t.Incarnation)
 	err = c.eachKey(prefix, func(key string) error {
 		forked = true

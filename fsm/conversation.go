@@ -15,24 +15,24 @@ import (
 // is pending and its messages are rows of their own, so that a message or a
 // status does not write the state anew.
 
-func (c *commit) conversationOp(op agent.Op) (agent.OpResult, error) {
+func conversationOp(c *commit, op agent.Op) (agent.OpResult, error) {
 	switch op := op.(type) {
 	case *agent.SaveConversation:
-		return c.saveConversation(op)
+		return saveConversation(c, op)
 	case *agent.SetInterrupted:
-		return c.setInterrupted(op)
+		return setInterrupted(c, op)
 	case *agent.PendMessage:
-		return c.pendMessage(op)
+		return pendMessage(c, op)
 	case *agent.SaveMessages:
-		return c.saveMessages(op)
+		return saveMessages(c, op)
 	case *agent.UpdateMessage:
-		return c.updateMessage(op)
+		return updateMessage(c, op)
 	case *agent.DeleteConversation:
-		return c.deleteConversation(op)
+		return deleteConversation(c, op)
 	case *agent.ReviseValue:
-		return c.reviseValue(op)
+		return reviseValue(c, op)
 	default:
-		return c.timerOp(op)
+		return timerOp(c, op)
 	}
 }
 
@@ -45,14 +45,14 @@ type conversation struct {
 	places      []string               // by which it is to be found, as it is stored; none below foundLevel
 }
 
-// conversation opens the conversation that a reference means, whether it is
+// openConversation opens the conversation that a reference means, whether it is
 // there or not, unless it is another's. One that is gone is cleared away first, so
 // that it is as if it had never been there.
-func (c *commit) conversation(ref *agent.ConversationRef) (*conversation, error) {
+func openConversation(c *commit, ref *agent.ConversationRef) (*conversation, error) {
 	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
 		return nil, err
 	}
-	w, err := c.storedConversation(ref.ID)
+	w, err := storedConversation(c, ref.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (c *commit) conversation(ref *agent.ConversationRef) (*conversation, error)
 }
 
 // storedConversation is a conversation as its rows say.
-func (c *commit) storedConversation(id string) (*conversation, error) {
+func storedConversation(c *commit, id string) (*conversation, error) {
 	w := &conversation{commit: c, id: id, row: &logpb.ConversationRow{}}
 	raw, err := c.rows.Get(w.key(kv.KindConversation))
 	if err != nil || raw == nil {
@@ -106,8 +106,8 @@ func (w *conversation) exists() bool { return w.row.Incarnation != 0 }
 func (w *conversation) key(kind string) string { return kv.IDKey(kind, w.scope, w.id) }
 
 // openToWrite opens a conversation for a write that may create it.
-func (c *commit) openToWrite(ref *agent.ConversationRef) (*conversation, error) {
-	w, err := c.conversation(ref)
+func openToWrite(c *commit, ref *agent.ConversationRef) (*conversation, error) {
+	w, err := openConversation(c, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (c *commit) openToWrite(ref *agent.ConversationRef) (*conversation, error) 
 // write begins to change the row: it is there from here on.
 func (w *conversation) write(ref *agent.ConversationRef) error {
 	if ref.Agent != "" && w.row.Agent == "" && w.level >= foundLevel {
-		if err := w.unsealed(ref.Agent); err != nil {
+		if err := unsealed(w.commit, ref.Agent); err != nil {
 			return err
 		}
 		if w.exists() {
@@ -170,12 +170,12 @@ func (w *conversation) done() (*agent.ConversationResult, error) {
 	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.id, w.row)}, nil
 }
 
-func (c *commit) saveConversation(op *agent.SaveConversation) (agent.OpResult, error) {
+func saveConversation(c *commit, op *agent.SaveConversation) (agent.OpResult, error) {
 	version, err := agent.StateVersion(op.State)
 	if err != nil {
 		return nil, err
 	}
-	w, err := c.openToWrite(&op.ConversationRef)
+	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +219,8 @@ func (w *conversation) saved(op *agent.SaveConversation) (bool, error) {
 	return err == nil && bytes.Equal(state, op.State), err
 }
 
-func (c *commit) setInterrupted(op *agent.SetInterrupted) (agent.OpResult, error) {
-	w, err := c.openToWrite(&op.ConversationRef)
+func setInterrupted(c *commit, op *agent.SetInterrupted) (agent.OpResult, error) {
+	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
@@ -234,8 +234,8 @@ func (c *commit) setInterrupted(op *agent.SetInterrupted) (agent.OpResult, error
 	return w.done()
 }
 
-func (c *commit) deleteConversation(op *agent.DeleteConversation) (agent.OpResult, error) {
-	w, err := c.conversation(&op.ConversationRef)
+func deleteConversation(c *commit, op *agent.DeleteConversation) (agent.OpResult, error) {
+	w, err := openConversation(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (w *conversation) clear() error {
 	if !erased {
 		return w.drop()
 	}
-	e, err := w.openErasure(w.row.Agent)
+	e, err := openErasure(w.commit, w.row.Agent)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (c *commit) pendMessage(op *agent.PendMessage) (agent.OpResult, error) {
-	w, err := c.openToWrite(&op.ConversationRef)
+func pendMessage(c *commit, op *agent.PendMessage) (agent.OpResult, error) {
+	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}

@@ -12,18 +12,18 @@ import (
 // patchCron changes single jobs in the manifest of a checkpoint's state. Of an
 // instance's checkpoint their timers change too. What an expression means, the
 // door has judged.
-func (c *commit) patchCron(op *agent.PatchCron) (agent.OpResult, error) {
+func patchCron(c *commit, op *agent.PatchCron) (agent.OpResult, error) {
 	changes, err := agent.CronChanges(op.Specs)
 	if err != nil {
 		return nil, err
 	}
-	old, err := c.enterCheckpoint(op.Key, op.IfIncarnation, op.IfRevision)
+	old, err := enterCheckpoint(c, op.Key, op.IfIncarnation, op.IfRevision)
 	if err != nil {
 		return nil, err
 	}
 	body, row := &logpb.CheckpointBody{State: []byte("{}"), Metadata: []byte("{}")}, &logpb.CheckpointRow{Version: 1}
 	if old != nil {
-		if body, err = c.checkpointBody(op.Key, old); err != nil {
+		if body, err = checkpointBody(c, op.Key, old); err != nil {
 			return nil, err
 		}
 		row = &logpb.CheckpointRow{Version: old.Version, Lifecycle: old.Lifecycle, Thread: old.Thread, ExpiresAt: old.ExpiresAt}
@@ -32,7 +32,7 @@ func (c *commit) patchCron(op *agent.PatchCron) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.reschedule(op.Key, changes, dropped); err != nil {
+	if err := reschedule(c, op.Key, changes, dropped); err != nil {
 		return nil, err
 	}
 	if bytes.Equal(state, body.State) {
@@ -42,7 +42,7 @@ func (c *commit) patchCron(op *agent.PatchCron) (agent.OpResult, error) {
 		}, nil
 	}
 	body.State = state
-	return c.storeCheckpoint(op.Key, old, row, body)
+	return storeCheckpoint(c, op.Key, old, row, body)
 }
 
 // patchedState is a state with changes made to its manifest, and the jobs that
@@ -70,12 +70,12 @@ func patchedState(body *logpb.CheckpointBody, changes []agent.CronChange) (state
 
 // reschedule gives an instance's jobs their timers. Those that its manager
 // declares are not the manifest's to change.
-func (c *commit) reschedule(checkpoint string, changes []agent.CronChange, dropped []string) error {
+func reschedule(c *commit, checkpoint string, changes []agent.CronChange, dropped []string) error {
 	manager, key, ok := agent.InstanceOf(checkpoint)
 	if !ok {
 		return nil
 	}
-	row, err := c.managerRow(manager)
+	row, err := managerRow(c, manager)
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func (c *commit) reschedule(checkpoint string, changes []agent.CronChange, dropp
 		case declared[change.Job]:
 		case change.Set != nil:
 			timer := change.Set.Timer(manager, key)
-			if _, err := c.setTimer(&timer, generation); err != nil {
+			if _, err := setTimer(c, &timer, generation); err != nil {
 				return err
 			}
 		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidID("job", change.Job) == nil: // no other has a timer
-			if _, err := c.deleteTimer(&agent.DeleteTimer{Manager: manager, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
+			if _, err := deleteTimer(c, &agent.DeleteTimer{Manager: manager, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
 				return err
 			}
 		}

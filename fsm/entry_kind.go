@@ -14,7 +14,7 @@ import (
 // forgetKinds removes the index rows of the blocks that are wholly below a
 // seq, of one incarnation of a thread. The rows of the block that the seq is in
 // stay until a later compaction, and reads pass over them.
-func (c *commit) forgetKinds(thread string, incarnation, from, before uint64) error {
+func forgetKinds(c *commit, thread string, incarnation, from, before uint64) error {
 	lower, upper := from/kv.KindBlock, before/kv.KindBlock
 	if lower == upper {
 		return nil
@@ -44,10 +44,10 @@ func (j journal) spans(from, to uint64) (all []span) {
 }
 
 // eachOfKinds is eachEntry for the entries of some kinds. It reads no others.
-func (r reader) eachOfKinds(j journal, kinds []string, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+func eachOfKinds(r reader, j journal, kinds []string, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
 	for _, s := range j.spans(from, to) {
 		more := true
-		err := r.eachKindBlock(s, kinds, false, func(seqs []uint64) (bool, error) {
+		err := eachKindBlock(r, s, kinds, false, func(seqs []uint64) (bool, error) {
 			for _, seq := range seqs {
 				row, err := j.row(seq)
 				if err != nil {
@@ -68,12 +68,12 @@ func (r reader) eachOfKinds(j journal, kinds []string, from, to uint64, visit fu
 
 // lastOfKinds is the seq of the n-th last entry of some kinds between from and
 // to: of the first one where there are fewer, and to where there is none.
-func (r reader) lastOfKinds(j journal, kinds []string, n, from, to uint64) (uint64, error) {
+func lastOfKinds(r reader, j journal, kinds []string, n, from, to uint64) (uint64, error) {
 	spans := j.spans(from, to)
 	slices.Reverse(spans)
 	start := to
 	for _, s := range spans {
-		err := r.eachKindBlock(s, kinds, true, func(seqs []uint64) (bool, error) {
+		err := eachKindBlock(r, s, kinds, true, func(seqs []uint64) (bool, error) {
 			if found := uint64(len(seqs)); found > 0 {
 				start = seqs[found-min(n, found)]
 				n -= min(n, found)
@@ -90,7 +90,7 @@ func (r reader) lastOfKinds(j journal, kinds []string, n, from, to uint64) (uint
 // eachKindBlock visits the blocks of a span, from the last one where back is
 // set, with the seqs of the entries of some kinds in each, in order, until visit
 // returns false.
-func (r reader) eachKindBlock(s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
+func eachKindBlock(r reader, s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
 	first, last := s.from/kv.KindBlock, (s.to-1)/kv.KindBlock
 	cursor, err := r.view.Scan(
 		[]byte(kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, first)), []byte(kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, last+1)))
@@ -119,7 +119,7 @@ func (r reader) eachKindBlock(s span, kinds []string, back bool, visit func(seqs
 			return err
 		}
 		slices.Sort(seqs)
-		r.checkKinds(s, kinds, block, seqs)
+		checkKinds(r, s, kinds, block, seqs)
 		if more, err := visit(seqs); err != nil || !more {
 			return err
 		}
@@ -132,7 +132,7 @@ const kindsCheckedMax = 64
 
 // checkKinds compares what the index says of a block with the entries, where
 // invariants are checked and the span is short.
-func (r reader) checkKinds(s span, kinds []string, block uint64, seqs []uint64) {
+func checkKinds(r reader, s span, kinds []string, block uint64, seqs []uint64) {
 	from, to := max(s.from, block*kv.KindBlock), min(s.to, (block+1)*kv.KindBlock)
 	if !invariant.Enabled || to-from > kindsCheckedMax {
 		return

@@ -20,8 +20,8 @@ type erasing struct {
 	cleared bool // nothing is left but to end the live instance
 }
 
-func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
-	checkpoint, err := c.liveCheckpoint(op.Agent)
+func eraseAgent(c *commit, op *agent.EraseAgent) (agent.OpResult, error) {
+	checkpoint, err := liveCheckpoint(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
 	if err := revisionMatches(op.Agent, op.IfRevision, checkpoint.GetRevision()); err != nil {
 		return nil, err
 	}
-	e, err := c.openErasure(op.Agent)
+	e, err := openErasure(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (c *commit) eraseAgent(op *agent.EraseAgent) (agent.OpResult, error) {
 }
 
 // openErasure goes on with an agent's newest erasure; a new one has no index.
-func (c *commit) openErasure(name string) (*erasing, error) {
-	row, err := c.erasureRow(name)
+func openErasure(c *commit, name string) (*erasing, error) {
+	row, err := erasureRow(c, name)
 	if err != nil {
 		return nil, err
 	}
@@ -82,25 +82,25 @@ func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if checkpoint != nil {
 		return true, nil
 	}
-	whole, err := e.remembered(e.agent)
+	whole, err := remembered(e.commit, e.agent)
 	if err != nil || whole.Entries > 0 {
 		return true, err
 	}
 	if has, err := e.hasTimers(); err != nil || has {
 		return has, err
 	}
-	if has, err := e.has(kv.KindSessionAgent, e.agent); err != nil || has || e.level < foundLevel {
+	if has, err := hasRow(e.commit, kv.KindSessionAgent, e.agent); err != nil || has || e.level < foundLevel {
 		return has, err
 	}
 	found, err := conversationBackfill.complete(e.rows)
 	if err != nil || !found {
 		return true, err // not known yet
 	}
-	return e.has(kv.KindConversationAgent, e.agent)
+	return hasRow(e.commit, kv.KindConversationAgent, e.agent)
 }
 
 // remembered is what an agent remembers, as a whole.
-func (c *commit) remembered(name string) (*logpb.MemoryAgentRow, error) {
+func remembered(c *commit, name string) (*logpb.MemoryAgentRow, error) {
 	raw, err := c.rows.Get(kv.IDKey(kv.KindMemoryAgent, c.scope, name))
 	if err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func (c *commit) remembered(name string) (*logpb.MemoryAgentRow, error) {
 	return command.DecodeMemoryAgent(name, raw)
 }
 
-// has tells whether an agent is in an index: of sessions, or of conversations.
-func (c *commit) has(index, name string) (bool, error) {
+// hasRow tells whether an agent is in an index: of sessions, or of conversations.
+func hasRow(c *commit, index, name string) (bool, error) {
 	prefix := kv.IDKey(index, c.scope, name)
 	keys, _, err := c.rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err

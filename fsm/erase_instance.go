@@ -51,11 +51,11 @@ func (e *erasing) finish() {
 
 // endInstance notes that the live instance of an erased agent has ended. Another
 // erasure since then has its own.
-func (c *commit) endInstance(p *logpb.EndInstance) (agent.OpResult, error) {
+func endInstance(c *commit, p *logpb.EndInstance) (agent.OpResult, error) {
 	if err := agent.ValidID("agent", p.Agent); err != nil {
 		return nil, err
 	}
-	row, err := c.erasureRow(p.Agent)
+	row, err := erasureRow(c, p.Agent)
 	if err != nil || !row.GetEnding() || row.ErasedIndex != p.ErasedIndex {
 		return &agent.DeleteResult{}, err
 	}
@@ -152,7 +152,7 @@ func (e *erasing) timers() error {
 	}
 	for _, row := range keys {
 		_, n, _ := kv.SplitTimer(row)
-		t, err := e.openTimer(n.Manager, n.Key, n.ID)
+		t, err := openTimer(e.commit, n.Manager, n.Key, n.ID)
 		if err != nil {
 			return err
 		}
@@ -168,21 +168,21 @@ func (e *erasing) timers() error {
 
 // erasedSince refuses a commit on behalf of an agent that was erased, or whose scope
 // was deleted, after the index that its sender knows the agent as of.
-func (b *entry) erasedSince(scope string, fence *logpb.Fence) error {
+func erasedSince(b *entry, scope string, fence *logpb.Fence) error {
 	if fence.Agent == "" {
 		return nil
 	}
 	if err := agent.ValidID("fence.agent", fence.Agent); err != nil {
 		return err
 	}
-	if gone, err := b.scopeGone(scope); err != nil {
+	if gone, err := scopeGone(b, scope); err != nil {
 		return err
 	} else if gone > fence.Since {
 		e := agent.Errorf(agent.CodeDeleted, "scope %q was deleted at index %d, after this turn of agent %q began", scope, gone, fence.Agent)
 		e.Reason = agent.ReasonErased
 		return e
 	}
-	row, err := (&commit{entry: b, scope: scope}).erasureRow(fence.Agent)
+	row, err := erasureRow((&commit{entry: b, scope: scope}), fence.Agent)
 	if err != nil || row.GetErasedIndex() <= fence.Since {
 		return err
 	}
@@ -193,7 +193,7 @@ func (b *entry) erasedSince(scope string, fence *logpb.Fence) error {
 
 // scopeGone is the index at which a scope was deleted last, or replaced by an import;
 // 0 where it never was, or longer ago than is remembered.
-func (b *entry) scopeGone(scope string) (uint64, error) {
+func scopeGone(b *entry, scope string) (uint64, error) {
 	if b.level < endingLevel {
 		return 0, nil
 	}

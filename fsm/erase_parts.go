@@ -41,7 +41,7 @@ func (e *erasing) checkpoint(key string, row *logpb.CheckpointRow) error {
 	if err != nil {
 		return err
 	}
-	if err := e.dropCheckpoint(key, row); err != nil {
+	if err := dropCheckpoint(e.commit, key, row); err != nil {
 		return err
 	}
 	revisions := uint64(len(row.Kept)) + 1
@@ -70,7 +70,7 @@ func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 	}
 	add(row.Thread)
 	for back := range uint64(len(row.Kept)) {
-		older, err := e.older(key, row, row.Revision-1-back)
+		older, err := storedRevision(e.commit, key, row, row.Revision-1-back)
 		if err != nil {
 			return nil, err
 		}
@@ -83,11 +83,11 @@ func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 // whichever there is. One that was made since stays, as does one that another
 // checkpoint points to.
 func (e *erasing) thread(id string, incarnation uint64) error {
-	t, err := e.commit.thread(id)
+	t, err := loadThread(e.commit, id)
 	if err != nil || t == nil || incarnation != 0 && t.Incarnation != incarnation || t.Incarnation > e.row.Incarnation {
 		return err
 	}
-	used, err := e.pointedTo(t)
+	used, err := pointedTo(e.commit, t)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (e *erasing) thread(id string, incarnation uint64) error {
 		e.row.Kept++
 		return nil
 	}
-	if err := e.dropThread(t); err != nil {
+	if err := dropThread(e.commit, t); err != nil {
 		return err
 	}
 	e.row.Threads++
@@ -107,14 +107,14 @@ func (e *erasing) thread(id string, incarnation uint64) error {
 
 // pointedTo tells whether checkpoints point to a thread. More than a page of
 // them are taken for some that do.
-func (c *commit) pointedTo(t *logpb.ThreadMeta) (bool, error) {
+func pointedTo(c *commit, t *logpb.ThreadMeta) (bool, error) {
 	prefix := kv.IDKey(kv.KindPin, c.scope, t.Id)
 	keys, more, err := c.rows.Keys(prefix, kv.After(prefix), pinsPage)
 	if err != nil || more {
 		return more, err
 	}
 	for _, key := range keys {
-		row, err := c.checkpoint(key[len(prefix):])
+		row, err := loadCheckpoint(c, key[len(prefix):])
 		if err != nil {
 			return false, err
 		}
@@ -129,7 +129,7 @@ func (c *commit) pointedTo(t *logpb.ThreadMeta) (bool, error) {
 // all memories, which unlistMemories removes. Their places in the wall queue
 // stay until they are due, and have no effect then.
 func (e *erasing) memories() error {
-	whole, err := e.remembered(e.agent)
+	whole, err := remembered(e.commit, e.agent)
 	if err != nil || whole.Entries == 0 {
 		return err
 	}
@@ -194,7 +194,7 @@ func (e *erasing) each(index string, next *string, rows int, visit func(id strin
 }
 
 func (e *erasing) clearSession(id string) (rows int, err error) {
-	s, err := e.storedSession(id)
+	s, err := storedSession(e.commit, id)
 	if err != nil || s.incarnation() == 0 || s.row.Incarnation > e.row.Incarnation {
 		return 0, err
 	}
@@ -202,7 +202,7 @@ func (e *erasing) clearSession(id string) (rows int, err error) {
 }
 
 func (e *erasing) clearConversation(id string) (rows int, err error) {
-	w, err := e.storedConversation(id)
+	w, err := storedConversation(e.commit, id)
 	if err != nil || !w.exists() || since(w.row) > e.row.Incarnation {
 		return 0, err
 	}
@@ -244,7 +244,7 @@ func (e *erasing) session(s *session) error {
 		e.row.Claims++
 	}
 	e.witness("session", s.id, row.Incarnation, row.Revision, row.Reviews)
-	if err := e.dropSession(s); err != nil {
+	if err := dropSession(e.commit, s); err != nil {
 		return err
 	}
 	if err := e.bury(kv.KindSessionTombstone, s.id, row.Incarnation, e.sealLeft()); err != nil {
@@ -264,17 +264,17 @@ func (e *erasing) session(s *session) error {
 // sessionCheckpoint removes a checkpoint that a session names, unless it is
 // another agent's: one that remembers, or has sessions or conversations.
 func (e *erasing) sessionCheckpoint(key string) error {
-	row, err := e.liveCheckpoint(key)
+	row, err := liveCheckpoint(e.commit, key)
 	if err != nil || row == nil || row.Incarnation > e.row.Incarnation {
 		return err
 	}
-	whole, err := e.remembered(key)
+	whole, err := remembered(e.commit, key)
 	if err != nil {
 		return err
 	}
-	others, err := e.has(kv.KindSessionAgent, key)
+	others, err := hasRow(e.commit, kv.KindSessionAgent, key)
 	if err == nil && !others && e.row.Conversations != nil {
-		others, err = e.has(kv.KindConversationAgent, key)
+		others, err = hasRow(e.commit, kv.KindConversationAgent, key)
 	}
 	if err != nil {
 		return err

@@ -70,15 +70,15 @@ func leaseGone(rows kv.Reader, scope, claim string, wall int64) (bool, error) {
 
 // clearGone clears away a session that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
-func (c *commit) clearGone(s *session) error {
+func clearGone(c *commit, s *session) error {
 	raw, err := c.rows.Get(kv.IDKey(kv.KindErasing, c.scope, s.row.Agent))
 	if err != nil {
 		return err
 	}
 	if below, _ := decodeErasing(raw); s.row.Incarnation >= below {
-		return c.dropSession(s)
+		return dropSession(c, s)
 	}
-	e, err := c.openErasure(s.row.Agent)
+	e, err := openErasure(c, s.row.Agent)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *commit) clearGone(s *session) error {
 	return e.store()
 }
 
-func (r reader) erasure(q *agent.GetErasure) (agent.Found, error) {
+func readErasure(r reader, q *agent.GetErasure) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindErasure, r.scope, q.Agent))
 	if err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func (r reader) erasure(q *agent.GetErasure) (agent.Found, error) {
 }
 
 // unsealed refuses to write to an agent that was erased, while its seal holds.
-func (c *commit) unsealed(name string) error {
-	row, err := c.erasureRow(name)
+func unsealed(c *commit, name string) error {
+	row, err := erasureRow(c, name)
 	if err != nil || row.GetSealedUntil() <= c.progress.wall {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *commit) unsealed(name string) error {
 }
 
 // erasureRow is the newest receipt of an agent, nil where there is none.
-func (c *commit) erasureRow(name string) (*logpb.Erasure, error) {
+func erasureRow(c *commit, name string) (*logpb.Erasure, error) {
 	raw, err := c.rows.Get(kv.IDKey(kv.KindErasure, c.scope, name))
 	if err != nil || raw == nil {
 		return nil, err
@@ -150,8 +150,8 @@ func (e *erasing) store() error {
 
 // dueErasure goes on with an erasure, or forgets a receipt. What it costs is all
 // that an entry sweeps: one step of one erasure is as much as one op of it does.
-func (c *commit) dueErasure(name string, when int64) (cost int, err error) {
-	row, err := c.erasureRow(name)
+func dueErasure(c *commit, name string, when int64) (cost int, err error) {
+	row, err := erasureRow(c, name)
 	if err != nil || row == nil || row.DueAt != when {
 		return 0, err
 	}

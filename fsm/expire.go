@@ -104,7 +104,7 @@ func (b *batch) sweep() error {
 			return err
 		}
 	}
-	if _, err := b.sweepClaims(b.progress.tick, sweepMax); err != nil {
+	if _, err := sweepClaims(b.entry, b.progress.tick, sweepMax); err != nil {
 		return err
 	}
 	if err := b.sweepLeases(b.progress.tick); err != nil {
@@ -164,7 +164,7 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 func (b *batch) dueRow(when uint64, row string) (int, error) {
 	for _, f := range backfills {
 		if row == f.cursor {
-			return b.fill(f)
+			return fillIndex(b.entry, f)
 		}
 	}
 	kind, scope, id, ok := splitDueRow(row)
@@ -192,27 +192,27 @@ func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int,
 	}
 	switch kind {
 	case kv.KindValue:
-		err = c.expireValue(id, int64(when))
+		err = expireValue(c, id, int64(when))
 	case kv.KindCheckpoint:
-		err = c.expireCheckpoint(id, int64(when))
+		err = expireCheckpoint(c, id, int64(when))
 	case kv.KindCheckpointHistory:
-		err = c.forgetRevision(id)
+		err = forgetRevision(c, id)
 	case kv.KindThread:
-		err = c.expireThread(id, int64(when))
+		err = expireThread(c, id, int64(when))
 	case kv.KindSession:
-		err = c.expireSession(id, int64(when))
+		err = expireSession(c, id, int64(when))
 	case kv.KindConversation:
-		err = c.expireConversation(id, int64(when))
+		err = expireConversation(c, id, int64(when))
 	case kv.KindErasure:
-		cost, err = c.dueErasure(id, int64(when))
+		cost, err = dueErasure(c, id, int64(when))
 	case kv.KindMemory:
-		err = c.expireMemory(id, int64(when))
+		err = expireMemory(c, id, int64(when))
 	case kv.KindReview:
-		err = c.dueReview(id, int64(when))
+		err = dueReview(c, id, int64(when))
 	case kv.KindFeed:
 		err = c.forgetFeed(int64(when))
 	case kv.KindTimer:
-		err = c.dueTimer(row, int64(when))
+		err = dueTimer(c, row, int64(when))
 	case kv.KindValueTombstone, kv.KindCheckpointTombstone, kv.KindThreadTombstone, kv.KindMemoryTombstone, kv.KindSessionTombstone,
 		kv.KindConversationTombstone:
 		err = c.expireTombstone(row, int64(when))

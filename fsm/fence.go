@@ -19,9 +19,9 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 		if err := b.fencedPartition(n, fence.Epoch); err != nil {
 			return err
 		}
-		return b.erasedSince(scope, fence)
+		return erasedSince(b.entry, scope, fence)
 	}
-	row, err := b.claim(scope, fence.Claim)
+	row, err := loadClaim(b.entry, scope, fence.Claim)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if row == nil || row.Epoch != fence.Epoch {
 		return fencedRefusal(fence.Claim, fence.Epoch, row)
 	}
-	return b.erasedSince(scope, fence)
+	return erasedSince(b.entry, scope, fence)
 }
 
 // fencedRefusal refuses who no longer holds a claim; row is the holding that

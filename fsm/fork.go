@@ -14,26 +14,26 @@ import (
 // rows it reads keeps a pin for it; rows go when their thread and all pins on
 // it have gone.
 
-func (c *commit) forkThread(op *agent.ForkThread) (agent.OpResult, error) {
+func forkThread(c *commit, op *agent.ForkThread) (agent.OpResult, error) {
 	if err := agent.ValidID("new_thread", op.NewThread); err != nil {
 		return nil, err
 	}
-	t, err := c.presentThread(op.Thread, op.IfIncarnation)
+	t, err := presentThread(c, op.Thread, op.IfIncarnation)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.vacantThread(op.NewThread); err != nil {
+	if err := vacantThread(c, op.NewThread); err != nil {
 		return nil, err
 	}
 	at := t.Rev
 	if op.AtRev != nil && !seededbug.Is(seededbug.ForkIgnoresRev) {
 		at = *op.AtRev
 	}
-	fork, err := c.fork(t, op.NewThread, at)
+	fork, err := forkAt(c, t, op.NewThread, at)
 	if err != nil {
 		return nil, err
 	}
-	thread, err := c.storeThread(fork)
+	thread, err := storeThread(c, fork)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func (c *commit) forkThread(op *agent.ForkThread) (agent.OpResult, error) {
 }
 
 // vacantThread refuses an id under which there is a thread, or which is sealed.
-func (c *commit) vacantThread(id string) error {
-	there, err := c.thread(id)
+func vacantThread(c *commit, id string) error {
+	there, err := loadThread(c, id)
 	if err != nil {
 		return err
 	}
@@ -55,8 +55,8 @@ func (c *commit) vacantThread(id string) error {
 }
 
 // presentThread is a thread that must be there.
-func (c *commit) presentThread(id string, ifIncarnation uint64) (*logpb.ThreadMeta, error) {
-	t, err := c.thread(id)
+func presentThread(c *commit, id string, ifIncarnation uint64) (*logpb.ThreadMeta, error) {
+	t, err := loadThread(c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -69,15 +69,15 @@ func (c *commit) presentThread(id string, ifIncarnation uint64) (*logpb.ThreadMe
 	return t, nil
 }
 
-// fork makes a thread of t's entries below at, and pins their rows.
-func (c *commit) fork(t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadMeta, error) {
+// forkAt makes a thread of t's entries below at, and pins their rows.
+func forkAt(c *commit, t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadMeta, error) {
 	switch {
 	case at > t.Rev:
 		return nil, conflict(t.Id, t, fmt.Sprintf("it has not come to rev %d", at))
 	case at < t.Floor:
 		return nil, compacted(t, at)
 	}
-	head, err := c.headAt(t, at)
+	head, err := headAt(c, t, at)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (c *commit) fork(t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadM
 	if len(segments) > agent.ForkSegmentsMax {
 		return nil, agent.TooLarge("thread", "fork_segments_max", len(segments), agent.ForkSegmentsMax)
 	}
-	fork := c.newThread(id)
+	fork := newThread(c, id)
 	fork.Rev, fork.Head = at, head
 	fork.Floor, fork.FloorHead = t.Floor, t.FloorHead
 	fork.UpdatedAt = c.progress.wall
@@ -96,7 +96,7 @@ func (c *commit) fork(t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadM
 	for _, s := range segments {
 		c.rows.Set(kv.ForkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation), []byte(kv.EncodeNumber(s.To)))
 	}
-	return fork, c.copySummary(t, fork)
+	return fork, copySummary(c, t, fork)
 }
 
 // sharedSegments says where the entries of t from its floor up to at are.
@@ -115,7 +115,7 @@ func sharedSegments(t *logpb.ThreadMeta, at uint64) []*logpb.Segment {
 	return shared
 }
 
-func (c *commit) copySummary(from, to *logpb.ThreadMeta) error {
+func copySummary(c *commit, from, to *logpb.ThreadMeta) error {
 	summary, err := c.rows.Get(kv.IncarnationKey(kv.KindSummary, c.scope, from.Id, from.Incarnation))
 	if err != nil || summary == nil {
 		return err
@@ -126,10 +126,10 @@ func (c *commit) copySummary(from, to *logpb.ThreadMeta) error {
 
 // unpinSegments ends a fork's use of some of its segments, and the rows that
 // nobody else needs.
-func (c *commit) unpinSegments(fork *logpb.ThreadMeta, segments []*logpb.Segment) error {
+func unpinSegments(c *commit, fork *logpb.ThreadMeta, segments []*logpb.Segment) error {
 	for _, s := range segments {
 		c.rows.Remove(kv.ForkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation))
-		if err := c.reclaim(s.Thread, s.Incarnation); err != nil {
+		if err := reclaim(c, s.Thread, s.Incarnation); err != nil {
 			return err
 		}
 	}
@@ -138,12 +138,12 @@ func (c *commit) unpinSegments(fork *logpb.ThreadMeta, segments []*logpb.Segment
 
 // reclaim removes the rows of one incarnation of a thread that neither it nor
 // a fork reads any more.
-func (c *commit) reclaim(id string, incarnation uint64) error {
-	pinned, err := c.pinnedByForks(id, incarnation)
+func reclaim(c *commit, id string, incarnation uint64) error {
+	pinned, err := pinnedByForks(c, id, incarnation)
 	if err != nil || pinned {
 		return err
 	}
-	t, err := c.thread(id)
+	t, err := loadThread(c, id)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (c *commit) reclaim(id string, incarnation uint64) error {
 		if err := c.rows.RemoveRange(kv.EntryKey(c.scope, id, incarnation, 0), kv.EntryKey(c.scope, id, incarnation, t.Floor)); err != nil {
 			return err
 		}
-		return c.forgetKinds(id, incarnation, 0, t.Floor)
+		return forgetKinds(c, id, incarnation, 0, t.Floor)
 	}
 	for _, kind := range []string{kv.KindEntry, kv.KindEntryID, kv.KindEntryKind} {
 		prefix := kv.IncarnationKey(kind, c.scope, id, incarnation)
@@ -162,7 +162,7 @@ func (c *commit) reclaim(id string, incarnation uint64) error {
 	return nil
 }
 
-func (c *commit) pinnedByForks(id string, incarnation uint64) (bool, error) {
+func pinnedByForks(c *commit, id string, incarnation uint64) (bool, error) {
 	prefix := kv.IncarnationKey(kv.KindForkPin, c.scope, id, incarnation)
 	keys, _, err := c.rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err

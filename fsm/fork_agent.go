@@ -9,12 +9,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (c *commit) forkAgent(op *agent.ForkAgent) (agent.OpResult, error) {
-	source, err := c.forkSource(op)
+func forkAgent(c *commit, op *agent.ForkAgent) (agent.OpResult, error) {
+	source, err := forkSource(c, op)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.vacant(op); err != nil {
+	if err := vacantAgent(c, op); err != nil {
 		return nil, err
 	}
 	raw, err := c.rows.Get(kv.BodyKey(c.scope, op.Agent, source))
@@ -26,35 +26,35 @@ func (c *commit) forkAgent(op *agent.ForkAgent) (agent.OpResult, error) {
 		return nil, err
 	}
 	forked := &agent.ForkedAgent{}
-	if forked.Session, err = c.forkAgentSession(op, source.Thread); err != nil {
+	if forked.Session, err = forkAgentSession(c, op, source.Thread); err != nil {
 		return nil, err
 	}
-	pointer, thread, err := c.forkPointed(op, source.Thread)
+	pointer, thread, err := forkPointed(c, op, source.Thread)
 	if err != nil {
 		return nil, err
 	}
 	if thread != nil {
 		forked.Thread = thread
 	} else if forked.Session != nil && source.Thread == nil {
-		if forked.Thread, err = c.forkSessionThread(op); err != nil {
+		if forked.Thread, err = forkSessionThread(c, op); err != nil {
 			return nil, err
 		}
 	}
 	row := &logpb.CheckpointRow{Version: source.Version, Lifecycle: source.Lifecycle, Thread: pointer}
-	stored, err := c.storeCheckpoint(op.NewAgent, nil, row, body)
+	stored, err := storeCheckpoint(c, op.NewAgent, nil, row, body)
 	if err != nil {
 		return nil, err
 	}
 	forked.Checkpoint = *stored.(*agent.CheckpointResult) //nolint:forcetypeassert // storeCheckpoint answers with nothing else
 	if !op.WithoutMemory {
-		forked.Memories, err = c.forkMemories(op)
+		forked.Memories, err = forkMemories(c, op)
 	}
 	return forked, err
 }
 
 // forkSource is the revision of the checkpoint that is forked.
-func (c *commit) forkSource(op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
-	now, err := c.liveCheckpoint(op.Agent)
+func forkSource(c *commit, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
+	now, err := liveCheckpoint(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +70,12 @@ func (c *commit) forkSource(op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	if op.Revision == 0 || op.Revision == now.Revision {
 		return now, nil
 	}
-	then, err := c.older(op.Agent, now, op.Revision)
+	then, err := storedRevision(c, op.Agent, now, op.Revision)
 	if err != nil {
 		return nil, err
 	}
 	if then == nil || expired(then.ForgetAt, c.progress.wall) {
-		oldest, err := c.oldestKept(op.Agent, now)
+		oldest, err := oldestKept(c, op.Agent, now)
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +85,9 @@ func (c *commit) forkSource(op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 }
 
 // oldestKept is the oldest revision of a checkpoint whose age has not come yet.
-func (c *commit) oldestKept(key string, now *logpb.CheckpointRow) (uint64, error) {
+func oldestKept(c *commit, key string, now *logpb.CheckpointRow) (uint64, error) {
 	for n := uint64(len(now.Kept)); n > 0; n-- {
-		row, err := c.older(key, now, now.Revision-n)
+		row, err := storedRevision(c, key, now, now.Revision-n)
 		if err != nil {
 			return 0, err
 		}
@@ -98,13 +98,13 @@ func (c *commit) oldestKept(key string, now *logpb.CheckpointRow) (uint64, error
 	return now.Revision, nil
 }
 
-// vacant refuses a fork onto what is there already.
-func (c *commit) vacant(op *agent.ForkAgent) error {
-	there, err := c.liveCheckpoint(op.NewAgent)
+// vacantAgent refuses a fork onto what is there already.
+func vacantAgent(c *commit, op *agent.ForkAgent) error {
+	there, err := liveCheckpoint(c, op.NewAgent)
 	if err != nil {
 		return err
 	}
-	whole, err := c.remembered(op.NewAgent)
+	whole, err := remembered(c, op.NewAgent)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (c *commit) vacant(op *agent.ForkAgent) error {
 		e.Revision, e.Incarnation = there.GetRevision(), there.GetIncarnation()
 		return e
 	}
-	if err := c.unsealed(op.NewAgent); err != nil {
+	if err := unsealed(c, op.NewAgent); err != nil {
 		return err
 	}
 	return c.enter(kv.KindCheckpointTombstone, op.NewAgent, 0, 0)
@@ -121,14 +121,14 @@ func (c *commit) vacant(op *agent.ForkAgent) error {
 
 // forkPointed forks the thread that the checkpoint points to, as it points to
 // it; it is nil where there is none to fork.
-func (c *commit) forkPointed(op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Pointer, *agent.Thread, error) {
+func forkPointed(c *commit, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Pointer, *agent.Thread, error) {
 	if p == nil {
 		return nil, nil, nil
 	}
 	if p.Incarnation == 0 { // of an agent that has said nothing yet: see point
-		return &logpb.Pointer{Thread: op.NewThread, Head: zeroHead}, nil, c.vacantThread(op.NewThread)
+		return &logpb.Pointer{Thread: op.NewThread, Head: zeroHead}, nil, vacantThread(c, op.NewThread)
 	}
-	t, err := c.thread(p.Thread)
+	t, err := loadThread(c, p.Thread)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -137,7 +137,7 @@ func (c *commit) forkPointed(op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Poin
 	case t.Incarnation != p.Incarnation:
 		return nil, nil, threadMismatch(t, "it was deleted and made anew since")
 	}
-	thread, err := c.forkedThread(&agent.ForkThread{Thread: p.Thread, NewThread: op.NewThread, AtRev: &p.Rev})
+	thread, err := forkedThread(c, &agent.ForkThread{Thread: p.Thread, NewThread: op.NewThread, AtRev: &p.Rev})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,8 +146,8 @@ func (c *commit) forkPointed(op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Poin
 	}, thread, nil
 }
 
-func (c *commit) forkedThread(op *agent.ForkThread) (*agent.Thread, error) {
-	result, err := c.forkThread(op)
+func forkedThread(c *commit, op *agent.ForkThread) (*agent.Thread, error) {
+	result, err := forkThread(c, op)
 	if err != nil {
 		return nil, err
 	}
@@ -155,11 +155,11 @@ func (c *commit) forkedThread(op *agent.ForkThread) (*agent.Thread, error) {
 }
 
 // forkAgentSession forks the session that goes along, if one does.
-func (c *commit) forkAgentSession(op *agent.ForkAgent, p *logpb.Pointer) (*agent.SessionRow, error) {
+func forkAgentSession(c *commit, op *agent.ForkAgent, p *logpb.Pointer) (*agent.SessionRow, error) {
 	if op.Session == "" {
 		return nil, nil
 	}
-	source, err := c.theSession(op.Session)
+	source, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (c *commit) forkAgentSession(op *agent.ForkAgent, p *logpb.Pointer) (*agent
 	case thread != "" && p != nil && thread != p.Thread:
 		return nil, agent.Invalid("session", "session %q has thread %q, and the checkpoint points to %q: fork the session by itself", op.Session, thread, p.Thread)
 	}
-	fork, err := c.newFork(&agent.ForkSession{Session: op.Session, NewSession: op.NewSession})
+	fork, err := newFork(c, &agent.ForkSession{Session: op.Session, NewSession: op.NewSession})
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (c *commit) forkAgentSession(op *agent.ForkAgent, p *logpb.Pointer) (*agent
 	if source.row.Checkpoint == op.Agent {
 		fork.row.Checkpoint = op.NewAgent // another one stays the source's alone
 	}
-	result, err := c.stored(fork)
+	result, err := storedResult(c, fork)
 	if err != nil {
 		return nil, err
 	}
@@ -190,23 +190,23 @@ func (c *commit) forkAgentSession(op *agent.ForkAgent, p *logpb.Pointer) (*agent
 
 // forkSessionThread forks the thread that only the session names; one that is
 // not there yet is not made.
-func (c *commit) forkSessionThread(op *agent.ForkAgent) (*agent.Thread, error) {
-	s, err := c.theSession(op.Session)
+func forkSessionThread(c *commit, op *agent.ForkAgent) (*agent.Thread, error) {
+	s, err := theSession(c, op.Session)
 	if err != nil || s.row.Thread == "" {
 		return nil, err
 	}
-	t, err := c.thread(s.row.Thread)
+	t, err := loadThread(c, s.row.Thread)
 	if err != nil || t == nil {
 		return nil, err
 	}
-	return c.forkedThread(&agent.ForkThread{Thread: t.Id, NewThread: op.NewThread})
+	return forkedThread(c, &agent.ForkThread{Thread: t.Id, NewThread: op.NewThread})
 }
 
 // forkMemories copies what the agent remembers, in the order of writing. All
 // copies have one incarnation: it tells the lives of an id apart, and each id
 // is the new agent's first.
-func (c *commit) forkMemories(op *agent.ForkAgent) (uint64, error) {
-	whole, err := c.remembered(op.Agent)
+func forkMemories(c *commit, op *agent.ForkAgent) (uint64, error) {
+	whole, err := remembered(c, op.Agent)
 	if err != nil {
 		return 0, err
 	}
@@ -225,7 +225,7 @@ func (c *commit) forkMemories(op *agent.ForkAgent) (uint64, error) {
 			return 0, err
 		}
 		to.id = string(id)
-		if err := c.forkMemory(op, to); err != nil {
+		if err := forkMemory(c, op, to); err != nil {
 			return 0, err
 		}
 	}
@@ -252,7 +252,7 @@ func forkMemoriesFit(name string, whole *logpb.MemoryAgentRow) error {
 
 // forkMemory copies one memory to the end of another agent's. What has expired
 // stays behind.
-func (c *commit) forkMemory(op *agent.ForkAgent, to *memoryWork) error {
+func forkMemory(c *commit, op *agent.ForkAgent, to *memoryWork) error {
 	raw, err := c.rows.Get(kv.MemoryKey(kv.KindMemory, c.scope, op.Agent, to.id))
 	if err != nil {
 		return err

@@ -11,11 +11,11 @@ import (
 // hibernateThread brings the journal up to what the caller knows of it. What
 // overlaps must be equal, by content or by the chain: a journal of the same
 // length with other entries is another history (P-8, P-9).
-func (c *commit) hibernateThread(op *agent.HibernateThread) (agent.OpResult, error) {
+func hibernateThread(c *commit, op *agent.HibernateThread) (agent.OpResult, error) {
 	if op.FromSeq > op.Rev || op.Rev-op.FromSeq != uint64(len(op.Entries)) {
 		return nil, agent.Invalid("rev", "rev = %d must be from_seq + the number of entries", op.Rev)
 	}
-	t, err := c.thread(op.Thread)
+	t, err := loadThread(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -31,23 +31,23 @@ func (c *commit) hibernateThread(op *agent.HibernateThread) (agent.OpResult, err
 		return nil, conflict(op.Thread, t, fmt.Sprintf("the caller takes it to hold %d entries", op.FromSeq))
 	}
 	if t == nil {
-		t = c.newThread(op.Thread)
+		t = newThread(c, op.Thread)
 	}
 	overlap := op.Entries[:t.Rev-op.FromSeq]
-	stamps, err := c.overlap(t, op.FromSeq, overlap)
+	stamps, err := overlapOf(c, t, op.FromSeq, overlap)
 	if err != nil {
 		return nil, err
 	}
-	c.renew(t, op.Metadata)
-	more, err := c.extend(t, op.Entries[len(overlap):], false)
+	renewThread(c, t, op.Metadata)
+	more, err := extendThread(c, t, op.Entries[len(overlap):], false)
 	if err != nil {
 		return nil, err
 	}
-	return c.appended(t, append(stamps, more...))
+	return appendedResult(c, t, append(stamps, more...))
 }
 
-// overlap compares drafts with what the journal holds from a seq on.
-func (c *commit) overlap(t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]agent.EntryStamp, error) {
+// overlapOf compares drafts with what the journal holds from a seq on.
+func overlapOf(c *commit, t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]agent.EntryStamp, error) {
 	var stamps []agent.EntryStamp
 	if from < t.Floor && len(drafts) > 0 {
 		below := drafts[:min(t.Floor-from, uint64(len(drafts)))]
@@ -57,7 +57,7 @@ func (c *commit) overlap(t *logpb.ThreadMeta, from uint64, drafts []agent.Draft)
 		}
 		from, drafts = t.Floor, drafts[len(below):]
 	}
-	j := c.journal(t)
+	j := journalOf(c, t)
 	for i, draft := range drafts {
 		seq := from + uint64(i)
 		e, err := j.entry(seq)

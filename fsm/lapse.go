@@ -52,7 +52,7 @@ func (b *batch) openTerm() error {
 	if err := b.sweepLeases(before); err != nil {
 		return err
 	}
-	if all, err := b.sweepClaims(before, openSweepMax); err != nil || !all {
+	if all, err := sweepClaims(b.entry, before, openSweepMax); err != nil || !all {
 		return err
 	}
 	b.opening = opening{term: b.progress.term, tick: before}
@@ -117,7 +117,7 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 }
 
 // queueClaim gives the claim a place in the queue that is not too late.
-func (b *entry) queueClaim(scope, name string, row *logpb.ClaimRow) {
+func queueClaim(b *entry, scope, name string, row *logpb.ClaimRow) {
 	at := lapse(row, b.opening)
 	if row.QueuedTick != 0 {
 		if row.QueuedTick <= at {
@@ -132,7 +132,7 @@ func (b *entry) queueClaim(scope, name string, row *logpb.ClaimRow) {
 
 // sweepClaims clears away claims that have lapsed by a tick, and tells whether
 // that was all of them.
-func (b *entry) sweepClaims(tick uint64, limit int) (all bool, err error) {
+func sweepClaims(b *entry, tick uint64, limit int) (all bool, err error) {
 	if b.due.claim == 0 || b.due.claim > tick {
 		return true, nil
 	}
@@ -142,27 +142,27 @@ func (b *entry) sweepClaims(tick uint64, limit int) (all bool, err error) {
 		if !ok {
 			return 0, fmt.Errorf("the claims' queue holds %q, which names no claim", rest)
 		}
-		return 0, b.dueClaim(when, scope, name, tick)
+		return 0, dueClaim(b, when, scope, name, tick)
 	})
 }
 
 // dueClaim handles a claim whose place in the queue has come. One that went,
 // and one that is another now, has another place.
-func (b *entry) dueClaim(when uint64, scope, name string, tick uint64) error {
-	row, err := b.claimRow(scope, name)
+func dueClaim(b *entry, when uint64, scope, name string, tick uint64) error {
+	row, err := claimRow(b, scope, name)
 	if err != nil || row == nil || row.QueuedTick != when {
 		return err
 	}
 	if !lapsed(row, b.opening, tick) {
 		row.QueuedTick = 0
-		b.queueClaim(scope, name, row)
-		return b.storeClaim(scope, name, row)
+		queueClaim(b, scope, name, row)
+		return storeClaim(b, scope, name, row)
 	}
 	c := &commit{entry: b, scope: scope}
 	if err := c.openScope(); err != nil {
 		return err
 	}
-	c.dropClaim(name, row)
+	dropClaim(c, name, row)
 	c.scopes[scope] = c.record
-	return c.leaseLapsed(name, row.Epoch)
+	return leaseLapsed(c, name, row.Epoch)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // managerRow is the row of a manager, or nil.
-func (c *commit) managerRow(name string) (*logpb.ManagerRow, error) {
+func managerRow(c *commit, name string) (*logpb.ManagerRow, error) {
 	if err := agent.ValidID("name", name); err != nil {
 		return nil, err
 	}
@@ -19,22 +19,22 @@ func (c *commit) managerRow(name string) (*logpb.ManagerRow, error) {
 	return command.DecodeManagerRow(name, raw)
 }
 
-func (c *commit) managerOp(op agent.Op) (agent.OpResult, error) {
+func managerOp(c *commit, op agent.Op) (agent.OpResult, error) {
 	switch op := op.(type) {
 	case *agent.PutManager:
-		return c.putManager(op)
+		return putManager(c, op)
 	case *agent.DeleteManager:
-		return c.deleteManager(op)
+		return deleteManager(c, op)
 	case *agent.AnswerSignal: // the request's own answer keeps it
 		return &agent.SignalResult{Hash: op.Hash, Reply: op.Reply}, nil
 	default:
-		return c.sessionOp(op)
+		return sessionOp(c, op)
 	}
 }
 
-func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
+func putManager(c *commit, op *agent.PutManager) (agent.OpResult, error) {
 	name := op.Manager.Name
-	old, err := c.managerRow(name)
+	old, err := managerRow(c, name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (c *commit) putManager(op *agent.PutManager) (agent.OpResult, error) {
 	return &agent.ManagerResult{Manager: *command.ManagerOf(name, row)}, nil
 }
 
-func (c *commit) deleteManager(op *agent.DeleteManager) (agent.OpResult, error) {
-	old, err := c.managerRow(op.Name)
+func deleteManager(c *commit, op *agent.DeleteManager) (agent.OpResult, error) {
+	old, err := managerRow(c, op.Name)
 	if err != nil {
 		return nil, err
 	}

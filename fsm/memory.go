@@ -29,7 +29,7 @@ type memoryWork struct {
 }
 
 // openMemory reads a memory. One that has expired is cleared away first.
-func (c *commit) openMemory(name, id string) (*memoryWork, error) {
+func openMemory(c *commit, name, id string) (*memoryWork, error) {
 	if err := agent.ValidID("agent", name); err != nil {
 		return nil, err
 	}
@@ -58,15 +58,15 @@ func (c *commit) openMemory(name, id string) (*memoryWork, error) {
 
 func (w *memoryWork) key(kind string) string { return kv.MemoryKey(kind, w.scope, w.agent, w.id) }
 
-func (c *commit) writeMemory(op *agent.WriteMemory) (agent.OpResult, error) {
+func writeMemory(c *commit, op *agent.WriteMemory) (agent.OpResult, error) {
 	if err := validMemory(op); err != nil {
 		return nil, err
 	}
-	w, err := c.openMemory(op.Agent, op.ID)
+	w, err := openMemory(c, op.Agent, op.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.unsealed(op.Agent); err != nil {
+	if err := unsealed(c, op.Agent); err != nil {
 		return nil, err
 	}
 	if err := c.enterRow(w.key(kv.KindMemoryTombstone), op.ID, op.IfIncarnation, w.old.GetIncarnation()); err != nil {
@@ -194,7 +194,7 @@ func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) erro
 	w.rows.Set(kv.MemoryTimeKey(w.scope, w.agent, row.ObservedAt, w.id), rawRow)
 	w.rows.Set(kv.MemoryOrderKey(w.scope, w.agent, row.Order), []byte(w.id))
 	w.rows.Set(kv.MemorySessionKey(w.scope, w.agent, row.Session, row.Order), []byte(w.id))
-	w.list(w.scope, w.agent, w.id, row)
+	listMemory(w.commit.entry, w.scope, w.agent, w.id, row)
 	w.expireAt(row.ExpiresAt, w.key(kv.KindMemory))
 	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Revision: row.Revision})
 	return nil
@@ -206,7 +206,7 @@ func (w *memoryWork) unorder() {
 	w.rows.Remove(kv.MemoryTimeKey(w.scope, w.agent, old.ObservedAt, w.id))
 	w.rows.Remove(kv.MemoryOrderKey(w.scope, w.agent, old.Order))
 	w.rows.Remove(kv.MemorySessionKey(w.scope, w.agent, old.Session, old.Order))
-	w.unlist(w.scope, w.agent, old)
+	unlistMemory(w.commit.entry, w.scope, w.agent, old)
 	w.unexpire(old.ExpiresAt, w.key(kv.KindMemory))
 	w.whole.Bytes = saturate(w.whole.Bytes, -int64(old.Size))
 	if old.Dims > 0 {
@@ -255,8 +255,8 @@ func (w *memoryWork) storeAgent() error {
 	return nil
 }
 
-func (c *commit) deleteMemory(op *agent.DeleteMemory) (agent.OpResult, error) {
-	w, err := c.openMemory(op.Agent, op.ID)
+func deleteMemory(c *commit, op *agent.DeleteMemory) (agent.OpResult, error) {
+	w, err := openMemory(c, op.Agent, op.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func (c *commit) deleteMemory(op *agent.DeleteMemory) (agent.OpResult, error) {
 
 // expireMemory clears a memory away that has expired; both is its agent's id, a
 // NUL and its own.
-func (c *commit) expireMemory(both string, when int64) error {
+func expireMemory(c *commit, both string, when int64) error {
 	name, id, _ := strings.Cut(both, kv.Separator)
 	raw, err := c.rows.Get(kv.MemoryKey(kv.KindMemory, c.scope, name, id))
 	if err != nil || raw == nil {
@@ -292,6 +292,6 @@ func (c *commit) expireMemory(both string, when int64) error {
 	if row.ExpiresAt != when {
 		return nil
 	}
-	_, err = c.openMemory(name, id) // clears away what has expired
+	_, err = openMemory(c, name, id) // clears away what has expired
 	return err
 }

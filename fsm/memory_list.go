@@ -20,8 +20,8 @@ import (
 // listedLevel is the feature level from which on all memories are listed.
 const listedLevel = 7
 
-// list adds a memory to the list of all memories.
-func (b *entry) list(scope, agent, id string, row *logpb.MemoryRow) {
+// listMemory adds a memory to the list of all memories.
+func listMemory(b *entry, scope, agent, id string, row *logpb.MemoryRow) {
 	if b.level < listedLevel {
 		return
 	}
@@ -29,8 +29,8 @@ func (b *entry) list(scope, agent, id string, row *logpb.MemoryRow) {
 	b.rows.Set(kv.MemoryPlaceKey(scope, agent, row), kv.Indexed)
 }
 
-// unlist removes a memory from the list of all memories.
-func (b *entry) unlist(scope, agent string, row *logpb.MemoryRow) {
+// unlistMemory removes a memory from the list of all memories.
+func unlistMemory(b *entry, scope, agent string, row *logpb.MemoryRow) {
 	if b.level < listedLevel {
 		return
 	}
@@ -56,7 +56,7 @@ func (e *erasing) unlistMemories() (rows int, all bool, err error) {
 
 // allMemories lists the memories of all agents. The token of a page is the last
 // key of the page before, in hex, without what all keys of the list begin with.
-func (r reader) allMemories(q *agent.ListMemories) (agent.Found, error) {
+func allMemories(r reader, q *agent.ListMemories) (agent.Found, error) {
 	complete, err := memoryBackfill.complete(r.View)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (r reader) allMemories(q *agent.ListMemories) (agent.Found, error) {
 	}
 	list := &agent.MemoryList{}
 	last, err := r.eachOfPage(lower, kv.After(prefix), q.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
-		m, size, err := r.listedMemory(key, key[len(prefix):], string(raw))
+		m, size, err := listedMemory(r, key, key[len(prefix):], string(raw))
 		if m != nil {
 			list.Items = append(list.Items, *m)
 		}
@@ -90,7 +90,7 @@ func (r reader) allMemories(q *agent.ListMemories) (agent.Found, error) {
 
 // listedMemory returns the memory at a place in the list, and about how many
 // bytes it has; nil where the memory has been erased or has expired.
-func (r reader) listedMemory(key, tail, id string) (*agent.Memory, int, error) {
+func listedMemory(r reader, key, tail, id string) (*agent.Memory, int, error) {
 	name, _, _ := strings.Cut(tail[16:], kv.Separator)
 	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, name, id))
 	if err != nil || raw == nil {
@@ -100,7 +100,7 @@ func (r reader) listedMemory(key, tail, id string) (*agent.Memory, int, error) {
 	if err != nil || kv.MemoryListKey(r.scope, name, row) != key || expired(row.ExpiresAt, r.progress.wall) {
 		return nil, 0, err
 	}
-	body, err := r.memoryBody(name, id)
+	body, err := memoryBody(r, name, id)
 	if err != nil {
 		return nil, 0, err
 	}

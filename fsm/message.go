@@ -9,8 +9,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (c *commit) saveMessages(op *agent.SaveMessages) (agent.OpResult, error) {
-	w, err := c.openToWrite(&op.ConversationRef)
+func saveMessages(c *commit, op *agent.SaveMessages) (agent.OpResult, error) {
+	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func (w *conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, erro
 	return stampOf(&m), nil
 }
 
-func (c *commit) updateMessage(op *agent.UpdateMessage) (agent.OpResult, error) {
-	w, err := c.conversation(&op.ConversationRef)
+func updateMessage(c *commit, op *agent.UpdateMessage) (agent.OpResult, error) {
+	w, err := openConversation(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (r reader) checkpoint(q *agent.GetCheckpoint) (agent.Found, error) {
-	checkpoint, err := r.checkpointAt(q.Key, q.Revision)
+func readCheckpoint(r reader, q *agent.GetCheckpoint) (agent.Found, error) {
+	checkpoint, err := checkpointAt(r, q.Key, q.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -16,13 +16,13 @@ func (r reader) checkpoint(q *agent.GetCheckpoint) (agent.Found, error) {
 }
 
 // checkpointAt is a checkpoint at a revision that is kept; 0 is the current.
-func (r reader) checkpointAt(key string, revision uint64) (*agent.Checkpoint, error) {
-	row, err := r.currentCheckpoint(key)
+func checkpointAt(r reader, key string, revision uint64) (*agent.Checkpoint, error) {
+	row, err := currentCheckpoint(r, key)
 	if err != nil {
 		return nil, err
 	}
 	if revision != 0 && revision != row.Revision {
-		if row, err = r.olderCheckpoint(key, row, revision); err != nil {
+		if row, err = olderCheckpoint(r, key, row, revision); err != nil {
 			return nil, err
 		}
 	}
@@ -41,7 +41,7 @@ func (r reader) checkpointAt(key string, revision uint64) (*agent.Checkpoint, er
 	}, nil
 }
 
-func (r reader) currentCheckpoint(key string) (*logpb.CheckpointRow, error) {
+func currentCheckpoint(r reader, key string) (*logpb.CheckpointRow, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindCheckpoint, r.scope, key))
 	if err != nil {
 		return nil, err
@@ -59,17 +59,17 @@ func (r reader) currentCheckpoint(key string) (*logpb.CheckpointRow, error) {
 	return row, nil
 }
 
-func (r reader) olderCheckpoint(key string, current *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
-	row, err := r.older(key, current, revision)
+func olderCheckpoint(r reader, key string, current *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+	row, err := olderRevisionOf(r, key, current, revision)
 	if err == nil && row == nil {
-		err = r.notKept(key, current, revision)
+		err = notKeptNow(r, key, current, revision)
 	}
 	return row, err
 }
 
-// notKept says which revisions of a checkpoint there are instead.
-func (r reader) notKept(key string, current *logpb.CheckpointRow, revision uint64) error {
-	list, err := r.history(&agent.CheckpointHistory{Key: key})
+// notKeptNow says which revisions of a checkpoint there are instead.
+func notKeptNow(r reader, key string, current *logpb.CheckpointRow, revision uint64) error {
+	list, err := readHistory(r, &agent.CheckpointHistory{Key: key})
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
 	}
 }
 
-func (r reader) checkpoints(q *agent.ListCheckpoints) (agent.Found, error) {
+func readCheckpoints(r reader, q *agent.ListCheckpoints) (agent.Found, error) {
 	list := &agent.CheckpointList{}
 	next, err := r.eachInPage(kv.ScopeKey(kv.KindCheckpoint, r.scope), q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeCheckpointRow(key, raw)

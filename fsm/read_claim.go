@@ -5,7 +5,7 @@ import (
 	"dormouse/fsm/kv"
 )
 
-func (r reader) claim(q *agent.GetClaim) (agent.Found, error) {
+func readClaim(r reader, q *agent.GetClaim) (agent.Found, error) {
 	claim, err := r.Claim(r.scope, q.Claim)
 	if err == nil && !claim.Held() {
 		err = agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
@@ -47,7 +47,7 @@ func (v *View) standing(scope, name string, raw []byte, o opening) (agent.Claim,
 	return standing(name, row, o, v.progress), nil
 }
 
-func (r reader) claims(q *agent.ListClaims) (agent.Found, error) {
+func readClaims(r reader, q *agent.ListClaims) (agent.Found, error) {
 	o, err := readOpening(r.view)
 	if err != nil {
 		return nil, err

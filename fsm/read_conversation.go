@@ -10,7 +10,7 @@ import (
 )
 
 // conversationRow is the row that a reference means; not_found where there is none.
-func (r reader) conversationRow(ref *agent.ConversationRef) (*logpb.ConversationRow, error) {
+func conversationRow(r reader, ref *agent.ConversationRef) (*logpb.ConversationRow, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindConversation, r.scope, ref.ID))
 	if err != nil {
 		return nil, err
@@ -33,8 +33,8 @@ func (r reader) conversationRow(ref *agent.ConversationRef) (*logpb.Conversation
 	return row, sameIncarnation(ref.ID, ref.IfIncarnation, row.Incarnation)
 }
 
-func (r reader) conversation(q *agent.GetConversation) (agent.Found, error) {
-	row, err := r.conversationRow(&q.ConversationRef)
+func readConversation(r reader, q *agent.GetConversation) (agent.Found, error) {
+	row, err := conversationRow(r, &q.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (r reader) conversation(q *agent.GetConversation) (agent.Found, error) {
 	return out, nil
 }
 
-func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
-	prefix, index, err := r.conversationIndex(q)
+func readConversations(r reader, q *agent.ListConversations) (agent.Found, error) {
+	prefix, index, err := conversationIndex(r, q)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (r reader) conversations(q *agent.ListConversations) (agent.Found, error) {
 // conversationIndex is what begins the keys of the rows that a list is of, and
 // whether they are an index's. One by agent or owner is unavailable until it has
 // the conversations from before it was kept.
-func (r reader) conversationIndex(q *agent.ListConversations) (prefix string, index bool, err error) {
+func conversationIndex(r reader, q *agent.ListConversations) (prefix string, index bool, err error) {
 	switch {
 	case q.Interrupted:
 		return kv.ScopeKey(kv.KindConversationInterrupted, r.scope), true, nil
@@ -112,8 +112,8 @@ func (r reader) conversationIndex(q *agent.ListConversations) (prefix string, in
 	return prefix, true, err
 }
 
-func (r reader) messages(q *agent.ListMessages) (agent.Found, error) {
-	row, err := r.conversationRow(&q.ConversationRef)
+func readMessages(r reader, q *agent.ListMessages) (agent.Found, error) {
+	row, err := conversationRow(r, &q.ConversationRef)
 	if err != nil {
 		return nil, err
 	}

@@ -5,15 +5,15 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// entries reads a page of a thread as it stood at a rev.
+// readEntries reads a page of a thread as it stood at a rev.
 //
 // From 0 begins at the floor, however much has been compacted; any other From
 // below the floor is refused, since the caller means an entry that is gone.
 // The page ends early once its entries come to agent.ReadBytesMax. Next is the
 // next entry of the kinds that are asked for, nil where there is none: a page
 // without entries is the end.
-func (r reader) entries(q *agent.LoadEntries) (agent.Found, error) {
-	j, err := r.journal(q.Thread)
+func readEntries(r reader, q *agent.LoadEntries) (agent.Found, error) {
+	j, err := readJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -24,10 +24,10 @@ func (r reader) entries(q *agent.LoadEntries) (agent.Found, error) {
 		}
 	}
 	out := &agent.Entries{}
-	if out.Thread, err = r.threadAt(j, rev); err != nil {
+	if out.Thread, err = threadAt(r, j, rev); err != nil {
 		return nil, err
 	}
-	from, to, err := r.bounds(j, q, rev)
+	from, to, err := entryBounds(r, j, q, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +43,13 @@ func (r reader) entries(q *agent.LoadEntries) (agent.Found, error) {
 		return true, nil
 	}
 	if len(q.Kinds) > 0 {
-		return out, r.eachOfKinds(j, q.Kinds, from, to, add)
+		return out, eachOfKinds(r, j, q.Kinds, from, to, add)
 	}
-	return out, r.eachEntry(j, from, to, add)
+	return out, eachEntry(r, j, from, to, add)
 }
 
-// bounds are where a load begins and ends.
-func (r reader) bounds(j journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
+// entryBounds are where a load begins and ends.
+func entryBounds(r reader, j journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
 	to = rev
 	if q.To != nil && *q.To < rev {
 		to = *q.To + 1
@@ -57,7 +57,7 @@ func (r reader) bounds(j journal, q *agent.LoadEntries, rev uint64) (from, to ui
 	floor := j.meta.Floor
 	switch {
 	case q.Tail > 0:
-		from, err = r.tailStart(j, q, to)
+		from, err = tailStart(r, j, q, to)
 		return from, to, err
 	case q.From == 0:
 		return floor, to, nil
@@ -69,10 +69,10 @@ func (r reader) bounds(j journal, q *agent.LoadEntries, rev uint64) (from, to ui
 
 // tailStart is the seq of the first of the last q.Tail entries, of the kinds
 // that are asked for.
-func (r reader) tailStart(j journal, q *agent.LoadEntries, to uint64) (uint64, error) {
+func tailStart(r reader, j journal, q *agent.LoadEntries, to uint64) (uint64, error) {
 	floor := min(j.meta.Floor, to)
 	if len(q.Kinds) > 0 {
-		return r.lastOfKinds(j, q.Kinds, q.Tail, floor, to)
+		return lastOfKinds(r, j, q.Kinds, q.Tail, floor, to)
 	}
 	if to-floor < q.Tail {
 		return floor, nil
@@ -102,7 +102,7 @@ func (v *View) WatchPage(scope, thread string, incarnation, from uint64, limit i
 	if scope == "" {
 		r.scope = agent.DefaultScope
 	}
-	j, err := r.journalOrNone(thread)
+	j, err := journalOrNone(r, thread)
 	if err != nil || j.meta == nil {
 		return WatchPage{}, err
 	}
@@ -112,7 +112,7 @@ func (v *View) WatchPage(scope, thread string, incarnation, from uint64, limit i
 		return page, nil
 	}
 	size := 0
-	err = r.eachEntry(j, from, j.meta.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
+	err = eachEntry(r, j, from, j.meta.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
 		if len(page.Entries) >= limit || size > watchPageBytesMax {
 			return false, nil
 		}

@@ -9,7 +9,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (r reader) manager(q *agent.GetManager) (agent.Found, error) {
+func readManager(r reader, q *agent.GetManager) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindManager, r.scope, q.Name))
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (r reader) manager(q *agent.GetManager) (agent.Found, error) {
 	return command.ManagerOf(q.Name, row), nil
 }
 
-func (r reader) managers(q *agent.ListManagers) (agent.Found, error) {
+func readManagers(r reader, q *agent.ListManagers) (agent.Found, error) {
 	list := &agent.ManagerList{}
 	var err error
 	list.Next, err = r.eachInPage(kv.ScopeKey(kv.KindManager, r.scope), q.Page, func(name string, raw []byte) (int, error) {
@@ -38,9 +38,9 @@ func (r reader) managers(q *agent.ListManagers) (agent.Found, error) {
 	return list, err
 }
 
-// requestAnswer is what a retry of the request would be told as of the view's
+// readAnswer is what a retry of the request would be told as of the view's
 // entry.
-func (r reader) requestAnswer(q *agent.GetAnswer) (agent.Found, error) {
+func readAnswer(r reader, q *agent.GetAnswer) (agent.Found, error) {
 	var client logpb.ClientRow
 	raw, err := r.Get(kv.IDKey(kv.KindClient, r.scope, q.Client))
 	if err != nil {

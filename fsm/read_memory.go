@@ -9,7 +9,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (r reader) memory(q *agent.GetMemory) (agent.Found, error) {
+func readMemory(r reader, q *agent.GetMemory) (agent.Found, error) {
 	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, q.Agent, q.ID))
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (r reader) memory(q *agent.GetMemory) (agent.Found, error) {
 	if expired(row.ExpiresAt, r.progress.wall) {
 		return nil, notFound("memory", q.ID)
 	}
-	body, err := r.memoryBody(q.Agent, q.ID)
+	body, err := memoryBody(r, q.Agent, q.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (r reader) memory(q *agent.GetMemory) (agent.Found, error) {
 	return &m, nil
 }
 
-func (r reader) memoryBody(name, id string) (*logpb.MemoryBody, error) {
+func memoryBody(r reader, name, id string) (*logpb.MemoryBody, error) {
 	raw, err := r.Get(kv.MemoryKey(kv.KindMemoryBody, r.scope, name, id))
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (r reader) memoryBody(name, id string) (*logpb.MemoryBody, error) {
 }
 
 // memoryRow is the row of a memory that must be there.
-func (r reader) memoryRow(name, id string) (*logpb.MemoryRow, error) {
+func memoryRow(r reader, name, id string) (*logpb.MemoryRow, error) {
 	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, name, id))
 	if err != nil {
 		return nil, err
@@ -53,9 +53,9 @@ func (r reader) memoryRow(name, id string) (*logpb.MemoryRow, error) {
 	return command.DecodeMemoryRow(id, raw)
 }
 
-func (r reader) memories(q *agent.ListMemories) (agent.Found, error) {
+func readMemories(r reader, q *agent.ListMemories) (agent.Found, error) {
 	if q.Agent == "" {
-		return r.allMemories(q)
+		return allMemories(r, q)
 	}
 	list := &agent.MemoryList{}
 	next, err := r.eachInPage(kv.IDKey(kv.KindMemory, r.scope, q.Agent), q.Page, func(id string, raw []byte) (int, error) {
@@ -63,7 +63,7 @@ func (r reader) memories(q *agent.ListMemories) (agent.Found, error) {
 		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
 			return 0, err
 		}
-		body, err := r.memoryBody(q.Agent, id)
+		body, err := memoryBody(r, q.Agent, id)
 		if err != nil {
 			return 0, err
 		}

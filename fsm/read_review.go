@@ -10,7 +10,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (r reader) review(q *agent.GetReview) (agent.Found, error) {
+func readReviewOf(r reader, q *agent.GetReview) (agent.Found, error) {
 	row, err := readReview(r.View, r.scope, q.Review)
 	if err != nil {
 		return nil, err
@@ -25,12 +25,12 @@ func (r reader) review(q *agent.GetReview) (agent.Found, error) {
 	if row == nil {
 		return nil, notFound("review", q.Review)
 	}
-	review := r.shown(q.Review, row)
+	review := shown(r, q.Review, row)
 	return &review, nil
 }
 
 // shown is a review as of the view: one that has expired is so, swept or not.
-func (r reader) shown(id string, row *logpb.ReviewRow) agent.Review {
+func shown(r reader, id string, row *logpb.ReviewRow) agent.Review {
 	review := command.DecodeReview(id, row)
 	if review.Status == agent.ReviewPending && expired(review.ExpiresAt, r.progress.wall) {
 		review.Status, review.DecidedAt = agent.ReviewExpired, review.ExpiresAt
@@ -38,9 +38,9 @@ func (r reader) shown(id string, row *logpb.ReviewRow) agent.Review {
 	return review
 }
 
-func (r reader) listReviews(q *agent.ListReviews) (agent.Found, error) {
+func listReviews(r reader, q *agent.ListReviews) (agent.Found, error) {
 	if q.Session != "" {
-		return r.sessionReviews(q)
+		return sessionReviews(r, q)
 	}
 	status := q.Status
 	if status == "" {
@@ -56,29 +56,29 @@ func (r reader) listReviews(q *agent.ListReviews) (agent.Found, error) {
 	}
 	list := &agent.ReviewList{}
 	var err error
-	list.Next, err = r.eachPlace(prefix, upper, q.Page, func(key string, _ []byte) (bool, error) {
+	list.Next, err = eachPlace(r, prefix, upper, q.Page, func(key string, _ []byte) (bool, error) {
 		if len(key) < len(prefix)+8 {
 			return false, nil
 		}
-		return r.addReview(list, strings.TrimSuffix(key[len(prefix)+8:], kv.Separator), status)
+		return addReview(r, list, strings.TrimSuffix(key[len(prefix)+8:], kv.Separator), status)
 	})
 	return list, err
 }
 
 // sessionReviews lists one session's reviews, in the order in which they were
 // asked for.
-func (r reader) sessionReviews(q *agent.ListReviews) (agent.Found, error) {
+func sessionReviews(r reader, q *agent.ListReviews) (agent.Found, error) {
 	prefix := kv.IDKey(kv.KindReviewSession, r.scope, q.Session)
 	list := &agent.ReviewList{}
 	var err error
-	list.Next, err = r.eachPlace(prefix, kv.After(prefix), q.Page, func(_ string, id []byte) (bool, error) {
-		return r.addReview(list, string(id), q.Status)
+	list.Next, err = eachPlace(r, prefix, kv.After(prefix), q.Page, func(_ string, id []byte) (bool, error) {
+		return addReview(r, list, string(id), q.Status)
 	})
 	return list, err
 }
 
 // addReview adds a review to a list, if it is of a status; "" means any.
-func (r reader) addReview(list *agent.ReviewList, id string, status agent.ReviewStatus) (added bool, err error) {
+func addReview(r reader, list *agent.ReviewList, id string, status agent.ReviewStatus) (added bool, err error) {
 	row, err := readReview(r.View, r.scope, id)
 	if err != nil || row == nil {
 		return false, err
@@ -86,7 +86,7 @@ func (r reader) addReview(list *agent.ReviewList, id string, status agent.Review
 	if gone, err := isGone(r.View, r.scope, row.Session, r.progress.wall); err != nil || gone {
 		return false, err
 	}
-	review := r.shown(id, row)
+	review := shown(r, id, row)
 	if status != "" && review.Status != status {
 		return false, nil
 	}
@@ -96,7 +96,7 @@ func (r reader) addReview(list *agent.ReviewList, id string, status agent.Review
 
 // eachPlace visits the rows of a page of reviews, whose Next is what follows
 // the prefix in the key of its last one, in hex: it holds a number.
-func (r reader) eachPlace(
+func eachPlace(r reader,
 	prefix, upper string, page agent.Page, visit func(key string, value []byte) (added bool, err error),
 ) (next string, err error) {
 	lower := prefix

@@ -5,7 +5,7 @@ import (
 	"dormouse/fsm/kv"
 )
 
-func (r reader) scopeRecord() (agent.Found, error) {
+func readScope(r reader) (agent.Found, error) {
 	raw, err := r.Get(kv.ScopeKey(kv.KindScope, r.scope))
 	if err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func (r reader) scopeRecord() (agent.Found, error) {
 	return &scope, err
 }
 
-func (r reader) scopes(q *agent.ListScopes) (agent.Found, error) {
+func readScopes(r reader, q *agent.ListScopes) (agent.Found, error) {
 	list := &agent.ScopeList{}
 	next, err := r.eachInPage(kv.KindScope, q.Page, func(name string, raw []byte) (int, error) {
 		scope, err := decodeScopeRow(name, raw)

@@ -19,7 +19,7 @@ type sessionReader struct {
 	now     progress
 }
 
-func (r reader) sessions() (sessionReader, error) {
+func sessionsOf(r reader) (sessionReader, error) {
 	o, err := readOpening(r.view)
 	return sessionReader{rows: r.View, scope: r.scope, opening: o, now: r.progress}, err
 }
@@ -66,7 +66,7 @@ func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, 
 	}, err
 }
 
-func (r reader) session(q *agent.GetSession) (agent.Found, error) {
+func readSession(r reader, q *agent.GetSession) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, q.Session))
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (r reader) session(q *agent.GetSession) (agent.Found, error) {
 	} else if gone {
 		return nil, notFound("session", q.Session)
 	}
-	sessions, err := r.sessions()
+	sessions, err := sessionsOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +181,8 @@ func (r sessionReader) pendingReviews(id string, row *logpb.SessionRow) (all []a
 	return all, nil
 }
 
-func (r reader) listSessions(q *agent.ListSessions) (agent.Found, error) {
-	sessions, err := r.sessions()
+func listSessions(r reader, q *agent.ListSessions) (agent.Found, error) {
+	sessions, err := sessionsOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (r reader) listSessions(q *agent.ListSessions) (agent.Found, error) {
 		return len(id) + len(raw), err
 	}
 	if q.Recoverable {
-		list.Next, err = r.recoverable(sessions, q.Page, add)
+		list.Next, err = recoverable(r, sessions, q.Page, add)
 		return list, err
 	}
 	prefix, visit := kv.ScopeKey(kv.KindSession, r.scope), add
@@ -234,8 +234,8 @@ func sessionIndex(scope string, q *agent.ListSessions) string {
 // recoverable lists the sessions whose lease has ended: those whose claim has
 // been cleared away, and those in the claims' queue whose time has come but
 // which no entry has cleared yet: few, since every entry clears some.
-func (r reader) recoverable(sessions sessionReader, page agent.Page, add func(id string, raw []byte) (int, error)) (next string, err error) {
-	ids, err := r.unswept(sessions, page)
+func recoverable(r reader, sessions sessionReader, page agent.Page, add func(id string, raw []byte) (int, error)) (next string, err error) {
+	ids, err := unswept(r, sessions, page)
 	if err != nil {
 		return "", err
 	}
@@ -267,7 +267,7 @@ func (r reader) recoverable(sessions sessionReader, page agent.Page, add func(id
 
 // unswept are the sessions of a page whose lease has lapsed, though its claim
 // is still there.
-func (r reader) unswept(sessions sessionReader, page agent.Page) (ids []string, err error) {
+func unswept(r reader, sessions sessionReader, page agent.Page) (ids []string, err error) {
 	cursor, err := r.view.Scan([]byte(kv.KindDueClaim), []byte(kv.KindDueClaim+kv.EncodeNumber(later(r.progress.tick, 1))))
 	if err != nil {
 		return nil, err

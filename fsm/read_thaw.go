@@ -8,13 +8,13 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// thaw reads a checkpoint and its thread at the pointer's rev. It fails closed:
+// readThaw reads a checkpoint and its thread at the pointer's rev. It fails closed:
 // a thread that is gone, or is another, is an error, never an empty one.
 //
 // All entries come in one answer, so a thread larger than agent.ReadBytesMax
 // takes a tail.
-func (r reader) thaw(q *agent.Thaw) (agent.Found, error) {
-	checkpoint, err := r.checkpointAt(q.Key, q.Revision)
+func readThaw(r reader, q *agent.Thaw) (agent.Found, error) {
+	checkpoint, err := checkpointAt(r, q.Key, q.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (r reader) thaw(q *agent.Thaw) (agent.Found, error) {
 	if p == nil {
 		return thawed, nil
 	}
-	j, err := r.journalOrNone(p.Thread)
+	j, err := journalOrNone(r, p.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (r reader) thaw(q *agent.Thaw) (agent.Found, error) {
 		now := *p
 		now.Rev, p = j.meta.Rev, &now
 	}
-	thread, err := r.threadAt(j, p.Rev)
+	thread, err := threadAt(r, j, p.Rev)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (r reader) thaw(q *agent.Thaw) (agent.Found, error) {
 		from = p.Rev - *q.Tail
 	}
 	size := 0
-	err = r.eachEntry(j, from, p.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
+	err = eachEntry(r, j, from, p.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
 		if size += int(entryBytes(&e)); size > agent.ReadBytesMax {
 			tooLarge := agent.TooLarge("tail", "read_bytes_max", size, agent.ReadBytesMax)
 			tooLarge.Detail = fmt.Sprintf("the %d entries of thread %q take more than %d bytes: ask for a tail, and load the rest in pages",

@@ -10,9 +10,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// journal is a thread that must be there.
-func (r reader) journal(id string) (journal, error) {
-	j, err := r.journalOrNone(id)
+// readJournal is a thread that must be there.
+func readJournal(r reader, id string) (journal, error) {
+	j, err := journalOrNone(r, id)
 	if err == nil && j.meta == nil {
 		err = notFound("thread", id)
 	}
@@ -20,7 +20,7 @@ func (r reader) journal(id string) (journal, error) {
 }
 
 // journalOrNone has no meta where there is no thread.
-func (r reader) journalOrNone(id string) (journal, error) {
+func journalOrNone(r reader, id string) (journal, error) {
 	j := journal{rows: r.View, scope: r.scope}
 	raw, err := r.Get(kv.IDKey(kv.KindThread, r.scope, id))
 	if err != nil || raw == nil {
@@ -34,7 +34,7 @@ func (r reader) journalOrNone(id string) (journal, error) {
 }
 
 // threadAt is what callers see of a thread as it stood at a rev.
-func (r reader) threadAt(j journal, rev uint64) (agent.Thread, error) {
+func threadAt(r reader, j journal, rev uint64) (agent.Thread, error) {
 	t, err := command.DecodeThread(j.meta)
 	if err != nil {
 		return agent.Thread{}, err
@@ -49,17 +49,17 @@ func (r reader) threadAt(j journal, rev uint64) (agent.Thread, error) {
 	return t, err
 }
 
-func (r reader) thread(q *agent.GetThread) (agent.Found, error) {
-	j, err := r.journal(q.Thread)
+func readThread(r reader, q *agent.GetThread) (agent.Found, error) {
+	j, err := readJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.threadAt(j, j.meta.Rev)
+	t, err := threadAt(r, j, j.meta.Rev)
 	return &t, err
 }
 
-// threads lists threads without their summaries, which may be large.
-func (r reader) threads(q *agent.ListThreads) (agent.Found, error) {
+// readThreads lists threads without their summaries, which may be large.
+func readThreads(r reader, q *agent.ListThreads) (agent.Found, error) {
 	list := &agent.ThreadList{}
 	next, err := r.eachInPage(kv.ScopeKey(kv.KindThread, r.scope), q.Page, func(id string, raw []byte) (int, error) {
 		meta, err := decodeThreadRow(id, raw)
@@ -77,10 +77,10 @@ func (r reader) threads(q *agent.ListThreads) (agent.Found, error) {
 	return list, err
 }
 
-// entry finds one entry by its id. What has been compacted away is not found,
+// readEntry finds one entry by its id. What has been compacted away is not found,
 // and the answer says from where on ids are known.
-func (r reader) entry(q *agent.GetEntry) (agent.Found, error) {
-	j, err := r.journal(q.Thread)
+func readEntry(r reader, q *agent.GetEntry) (agent.Found, error) {
+	j, err := readJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -102,17 +102,17 @@ func (r reader) entry(q *agent.GetEntry) (agent.Found, error) {
 	return &e, err
 }
 
-// verify recomputes the chain from the floor to the head, however long the
+// readVerify recomputes the chain from the floor to the head, however long the
 // thread: all in this view, and with one entry in memory at a time.
-func (r reader) verify(q *agent.VerifyThread) (agent.Found, error) {
-	j, err := r.journal(q.Thread)
+func readVerify(r reader, q *agent.VerifyThread) (agent.Found, error) {
+	j, err := readJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
 	}
 	meta := j.meta
 	out := &agent.Verified{Rev: meta.Rev}
 	copy(out.Head[:], meta.FloorHead)
-	err = r.eachEntry(j, meta.Floor, meta.Rev, func(row *logpb.EntryRow, e agent.Entry) (bool, error) {
+	err = eachEntry(r, j, meta.Floor, meta.Rev, func(row *logpb.EntryRow, e agent.Entry) (bool, error) {
 		out.Head = out.Head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
 		if string(out.Head[:]) == string(row.Head) {
 			return true, nil
@@ -133,9 +133,9 @@ func (r reader) verify(q *agent.VerifyThread) (agent.Found, error) {
 
 // eachEntry visits the entries from a seq up to another, in order, until visit
 // returns false. A missing one is an error.
-func (r reader) eachEntry(j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+func eachEntry(r reader, j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
 	for _, s := range j.spans(from, to) {
-		reached, err := r.eachStored(j, s, visit)
+		reached, err := eachStored(r, j, s, visit)
 		if err != nil || reached < s.to {
 			return err
 		}
@@ -145,7 +145,7 @@ func (r reader) eachEntry(j journal, from, to uint64, visit func(*logpb.EntryRow
 
 // eachStored is eachEntry where all are stored under one thread. It returns
 // the seq after the last one that visit wanted to go on from.
-func (r reader) eachStored(j journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
+func eachStored(r reader, j journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
 	lower, upper := kv.EntryKey(r.scope, s.thread, s.incarnation, s.from), kv.EntryKey(r.scope, s.thread, s.incarnation, s.to)
 	cursor, err := r.view.Scan([]byte(lower), []byte(upper))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"dormouse/fsm/kv"
 )
 
-func (r reader) timer(q *agent.GetTimer) (agent.Found, error) {
+func readTimer(r reader, q *agent.GetTimer) (agent.Found, error) {
 	n := kv.TimerName{Manager: q.Manager, Key: q.Key, ID: q.ID}
 	raw, err := r.Get(n.Row(kv.KindTimer, r.scope))
 	if err != nil {
@@ -17,12 +17,12 @@ func (r reader) timer(q *agent.GetTimer) (agent.Found, error) {
 	if raw == nil {
 		return nil, notFound("timer", q.ID)
 	}
-	t, err := r.timerOf(n, raw)
+	t, err := timerOf(r, n, raw)
 	return &t, err
 }
 
 // command.TimerOf is a timer with its data.
-func (r reader) timerOf(n kv.TimerName, raw []byte) (agent.Timer, error) {
+func timerOf(r reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
 	row, err := command.DecodeTimerRow(n.ID, raw)
 	if err != nil {
 		return agent.Timer{}, err
@@ -34,9 +34,9 @@ func (r reader) timerOf(n kv.TimerName, raw []byte) (agent.Timer, error) {
 	return command.TimerOf(n, row, command.OrEmptyObject(data)), nil
 }
 
-// timers lists timers; what follows the prefix in the last one's key, in hex, is
+// readTimers lists timers; what follows the prefix in the last one's key, in hex, is
 // where the next page begins.
-func (r reader) timers(q *agent.ListTimers) (agent.Found, error) {
+func readTimers(r reader, q *agent.ListTimers) (agent.Found, error) {
 	prefix := kv.IDKey(kv.KindTimer, r.scope, q.Manager)
 	if q.Key != "" {
 		prefix = kv.TimersOf(kv.KindTimer, r.scope, q.Manager, q.Key)
@@ -53,7 +53,7 @@ func (r reader) timers(q *agent.ListTimers) (agent.Found, error) {
 	list := &agent.TimerList{}
 	last, err := r.eachOfPage(lower, upper, q.Limit, agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, raw []byte) (int, error) {
 		_, n, _ := kv.SplitTimer(key)
-		t, err := r.timerOf(n, raw)
+		t, err := timerOf(r, n, raw)
 		if err != nil {
 			return 0, err
 		}
@@ -89,7 +89,7 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 		if err != nil || raw == nil {
 			return 0, err
 		}
-		t, err := one.timerOf(n, raw)
+		t, err := timerOf(one, n, raw)
 		if err != nil {
 			return 0, err
 		}

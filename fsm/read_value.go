@@ -5,7 +5,7 @@ import (
 	"dormouse/fsm/kv"
 )
 
-func (r reader) value(q *agent.GetValue) (agent.Found, error) {
+func readValue(r reader, q *agent.GetValue) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindValue, r.scope, q.Key))
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (r reader) value(q *agent.GetValue) (agent.Found, error) {
 	}, nil
 }
 
-func (r reader) values(q *agent.ListValues) (agent.Found, error) {
+func readValues(r reader, q *agent.ListValues) (agent.Found, error) {
 	list := &agent.ValueList{}
 	next, err := r.eachInPage(kv.ScopeKey(kv.KindValue, r.scope), q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeValueRow(key, raw)

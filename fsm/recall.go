@@ -29,7 +29,7 @@ type recalling struct {
 	bytes  int // of the items so far
 }
 
-func (r reader) recall(q *agent.Recall) (agent.Found, error) {
+func readRecall(r reader, q *agent.Recall) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindMemoryAgent, r.scope, q.Agent))
 	if err != nil {
 		return nil, err
@@ -76,11 +76,11 @@ func (c *recalling) recent() error {
 		prefixes = []string{kv.MemorySessionPrefix(c.scope, c.Agent, c.Session)}
 	}
 	err := c.eachBackwards(prefixes, func(id string) error {
-		row, err := c.memoryRow(c.Agent, id)
+		row, err := memoryRow(c.reader, c.Agent, id)
 		if err != nil || !c.keeps(docOf(id, row)) {
 			return err
 		}
-		body, err := c.memoryBody(c.Agent, id)
+		body, err := memoryBody(c.reader, c.Agent, id)
 		if err == nil {
 			c.add(id, row, body, 0)
 		}
@@ -170,7 +170,7 @@ func (c *recalling) query() (err error) {
 		if !c.keeps(docOf(id, row)) {
 			continue
 		}
-		body, err := c.memoryBody(c.Agent, id)
+		body, err := memoryBody(c.reader, c.Agent, id)
 		if err != nil {
 			return err
 		}
@@ -225,11 +225,11 @@ func (c *recalling) ranked() error {
 }
 
 func (c *recalling) addHit(hit recall.Hit) error {
-	row, err := c.memoryRow(c.Agent, hit.ID)
+	row, err := memoryRow(c.reader, c.Agent, hit.ID)
 	if err != nil {
 		return err
 	}
-	body, err := c.memoryBody(c.Agent, hit.ID)
+	body, err := memoryBody(c.reader, c.Agent, hit.ID)
 	if err == nil {
 		c.add(hit.ID, row, body, hit.Score)
 	}

@@ -30,11 +30,11 @@ func (m memories) Written(since uint64, visit func(recall.Doc, string, []float32
 	prefix := kv.IDKey(kv.KindMemoryOrder, m.scope, m.agent)
 	return m.each(kv.MemoryOrderKey(m.scope, m.agent, since+1), kv.After(prefix), func(_, value []byte) error {
 		id := string(value)
-		row, err := m.memoryRow(m.agent, id)
+		row, err := memoryRow(m.reader, m.agent, id)
 		if err != nil {
 			return err
 		}
-		body, err := m.memoryBody(m.agent, id)
+		body, err := memoryBody(m.reader, m.agent, id)
 		if err == nil {
 			visit(*docOf(id, row), memoryText(body), body.Embedding)
 		}

@@ -16,7 +16,7 @@ import (
 // it, so that what is kept is one stretch.
 
 // aging is the row of history of a revision that goes after an age.
-func (c *commit) aging(key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
+func aging(c *commit, key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
 	old.ForgetAt = c.deadline(int64(min(ageMS, math.MaxInt64)))
 	raw, err := command.Marshal(old)
 	if err != nil {
@@ -28,13 +28,13 @@ func (c *commit) aging(key string, old *logpb.CheckpointRow, ageMS uint64) ([]by
 // forgetRevision lets go of a revision whose age has come, and of those before
 // it. One that went under a policy without an age leaves its place in the queue
 // behind; row is the checkpoint's key, a NUL, and its incarnation and revision.
-func (c *commit) forgetRevision(row string) error {
+func forgetRevision(c *commit, row string) error {
 	key, numbers, _ := strings.Cut(row, kv.Separator)
 	if len(numbers) != 2*8 {
 		return fmt.Errorf("the wall queue holds a revision of checkpoint %q with %d bytes of numbers", key, len(numbers))
 	}
 	incarnation, revision := kv.DecodeNumber(numbers[:8]), kv.DecodeNumber(numbers[8:])
-	now, err := c.checkpoint(key)
+	now, err := loadCheckpoint(c, key)
 	if err != nil || now == nil || now.Incarnation != incarnation {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *commit) forgetRevision(row string) error {
 		return nil
 	}
 	for n := uint64(len(now.Kept)); n > 0 && now.Revision-n <= revision; n-- {
-		oldest, err := c.dropOldest(key, now)
+		oldest, err := dropOldest(c, key, now)
 		if err != nil {
 			return err
 		}

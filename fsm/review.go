@@ -12,9 +12,9 @@ import (
 // A review is a row, which the indexes find by deadline, by assignee and by
 // session. It goes with its session.
 
-// review is the review of an id, or nil. One whose session is gone is cleared
+// loadReview is the review of an id, or nil. One whose session is gone is cleared
 // away with it first.
-func (c *commit) review(id string) (*logpb.ReviewRow, error) {
+func loadReview(c *commit, id string) (*logpb.ReviewRow, error) {
 	if err := agent.ValidID("review", id); err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (c *commit) review(id string) (*logpb.ReviewRow, error) {
 	if err != nil || !gone {
 		return row, err
 	}
-	_, err = c.session(row.Session)
+	_, err = openSession(c, row.Session)
 	return nil, err
 }
 
@@ -67,10 +67,10 @@ func reviewPlaces(scope, id string, row *logpb.ReviewRow) []string {
 
 // changeReview lets change work on a review's row, and moves it to where the
 // changed one stands. A new one has no status yet.
-func (c *commit) changeReview(id string, row *logpb.ReviewRow, change func()) error {
+func changeReview(c *commit, id string, row *logpb.ReviewRow, change func()) error {
 	key := kv.IDKey(kv.KindReview, c.scope, id)
 	if row.Status != "" {
-		c.unplaceReview(id, row)
+		unplaceReview(c, id, row)
 	}
 	change()
 	for _, place := range reviewPlaces(c.scope, id, row) {
@@ -78,10 +78,10 @@ func (c *commit) changeReview(id string, row *logpb.ReviewRow, change func()) er
 	}
 	c.expireAt(reviewDue(row), key)
 	c.tell(&logpb.Change{Kind: string(agent.ChangedReview), Key: id, Status: row.Status})
-	return c.setSessionRow(key, row)
+	return setSessionRow(c, key, row)
 }
 
-func (c *commit) unplaceReview(id string, row *logpb.ReviewRow) {
+func unplaceReview(c *commit, id string, row *logpb.ReviewRow) {
 	for _, place := range reviewPlaces(c.scope, id, row) {
 		c.rows.Remove(place)
 	}
@@ -89,16 +89,16 @@ func (c *commit) unplaceReview(id string, row *logpb.ReviewRow) {
 }
 
 // askReviews makes the reviews that a turn asks for.
-func (c *commit) askReviews(s *session, drafts []agent.ReviewDraft) error {
+func askReviews(c *commit, s *session, drafts []agent.ReviewDraft) error {
 	for i := range drafts {
-		if err := c.askReview(s, &drafts[i]); err != nil {
+		if err := askReview(c, s, &drafts[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *commit) askReview(s *session, d *agent.ReviewDraft) error {
+func askReview(c *commit, s *session, d *agent.ReviewDraft) error {
 	for _, optional := range []string{d.Assignee, d.EscalateTo} {
 		if optional != "" {
 			if err := agent.ValidID("assignee", optional); err != nil {
@@ -106,7 +106,7 @@ func (c *commit) askReview(s *session, d *agent.ReviewDraft) error {
 			}
 		}
 	}
-	old, err := c.review(d.ID)
+	old, err := loadReview(c, d.ID)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *commit) askReview(s *session, d *agent.ReviewDraft) error {
 		return agent.TooLarge("reviews", "session_reviews_max", int(s.row.PendingReviews)+1, agent.SessionReviewsMax)
 	}
 	if s.row.Reviews >= agent.SessionReviewsKept {
-		if err := c.forgetReview(s); err != nil {
+		if err := forgetReview(c, s); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (c *commit) askReview(s *session, d *agent.ReviewDraft) error {
 	s.row.ReviewsEnd++
 	c.grow(0, reviewBytes(row))
 	c.rows.Set(kv.OrdinalKey(kv.KindReviewSession, c.scope, s.id, row.Ordinal), []byte(d.ID))
-	return c.changeReview(d.ID, row, func() { row.Status = string(agent.ReviewPending) })
+	return changeReview(c, d.ID, row, func() { row.Status = string(agent.ReviewPending) })
 }
 
 // reviewBytes is what a review counts for; its answer counts for nothing.
@@ -144,7 +144,7 @@ func reviewBytes(row *logpb.ReviewRow) int64 {
 
 // eachReview visits a session's reviews from an ordinal on, oldest first, until
 // visit says that it is enough.
-func (c *commit) eachReview(s *session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
+func eachReview(c *commit, s *session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
 	prefix := kv.IDKey(kv.KindReviewSession, c.scope, s.id)
 	keys, _, err := c.rows.Keys(prefix+kv.EncodeNumber(from), kv.After(prefix), agent.SessionReviewsKept+1)
 	if err != nil {
@@ -170,19 +170,19 @@ func (c *commit) eachReview(s *session, from uint64, visit func(id string, row *
 }
 
 // forgetReview lets go of the oldest review of a session that is not pending.
-func (c *commit) forgetReview(s *session) error {
-	return c.eachReview(s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
+func forgetReview(c *commit, s *session) error {
+	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
 		if pending(row) {
 			return true, nil
 		}
-		c.dropReview(s, id, row)
+		dropReview(c, s, id, row)
 		c.removed(agent.ChangedReview, id)
 		return false, nil
 	})
 }
 
-func (c *commit) dropReview(s *session, id string, row *logpb.ReviewRow) {
-	c.unplaceReview(id, row)
+func dropReview(c *commit, s *session, id string, row *logpb.ReviewRow) {
+	unplaceReview(c, id, row)
 	c.rows.Remove(kv.IDKey(kv.KindReview, c.scope, id))
 	c.rows.Remove(kv.OrdinalKey(kv.KindReviewSession, c.scope, s.id, row.Ordinal))
 	c.grow(0, -reviewBytes(row))
@@ -192,25 +192,25 @@ func (c *commit) dropReview(s *session, id string, row *logpb.ReviewRow) {
 	}
 }
 
-func (c *commit) dropReviews(s *session) error {
-	return c.eachReview(s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
-		c.dropReview(s, id, row)
+func dropReviews(c *commit, s *session) error {
+	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
+		dropReview(c, s, id, row)
 		return true, nil
 	})
 }
 
 // withdrawReviews closes what is pending from an ordinal on: the session goes
 // on without an answer.
-func (c *commit) withdrawReviews(s *session, from uint64) error {
+func withdrawReviews(c *commit, s *session, from uint64) error {
 	if s.row.PendingReviews == 0 {
 		return nil
 	}
-	return c.eachReview(s, from, func(id string, row *logpb.ReviewRow) (bool, error) {
+	return eachReview(c, s, from, func(id string, row *logpb.ReviewRow) (bool, error) {
 		if !pending(row) {
 			return true, nil
 		}
 		s.row.PendingReviews--
-		return true, c.changeReview(id, row, func() {
+		return true, changeReview(c, id, row, func() {
 			row.Status, row.DecidedAt = string(agent.ReviewWithdrawn), c.progress.wall
 		})
 	})

@@ -16,8 +16,8 @@ var decisions = map[agent.ReviewDecision]agent.ReviewStatus{
 	agent.DecideEdit:    agent.ReviewEdited,
 }
 
-func (c *commit) decideReview(op *agent.DecideReview) (agent.OpResult, error) {
-	row, err := c.review(op.Review)
+func decideReview(c *commit, op *agent.DecideReview) (agent.OpResult, error) {
+	row, err := loadReview(c, op.Review)
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +28,10 @@ func (c *commit) decideReview(op *agent.DecideReview) (agent.OpResult, error) {
 	if !ok {
 		return nil, agent.Invalid("decision", "%q is no decision", op.Decision)
 	}
-	if err := c.mayDecide(op, row); err != nil {
+	if err := mayDecide(c, op, row); err != nil {
 		return nil, err
 	}
-	if err := c.closeReview(op.Review, row, status, func() {
+	if err := closeReview(c, op.Review, row, status, func() {
 		row.DecidedBy, row.Note = op.By, op.Note
 		if status == agent.ReviewEdited {
 			row.Decided = op.Arguments
@@ -44,7 +44,7 @@ func (c *commit) decideReview(op *agent.DecideReview) (agent.OpResult, error) {
 
 // mayDecide lets one answer through, in time. A review expires at its deadline,
 // whether that has been swept or not.
-func (c *commit) mayDecide(op *agent.DecideReview, row *logpb.ReviewRow) error {
+func mayDecide(c *commit, op *agent.DecideReview, row *logpb.ReviewRow) error {
 	e := agent.Errorf(agent.CodeReviewDecided, "review %q is %s, since %d, by %q", op.Review, row.Status, row.DecidedAt, row.DecidedBy)
 	switch {
 	case row.Status == string(agent.ReviewExpired), pending(row) && expired(row.ExpiresAt, c.progress.wall):
@@ -63,14 +63,14 @@ func (c *commit) mayDecide(op *agent.DecideReview, row *logpb.ReviewRow) error {
 
 // closeReview gives a pending review its answer, records that in the session's
 // thread, and lets a session that waited for nothing else go on.
-func (c *commit) closeReview(id string, row *logpb.ReviewRow, status agent.ReviewStatus, fill func()) error {
-	if err := c.changeReview(id, row, func() {
+func closeReview(c *commit, id string, row *logpb.ReviewRow, status agent.ReviewStatus, fill func()) error {
+	if err := changeReview(c, id, row, func() {
 		row.Status, row.DecidedAt = string(status), c.progress.wall
 		fill()
 	}); err != nil {
 		return err
 	}
-	s, err := c.session(row.Session)
+	s, err := openSession(c, row.Session)
 	if err != nil {
 		return err
 	}
@@ -83,37 +83,37 @@ func (c *commit) closeReview(id string, row *logpb.ReviewRow, status agent.Revie
 	switch {
 	case s.status() != agent.SessionWaiting:
 	case s.classic() && denied:
-		if err := c.failSession(s, review); err != nil {
+		if err := failSession(c, s, review); err != nil {
 			return err
 		}
 	case s.row.PendingReviews == 0:
 		s.row.Status = string(agent.SessionHibernated)
 	}
-	if err := c.storeSession(s); err != nil {
+	if err := storeSession(c, s); err != nil {
 		return err
 	}
 	if s.row.Thread == "" {
 		return nil
 	}
-	return c.note(s.row.Thread, review.DecisionEntry())
+	return appendNote(c, s.row.Thread, review.DecisionEntry())
 }
 
 // failSession is what a denial does in classic mode.
-func (c *commit) failSession(s *session, review agent.Review) error {
+func failSession(c *commit, s *session, review agent.Review) error {
 	body, err := sessionBody(c.rows, c.scope, s.id)
 	if err != nil {
 		return err
 	}
 	body.Failure = review.DecisionEntry().Payload
 	s.row.Status = string(agent.SessionFailed)
-	if err := c.closeRequest(s, agent.RequestFailed); err != nil {
+	if err := closeRequest(c, s, agent.RequestFailed); err != nil {
 		return err
 	}
-	return c.storeSessionBody(s, body)
+	return storeSessionBody(c, s, body)
 }
 
 // dueReview handles a review whose time has come: it expires, or is escalated.
-func (c *commit) dueReview(id string, when int64) error {
+func dueReview(c *commit, id string, when int64) error {
 	row, err := readReview(c.rows, c.scope, id)
 	if err != nil || row == nil || reviewDue(row) != when {
 		return err
@@ -122,9 +122,9 @@ func (c *commit) dueReview(id string, when int64) error {
 		return err // it goes with its session
 	}
 	if expired(row.ExpiresAt, c.progress.wall) {
-		return c.closeReview(id, row, agent.ReviewExpired, func() {})
+		return closeReview(c, id, row, agent.ReviewExpired, func() {})
 	}
-	return c.changeReview(id, row, func() {
+	return changeReview(c, id, row, func() {
 		row.Escalated = true
 		row.Assignee = orDefaultWord(row.EscalateTo, row.Assignee)
 	})

@@ -85,9 +85,9 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 	return body.Row, nil
 }
 
-// older is the row of a revision of a checkpoint that is older than now; nil
+// storedRevision is the row of a revision of a checkpoint that is older than now; nil
 // where it is not kept.
-func (c *commit) older(key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+func storedRevision(c *commit, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
 	return olderRevision(c.rows.Get, c.scope, key, now, revision)
 }
 
@@ -105,18 +105,18 @@ func carry(body *logpb.CheckpointBody, row *logpb.CheckpointRow) {
 
 // keepRevision makes old the newest of the older revisions, lets go of those
 // past the scope's policy, and gives row a slot.
-func (c *commit) keepRevision(key string, old, row *logpb.CheckpointRow) error {
+func keepRevision(c *commit, key string, old, row *logpb.CheckpointRow) error {
 	age := c.record.Policy.HistoryAgeMS
 	carried := old.Carried && age == 0
 	row.Kept = append(old.Kept, uint64(keptOf(old, carried)))
 	if !carried {
-		if err := c.writeHistory(key, old, age); err != nil {
+		if err := writeHistory(c, key, old, age); err != nil {
 			return err
 		}
 	}
 	var gone []kept
 	for keep := c.record.history() - 1; uint64(len(row.Kept)) > keep; {
-		oldest, err := c.dropOldest(key, row)
+		oldest, err := dropOldest(c, key, row)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func freeSlot(row *logpb.CheckpointRow) uint64 {
 
 // writeHistory writes the row of history of a revision whose place was taken,
 // which goes after an age; 0 is never.
-func (c *commit) writeHistory(key string, old *logpb.CheckpointRow, age uint64) error {
+func writeHistory(c *commit, key string, old *logpb.CheckpointRow, age uint64) error {
 	history := kv.RevisionKey(kv.KindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision)
 	if age == 0 {
 		raw, err := c.rows.Get(kv.IDKey(kv.KindCheckpoint, c.scope, key)) // as it stands
@@ -154,7 +154,7 @@ func (c *commit) writeHistory(key string, old *logpb.CheckpointRow, age uint64) 
 		c.rows.Set(history, raw)
 		return nil
 	}
-	raw, err := c.aging(key, old, age)
+	raw, err := aging(c, key, old, age)
 	if err != nil {
 		return err
 	}
@@ -165,9 +165,9 @@ func (c *commit) writeHistory(key string, old *logpb.CheckpointRow, age uint64) 
 
 // dropOldest lets go of the oldest of the revisions that row keeps, but for its
 // body.
-func (c *commit) dropOldest(key string, row *logpb.CheckpointRow) (kept, error) {
+func dropOldest(c *commit, key string, row *logpb.CheckpointRow) (kept, error) {
 	oldest := kept(row.Kept[0])
-	if err := c.dropHistory(key, row, row.Revision-uint64(len(row.Kept)), oldest); err != nil {
+	if err := dropHistory(c, key, row, row.Revision-uint64(len(row.Kept)), oldest); err != nil {
 		return 0, err
 	}
 	c.grow(0, -oldest.size())
@@ -177,7 +177,7 @@ func (c *commit) dropOldest(key string, row *logpb.CheckpointRow) (kept, error) 
 
 // dropHistory lets go of an older revision's row of history, with its place in
 // the queue.
-func (c *commit) dropHistory(key string, now *logpb.CheckpointRow, revision uint64, k kept) error {
+func dropHistory(c *commit, key string, now *logpb.CheckpointRow, revision uint64, k kept) error {
 	if k.carried() {
 		return nil
 	}
@@ -199,12 +199,12 @@ func (c *commit) dropHistory(key string, now *logpb.CheckpointRow, revision uint
 
 // dropRevisions removes a checkpoint's history and its bodies, the current one
 // too, and returns their size.
-func (c *commit) dropRevisions(key string, now *logpb.CheckpointRow) (size int64, err error) {
+func dropRevisions(c *commit, key string, now *logpb.CheckpointRow) (size int64, err error) {
 	c.rows.Remove(kv.BodyKey(c.scope, key, now))
 	size = int64(now.Size)
 	for i, raw := range now.Kept {
 		k := kept(raw)
-		if err := c.dropHistory(key, now, now.Revision-uint64(len(now.Kept)-i), k); err != nil {
+		if err := dropHistory(c, key, now, now.Revision-uint64(len(now.Kept)-i), k); err != nil {
 			return 0, err
 		}
 		c.rows.Remove(kv.SlotKey(c.scope, key, now.Incarnation, k.slot()))
@@ -213,9 +213,9 @@ func (c *commit) dropRevisions(key string, now *logpb.CheckpointRow) (size int64
 	return size, nil
 }
 
-// older is olderRevision in a view, as of its time: one whose age has come is
+// olderRevisionOf is olderRevision in a view, as of its time: one whose age has come is
 // not kept.
-func (r reader) older(key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+func olderRevisionOf(r reader, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
 	row, err := olderRevision(r.Get, r.scope, key, now, revision)
 	if err != nil || row == nil || expired(row.ForgetAt, r.progress.wall) {
 		return nil, err
@@ -223,16 +223,16 @@ func (r reader) older(key string, now *logpb.CheckpointRow, revision uint64) (*l
 	return row, nil
 }
 
-// history lists what is kept of a key, newest first; that is never more than
+// readHistory lists what is kept of a key, newest first; that is never more than
 // agent.HistoryMax.
-func (r reader) history(q *agent.CheckpointHistory) (agent.Found, error) {
-	current, err := r.currentCheckpoint(q.Key)
+func readHistory(r reader, q *agent.CheckpointHistory) (agent.Found, error) {
+	current, err := currentCheckpoint(r, q.Key)
 	if err != nil {
 		return nil, err
 	}
 	list := &agent.CheckpointList{Items: []agent.CheckpointRow{checkpointRow(q.Key, current)}}
 	for back := range uint64(len(current.Kept)) {
-		row, err := r.older(q.Key, current, current.Revision-1-back)
+		row, err := olderRevisionOf(r, q.Key, current, current.Revision-1-back)
 		if err != nil {
 			return nil, err
 		}

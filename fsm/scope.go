@@ -19,7 +19,7 @@ type scopeState struct {
 }
 
 // validScope keeps names out that would break a key.
-func (c *commit) validScope() error { return agent.ValidID("scope", c.scope) }
+func validScope(c *commit) error { return agent.ValidID("scope", c.scope) }
 
 // openScope makes a working copy of the commit's scope.
 func (c *commit) openScope() error {
@@ -91,7 +91,7 @@ func saturate(n uint64, by int64) uint64 {
 	return n + uint64(by)
 }
 
-func (c *commit) putScope(op *agent.PutScope) (agent.OpResult, error) {
+func putScope(c *commit, op *agent.PutScope) (agent.OpResult, error) {
 	if err := op.Policy.Validate(); err != nil {
 		return nil, err
 	}

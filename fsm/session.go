@@ -19,10 +19,10 @@ type session struct {
 	epoch  uint64   // of its lease, as it is stored
 }
 
-// session is the session of an id, or nil. One that is gone is cleared away
+// openSession is the session of an id, or nil. One that is gone is cleared away
 // first, so that it is as if it had never been there.
-func (c *commit) session(id string) (*session, error) {
-	s, err := c.storedSession(id)
+func openSession(c *commit, id string) (*session, error) {
+	s, err := storedSession(c, id)
 	if err != nil || s == nil {
 		return nil, err
 	}
@@ -30,11 +30,11 @@ func (c *commit) session(id string) (*session, error) {
 	if err != nil || !gone {
 		return s, err
 	}
-	return nil, c.clearGone(s)
+	return nil, clearGone(c, s)
 }
 
 // storedSession is a session whose rows are there, or nil.
-func (c *commit) storedSession(id string) (*session, error) {
+func storedSession(c *commit, id string) (*session, error) {
 	if err := agent.ValidSessionID("session", id); err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (c *commit) storedSession(id string) (*session, error) {
 }
 
 // theSession is the session of an id, which must be there.
-func (c *commit) theSession(id string) (*session, error) {
-	s, err := c.session(id)
+func theSession(c *commit, id string) (*session, error) {
+	s, err := openSession(c, id)
 	if err == nil && s == nil {
 		err = notFound("session", id)
 	}
@@ -92,7 +92,7 @@ func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
 }
 
 // newSession is a session that is not there yet.
-func (c *commit) newSession(id string) *session {
+func newSession(c *commit, id string) *session {
 	c.grow(1, 0)
 	return &session{id: id, row: &logpb.SessionRow{
 		Incarnation: c.mint(), Status: string(agent.SessionNew), CreatedAt: c.progress.wall,
@@ -100,7 +100,7 @@ func (c *commit) newSession(id string) *session {
 }
 
 // storeSession writes a session's next revision, and where it is found.
-func (c *commit) storeSession(s *session) error {
+func storeSession(c *commit, s *session) error {
 	s.row.Revision++
 	s.row.UpdatedAt = c.progress.wall
 	raw, err := command.Marshal(s.row)
@@ -126,25 +126,25 @@ func (c *commit) storeSession(s *session) error {
 		s.epoch = epoch
 	}
 	s.places = places
-	c.sessionChanged(s)
+	sessionChanged(c, s)
 	return nil
 }
 
-func (c *commit) sessionChanged(s *session) {
+func sessionChanged(c *commit, s *session) {
 	c.tell(&logpb.Change{Kind: string(agent.ChangedSession), Key: s.id, Revision: s.row.Revision, Status: s.row.Status})
 }
 
-// stored writes a session and is what its op answers.
-func (c *commit) stored(s *session) (*agent.SessionResult, error) {
-	if err := c.storeSession(s); err != nil {
+// storedResult writes a session and is what its op answers.
+func storedResult(c *commit, s *session) (*agent.SessionResult, error) {
+	if err := storeSession(c, s); err != nil {
 		return nil, err
 	}
-	row, err := c.sessions().row(s.id, s.row)
+	row, err := sessionsIn(c).row(s.id, s.row)
 	return &agent.SessionResult{Session: row}, err
 }
 
-// sessions shows sessions as of this op.
-func (c *commit) sessions() sessionReader {
+// sessionsIn shows sessions as of this op.
+func sessionsIn(c *commit) sessionReader {
 	return sessionReader{rows: c.rows, scope: c.scope, opening: c.opening, now: c.progress}
 }
 
@@ -166,7 +166,7 @@ func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
 
 // storeSessionBody writes a body, within its bound: parts that were written at
 // different times may be too much together.
-func (c *commit) storeSessionBody(s *session, body *logpb.SessionBody) error {
+func storeSessionBody(c *commit, s *session, body *logpb.SessionBody) error {
 	size := len(body.Spec) + len(body.Metadata) + len(body.Environment) + len(body.Result) + len(body.Failure) +
 		len(body.Conversation.GetAgentState()) + len(body.Conversation.GetContextState())
 	if size > agent.SessionBytesMax {
@@ -183,8 +183,8 @@ func (c *commit) storeSessionBody(s *session, body *logpb.SessionBody) error {
 	return nil
 }
 
-func (c *commit) deleteSession(op *agent.DeleteSession) (agent.OpResult, error) {
-	s, err := c.session(op.Session)
+func deleteSession(c *commit, op *agent.DeleteSession) (agent.OpResult, error) {
+	s, err := openSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (c *commit) deleteSession(op *agent.DeleteSession) (agent.OpResult, error) 
 	if err := revisionMatches(op.Session, op.IfRevision, s.row.Revision); err != nil {
 		return nil, err
 	}
-	if err := c.dropSession(s); err != nil {
+	if err := dropSession(c, s); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: s.row.Incarnation},
@@ -208,11 +208,11 @@ func (c *commit) deleteSession(op *agent.DeleteSession) (agent.OpResult, error) 
 }
 
 // dropSession removes a session with all that is its own.
-func (c *commit) dropSession(s *session) error {
-	if err := c.endTurn(s); err != nil {
+func dropSession(c *commit, s *session) error {
+	if err := endTurn(c, s); err != nil {
 		return err
 	}
-	if err := c.dropReviews(s); err != nil {
+	if err := dropReviews(c, s); err != nil {
 		return err
 	}
 	key := kv.IDKey(kv.KindSession, c.scope, s.id)

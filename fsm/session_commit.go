@@ -8,13 +8,13 @@ import (
 
 // commitSession ends a turn: with a result, a failure, or where it is to be
 // taken up again.
-func (c *commit) commitSession(op *agent.CommitSession) (agent.OpResult, error) {
-	s, err := c.theSession(op.Session)
+func commitSession(c *commit, op *agent.CommitSession) (agent.OpResult, error) {
+	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
 	if !s.classic() {
-		if _, err := c.underLease(s, op.LeaseID, op.Owner); err != nil {
+		if _, err := underLease(c, s, op.LeaseID, op.Owner); err != nil {
 			return nil, err
 		}
 	}
@@ -22,31 +22,31 @@ func (c *commit) commitSession(op *agent.CommitSession) (agent.OpResult, error) 
 		return nil, err
 	}
 	for i := range op.Snapshots {
-		if err := c.addSnapshot(s, &op.Snapshots[i]); err != nil {
+		if err := addSnapshot(c, s, &op.Snapshots[i]); err != nil {
 			return nil, err
 		}
 	}
 	if pauses(op.Status) && !s.resumable() {
 		return nil, missingSnapshot(s, "cannot be paused without a snapshot to resume it from")
 	}
-	if err := c.commitBody(s, op); err != nil {
+	if err := commitBody(c, s, op); err != nil {
 		return nil, err
 	}
-	if err := c.askReviews(s, op.Reviews); err != nil {
+	if err := askReviews(c, s, op.Reviews); err != nil {
 		return nil, err
 	}
 	if outcome := outcomeOf(op.Status); outcome != agent.RequestOpen {
-		if err := c.closeRequest(s, outcome); err != nil {
+		if err := closeRequest(c, s, outcome); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.endTurn(s); err != nil {
+	if err := endTurn(c, s); err != nil {
 		return nil, err
 	}
-	if err := c.settle(s, op.Status); err != nil {
+	if err := settleReview(c, s, op.Status); err != nil {
 		return nil, err
 	}
-	return c.stored(s)
+	return storedResult(c, s)
 }
 
 // commitMatches holds what a commit says to the session and its turn.
@@ -94,7 +94,7 @@ func outcomeOf(status agent.SessionStatus) agent.RequestOutcome {
 
 // commitBody writes what a commit replaces of the session's body, if it
 // replaces any.
-func (c *commit) commitBody(s *session, op *agent.CommitSession) error {
+func commitBody(c *commit, s *session, op *agent.CommitSession) error {
 	failed := op.Status == agent.SessionFailed || op.Status == agent.SessionCancelled
 	if op.Result == nil && op.Environment == nil && op.Conversation == nil && !failed {
 		return nil
@@ -103,7 +103,7 @@ func (c *commit) commitBody(s *session, op *agent.CommitSession) error {
 	if err != nil {
 		return err
 	}
-	if body.Conversation, err = c.nextConversation(s, op.Conversation, body.Conversation, op.Status); err != nil {
+	if body.Conversation, err = nextConversation(c, s, op.Conversation, body.Conversation, op.Status); err != nil {
 		return err
 	}
 	if op.Result != nil {
@@ -115,13 +115,13 @@ func (c *commit) commitBody(s *session, op *agent.CommitSession) error {
 	if failed {
 		body.Failure = op.Failure
 	}
-	return c.storeSessionBody(s, body)
+	return storeSessionBody(c, s, body)
 }
 
-// settle gives a session that does not run its status. It waits exactly where
+// settleReview gives a session that does not run its status. It waits exactly where
 // reviews are pending; with any other status those are withdrawn, but by a
 // failure in classic mode.
-func (c *commit) settle(s *session, status agent.SessionStatus) error {
+func settleReview(c *commit, s *session, status agent.SessionStatus) error {
 	if pauses(status) {
 		status = agent.SessionHibernated
 		if s.row.PendingReviews > 0 {
@@ -134,16 +134,16 @@ func (c *commit) settle(s *session, status agent.SessionStatus) error {
 	if s.classic() && status == agent.SessionFailed {
 		return nil
 	}
-	return c.withdrawReviews(s, 0)
+	return withdrawReviews(c, s, 0)
 }
 
-func (c *commit) cancelSession(op *agent.CancelSession) (agent.OpResult, error) {
-	s, err := c.theSession(op.Session)
+func cancelSession(c *commit, op *agent.CancelSession) (agent.OpResult, error) {
+	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
 	if op.LeaseID != "" {
-		if _, err := c.underLease(s, op.LeaseID, op.Owner); err != nil {
+		if _, err := underLease(c, s, op.LeaseID, op.Owner); err != nil {
 			return nil, err
 		}
 	}
@@ -151,14 +151,14 @@ func (c *commit) cancelSession(op *agent.CancelSession) (agent.OpResult, error) 
 		return nil, staleRevision(s.id, *want, s.row.Revision)
 	}
 	if s.running() || pauses(s.status()) {
-		if err := c.closeRequest(s, agent.RequestCancelled); err != nil {
+		if err := closeRequest(c, s, agent.RequestCancelled); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.endTurn(s); err != nil {
+	if err := endTurn(c, s); err != nil {
 		return nil, err
 	}
-	if err := c.clearQueue(s); err != nil {
+	if err := clearQueue(c, s); err != nil {
 		return nil, err
 	}
 	body, err := sessionBody(c.rows, c.scope, s.id)
@@ -166,27 +166,27 @@ func (c *commit) cancelSession(op *agent.CancelSession) (agent.OpResult, error) 
 		return nil, err
 	}
 	body.Failure = op.Reason
-	if err := c.storeSessionBody(s, body); err != nil {
+	if err := storeSessionBody(c, s, body); err != nil {
 		return nil, err
 	}
-	if err := c.settle(s, agent.SessionCancelled); err != nil {
+	if err := settleReview(c, s, agent.SessionCancelled); err != nil {
 		return nil, err
 	}
-	return c.stored(s)
+	return storedResult(c, s)
 }
 
 // forkSession makes another session of one that does not run.
-func (c *commit) forkSession(op *agent.ForkSession) (agent.OpResult, error) {
-	fork, err := c.newFork(op)
+func forkSession(c *commit, op *agent.ForkSession) (agent.OpResult, error) {
+	fork, err := newFork(c, op)
 	if err != nil {
 		return nil, err
 	}
-	return c.stored(fork)
+	return storedResult(c, fork)
 }
 
 // newFork is a session's fork, which is to be stored.
-func (c *commit) newFork(op *agent.ForkSession) (*session, error) {
-	source, err := c.theSession(op.Session)
+func newFork(c *commit, op *agent.ForkSession) (*session, error) {
+	source, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +197,9 @@ func (c *commit) newFork(op *agent.ForkSession) (*session, error) {
 		return nil, staleRevision(source.id, *want, source.row.Revision)
 	}
 	if source.running() {
-		return nil, c.leaseRefusal(source, agent.CodeSessionAlreadyRunning, "runs: fork it once its turn has ended")
+		return nil, leaseRefusal(c, source, agent.CodeSessionAlreadyRunning, "runs: fork it once its turn has ended")
 	}
-	old, err := c.session(op.NewSession)
+	old, err := openSession(c, op.NewSession)
 	if err != nil {
 		return nil, err
 	}
@@ -211,14 +211,14 @@ func (c *commit) newFork(op *agent.ForkSession) (*session, error) {
 	if err := c.enter(kv.KindSessionTombstone, op.NewSession, 0, 0); err != nil {
 		return nil, err
 	}
-	fork := c.newSession(op.NewSession)
-	return fork, c.copySession(fork, source, op.Snapshot)
+	fork := newSession(c, op.NewSession)
+	return fork, copySession(c, fork, source, op.Snapshot)
 }
 
 // copySession fills a fork: its source's body, requests, and snapshots up to
 // the one it is forked at, which it can be resumed from. Thread and checkpoint
 // stay the source's.
-func (c *commit) copySession(fork, source *session, snapshot string) error {
+func copySession(c *commit, fork, source *session, snapshot string) error {
 	from, to := source.row, fork.row
 	to.Mode, to.Busy, to.Agent, to.QueueMax, to.SchemaVersion = from.Mode, from.Busy, from.Agent, from.QueueMax, from.SchemaVersion
 	to.Request, to.RequestOrdinal, to.RequestsEnd, to.SnapshotsEnd = from.Request, from.RequestOrdinal, from.RequestsEnd, from.SnapshotsEnd
@@ -235,17 +235,17 @@ func (c *commit) copySession(fork, source *session, snapshot string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.storeSessionBody(fork, body); err != nil {
+	if err := storeSessionBody(c, fork, body); err != nil {
 		return err
 	}
 	first := from.RequestsEnd - uint64(len(from.RequestSizes))
 	for i, size := range from.RequestSizes {
-		if err := c.copyRow(kv.KindSessionRequest, source, fork, first+uint64(i), size); err != nil {
+		if err := copyRow(c, kv.KindSessionRequest, source, fork, first+uint64(i), size); err != nil {
 			return err
 		}
 	}
 	for _, k := range snapshots {
-		if err := c.copyRow(kv.KindSessionSnapshot, source, fork, k.Ordinal, k.Size); err != nil {
+		if err := copyRow(c, kv.KindSessionSnapshot, source, fork, k.Ordinal, k.Size); err != nil {
 			return err
 		}
 	}
@@ -264,7 +264,7 @@ func (c *commit) copySession(fork, source *session, snapshot string) error {
 	return nil
 }
 
-func (c *commit) copyRow(kind string, source, fork *session, ordinal, size uint64) error {
+func copyRow(c *commit, kind string, source, fork *session, ordinal, size uint64) error {
 	raw, err := c.rows.Get(kv.OrdinalKey(kind, c.scope, source.id, ordinal))
 	if err != nil {
 		return err

@@ -43,17 +43,17 @@ func keeps(snapshots []*logpb.KeptSnapshot, ordinal uint64) bool {
 }
 
 // addRequest makes a request the session's newest, which the turn answers.
-func (c *commit) addRequest(s *session, r *logpb.SessionRequest) error {
+func addRequest(c *commit, s *session, r *logpb.SessionRequest) error {
 	r.At, r.Outcome = c.progress.wall, string(agent.RequestOpen)
 	s.row.Request, s.row.RequestOrdinal = r.Id, s.row.RequestsEnd
 	s.row.RequestsEnd++
 	size := requestBytes(r)
 	s.row.RequestSizes = append(s.row.RequestSizes, size)
 	c.grow(0, int64(size))
-	if err := c.setSessionRow(kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, s.row.RequestOrdinal), r); err != nil {
+	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, s.row.RequestOrdinal), r); err != nil {
 		return err
 	}
-	c.trim(s)
+	trimHistory(c, s)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func requestBytes(r *logpb.SessionRequest) uint64 {
 	return uint64(len(r.Id) + len(r.Input) + len(r.Metadata) + len(r.Owner))
 }
 
-func (c *commit) setSessionRow(key string, row command.Coded) error {
+func setSessionRow(c *commit, key string, row command.Coded) error {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode a row of a session: %w", err)
@@ -74,7 +74,7 @@ func (c *commit) setSessionRow(key string, row command.Coded) error {
 
 // closeRequest notes what became of the request that the turn answers. It may
 // have been trimmed away.
-func (c *commit) closeRequest(s *session, outcome agent.RequestOutcome) error {
+func closeRequest(c *commit, s *session, outcome agent.RequestOutcome) error {
 	if s.row.Request == "" {
 		return nil
 	}
@@ -88,12 +88,12 @@ func (c *commit) closeRequest(s *session, outcome agent.RequestOutcome) error {
 		return fmt.Errorf("decode request %q of session %q: %w", s.row.Request, s.id, err)
 	}
 	r.Outcome = string(outcome)
-	return c.setSessionRow(key, r)
+	return setSessionRow(c, key, r)
 }
 
 // addSnapshot makes a snapshot the session's newest, in place of one of the
 // same id.
-func (c *commit) addSnapshot(s *session, given *agent.SessionSnapshot) error {
+func addSnapshot(c *commit, s *session, given *agent.SessionSnapshot) error {
 	if err := agent.ValidID("snapshot_id", given.ID); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *commit) addSnapshot(s *session, given *agent.SessionSnapshot) error {
 	for i, k := range s.row.Snapshots {
 		if k.Id == p.Id {
 			s.row.Snapshots = slices.Delete(slices.Clone(s.row.Snapshots), i, i+1)
-			c.dropSnapshot(s, k)
+			dropSnapshot(c, s, k)
 			break
 		}
 	}
@@ -114,16 +114,16 @@ func (c *commit) addSnapshot(s *session, given *agent.SessionSnapshot) error {
 	s.row.SnapshotsEnd++
 	s.row.Snapshots = append(s.row.Snapshots, kept)
 	c.grow(0, int64(kept.Size))
-	if err := c.setSessionRow(kv.OrdinalKey(kv.KindSessionSnapshot, c.scope, s.id, kept.Ordinal), p); err != nil {
+	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionSnapshot, c.scope, s.id, kept.Ordinal), p); err != nil {
 		return err
 	}
-	c.trim(s)
+	trimHistory(c, s)
 	return nil
 }
 
 // dropSnapshot removes the row of a snapshot that the session has let go of,
 // unless a rollback would bring it back.
-func (c *commit) dropSnapshot(s *session, k *logpb.KeptSnapshot) {
+func dropSnapshot(c *commit, s *session, k *logpb.KeptSnapshot) {
 	if keeps(s.row.GetTurn().GetSnapshots(), k.Ordinal) {
 		return
 	}
@@ -139,37 +139,37 @@ func newestSnapshot(row *logpb.SessionRow) *logpb.KeptSnapshot {
 	return nil
 }
 
-// trim lets go of the oldest requests and snapshots, down to what a session
+// trimHistory lets go of the oldest requests and snapshots, down to what a session
 // may keep; the newest of each stays.
-func (c *commit) trim(s *session) {
+func trimHistory(c *commit, s *session) {
 	row := s.row
 	for len(row.RequestSizes) > agent.SessionRequestsMax {
-		c.dropOldestRequest(s)
+		dropOldestRequest(c, s)
 	}
 	for len(row.Snapshots) > agent.SessionSnapshotsMax {
-		c.dropOldestSnapshot(s)
+		dropOldestSnapshot(c, s)
 	}
 	for sum(row.RequestSizes)+snapshotBytes(row.Snapshots) > agent.SessionKeptBytesMax {
 		switch {
 		case len(row.Snapshots) > 1:
-			c.dropOldestSnapshot(s)
+			dropOldestSnapshot(c, s)
 		case len(row.RequestSizes) > 1:
-			c.dropOldestRequest(s)
+			dropOldestRequest(c, s)
 		default:
 			return
 		}
 	}
 }
 
-func (c *commit) dropOldestRequest(s *session) {
+func dropOldestRequest(c *commit, s *session) {
 	oldest := s.row.RequestsEnd - uint64(len(s.row.RequestSizes))
 	c.rows.Remove(kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, oldest))
 	c.grow(0, -int64(s.row.RequestSizes[0]))
 	s.row.RequestSizes = s.row.RequestSizes[1:]
 }
 
-func (c *commit) dropOldestSnapshot(s *session) {
+func dropOldestSnapshot(c *commit, s *session) {
 	oldest := s.row.Snapshots[0]
 	s.row.Snapshots = s.row.Snapshots[1:]
-	c.dropSnapshot(s, oldest)
+	dropSnapshot(c, s, oldest)
 }

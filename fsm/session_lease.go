@@ -16,11 +16,11 @@ import (
 // which epoch it runs, though the claim may have ended: then it is recoverable.
 
 // beginLease begins a turn for an owner, under a new epoch.
-func (c *commit) beginLease(s *session, owner string, ttl time.Duration) error {
+func beginLease(c *commit, s *session, owner string, ttl time.Duration) error {
 	if err := validOwner(owner, ttl); err != nil {
 		return err
 	}
-	result, err := c.beginHolding(agent.SessionClaim(s.id), owner, ttl)
+	result, err := beginHolding(c, agent.SessionClaim(s.id), owner, ttl)
 	if err != nil {
 		return err
 	}
@@ -42,17 +42,17 @@ func validOwner(owner string, ttl time.Duration) error {
 
 // underLease is the claim of the lease that a caller names, which must be the
 // session's and stand. It is judged before all else that the caller says.
-func (c *commit) underLease(s *session, lease, owner string) (*logpb.ClaimRow, error) {
+func underLease(c *commit, s *session, lease, owner string) (*logpb.ClaimRow, error) {
 	held := s.row.Lease
 	if held == nil || (held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner) && !seededbug.Is(seededbug.StaleLeaseActs) {
-		return nil, c.leaseRefusal(s, agent.CodeStaleSessionLease, "is not leased to %q as %q", owner, lease)
+		return nil, leaseRefusal(c, s, agent.CodeStaleSessionLease, "is not leased to %q as %q", owner, lease)
 	}
-	row, err := c.claim(c.scope, agent.SessionClaim(s.id))
+	row, err := loadClaim(c.entry, c.scope, agent.SessionClaim(s.id))
 	if err != nil {
 		return nil, err
 	}
 	if row == nil || row.Epoch != held.Epoch {
-		return nil, c.leaseRefusal(s, agent.CodeSessionLeaseExpired,
+		return nil, leaseRefusal(c, s, agent.CodeSessionLeaseExpired,
 			"was leased to %q as %q, which has expired: recover the session", owner, lease)
 	}
 	return row, nil
@@ -60,10 +60,10 @@ func (c *commit) underLease(s *session, lease, owner string) (*logpb.ClaimRow, e
 
 // leaseRefusal refuses for the sake of a lease, and tells of the one that the
 // session has.
-func (c *commit) leaseRefusal(s *session, code agent.Code, format string, args ...any) error {
+func leaseRefusal(c *commit, s *session, code agent.Code, format string, args ...any) error {
 	e := agent.Errorf(code, "session %q "+format, append([]any{s.id}, args...)...)
 	e.State = s.row.Status
-	lease, _, err := c.sessions().lease(s.id, s.row)
+	lease, _, err := sessionsIn(c).lease(s.id, s.row)
 	if err != nil {
 		return err
 	}
@@ -74,62 +74,62 @@ func (c *commit) leaseRefusal(s *session, code agent.Code, format string, args .
 }
 
 // armLease gives a lease its full ttl again, or another one.
-func (c *commit) armLease(s *session, row *logpb.ClaimRow, ttl time.Duration) error {
+func armLease(c *commit, s *session, row *logpb.ClaimRow, ttl time.Duration) error {
 	if ttl != 0 {
 		if err := validOwner(row.Holder, ttl); err != nil {
 			return err
 		}
 		row.TtlMs = command.Millis(ttl)
 	}
-	_, err := c.armClaim(agent.SessionClaim(s.id), row)
+	_, err := armClaim(c, agent.SessionClaim(s.id), row)
 	return err
 }
 
 // endLease gives up the session's lease, whether it stands or has lapsed.
-func (c *commit) endLease(s *session) error {
+func endLease(c *commit, s *session) error {
 	if s.row.Lease == nil {
 		return nil
 	}
 	s.row.Lease = nil
 	name := agent.SessionClaim(s.id)
-	row, err := c.claimRow(c.scope, name)
+	row, err := claimRow(c.entry, c.scope, name)
 	if err != nil || row == nil {
 		return err
 	}
-	c.dropClaim(name, row)
+	dropClaim(c, name, row)
 	return nil
 }
 
 // leaseLapsed notes that a claim has been cleared away, which was lapsed: if it
 // was a session's lease, that is to be recovered now.
-func (c *commit) leaseLapsed(claim string, epoch uint64) error {
+func leaseLapsed(c *commit, claim string, epoch uint64) error {
 	id, ok := agent.ClaimedSession(claim)
 	if !ok {
 		return nil
 	}
-	s, err := c.storedSession(id)
+	s, err := storedSession(c, id)
 	if err != nil || s == nil || s.row.GetLease().GetEpoch() != epoch {
 		return err
 	}
 	c.rows.Set(kv.IDKey(kv.KindSessionRecoverable, c.scope, id), lapsedAt(c.progress.wall))
 	c.touch(kv.IDKey(kv.KindSession, c.scope, id))
-	c.sessionChanged(s)
+	sessionChanged(c, s)
 	return nil
 }
 
 func lapsedAt(wall int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(max(wall, 0))) }
 
-func (c *commit) renewSession(op *agent.RenewSession) (agent.OpResult, error) {
-	s, err := c.theSession(op.Session)
+func renewSession(c *commit, op *agent.RenewSession) (agent.OpResult, error) {
+	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
-	row, err := c.underLease(s, op.LeaseID, op.Owner)
+	row, err := underLease(c, s, op.LeaseID, op.Owner)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.armLease(s, row, op.TTL); err != nil {
+	if err := armLease(c, s, row, op.TTL); err != nil {
 		return nil, err
 	}
-	return c.stored(s)
+	return storedResult(c, s)
 }

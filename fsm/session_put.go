@@ -7,8 +7,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (c *commit) putSession(op *agent.PutSession) (agent.OpResult, error) {
-	s, err := c.session(op.Session)
+func putSession(c *commit, op *agent.PutSession) (agent.OpResult, error) {
+	s, err := openSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -18,7 +18,7 @@ func (c *commit) putSession(op *agent.PutSession) (agent.OpResult, error) {
 	if err := c.enter(kv.KindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
 		return nil, err
 	}
-	if err := c.unsealed(op.Agent); err != nil {
+	if err := unsealed(c, op.Agent); err != nil {
 		return nil, err
 	}
 	if err := mayPut(op, s); err != nil {
@@ -26,18 +26,18 @@ func (c *commit) putSession(op *agent.PutSession) (agent.OpResult, error) {
 	}
 	body := &logpb.SessionBody{}
 	if s == nil {
-		s = c.newSession(op.Session)
+		s = newSession(c, op.Session)
 		s.row.Mode = orDefaultWord(string(op.Mode), string(agent.SessionModeLease))
 	} else if body, err = sessionBody(c.rows, c.scope, s.id); err != nil {
 		return nil, err
 	}
-	if err := c.fillSession(s, op, body); err != nil {
+	if err := fillSession(c, s, op, body); err != nil {
 		return nil, err
 	}
 	if op.IfRevision != nil {
 		s.row.Revision = max(s.row.Revision, *op.IfRevision)
 	}
-	return c.stored(s)
+	return storedResult(c, s)
 }
 
 // validPutSession judges what the door has judged before: an entry may come
@@ -116,12 +116,12 @@ func staleRevision(id string, given, stored uint64) error {
 }
 
 // fillSession makes the session what a put says, but for its revision.
-func (c *commit) fillSession(s *session, op *agent.PutSession, body *logpb.SessionBody) error {
+func fillSession(c *commit, s *session, op *agent.PutSession, body *logpb.SessionBody) error {
 	status := op.Status
 	if status == "" {
 		status = s.status()
 	}
-	conversation, err := c.nextConversation(s, op.Conversation, body.Conversation, status)
+	conversation, err := nextConversation(c, s, op.Conversation, body.Conversation, status)
 	if err != nil {
 		return err
 	}
@@ -137,13 +137,13 @@ func (c *commit) fillSession(s *session, op *agent.PutSession, body *logpb.Sessi
 	if op.Request != nil && op.Result == nil {
 		next.Result = body.Result
 	}
-	if err := c.storeSessionBody(s, next); err != nil {
+	if err := storeSessionBody(c, s, next); err != nil {
 		return err
 	}
 	if op.Request != nil {
 		request := command.EncodeSessionRequest(op.Request)
 		request.Owner = ""
-		if err := c.addRequest(s, request); err != nil {
+		if err := addRequest(c, s, request); err != nil {
 			return err
 		}
 		s.row.Status = string(agent.SessionRunning)
@@ -152,12 +152,12 @@ func (c *commit) fillSession(s *session, op *agent.PutSession, body *logpb.Sessi
 	if op.Status == "" {
 		return nil
 	}
-	return c.settle(s, op.Status)
+	return settleReview(c, s, op.Status)
 }
 
 // nextConversation holds a conversation to the one that is stored: only a turn
 // that finishes may carry it on, and by one. In classic mode anything goes.
-func (c *commit) nextConversation(
+func nextConversation(c *commit,
 	s *session, given *agent.Conversation, stored *logpb.Conversation, status agent.SessionStatus,
 ) (*logpb.Conversation, error) {
 	if given == nil {

@@ -15,8 +15,8 @@ const queueRetryMS = 1000
 
 // enqueue lets a request wait, and tells its place, from 1. A request that waits
 // already keeps its place: added is then false.
-func (c *commit) enqueue(s *session, op *agent.ClaimSession) (place uint64, added bool, err error) {
-	if place, err = c.waits(s, op.Request); err != nil || place > 0 {
+func enqueue(c *commit, s *session, op *agent.ClaimSession) (place uint64, added bool, err error) {
+	if place, err = waitsInQueue(c, s, op.Request); err != nil || place > 0 {
 		return place, false, err
 	}
 	r := command.EncodeSessionRequest(op.Request)
@@ -32,16 +32,16 @@ func (c *commit) enqueue(s *session, op *agent.ClaimSession) (place uint64, adde
 	s.row.QueueEnd++
 	s.row.QueueSizes = append(s.row.QueueSizes, size)
 	c.grow(0, int64(size))
-	return uint64(len(s.row.QueueSizes)), true, c.setSessionRow(key, r)
+	return uint64(len(s.row.QueueSizes)), true, setSessionRow(c, key, r)
 }
 
-// waits is the place of a request in the queue, 0 where it does not wait. A
+// waitsInQueue is the place of a request in the queue, 0 where it does not wait. A
 // request of that id with other content is refused.
-func (c *commit) waits(s *session, request *agent.SessionRequest) (place uint64, err error) {
+func waitsInQueue(c *commit, s *session, request *agent.SessionRequest) (place uint64, err error) {
 	first := s.row.QueueEnd - uint64(len(s.row.QueueSizes))
 	for ordinal := first; ordinal < s.row.QueueEnd; ordinal++ {
 		queued := &logpb.SessionRequest{}
-		if err := c.sessions().numbered(kv.KindSessionQueue, s.id, ordinal, queued); err != nil {
+		if err := sessionsIn(c).numbered(kv.KindSessionQueue, s.id, ordinal, queued); err != nil {
 			return 0, err
 		}
 		if queued.Id != request.ID {
@@ -66,7 +66,7 @@ func queueFull(s *session, limit string, bound uint64) error {
 // nextRequest is what a turn that begins now is to answer: what has waited
 // longest, or else what its claim brings. A request that comes while others
 // wait goes behind them.
-func (c *commit) nextRequest(s *session, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
+func nextRequest(c *commit, s *session, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
 	if len(s.row.QueueSizes) == 0 {
 		if op.Request == nil {
 			e := agent.Errorf(agent.CodeSessionQueueEmpty, "no request waits for session %q: claim it with one", s.id)
@@ -77,17 +77,17 @@ func (c *commit) nextRequest(s *session, op *agent.ClaimSession) (r *logpb.Sessi
 		r.Owner = op.Owner
 		return r, 0, nil
 	}
-	if r, err = c.dequeue(s); err != nil {
+	if r, err = dequeue(c, s); err != nil {
 		return nil, 0, err
 	}
 	r.Owner = op.Owner
 	if op.Request != nil && op.Request.ID != r.Id {
-		queued, _, err = c.enqueue(s, op)
+		queued, _, err = enqueue(c, s, op)
 	}
 	return r, queued, err
 }
 
-func (c *commit) dequeue(s *session) (*logpb.SessionRequest, error) {
+func dequeue(c *commit, s *session) (*logpb.SessionRequest, error) {
 	key := kv.OrdinalKey(kv.KindSessionQueue, c.scope, s.id, s.row.QueueEnd-uint64(len(s.row.QueueSizes)))
 	raw, err := c.rows.Get(key)
 	if err != nil {
@@ -103,9 +103,9 @@ func (c *commit) dequeue(s *session) (*logpb.SessionRequest, error) {
 	return r, nil
 }
 
-func (c *commit) clearQueue(s *session) error {
+func clearQueue(c *commit, s *session) error {
 	for len(s.row.QueueSizes) > 0 {
-		if _, err := c.dequeue(s); err != nil {
+		if _, err := dequeue(c, s); err != nil {
 			return err
 		}
 	}

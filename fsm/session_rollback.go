@@ -8,21 +8,21 @@ import (
 
 // beginTurn notes what a rollback of the turn would put back, where the session
 // may be rolled back at all.
-func (c *commit) beginTurn(s *session) error {
+func beginTurn(c *commit, s *session) error {
 	s.row.Turn = nil
 	if agent.BusyPolicy(s.row.Busy) != agent.BusyRollback {
 		return nil
 	}
 	turn := &logpb.TurnStart{Status: s.row.Status, Snapshots: s.row.Snapshots, ReviewsEnd: s.row.ReviewsEnd}
 	if key := s.row.Checkpoint; key != "" {
-		row, err := c.liveCheckpoint(key)
+		row, err := liveCheckpoint(c, key)
 		if err != nil {
 			return err
 		}
 		turn.CheckpointIncarnation, turn.CheckpointRevision = row.GetIncarnation(), row.GetRevision()
 	}
 	if id := s.row.Thread; id != "" {
-		thread, err := c.thread(id)
+		thread, err := loadThread(c, id)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (c *commit) beginTurn(s *session) error {
 // rollBack undoes what the turn that runs has done to its session, and to the
 // checkpoint and the thread that the session names. The conversation is as it
 // was: only a commit changes it, and that would have ended the turn.
-func (c *commit) rollBack(s *session) error {
+func rollBack(c *commit, s *session) error {
 	turn := s.row.Turn
 	if turn == nil {
 		return nil
@@ -43,25 +43,25 @@ func (c *commit) rollBack(s *session) error {
 	since := s.row.Snapshots
 	s.row.Snapshots = turn.Snapshots
 	for _, k := range since {
-		c.dropSnapshot(s, k)
+		dropSnapshot(c, s, k)
 	}
-	if err := c.withdrawReviews(s, turn.ReviewsEnd); err != nil {
+	if err := withdrawReviews(c, s, turn.ReviewsEnd); err != nil {
 		return err
 	}
-	if err := c.putCheckpointBack(s, turn); err != nil {
+	if err := putCheckpointBack(c, s, turn); err != nil {
 		return err
 	}
-	return c.disown(s, turn)
+	return disown(c, s, turn)
 }
 
 // putCheckpointBack makes the session's checkpoint what it was, as a new
 // revision of it.
-func (c *commit) putCheckpointBack(s *session, turn *logpb.TurnStart) error {
+func putCheckpointBack(c *commit, s *session, turn *logpb.TurnStart) error {
 	key := s.row.Checkpoint
 	if key == "" {
 		return nil
 	}
-	now, err := c.liveCheckpoint(key)
+	now, err := liveCheckpoint(c, key)
 	if err != nil {
 		return err
 	}
@@ -69,27 +69,27 @@ func (c *commit) putCheckpointBack(s *session, turn *logpb.TurnStart) error {
 	case now.GetIncarnation() == turn.CheckpointIncarnation && now.GetRevision() == turn.CheckpointRevision:
 		return nil
 	case turn.CheckpointIncarnation == 0:
-		_, err := c.deleteCheckpoint(&agent.DeleteCheckpoint{Key: key})
+		_, err := deleteCheckpoint(c, &agent.DeleteCheckpoint{Key: key})
 		return err
 	case now.GetIncarnation() != turn.CheckpointIncarnation:
 		return cannotRollBack(s, "was deleted")
 	}
-	then, err := c.older(key, now, turn.CheckpointRevision)
+	then, err := storedRevision(c, key, now, turn.CheckpointRevision)
 	if err != nil {
 		return err
 	}
 	if then == nil {
 		return cannotRollBack(s, "has more revisions since than the scope keeps")
 	}
-	body, err := c.checkpointBody(key, then)
+	body, err := checkpointBody(c, key, then)
 	if err != nil {
 		return err
 	}
-	pointer, err := c.point(command.DecodePointer(then.Thread))
+	pointer, err := pointTo(c, command.DecodePointer(then.Thread))
 	if err != nil {
 		return err
 	}
-	_, err = c.storeCheckpoint(key, now, &logpb.CheckpointRow{
+	_, err = storeCheckpoint(c, key, now, &logpb.CheckpointRow{
 		Version: then.Version, Lifecycle: then.Lifecycle, Thread: pointer, ExpiresAt: now.ExpiresAt,
 	}, body)
 	return err
@@ -101,11 +101,11 @@ func cannotRollBack(s *session, why string) error {
 }
 
 // disown records in the session's thread which of its entries were the turn's.
-func (c *commit) disown(s *session, turn *logpb.TurnStart) error {
+func disown(c *commit, s *session, turn *logpb.TurnStart) error {
 	if s.row.Thread == "" {
 		return nil
 	}
-	thread, err := c.thread(s.row.Thread)
+	thread, err := loadThread(c, s.row.Thread)
 	if err != nil || thread == nil {
 		return err
 	}
@@ -116,13 +116,13 @@ func (c *commit) disown(s *session, turn *logpb.TurnStart) error {
 	if thread.Rev <= from {
 		return nil
 	}
-	return c.note(s.row.Thread, agent.TurnRolledBackEntry(s.id, s.row.Request, from, thread.Rev-1))
+	return appendNote(c, s.row.Thread, agent.TurnRolledBackEntry(s.id, s.row.Request, from, thread.Rev-1))
 }
 
-// note appends an entry of the state machine's own to a thread. One that takes
+// appendNote appends an entry of the state machine's own to a thread. One that takes
 // none, as it is sealed, stays without.
-func (c *commit) note(thread string, draft agent.Draft) error {
-	_, err := c.appendThread(&agent.AppendThread{Thread: thread, Entries: []agent.Draft{draft}})
+func appendNote(c *commit, thread string, draft agent.Draft) error {
+	_, err := appendThread(c, &agent.AppendThread{Thread: thread, Entries: []agent.Draft{draft}})
 	if _, refused := err.(*agent.Error); refused { //nolint:errorlint // as in decide
 		return nil // before anything was written
 	}

@@ -5,44 +5,44 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (c *commit) sessionOp(op agent.Op) (agent.OpResult, error) {
+func sessionOp(c *commit, op agent.Op) (agent.OpResult, error) {
 	switch op := op.(type) {
 	case *agent.PutSession:
-		return c.putSession(op)
+		return putSession(c, op)
 	case *agent.ClaimSession:
-		return c.claimSession(op)
+		return claimSession(c, op)
 	case *agent.ResumeSession:
-		return c.resumeSession(op)
+		return resumeSession(c, op)
 	case *agent.RecoverSession:
-		return c.recoverSession(op)
+		return recoverSession(c, op)
 	case *agent.CheckpointSession:
-		return c.checkpointSession(op)
+		return checkpointSession(c, op)
 	case *agent.CommitSession:
-		return c.commitSession(op)
+		return commitSession(c, op)
 	case *agent.RenewSession:
-		return c.renewSession(op)
+		return renewSession(c, op)
 	case *agent.CancelSession:
-		return c.cancelSession(op)
+		return cancelSession(c, op)
 	case *agent.ForkSession:
-		return c.forkSession(op)
+		return forkSession(c, op)
 	case *agent.DeleteSession:
-		return c.deleteSession(op)
+		return deleteSession(c, op)
 	case *agent.DecideReview:
-		return c.decideReview(op)
+		return decideReview(c, op)
 	case *agent.ForkAgent:
-		return c.forkAgent(op)
+		return forkAgent(c, op)
 	case *agent.EraseAgent:
-		return c.eraseAgent(op)
+		return eraseAgent(c, op)
 	case *agent.SetTTL:
-		return c.setTTL(op)
+		return setTTL(c, op)
 	default:
-		return c.conversationOp(op)
+		return conversationOp(c, op)
 	}
 }
 
 // claimSession begins a turn, or lets the request wait, or refuses it.
-func (c *commit) claimSession(op *agent.ClaimSession) (agent.OpResult, error) {
-	s, err := c.theSession(op.Session)
+func claimSession(c *commit, op *agent.ClaimSession) (agent.OpResult, error) {
+	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (c *commit) claimSession(op *agent.ClaimSession) (agent.OpResult, error) {
 		}
 	}
 	if s.running() {
-		queued, err := c.busy(s, op)
+		queued, err := busySession(c, s, op)
 		if err != nil || queued != nil {
 			return queued, err
 		}
@@ -66,20 +66,20 @@ func (c *commit) claimSession(op *agent.ClaimSession) (agent.OpResult, error) {
 		e.Revision = s.row.ContinuationRevision
 		return nil, e
 	}
-	request, queued, err := c.nextRequest(s, op)
+	request, queued, err := nextRequest(c, s, op)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.beginTurn(s); err != nil {
+	if err := beginTurn(c, s); err != nil {
 		return nil, err
 	}
-	if err := c.addRequest(s, request); err != nil {
+	if err := addRequest(c, s, request); err != nil {
 		return nil, err
 	}
-	if err := c.runSession(s, op); err != nil {
+	if err := runSession(c, s, op); err != nil {
 		return nil, err
 	}
-	result, err := c.stored(s)
+	result, err := storedResult(c, s)
 	if err == nil {
 		result.Queued = queued
 	}
@@ -88,46 +88,46 @@ func (c *commit) claimSession(op *agent.ClaimSession) (agent.OpResult, error) {
 
 // runSession makes the session a running one: under a lease, or without in classic
 // mode.
-func (c *commit) runSession(s *session, op *agent.ClaimSession) error {
+func runSession(c *commit, s *session, op *agent.ClaimSession) error {
 	if s.classic() {
 		s.row.Status = string(agent.SessionRunning)
 		return nil
 	}
-	return c.beginLease(s, op.Owner, op.TTL)
+	return beginLease(c, s, op.Owner, op.TTL)
 }
 
-// busy is what becomes of a claim while a turn runs: a result where it waits,
+// busySession is what becomes of a claim while a turn runs: a result where it waits,
 // neither where it may have the session, a refusal otherwise.
-func (c *commit) busy(s *session, op *agent.ClaimSession) (agent.OpResult, error) {
+func busySession(c *commit, s *session, op *agent.ClaimSession) (agent.OpResult, error) {
 	switch policy := agent.BusyPolicy(s.row.Busy); {
 	case s.classic(), policy == agent.BusyReject:
 	case policy == agent.BusyEnqueue && op.Request != nil:
 		if op.Request.ID == s.row.Request {
 			break // it runs already
 		}
-		return c.queue(s, op)
+		return queueRequest(c, s, op)
 	case policy == agent.BusyInterrupt && op.Request != nil:
-		return nil, c.interrupt(s, agent.RequestInterrupted)
+		return nil, interruptTurn(c, s, agent.RequestInterrupted)
 	case policy == agent.BusyRollback && op.Request != nil:
-		if err := c.rollBack(s); err != nil {
+		if err := rollBack(c, s); err != nil {
 			return nil, err
 		}
-		return nil, c.interrupt(s, agent.RequestRolledBack)
+		return nil, interruptTurn(c, s, agent.RequestRolledBack)
 	}
-	return nil, c.leaseRefusal(s, agent.CodeSessionAlreadyRunning, "runs already, for request %q", s.row.Request)
+	return nil, leaseRefusal(c, s, agent.CodeSessionAlreadyRunning, "runs already, for request %q", s.row.Request)
 }
 
-// queue answers a claim that waits. One that waits already changes nothing.
-func (c *commit) queue(s *session, op *agent.ClaimSession) (agent.OpResult, error) {
-	place, added, err := c.enqueue(s, op)
+// queueRequest answers a claim that waits. One that waits already changes nothing.
+func queueRequest(c *commit, s *session, op *agent.ClaimSession) (agent.OpResult, error) {
+	place, added, err := enqueue(c, s, op)
 	if err != nil {
 		return nil, err
 	}
 	result := &agent.SessionResult{}
 	if added {
-		result, err = c.stored(s)
+		result, err = storedResult(c, s)
 	} else {
-		result.Session, err = c.sessions().row(s.id, s.row)
+		result.Session, err = sessionsIn(c).row(s.id, s.row)
 	}
 	if err != nil {
 		return nil, err
@@ -137,36 +137,36 @@ func (c *commit) queue(s *session, op *agent.ClaimSession) (agent.OpResult, erro
 	return result, nil
 }
 
-// interrupt takes the session from the turn that runs.
-func (c *commit) interrupt(s *session, outcome agent.RequestOutcome) error {
-	if err := c.closeRequest(s, outcome); err != nil {
+// interruptTurn takes the session from the turn that runs.
+func interruptTurn(c *commit, s *session, outcome agent.RequestOutcome) error {
+	if err := closeRequest(c, s, outcome); err != nil {
 		return err
 	}
-	return c.endTurn(s)
+	return endTurn(c, s)
 }
 
 // endTurn gives up the lease of the turn that runs, if there is one, and what
 // a rollback of it would need.
-func (c *commit) endTurn(s *session) error {
+func endTurn(c *commit, s *session) error {
 	if turn := s.row.Turn; turn != nil {
 		s.row.Turn = nil
 		for _, k := range turn.Snapshots {
 			if !keeps(s.row.Snapshots, k.Ordinal) {
-				c.dropSnapshot(s, k)
+				dropSnapshot(c, s, k)
 			}
 		}
 	}
-	return c.endLease(s)
+	return endLease(c, s)
 }
 
-func (c *commit) resumeSession(op *agent.ResumeSession) (agent.OpResult, error) {
-	s, err := c.theSession(op.Session)
+func resumeSession(c *commit, op *agent.ResumeSession) (agent.OpResult, error) {
+	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
 	status := s.status()
 	if !s.classic() && status != agent.SessionHibernated && status != agent.SessionWaiting {
-		return nil, c.leaseRefusal(s, agent.CodeSessionNotResumable, "is %s: one that hibernates or waits is resumed", status)
+		return nil, leaseRefusal(c, s, agent.CodeSessionNotResumable, "is %s: one that hibernates or waits is resumed", status)
 	}
 	newest := newestSnapshot(s.row)
 	if newest == nil {
@@ -174,17 +174,17 @@ func (c *commit) resumeSession(op *agent.ResumeSession) (agent.OpResult, error) 
 	}
 	recovery := &agent.Recovery{Resume: newest.Id}
 	if s.classic() {
-		row, err := c.sessions().row(s.id, s.row)
+		row, err := sessionsIn(c).row(s.id, s.row)
 		return &agent.SessionResult{Session: row, Recovery: recovery}, err
 	}
-	if err := c.beginTurn(s); err != nil {
+	if err := beginTurn(c, s); err != nil {
 		return nil, err
 	}
 	s.row.Request, s.row.RequestOrdinal = newest.Request, newest.RequestOrdinal
-	if err := c.beginLease(s, op.Owner, op.TTL); err != nil {
+	if err := beginLease(c, s, op.Owner, op.TTL); err != nil {
 		return nil, err
 	}
-	return c.recovered(s, recovery)
+	return recoveredResult(c, s, recovery)
 }
 
 func missingSnapshot(s *session, why string) error {
@@ -193,8 +193,8 @@ func missingSnapshot(s *session, why string) error {
 	return e
 }
 
-func (c *commit) recovered(s *session, recovery *agent.Recovery) (agent.OpResult, error) {
-	result, err := c.stored(s)
+func recoveredResult(c *commit, s *session, recovery *agent.Recovery) (agent.OpResult, error) {
+	result, err := storedResult(c, s)
 	if err == nil {
 		result.Recovery = recovery
 	}
@@ -203,37 +203,37 @@ func (c *commit) recovered(s *session, recovery *agent.Recovery) (agent.OpResult
 
 // recoverSession takes over a turn whose lease has lapsed. It goes on from the
 // newest snapshot that it made, or begins anew.
-func (c *commit) recoverSession(op *agent.RecoverSession) (agent.OpResult, error) {
-	s, err := c.theSession(op.Session)
+func recoverSession(c *commit, op *agent.RecoverSession) (agent.OpResult, error) {
+	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
 	if !s.running() || s.row.Lease == nil {
-		return nil, c.leaseRefusal(s, agent.CodeSessionNotRecoverable, "is %s, under no lease that could have lapsed", s.row.Status)
+		return nil, leaseRefusal(c, s, agent.CodeSessionNotRecoverable, "is %s, under no lease that could have lapsed", s.row.Status)
 	}
-	if row, err := c.claim(c.scope, agent.SessionClaim(s.id)); err != nil {
+	if row, err := loadClaim(c.entry, c.scope, agent.SessionClaim(s.id)); err != nil {
 		return nil, err
 	} else if row != nil && row.Epoch == s.row.Lease.Epoch {
-		return nil, c.leaseRefusal(s, agent.CodeSessionLeaseActive, "is leased to %q, and not lapsed", row.Holder)
+		return nil, leaseRefusal(c, s, agent.CodeSessionLeaseActive, "is leased to %q, and not lapsed", row.Holder)
 	}
 	recovery := &agent.Recovery{Restart: s.row.Request}
 	if s.resumable() {
 		recovery = &agent.Recovery{Resume: newestSnapshot(s.row).Id}
 	}
-	if err := c.beginLease(s, op.Owner, op.TTL); err != nil {
+	if err := beginLease(c, s, op.Owner, op.TTL); err != nil {
 		return nil, err
 	}
-	return c.recovered(s, recovery)
+	return recoveredResult(c, s, recovery)
 }
 
-func (c *commit) checkpointSession(op *agent.CheckpointSession) (agent.OpResult, error) {
-	s, err := c.theSession(op.Session)
+func checkpointSession(c *commit, op *agent.CheckpointSession) (agent.OpResult, error) {
+	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
 	var lease *logpb.ClaimRow
 	if !s.classic() {
-		if lease, err = c.underLease(s, op.LeaseID, op.Owner); err != nil {
+		if lease, err = underLease(c, s, op.LeaseID, op.Owner); err != nil {
 			return nil, err
 		}
 	}
@@ -244,21 +244,21 @@ func (c *commit) checkpointSession(op *agent.CheckpointSession) (agent.OpResult,
 			given.ID, given.Agent, given.RequestID, s.id, s.row.Agent, s.row.Request)
 	}
 	if s.classic() {
-		if err := c.putSnapshot(s, op); err != nil {
+		if err := putSnapshot(c, s, op); err != nil {
 			return nil, err
 		}
-		return c.stored(s)
+		return storedResult(c, s)
 	}
-	if err := c.addSnapshot(s, given); err != nil {
+	if err := addSnapshot(c, s, given); err != nil {
 		return nil, err
 	}
-	if err := c.askReviews(s, op.Reviews); err != nil {
+	if err := askReviews(c, s, op.Reviews); err != nil {
 		return nil, err
 	}
-	if err := c.armLease(s, lease, op.TTL); err != nil {
+	if err := armLease(c, s, lease, op.TTL); err != nil {
 		return nil, err
 	}
-	return c.stored(s)
+	return storedResult(c, s)
 }
 
 // ours tells whether what a caller names is what it must be; "" stands for it.
@@ -266,14 +266,14 @@ func ours(given, own string) bool { return given == "" || given == own }
 
 // putSnapshot is the guide's put_snapshot: the session hibernates or waits, and
 // what is pending is what the snapshot asks for.
-func (c *commit) putSnapshot(s *session, op *agent.CheckpointSession) error {
-	if err := c.addSnapshot(s, &op.Snapshot); err != nil {
+func putSnapshot(c *commit, s *session, op *agent.CheckpointSession) error {
+	if err := addSnapshot(c, s, &op.Snapshot); err != nil {
 		return err
 	}
-	if err := c.withdrawReviews(s, 0); err != nil {
+	if err := withdrawReviews(c, s, 0); err != nil {
 		return err
 	}
-	if err := c.askReviews(s, op.Reviews); err != nil {
+	if err := askReviews(c, s, op.Reviews); err != nil {
 		return err
 	}
 	s.row.Status = string(agent.SessionHibernated)

@@ -13,9 +13,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// thread is the row of a thread, or nil. It is the caller's to change. One that
+// loadThread is the row of a thread, or nil. It is the caller's to change. One that
 // has expired is cleared away first, so that it is as if it had never been there.
-func (c *commit) thread(id string) (*logpb.ThreadMeta, error) {
+func loadThread(c *commit, id string) (*logpb.ThreadMeta, error) {
 	if err := agent.ValidID("thread", id); err != nil {
 		return nil, err
 	}
@@ -27,19 +27,19 @@ func (c *commit) thread(id string) (*logpb.ThreadMeta, error) {
 	if err != nil || !expired(t.ExpiresAt, c.progress.wall) {
 		return t, err
 	}
-	return nil, c.dropThread(t)
+	return nil, dropThread(c, t)
 }
 
-func (c *commit) journal(t *logpb.ThreadMeta) journal {
+func journalOf(c *commit, t *logpb.ThreadMeta) journal {
 	return journal{rows: c.rows, scope: c.scope, meta: t}
 }
 
-func (c *commit) headAt(t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
-	return c.journal(t).headAt(rev)
+func headAt(c *commit, t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
+	return journalOf(c, t).headAt(rev)
 }
 
 // newThread is a thread that is not there yet, at rev 0.
-func (c *commit) newThread(id string) *logpb.ThreadMeta {
+func newThread(c *commit, id string) *logpb.ThreadMeta {
 	c.grow(1, 0)
 	return &logpb.ThreadMeta{
 		Id: id, Incarnation: c.mint(), Head: zeroHead, FloorHead: zeroHead,
@@ -49,7 +49,7 @@ func (c *commit) newThread(id string) *logpb.ThreadMeta {
 
 // storeThread writes a thread's row and is what callers see of it: its meta
 // without the summary, which is read with it.
-func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
+func storeThread(c *commit, t *logpb.ThreadMeta) (agent.Thread, error) {
 	id := t.Id
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
 	invariant.Check(t.Incarnation>>16 <= c.progress.index+c.mintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
@@ -70,8 +70,8 @@ func (c *commit) storeThread(t *logpb.ThreadMeta) (agent.Thread, error) {
 // read: those too who begin to watch while it is applied.
 func (b *entry) touch(row string) { b.touched = append(b.touched, row) }
 
-func (c *commit) appendThread(op *agent.AppendThread) (agent.OpResult, error) {
-	t, err := c.thread(op.Thread)
+func appendThread(c *commit, op *agent.AppendThread) (agent.OpResult, error) {
+	t, err := loadThread(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -82,19 +82,19 @@ func (c *commit) appendThread(op *agent.AppendThread) (agent.OpResult, error) {
 		return nil, err
 	}
 	if t == nil {
-		t = c.newThread(op.Thread)
+		t = newThread(c, op.Thread)
 	}
-	c.renew(t, op.Metadata)
-	stamps, err := c.extend(t, op.Entries, true)
+	renewThread(c, t, op.Metadata)
+	stamps, err := extendThread(c, t, op.Entries, true)
 	if err != nil {
 		return nil, err
 	}
-	return c.appended(t, stamps)
+	return appendedResult(c, t, stamps)
 }
 
-func (c *commit) appended(t *logpb.ThreadMeta, stamps []agent.EntryStamp) (agent.OpResult, error) {
+func appendedResult(c *commit, t *logpb.ThreadMeta, stamps []agent.EntryStamp) (agent.OpResult, error) {
 	t.UpdatedAt = c.progress.wall
-	thread, err := c.storeThread(t)
+	thread, err := storeThread(c, t)
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +130,9 @@ func conflict(id string, t *logpb.ThreadMeta, why string) *agent.Error {
 	return e
 }
 
-// renew begins a thread that has no entries yet anew: until the first entry
+// renewThread begins a thread that has no entries yet anew: until the first entry
 // each append resets when it was made, and may give metadata (S-23, S-24).
-func (c *commit) renew(t *logpb.ThreadMeta, metadata agent.JSON) {
+func renewThread(c *commit, t *logpb.ThreadMeta, metadata agent.JSON) {
 	if t.Rev != 0 {
 		return
 	}
@@ -142,9 +142,9 @@ func (c *commit) renew(t *logpb.ThreadMeta, metadata agent.JSON) {
 	}
 }
 
-// extend appends drafts to a thread, in memory and rows. An id that is there
+// extendThread appends drafts to a thread, in memory and rows. An id that is there
 // with equal content is skipped where skip is set, and refused otherwise.
-func (c *commit) extend(t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([]agent.EntryStamp, error) {
+func extendThread(c *commit, t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([]agent.EntryStamp, error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}
@@ -154,7 +154,7 @@ func (c *commit) extend(t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([
 	bytes := t.Bytes
 	for i, draft := range drafts {
 		if draft.ID != "" && !seededbug.Is(seededbug.DuplicateEntryIDs) {
-			stamp, found, err := c.duplicate(t, draft, skip)
+			stamp, found, err := duplicateEntry(c, t, draft, skip)
 			if err != nil {
 				return nil, err
 			}
@@ -165,7 +165,7 @@ func (c *commit) extend(t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([
 		}
 		e := draft.Entry(t.Incarnation, t.Rev, c.progress.wall)
 		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
-		if err := c.storeEntry(t, draft.ID, &e, head[:]); err != nil {
+		if err := storeEntry(c, t, draft.ID, &e, head[:]); err != nil {
 			return nil, err
 		}
 		stamps[i] = agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}
@@ -176,9 +176,9 @@ func (c *commit) extend(t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([
 	return stamps, nil
 }
 
-// duplicate looks for a draft's id in the thread.
-func (c *commit) duplicate(t *logpb.ThreadMeta, draft agent.Draft, skip bool) (stamp agent.EntryStamp, found bool, err error) {
-	j := c.journal(t)
+// duplicateEntry looks for a draft's id in the thread.
+func duplicateEntry(c *commit, t *logpb.ThreadMeta, draft agent.Draft, skip bool) (stamp agent.EntryStamp, found bool, err error) {
+	j := journalOf(c, t)
 	seq, found, err := j.find(draft.ID)
 	if err != nil || !found {
 		return stamp, false, err
@@ -197,7 +197,7 @@ func (c *commit) duplicate(t *logpb.ThreadMeta, draft agent.Draft, skip bool) (s
 
 // storeEntry writes the row of an entry that goes to the thread's end, and the
 // index's row where its caller chose the id.
-func (c *commit) storeEntry(t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
+func storeEntry(c *commit, t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
 	row := logpb.EntryRow{
 		At: e.At, Kind: e.Kind, Payload: e.Payload, Refs: e.Refs, Head: head, Offset: t.Bytes,
 	}
@@ -206,7 +206,7 @@ func (c *commit) storeEntry(t *logpb.ThreadMeta, chosen string, e *agent.Entry, 
 		switch {
 		case !generated || incarnation != t.Incarnation:
 			row.Id = chosen
-			if err := c.indexEntry(t, chosen, e.Seq); err != nil {
+			if err := indexEntry(c, t, chosen, e.Seq); err != nil {
 				return err
 			}
 		case seq != e.Seq:
@@ -224,11 +224,11 @@ func (c *commit) storeEntry(t *logpb.ThreadMeta, chosen string, e *agent.Entry, 
 }
 
 // indexEntry makes an entry be found by the id that its caller chose.
-func (c *commit) indexEntry(t *logpb.ThreadMeta, id string, seq uint64) error {
+func indexEntry(c *commit, t *logpb.ThreadMeta, id string, seq uint64) error {
 	key := kv.EntryIDKey(c.scope, t.Id, t.Incarnation, id)
 	var seqs []byte
 	if t.ChosenIds && t.Floor > 0 { // the id may have been compacted away
-		pinned, err := c.pinnedByForks(t.Id, t.Incarnation)
+		pinned, err := pinnedByForks(c, t.Id, t.Incarnation)
 		if err != nil {
 			return err
 		}
@@ -250,8 +250,8 @@ func entryBytes(e *agent.Entry) uint64 {
 	return uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
 }
 
-func (c *commit) deleteThread(op *agent.DeleteThread) (agent.OpResult, error) {
-	t, err := c.thread(op.Thread)
+func deleteThread(c *commit, op *agent.DeleteThread) (agent.OpResult, error) {
+	t, err := loadThread(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (c *commit) deleteThread(op *agent.DeleteThread) (agent.OpResult, error) {
 	if t == nil {
 		return c.deleteMissing(kv.KindThreadTombstone, op.Thread, op.Seal)
 	}
-	if err := c.dropThread(t); err != nil {
+	if err := dropThread(c, t); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: t.Incarnation},
@@ -269,8 +269,8 @@ func (c *commit) deleteThread(op *agent.DeleteThread) (agent.OpResult, error) {
 }
 
 // dropThread removes a thread, but for the rows that forks read.
-func (c *commit) dropThread(t *logpb.ThreadMeta) error {
-	bytes, err := c.bytesFrom(t, t.Floor)
+func dropThread(c *commit, t *logpb.ThreadMeta) error {
+	bytes, err := bytesFrom(c, t, t.Floor)
 	if err != nil {
 		return err
 	}
@@ -281,15 +281,15 @@ func (c *commit) dropThread(t *logpb.ThreadMeta) error {
 	c.touch(key)
 	c.removed(agent.ChangedThread, t.Id)
 	c.grow(-1, -int64(bytes))
-	if err := c.unpinSegments(t, t.Segments); err != nil {
+	if err := unpinSegments(c, t, t.Segments); err != nil {
 		return err
 	}
-	return c.reclaim(t.Id, t.Incarnation)
+	return reclaim(c, t.Id, t.Incarnation)
 }
 
 // bytesFrom counts the thread's own entries from seq on.
-func (c *commit) bytesFrom(t *logpb.ThreadMeta, seq uint64) (uint64, error) {
-	j := c.journal(t)
+func bytesFrom(c *commit, t *logpb.ThreadMeta, seq uint64) (uint64, error) {
+	j := journalOf(c, t)
 	switch {
 	case seq <= j.ownStart():
 		return t.Bytes, nil

@@ -24,23 +24,23 @@ type timer struct {
 }
 
 // timerOp runs an op on a timer.
-func (c *commit) timerOp(op agent.Op) (agent.OpResult, error) {
+func timerOp(c *commit, op agent.Op) (agent.OpResult, error) {
 	switch op := op.(type) {
 	case *agent.PutTimer:
-		return c.putTimer(&op.Timer)
+		return putTimer(c, &op.Timer)
 	case *agent.DeleteTimer:
-		return c.deleteTimer(op)
+		return deleteTimer(c, op)
 	case *agent.AckTimer:
-		return c.ackTimer(op)
+		return ackTimer(c, op)
 	case *agent.FailTimer:
-		return c.failTimer(op)
+		return failTimer(c, op)
 	default:
 		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
 	}
 }
 
 // openTimer reads a timer.
-func (c *commit) openTimer(manager, key, id string) (*timer, error) {
+func openTimer(c *commit, manager, key, id string) (*timer, error) {
 	for _, part := range []struct{ field, text string }{{"manager", manager}, {"key", key}, {"timer", id}} {
 		if err := agent.ValidID(part.field, part.text); err != nil {
 			return nil, err
@@ -60,9 +60,9 @@ func (t *timer) keyOf(kind string) string { return t.name.Row(kind, t.scope) }
 
 // putTimer sets a timer. One whose signal its manager's handler cannot take would
 // fail each time, and is refused; those of stored jobs are left as they are.
-func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) {
+func putTimer(c *commit, op *agent.Timer) (agent.OpResult, error) {
 	if c.level >= endingLevel && !strings.HasPrefix(op.ID, agent.CronTimerPrefix) {
-		row, err := c.managerRow(op.Manager)
+		row, err := managerRow(c, op.Manager)
 		if err != nil {
 			return nil, err
 		}
@@ -71,15 +71,15 @@ func (c *commit) putTimer(op *agent.Timer) (agent.OpResult, error) {
 			return nil, err
 		}
 	}
-	return c.setTimer(op, c.mint)
+	return setTimer(c, op, c.mint)
 }
 
 // setTimer puts a timer, of the generation that mint gives.
-func (c *commit) setTimer(op *agent.Timer, mint func() uint64) (agent.OpResult, error) {
+func setTimer(c *commit, op *agent.Timer, mint func() uint64) (agent.OpResult, error) {
 	if op.Next < 0 || op.Cron == "" && op.Next == 0 {
 		return nil, agent.Invalid("at", "at = %d is no instant", op.Next)
 	}
-	t, err := c.openTimer(op.Manager, op.Key, op.ID)
+	t, err := openTimer(c, op.Manager, op.Key, op.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (t *timer) room() error {
 	return e
 }
 
-func (c *commit) deleteTimer(op *agent.DeleteTimer) (agent.OpResult, error) {
-	t, err := c.openTimer(op.Manager, op.Key, op.ID)
+func deleteTimer(c *commit, op *agent.DeleteTimer) (agent.OpResult, error) {
+	t, err := openTimer(c, op.Manager, op.Key, op.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +149,8 @@ func (t *timer) tell(change *logpb.Change) {
 }
 
 // pendingTimer is a timer of which just that occurrence is pending.
-func (c *commit) pendingTimer(manager, key, id string, generation uint64, instant int64) (*timer, error) {
-	t, err := c.openTimer(manager, key, id)
+func pendingTimer(c *commit, manager, key, id string, generation uint64, instant int64) (*timer, error) {
+	t, err := openTimer(c, manager, key, id)
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +168,11 @@ func (c *commit) pendingTimer(manager, key, id string, generation uint64, instan
 	return nil, e
 }
 
-func (c *commit) ackTimer(op *agent.AckTimer) (agent.OpResult, error) {
+func ackTimer(c *commit, op *agent.AckTimer) (agent.OpResult, error) {
 	if op.Next != 0 && op.Next <= op.Instant {
 		return nil, agent.Invalid("next", "next = %d does not come after %d", op.Next, op.Instant)
 	}
-	t, err := c.pendingTimer(op.Manager, op.Key, op.ID, op.Generation, op.Instant)
+	t, err := pendingTimer(c, op.Manager, op.Key, op.ID, op.Generation, op.Instant)
 	if err != nil {
 		return nil, err
 	}
@@ -185,11 +185,11 @@ func (c *commit) ackTimer(op *agent.AckTimer) (agent.OpResult, error) {
 	return t.store()
 }
 
-func (c *commit) failTimer(op *agent.FailTimer) (agent.OpResult, error) {
+func failTimer(c *commit, op *agent.FailTimer) (agent.OpResult, error) {
 	if op.NotBefore < 0 {
 		return nil, agent.Invalid("not_before", "not_before = %d is no instant", op.NotBefore)
 	}
-	t, err := c.pendingTimer(op.Manager, op.Key, op.ID, op.Generation, op.Instant)
+	t, err := pendingTimer(c, op.Manager, op.Key, op.ID, op.Generation, op.Instant)
 	if err != nil {
 		return nil, err
 	}
@@ -249,9 +249,9 @@ func (t *timer) unplace() {
 }
 
 // dueTimer handles a timer whose place in the wall queue has come.
-func (c *commit) dueTimer(row string, when int64) error {
+func dueTimer(c *commit, row string, when int64) error {
 	_, n, _ := kv.SplitTimer(row)
-	t, err := c.openTimer(n.Manager, n.Key, n.ID)
+	t, err := openTimer(c, n.Manager, n.Key, n.ID)
 	if err != nil || t.row == nil || t.row.Queued != when {
 		return err
 	}

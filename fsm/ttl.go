@@ -6,14 +6,14 @@ import (
 )
 
 // setTTL says when a thread, a session or a conversation goes by itself.
-func (c *commit) setTTL(op *agent.SetTTL) (agent.OpResult, error) {
+func setTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
 	switch {
 	case op.Conversation != "":
-		return c.setConversationTTL(op)
+		return setConversationTTL(c, op)
 	case op.Session == "":
-		return c.setThreadTTL(op)
+		return setThreadTTL(c, op)
 	}
-	s, err := c.theSession(op.Session)
+	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -25,11 +25,11 @@ func (c *commit) setTTL(op *agent.SetTTL) (agent.OpResult, error) {
 	s.row.ExpiresAt = c.deadline(op.TTL.Milliseconds())
 	c.expireAt(s.row.ExpiresAt, key)
 	c.grow(0, 0)
-	return c.stored(s)
+	return storedResult(c, s)
 }
 
-func (c *commit) setThreadTTL(op *agent.SetTTL) (agent.OpResult, error) {
-	t, err := c.presentThread(op.Thread, op.IfIncarnation)
+func setThreadTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
+	t, err := presentThread(c, op.Thread, op.IfIncarnation)
 	if err != nil {
 		return nil, err
 	}
@@ -38,15 +38,15 @@ func (c *commit) setThreadTTL(op *agent.SetTTL) (agent.OpResult, error) {
 	t.ExpiresAt = c.deadline(op.TTL.Milliseconds())
 	c.expireAt(t.ExpiresAt, key)
 	c.grow(0, 0)
-	thread, err := c.storeThread(t)
+	thread, err := storeThread(c, t)
 	if err != nil {
 		return nil, err
 	}
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
-func (c *commit) setConversationTTL(op *agent.SetTTL) (agent.OpResult, error) {
-	w, err := c.openToWrite(&agent.ConversationRef{ID: op.Conversation, IfIncarnation: op.IfIncarnation})
+func setConversationTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
+	w, err := openToWrite(c, &agent.ConversationRef{ID: op.Conversation, IfIncarnation: op.IfIncarnation})
 	if err != nil {
 		return nil, err
 	}
@@ -61,15 +61,15 @@ func (c *commit) setConversationTTL(op *agent.SetTTL) (agent.OpResult, error) {
 	return w.done()
 }
 
-func (c *commit) expireConversation(id string, when int64) error {
-	w, err := c.storedConversation(id)
+func expireConversation(c *commit, id string, when int64) error {
+	w, err := storedConversation(c, id)
 	if err != nil || w.row.ExpiresAt != when {
 		return err
 	}
 	return w.clear()
 }
 
-func (c *commit) expireThread(id string, when int64) error {
+func expireThread(c *commit, id string, when int64) error {
 	raw, err := c.rows.Get(kv.IDKey(kv.KindThread, c.scope, id))
 	if err != nil || raw == nil {
 		return err
@@ -78,13 +78,13 @@ func (c *commit) expireThread(id string, when int64) error {
 	if err != nil || t.ExpiresAt != when {
 		return err
 	}
-	return c.dropThread(t)
+	return dropThread(c, t)
 }
 
-func (c *commit) expireSession(id string, when int64) error {
-	s, err := c.storedSession(id)
+func expireSession(c *commit, id string, when int64) error {
+	s, err := storedSession(c, id)
 	if err != nil || s == nil || s.row.ExpiresAt != when {
 		return err
 	}
-	return c.clearGone(s)
+	return clearGone(c, s)
 }

@@ -12,8 +12,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// value is the row of a value that is there and has not expired, or nil.
-func (c *commit) value(key string) (*logpb.ValueRow, error) {
+// loadValue is the row of a value that is there and has not expired, or nil.
+func loadValue(c *commit, key string) (*logpb.ValueRow, error) {
 	raw, err := c.rows.Get(kv.IDKey(kv.KindValue, c.scope, key))
 	if err != nil || raw == nil {
 		return nil, err
@@ -31,30 +31,30 @@ func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
 
 // liveValue is the value under a key. One that has expired is cleared away
 // first, so that it is as if it had never been there.
-func (c *commit) liveValue(key string) (*logpb.ValueRow, error) {
+func liveValue(c *commit, key string) (*logpb.ValueRow, error) {
 	if err := agent.ValidID("key", key); err != nil {
 		return nil, err
 	}
-	row, err := c.value(key)
+	row, err := loadValue(c, key)
 	if err != nil || row == nil {
 		return nil, err
 	}
 	if expired(row.ExpiresAt, c.progress.wall) {
-		c.dropValue(key, row)
+		dropValue(c, key, row)
 		return nil, nil
 	}
 	return row, nil
 }
 
-func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
-	old, err := c.liveValue(op.Key)
+func putValue(c *commit, op *agent.PutValue) (agent.OpResult, error) {
+	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.enter(kv.KindValueTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
-	if err := c.valueMatches(op.Key, old, op.IfRevision, op.IfBytes); err != nil {
+	if err := valueMatches(c, op.Key, old, op.IfRevision, op.IfBytes); err != nil {
 		return nil, err
 	}
 	now := c.progress.wall
@@ -76,31 +76,31 @@ func (c *commit) putValue(op *agent.PutValue) (agent.OpResult, error) {
 	}
 	c.rows.Set(kv.IDKey(kv.KindValueBytes, c.scope, op.Key), op.Bytes)
 	c.expireAt(row.ExpiresAt, metaKey)
-	return c.storeValue(op.Key, row)
+	return storeValue(c, op.Key, row)
 }
 
-func (c *commit) deleteValue(op *agent.DeleteValue) (agent.OpResult, error) {
-	old, err := c.liveValue(op.Key)
+func deleteValue(c *commit, op *agent.DeleteValue) (agent.OpResult, error) {
+	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
 	if err := sameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
-	if err := c.valueMatches(op.Key, old, op.IfRevision, op.IfBytes); err != nil {
+	if err := valueMatches(c, op.Key, old, op.IfRevision, op.IfBytes); err != nil {
 		return nil, err
 	}
 	if old == nil {
 		return c.deleteMissing(kv.KindValueTombstone, op.Key, op.Seal)
 	}
-	c.dropValue(op.Key, old)
+	dropValue(c, op.Key, old)
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
 		c.bury(kv.KindValueTombstone, op.Key, old.Incarnation, op.Seal)
 }
 
 // valueMatches holds a write to what its caller expects; old is nil where
 // there is nothing.
-func (c *commit) valueMatches(key string, old *logpb.ValueRow, revision *uint64, want *[]byte) error {
+func valueMatches(c *commit, key string, old *logpb.ValueRow, revision *uint64, want *[]byte) error {
 	if err := revisionMatches(key, revision, old.GetRevision()); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (c *commit) deleteMissingRow(row string, seal time.Duration) (agent.OpResul
 	return &agent.DeleteResult{}, nil
 }
 
-func (c *commit) dropValue(key string, row *logpb.ValueRow) {
+func dropValue(c *commit, key string, row *logpb.ValueRow) {
 	metaKey := kv.IDKey(kv.KindValue, c.scope, key)
 	c.rows.Remove(metaKey)
 	c.rows.Remove(kv.IDKey(kv.KindValueBytes, c.scope, key))
@@ -165,11 +165,11 @@ func (c *commit) dropValue(key string, row *logpb.ValueRow) {
 	c.grow(-1, -int64(valueBytes(row)))
 }
 
-func (c *commit) expireValue(key string, when int64) error {
-	row, err := c.value(key)
+func expireValue(c *commit, key string, when int64) error {
+	row, err := loadValue(c, key)
 	if err != nil || row == nil || row.ExpiresAt != when {
 		return err
 	}
-	c.dropValue(key, row)
+	dropValue(c, key, row)
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func (c *commit) reviseValue(op *agent.ReviseValue) (agent.OpResult, error) {
-	old, err := c.liveValue(op.Key)
+func reviseValue(c *commit, op *agent.ReviseValue) (agent.OpResult, error) {
+	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +38,10 @@ func (c *commit) reviseValue(op *agent.ReviseValue) (agent.OpResult, error) {
 	row.Revision++
 	row.UpdatedAt = c.progress.wall
 	if op.To != "" {
-		return c.moveValue(op, old, row)
+		return moveValue(c, op, old, row)
 	}
 	c.grow(0, int64(valueBytes(row))-int64(valueBytes(old)))
-	return c.storeValue(op.Key, row)
+	return storeValue(c, op.Key, row)
 }
 
 // describe merges a patch into a value's metadata.
@@ -65,8 +65,8 @@ func describe(row *logpb.ValueRow, patch agent.JSON) error {
 
 // moveValue puts a value under another key, where it begins a life of its own;
 // when it was made, and when it goes, stay.
-func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (agent.OpResult, error) {
-	there, err := c.liveValue(op.To)
+func moveValue(c *commit, op *agent.ReviseValue, old, row *logpb.ValueRow) (agent.OpResult, error) {
+	there, err := liveValue(c, op.To)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (age
 	if bytes == nil {
 		return nil, fmt.Errorf("value %q has no bytes", op.Key)
 	}
-	c.dropValue(op.Key, old)
+	dropValue(c, op.Key, old)
 	if err := c.bury(kv.KindValueTombstone, op.Key, old.Incarnation, 0); err != nil {
 		return nil, err
 	}
@@ -93,11 +93,11 @@ func (c *commit) moveValue(op *agent.ReviseValue, old, row *logpb.ValueRow) (age
 	c.rows.Set(kv.IDKey(kv.KindValueBytes, c.scope, op.To), bytes)
 	c.expireAt(row.ExpiresAt, kv.IDKey(kv.KindValue, c.scope, op.To))
 	c.grow(1, int64(valueBytes(row)))
-	return c.storeValue(op.To, row)
+	return storeValue(c, op.To, row)
 }
 
 // storeValue writes a value's row, tells the feed, and answers with it.
-func (c *commit) storeValue(key string, row *logpb.ValueRow) (agent.OpResult, error) {
+func storeValue(c *commit, key string, row *logpb.ValueRow) (agent.OpResult, error) {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode value %q: %w", key, err)

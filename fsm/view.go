@@ -108,7 +108,7 @@ func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error)
 	if err := v.readable(scope, r); err != nil {
 		return nil, err
 	}
-	return reader{View: v, scope: scope, hasty: hasty}.read(r)
+	return read(reader{View: v, scope: scope, hasty: hasty}, r)
 }
 
 // reader reads one scope.
@@ -118,70 +118,70 @@ type reader struct {
 	hasty bool // rather recall.ErrPast than an index built anew
 }
 
-func (r reader) read(question agent.Read) (agent.Found, error) {
+func read(r reader, question agent.Read) (agent.Found, error) {
 	switch q := question.(type) {
 	case *agent.GetValue:
-		return r.value(q)
+		return readValue(r, q)
 	case *agent.ListValues:
-		return r.values(q)
+		return readValues(r, q)
 	case *agent.GetCheckpoint:
-		return r.checkpoint(q)
+		return readCheckpoint(r, q)
 	case *agent.ListCheckpoints:
-		return r.checkpoints(q)
+		return readCheckpoints(r, q)
 	case *agent.CheckpointHistory:
-		return r.history(q)
+		return readHistory(r, q)
 	case *agent.GetThread:
-		return r.thread(q)
+		return readThread(r, q)
 	case *agent.ListThreads:
-		return r.threads(q)
+		return readThreads(r, q)
 	case *agent.LoadEntries:
-		return r.entries(q)
+		return readEntries(r, q)
 	case *agent.GetEntry:
-		return r.entry(q)
+		return readEntry(r, q)
 	case *agent.VerifyThread:
-		return r.verify(q)
+		return readVerify(r, q)
 	case *agent.Thaw:
-		return r.thaw(q)
+		return readThaw(r, q)
 	case *agent.ListScopes:
-		return r.scopes(q)
+		return readScopes(r, q)
 	case *agent.GetScope:
-		return r.scopeRecord()
+		return readScope(r)
 	case *agent.GetMemory:
-		return r.memory(q)
+		return readMemory(r, q)
 	case *agent.ListMemories:
-		return r.memories(q)
+		return readMemories(r, q)
 	case *agent.Recall:
-		return r.recall(q)
+		return readRecall(r, q)
 	case *agent.GetClaim:
-		return r.claim(q)
+		return readClaim(r, q)
 	case *agent.ListClaims:
-		return r.claims(q)
+		return readClaims(r, q)
 	case *agent.GetManager:
-		return r.manager(q)
+		return readManager(r, q)
 	case *agent.ListManagers:
-		return r.managers(q)
+		return readManagers(r, q)
 	case *agent.GetAnswer:
-		return r.requestAnswer(q)
+		return readAnswer(r, q)
 	case *agent.GetSession:
-		return r.session(q)
+		return readSession(r, q)
 	case *agent.ListSessions:
-		return r.listSessions(q)
+		return listSessions(r, q)
 	case *agent.GetReview:
-		return r.review(q)
+		return readReviewOf(r, q)
 	case *agent.ListReviews:
-		return r.listReviews(q)
+		return listReviews(r, q)
 	case *agent.GetConversation:
-		return r.conversation(q)
+		return readConversation(r, q)
 	case *agent.ListConversations:
-		return r.conversations(q)
+		return readConversations(r, q)
 	case *agent.ListMessages:
-		return r.messages(q)
+		return readMessages(r, q)
 	case *agent.GetTimer:
-		return r.timer(q)
+		return readTimer(r, q)
 	case *agent.ListTimers:
-		return r.timers(q)
+		return readTimers(r, q)
 	case *agent.GetErasure:
-		return r.erasure(q)
+		return readErasure(r, q)
 	default:
 		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", question)
 	}
