@@ -218,7 +218,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 	}
 	results := make([]agent.OpResult, len(p.Ops))
 	for i, op := range p.Ops {
-		result, err := c.op(op, len(p.Ops) == 1)
+		result, err := runLogOp(c, op, len(p.Ops) == 1)
 		if err != nil {
 			if refusal, ok := err.(*agent.Error); ok { //nolint:errorlint // as in decide
 				refusal.Op = i
@@ -236,73 +236,4 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 		return nil, err
 	}
 	return results, nil
-}
-
-// op runs one op; alone tells that it is its commit's only one.
-func (c machineCommit) op(p *logpb.Op, alone bool) (agent.OpResult, error) {
-	switch p := p.Op.(type) {
-	case *logpb.Op_PutMember:
-		return c.putMember(p.PutMember)
-	case *logpb.Op_RemoveMember:
-		return c.removeMember(p.RemoveMember)
-	case *logpb.Op_SetFeatureLevel:
-		return c.setFeatureLevel(p.SetFeatureLevel)
-	case *logpb.Op_RenewNodeLease:
-		return c.renewNodeLease(p.RenewNodeLease)
-	case *logpb.Op_EndNodeLease:
-		return c.endNodeLease(p.EndNodeLease)
-	case *logpb.Op_MovePartitions:
-		return c.movePartitions(p.MovePartitions)
-	case *logpb.Op_EndInstance:
-		return endInstance(c.commit, p.EndInstance)
-	}
-	decoded, err := command.DecodeOp(p)
-	if err != nil {
-		return nil, err
-	}
-	if err := validScope(c.commit); err != nil {
-		return nil, err
-	}
-	switch op := decoded.(type) {
-	case *agent.PutValue:
-		return putValue(c.commit, op)
-	case *agent.DeleteValue:
-		return deleteValue(c.commit, op)
-	case *agent.PutCheckpoint:
-		return putCheckpoint(c.commit, op)
-	case *agent.PatchCheckpoint:
-		return patchCheckpoint(c.commit, op)
-	case *agent.PatchCron:
-		return patchCron(c.commit, op)
-	case *agent.DeleteCheckpoint:
-		return deleteCheckpoint(c.commit, op)
-	case *agent.AppendThread:
-		return appendThread(c.commit, op)
-	case *agent.HibernateThread:
-		return hibernateThread(c.commit, op)
-	case *agent.DeleteThread:
-		return deleteThread(c.commit, op)
-	case *agent.CompactThread:
-		return compactThread(c.commit, op)
-	case *agent.ForkThread:
-		return forkThread(c.commit, op)
-	case *agent.PutScope:
-		return putScope(c.commit, op)
-	case *agent.ImportScope:
-		return c.importScope(op, alone)
-	case *agent.DeleteScope:
-		return c.deleteScope(alone)
-	case *agent.WriteMemory:
-		return writeMemory(c.commit, op)
-	case *agent.DeleteMemory:
-		return deleteMemory(c.commit, op)
-	case *agent.TakeClaim:
-		return takeClaim(c.commit, op)
-	case *agent.RenewClaim:
-		return renewClaim(c.commit, op)
-	case *agent.ReleaseClaim:
-		return releaseClaim(c.commit, op)
-	default:
-		return managerOp(c.commit, decoded)
-	}
 }

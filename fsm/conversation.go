@@ -15,27 +15,6 @@ import (
 // is pending and its messages are rows of their own, so that a message or a
 // status does not write the state anew.
 
-func conversationOp(c *commit, op agent.Op) (agent.OpResult, error) {
-	switch op := op.(type) {
-	case *agent.SaveConversation:
-		return saveConversation(c, op)
-	case *agent.SetInterrupted:
-		return setInterrupted(c, op)
-	case *agent.PendMessage:
-		return pendMessage(c, op)
-	case *agent.SaveMessages:
-		return saveMessages(c, op)
-	case *agent.UpdateMessage:
-		return updateMessage(c, op)
-	case *agent.DeleteConversation:
-		return deleteConversation(c, op)
-	case *agent.ReviseValue:
-		return reviseValue(c, op)
-	default:
-		return timerOp(c, op)
-	}
-}
-
 // conversation is one while an op works on it.
 type conversation struct {
 	*commit

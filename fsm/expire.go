@@ -190,36 +190,11 @@ func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int,
 	if err := c.openScope(); err != nil {
 		return 0, err
 	}
-	switch kind {
-	case kv.KindValue:
-		err = expireValue(c, id, int64(when))
-	case kv.KindCheckpoint:
-		err = expireCheckpoint(c, id, int64(when))
-	case kv.KindCheckpointHistory:
-		err = forgetRevision(c, id)
-	case kv.KindThread:
-		err = expireThread(c, id, int64(when))
-	case kv.KindSession:
-		err = expireSession(c, id, int64(when))
-	case kv.KindConversation:
-		err = expireConversation(c, id, int64(when))
-	case kv.KindErasure:
-		cost, err = dueErasure(c, id, int64(when))
-	case kv.KindMemory:
-		err = expireMemory(c, id, int64(when))
-	case kv.KindReview:
-		err = dueReview(c, id, int64(when))
-	case kv.KindFeed:
-		err = c.forgetFeed(int64(when))
-	case kv.KindTimer:
-		err = dueTimer(c, row, int64(when))
-	case kv.KindValueTombstone, kv.KindCheckpointTombstone, kv.KindThreadTombstone, kv.KindMemoryTombstone, kv.KindSessionTombstone,
-		kv.KindConversationTombstone:
-		err = c.expireTombstone(row, int64(when))
-	default:
-		err = fmt.Errorf("the wall queue holds %q, which is of no kind that expires", row)
+	expire := expiries[kind]
+	if expire == nil {
+		return 0, fmt.Errorf("the wall queue holds %q, which is of no kind that expires", row)
 	}
-	if err != nil {
+	if cost, err = expire(c, row, id, int64(when)); err != nil {
 		return 0, err
 	}
 	if c.record.changed {

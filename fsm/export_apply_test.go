@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"reflect"
+
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -45,4 +47,18 @@ func CheckFormat(r storage.Reader) error {
 func CheckAnswered(row *logpb.ClientRow) error {
 	_, err := answeredOf(row)
 	return err
+}
+
+// RegisteredOps returns the types of ops that run.
+func RegisteredOps() map[string]bool { return typesOf(opRuns) }
+
+// RegisteredReads returns the types of reads that are answered.
+func RegisteredReads() map[string]bool { return typesOf(readRuns) }
+
+func typesOf[F any](registry map[reflect.Type]F) map[string]bool {
+	names := map[string]bool{}
+	for t := range registry {
+		names[t.String()] = true
+	}
+	return names
 }

@@ -19,17 +19,9 @@ func managerRow(c *commit, name string) (*logpb.ManagerRow, error) {
 	return command.DecodeManagerRow(name, raw)
 }
 
-func managerOp(c *commit, op agent.Op) (agent.OpResult, error) {
-	switch op := op.(type) {
-	case *agent.PutManager:
-		return putManager(c, op)
-	case *agent.DeleteManager:
-		return deleteManager(c, op)
-	case *agent.AnswerSignal: // the request's own answer keeps it
-		return &agent.SignalResult{Hash: op.Hash, Reply: op.Reply}, nil
-	default:
-		return sessionOp(c, op)
-	}
+// answerSignal keeps a signal's reply as the answer of its request.
+func answerSignal(_ *commit, op *agent.AnswerSignal) (agent.OpResult, error) {
+	return &agent.SignalResult{Hash: op.Hash, Reply: op.Reply}, nil
 }
 
 func putManager(c *commit, op *agent.PutManager) (agent.OpResult, error) {

@@ -220,7 +220,7 @@ func (c machineCommit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult
 	}
 	for _, f := range backfills {
 		if r.level < f.level && level >= f.level {
-			startBackfill(c.commit.entry, f)
+			startBackfill(c.entry, f)
 		}
 	}
 	r.level = level

@@ -194,7 +194,7 @@ func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) erro
 	w.rows.Set(kv.MemoryTimeKey(w.scope, w.agent, row.ObservedAt, w.id), rawRow)
 	w.rows.Set(kv.MemoryOrderKey(w.scope, w.agent, row.Order), []byte(w.id))
 	w.rows.Set(kv.MemorySessionKey(w.scope, w.agent, row.Session, row.Order), []byte(w.id))
-	listMemory(w.commit.entry, w.scope, w.agent, w.id, row)
+	listMemory(w.entry, w.scope, w.agent, w.id, row)
 	w.expireAt(row.ExpiresAt, w.key(kv.KindMemory))
 	w.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Revision: row.Revision})
 	return nil
@@ -206,7 +206,7 @@ func (w *memoryWork) unorder() {
 	w.rows.Remove(kv.MemoryTimeKey(w.scope, w.agent, old.ObservedAt, w.id))
 	w.rows.Remove(kv.MemoryOrderKey(w.scope, w.agent, old.Order))
 	w.rows.Remove(kv.MemorySessionKey(w.scope, w.agent, old.Session, old.Order))
-	unlistMemory(w.commit.entry, w.scope, w.agent, old)
+	unlistMemory(w.entry, w.scope, w.agent, old)
 	w.unexpire(old.ExpiresAt, w.key(kv.KindMemory))
 	w.whole.Bytes = saturate(w.whole.Bytes, -int64(old.Size))
 	if old.Dims > 0 {

@@ -5,7 +5,7 @@ import (
 	"dormouse/fsm/kv"
 )
 
-func readScope(r reader) (agent.Found, error) {
+func readScope(r reader, _ *agent.GetScope) (agent.Found, error) {
 	raw, err := r.Get(kv.ScopeKey(kv.KindScope, r.scope))
 	if err != nil {
 		return nil, err

@@ -103,7 +103,7 @@ func putScope(c *commit, op *agent.PutScope) (agent.OpResult, error) {
 
 // deleteScope deletes all that is in the scope. What is remembered of requests
 // stays, so that retries find their answers; seals go.
-func (c machineCommit) deleteScope(alone bool) (agent.OpResult, error) {
+func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpResult, error) {
 	if !alone {
 		return nil, agent.Invalid("ops", "deleting a scope must be the only op of its commit")
 	}

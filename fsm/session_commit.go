@@ -103,7 +103,7 @@ func commitBody(c *commit, s *session, op *agent.CommitSession) error {
 	if err != nil {
 		return err
 	}
-	if body.Conversation, err = nextConversation(c, s, op.Conversation, body.Conversation, op.Status); err != nil {
+	if body.Conversation, err = nextConversation(s, op.Conversation, body.Conversation, op.Status); err != nil {
 		return err
 	}
 	if op.Result != nil {

@@ -121,7 +121,7 @@ func fillSession(c *commit, s *session, op *agent.PutSession, body *logpb.Sessio
 	if status == "" {
 		status = s.status()
 	}
-	conversation, err := nextConversation(c, s, op.Conversation, body.Conversation, status)
+	conversation, err := nextConversation(s, op.Conversation, body.Conversation, status)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func fillSession(c *commit, s *session, op *agent.PutSession, body *logpb.Sessio
 
 // nextConversation holds a conversation to the one that is stored: only a turn
 // that finishes may carry it on, and by one. In classic mode anything goes.
-func nextConversation(c *commit,
+func nextConversation(
 	s *session, given *agent.Conversation, stored *logpb.Conversation, status agent.SessionStatus,
 ) (*logpb.Conversation, error) {
 	if given == nil {

@@ -5,41 +5,6 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func sessionOp(c *commit, op agent.Op) (agent.OpResult, error) {
-	switch op := op.(type) {
-	case *agent.PutSession:
-		return putSession(c, op)
-	case *agent.ClaimSession:
-		return claimSession(c, op)
-	case *agent.ResumeSession:
-		return resumeSession(c, op)
-	case *agent.RecoverSession:
-		return recoverSession(c, op)
-	case *agent.CheckpointSession:
-		return checkpointSession(c, op)
-	case *agent.CommitSession:
-		return commitSession(c, op)
-	case *agent.RenewSession:
-		return renewSession(c, op)
-	case *agent.CancelSession:
-		return cancelSession(c, op)
-	case *agent.ForkSession:
-		return forkSession(c, op)
-	case *agent.DeleteSession:
-		return deleteSession(c, op)
-	case *agent.DecideReview:
-		return decideReview(c, op)
-	case *agent.ForkAgent:
-		return forkAgent(c, op)
-	case *agent.EraseAgent:
-		return eraseAgent(c, op)
-	case *agent.SetTTL:
-		return setTTL(c, op)
-	default:
-		return conversationOp(c, op)
-	}
-}
-
 // claimSession begins a turn, or lets the request wait, or refuses it.
 func claimSession(c *commit, op *agent.ClaimSession) (agent.OpResult, error) {
 	s, err := theSession(c, op.Session)

@@ -23,22 +23,6 @@ type timer struct {
 	row  *logpb.TimerRow
 }
 
-// timerOp runs an op on a timer.
-func timerOp(c *commit, op agent.Op) (agent.OpResult, error) {
-	switch op := op.(type) {
-	case *agent.PutTimer:
-		return putTimer(c, &op.Timer)
-	case *agent.DeleteTimer:
-		return deleteTimer(c, op)
-	case *agent.AckTimer:
-		return ackTimer(c, op)
-	case *agent.FailTimer:
-		return failTimer(c, op)
-	default:
-		return nil, fmt.Errorf("op of type %T is unknown to this version", op)
-	}
-}
-
 // openTimer reads a timer.
 func openTimer(c *commit, manager, key, id string) (*timer, error) {
 	for _, part := range []struct{ field, text string }{{"manager", manager}, {"key", key}, {"timer", id}} {
@@ -60,18 +44,18 @@ func (t *timer) keyOf(kind string) string { return t.name.Row(kind, t.scope) }
 
 // putTimer sets a timer. One whose signal its manager's handler cannot take would
 // fail each time, and is refused; those of stored jobs are left as they are.
-func putTimer(c *commit, op *agent.Timer) (agent.OpResult, error) {
-	if c.level >= endingLevel && !strings.HasPrefix(op.ID, agent.CronTimerPrefix) {
-		row, err := managerRow(c, op.Manager)
+func putTimer(c *commit, op *agent.PutTimer) (agent.OpResult, error) {
+	if c.level >= endingLevel && !strings.HasPrefix(op.Timer.ID, agent.CronTimerPrefix) {
+		row, err := managerRow(c, op.Timer.Manager)
 		if err != nil {
 			return nil, err
 		}
 		handler := agent.Handler{Kind: agent.HandlerKind(row.GetSettings().GetHandler().GetKind())}
-		if err := handler.Takes(op.Type); err != nil {
+		if err := handler.Takes(op.Timer.Type); err != nil {
 			return nil, err
 		}
 	}
-	return setTimer(c, op, c.mint)
+	return setTimer(c, &op.Timer, c.mint)
 }
 
 // setTimer puts a timer, of the generation that mint gives.

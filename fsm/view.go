@@ -108,7 +108,7 @@ func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error)
 	if err := v.readable(scope, r); err != nil {
 		return nil, err
 	}
-	return read(reader{View: v, scope: scope, hasty: hasty}, r)
+	return answerRead(reader{View: v, scope: scope, hasty: hasty}, r)
 }
 
 // reader reads one scope.
@@ -116,75 +116,6 @@ type reader struct {
 	*View
 	scope string
 	hasty bool // rather recall.ErrPast than an index built anew
-}
-
-func read(r reader, question agent.Read) (agent.Found, error) {
-	switch q := question.(type) {
-	case *agent.GetValue:
-		return readValue(r, q)
-	case *agent.ListValues:
-		return readValues(r, q)
-	case *agent.GetCheckpoint:
-		return readCheckpoint(r, q)
-	case *agent.ListCheckpoints:
-		return readCheckpoints(r, q)
-	case *agent.CheckpointHistory:
-		return readHistory(r, q)
-	case *agent.GetThread:
-		return readThread(r, q)
-	case *agent.ListThreads:
-		return readThreads(r, q)
-	case *agent.LoadEntries:
-		return readEntries(r, q)
-	case *agent.GetEntry:
-		return readEntry(r, q)
-	case *agent.VerifyThread:
-		return readVerify(r, q)
-	case *agent.Thaw:
-		return readThaw(r, q)
-	case *agent.ListScopes:
-		return readScopes(r, q)
-	case *agent.GetScope:
-		return readScope(r)
-	case *agent.GetMemory:
-		return readMemory(r, q)
-	case *agent.ListMemories:
-		return readMemories(r, q)
-	case *agent.Recall:
-		return readRecall(r, q)
-	case *agent.GetClaim:
-		return readClaim(r, q)
-	case *agent.ListClaims:
-		return readClaims(r, q)
-	case *agent.GetManager:
-		return readManager(r, q)
-	case *agent.ListManagers:
-		return readManagers(r, q)
-	case *agent.GetAnswer:
-		return readAnswer(r, q)
-	case *agent.GetSession:
-		return readSession(r, q)
-	case *agent.ListSessions:
-		return listSessions(r, q)
-	case *agent.GetReview:
-		return readReviewOf(r, q)
-	case *agent.ListReviews:
-		return listReviews(r, q)
-	case *agent.GetConversation:
-		return readConversation(r, q)
-	case *agent.ListConversations:
-		return readConversations(r, q)
-	case *agent.ListMessages:
-		return readMessages(r, q)
-	case *agent.GetTimer:
-		return readTimer(r, q)
-	case *agent.ListTimers:
-		return readTimers(r, q)
-	case *agent.GetErasure:
-		return readErasure(r, q)
-	default:
-		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", question)
-	}
 }
 
 // answerOf makes an answer of a finding. What is not a domain's error is the

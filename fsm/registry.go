@@ -1,0 +1,157 @@
+package fsm
+
+import (
+	"fmt"
+	"reflect"
+
+	"dormouse/agent"
+	"dormouse/fsm/command"
+	"dormouse/fsm/kv"
+	logpb "dormouse/proto/log"
+)
+
+// runOp runs one op of a commit. alone reports that it is the commit's only op.
+type runOp func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error)
+
+// opRuns holds how each op of the contract runs.
+var opRuns = func() map[reflect.Type]runOp {
+	all := map[reflect.Type]runOp{}
+	for _, one := range []registered[runOp]{
+		op(putValue), op(deleteValue), op(reviseValue),
+		op(putCheckpoint), op(patchCheckpoint), op(deleteCheckpoint), op(patchCron),
+		op(appendThread), op(hibernateThread), op(deleteThread), op(compactThread), op(forkThread),
+		op(putScope), machineOp(machineCommit.importScope), machineOp(machineCommit.deleteScope),
+		op(writeMemory), op(deleteMemory),
+		op(takeClaim), op(renewClaim), op(releaseClaim),
+		op(putManager), op(deleteManager), op(answerSignal),
+		op(putSession), op(claimSession), op(resumeSession), op(recoverSession), op(checkpointSession), op(commitSession), op(renewSession),
+		op(cancelSession), op(forkSession), op(deleteSession), op(decideReview),
+		op(forkAgent), op(eraseAgent), op(setTTL),
+		op(saveConversation), op(setInterrupted), op(pendMessage), op(saveMessages), op(updateMessage), op(deleteConversation),
+		op(putTimer), op(deleteTimer), op(ackTimer), op(failTimer),
+	} {
+		all[one.of] = one.run
+	}
+	return all
+}()
+
+// registered is a function for values of a type.
+type registered[F any] struct {
+	of  reflect.Type
+	run F
+}
+
+func op[T agent.Op](run func(*commit, T) (agent.OpResult, error)) registered[runOp] {
+	return registered[runOp]{reflect.TypeFor[T](), func(c machineCommit, op agent.Op, _ bool) (agent.OpResult, error) {
+		return run(c.commit, op.(T)) //nolint:forcetypeassert // the registry's key
+	}}
+}
+
+// machineOp registers an op that must be its commit's only one, or changes what
+// the machine keeps in memory.
+func machineOp[T agent.Op](run func(machineCommit, T, bool) (agent.OpResult, error)) registered[runOp] {
+	return registered[runOp]{reflect.TypeFor[T](), func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error) {
+		return run(c, op.(T), alone) //nolint:forcetypeassert // the registry's key
+	}}
+}
+
+// runLogOp runs one op of a log entry. alone reports that it is its commit's only one.
+func runLogOp(c machineCommit, p *logpb.Op, alone bool) (agent.OpResult, error) {
+	switch p := p.Op.(type) { // those that only nodes send
+	case *logpb.Op_PutMember:
+		return c.putMember(p.PutMember)
+	case *logpb.Op_RemoveMember:
+		return c.removeMember(p.RemoveMember)
+	case *logpb.Op_SetFeatureLevel:
+		return c.setFeatureLevel(p.SetFeatureLevel)
+	case *logpb.Op_RenewNodeLease:
+		return c.renewNodeLease(p.RenewNodeLease)
+	case *logpb.Op_EndNodeLease:
+		return c.endNodeLease(p.EndNodeLease)
+	case *logpb.Op_MovePartitions:
+		return c.movePartitions(p.MovePartitions)
+	case *logpb.Op_EndInstance:
+		return endInstance(c.commit, p.EndInstance)
+	}
+	decoded, err := command.DecodeOp(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := validScope(c.commit); err != nil {
+		return nil, err
+	}
+	run := opRuns[reflect.TypeOf(decoded)]
+	if run == nil {
+		return nil, fmt.Errorf("op of type %T is unknown to this version", decoded)
+	}
+	return run(c, decoded, alone)
+}
+
+// runRead answers one read.
+type runRead func(r reader, q agent.Read) (agent.Found, error)
+
+// readRuns holds how each read of the contract is answered.
+var readRuns = func() map[reflect.Type]runRead {
+	all := map[reflect.Type]runRead{}
+	for _, one := range []registered[runRead]{
+		read(readValue), read(readValues),
+		read(readCheckpoint), read(readCheckpoints), read(readHistory),
+		read(readThread), read(readThreads), read(readEntries), read(readEntry), read(readVerify), read(readThaw),
+		read(readScopes), read(readScope),
+		read(readMemory), read(readMemories), read(readRecall),
+		read(readClaim), read(readClaims),
+		read(readManager), read(readManagers), read(readAnswer),
+		read(readSession), read(listSessions), read(readReviewOf), read(listReviews),
+		read(readConversation), read(readConversations), read(readMessages),
+		read(readTimer), read(readTimers), read(readErasure),
+	} {
+		all[one.of] = one.run
+	}
+	return all
+}()
+
+func read[T agent.Read](run func(reader, T) (agent.Found, error)) registered[runRead] {
+	return registered[runRead]{reflect.TypeFor[T](), func(r reader, q agent.Read) (agent.Found, error) {
+		return run(r, q.(T)) //nolint:forcetypeassert // the registry's key
+	}}
+}
+
+func answerRead(r reader, q agent.Read) (agent.Found, error) {
+	run := readRuns[reflect.TypeOf(q)]
+	if run == nil {
+		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", q)
+	}
+	return run(r, q)
+}
+
+// expiry removes what a row of the wall queue names if it is due at when. cost is
+// the work beyond that of one row, as a share of what an entry may do.
+type expiry func(c *commit, row, id string, when int64) (cost int, err error)
+
+// expiries holds what falls due, by the kind of its row.
+var expiries = func() map[string]expiry {
+	all := map[string]expiry{
+		kv.KindValue:        expire(expireValue),
+		kv.KindCheckpoint:   expire(expireCheckpoint),
+		kv.KindThread:       expire(expireThread),
+		kv.KindSession:      expire(expireSession),
+		kv.KindConversation: expire(expireConversation),
+		kv.KindMemory:       expire(expireMemory),
+		kv.KindReview:       expire(dueReview),
+		kv.KindFeed:         func(c *commit, _, _ string, when int64) (int, error) { return 0, c.forgetFeed(when) },
+		kv.KindTimer:        func(c *commit, row, _ string, when int64) (int, error) { return 0, dueTimer(c, row, when) },
+		kv.KindErasure:      func(c *commit, _, id string, when int64) (int, error) { return dueErasure(c, id, when) },
+
+		kv.KindCheckpointHistory: func(c *commit, _, id string, _ int64) (int, error) { return 0, forgetRevision(c, id) },
+	}
+	for _, kind := range []string{
+		kv.KindValueTombstone, kv.KindCheckpointTombstone, kv.KindThreadTombstone, kv.KindMemoryTombstone, kv.KindSessionTombstone, kv.KindConversationTombstone,
+	} {
+		all[kind] = func(c *commit, row, _ string, when int64) (int, error) { return 0, c.expireTombstone(row, when) }
+	}
+	return all
+}()
+
+func expire(run func(c *commit, id string, when int64) error) expiry {
+	return func(c *commit, _, id string, when int64) (int, error) { return 0, run(c, id, when) }
+}
