@@ -63,7 +63,7 @@ func TestABadMutationIsRefused(t *testing.T) {
 		"owner that is not there":          {`[{"add_node":{"name":"kim","node":{"manager":"m"},"owner":"zoe"}}]`, agent.CodeInvalid, `"zoe"`},
 		"neither":                          {`[{}]`, agent.CodeInvalid, "exactly one"},
 		"both":                             {`[{"add_node":{"name":"kim","node":{"manager":"m"}},"remove_node":{"name":"ann"}}]`, agent.CodeInvalid, "exactly one"},
-		"a circle that only order reveals": {`[{"add_node":{"name":"kim","node":{"manager":"m"},"depends_on":["lee"]}},{"add_node":{"name":"lee","node":{"manager":"m"},"depends_on":["kim"]}}]`, agent.CodeInvalid, "circle"},
+		"a cycle of dependencies": {`[{"add_node":{"name":"kim","node":{"manager":"m"},"depends_on":["lee"]}},{"add_node":{"name":"lee","node":{"manager":"m"},"depends_on":["kim"]}}]`, agent.CodeInvalid, "cycle"},
 		"too many":                         {"[" + strings.TrimSuffix(strings.Repeat("{},", pod.OpsMax+1), ",") + "]", agent.CodeTooLarge, "257"},
 	} {
 		t.Run(name, func(t *testing.T) {

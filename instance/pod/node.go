@@ -80,9 +80,9 @@ const (
 	affinityKeyPrefix = "at/"  // nodes share the pod's partition; package placement uses the prefix too
 )
 
-// PodOfKey returns the pod and the name of the node with this key, or false if
+// ParseKey returns the pod and the name of the node with this key, or false if
 // the key is not a node's.
-func PodOfKey(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
+func ParseKey(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
 	rest, found := strings.CutPrefix(key, keyPrefix)
 	if !found {
 		rest, found = strings.CutPrefix(key, affinityKeyPrefix)
@@ -105,7 +105,7 @@ func PodOfKey(scope, key string) (pod agent.InstanceRef, node string, ok bool) {
 // outermost first. The pod's key determines them.
 func Ancestry(pod agent.InstanceRef) []string {
 	managers := []string{pod.Manager}
-	for at, _, ok := PodOfKey(pod.Scope, pod.Key); ok; at, _, ok = PodOfKey(at.Scope, at.Key) {
+	for at, _, ok := ParseKey(pod.Scope, pod.Key); ok; at, _, ok = ParseKey(at.Scope, at.Key) {
 		managers = append(managers, at.Manager)
 	}
 	slices.Reverse(managers)

@@ -25,7 +25,7 @@ func TestANodesKeySaysWhoseItIs(t *testing.T) {
 			if err != nil {
 				return // the key is too long
 			}
-			if holder, node, ok := pod.PodOfKey(ref.Scope, ref.Key); !ok || holder != at || node != name {
+			if holder, node, ok := pod.ParseKey(ref.Scope, ref.Key); !ok || holder != at || node != name {
 				t.Fatalf("%q is node %q of %+v, %t; want %q of %+v", ref.Key, node, holder, ok, name, at)
 			}
 			at, want = ref, append(want, manager)

@@ -58,7 +58,7 @@ func TestABadTopologyIsRefusedByField(t *testing.T) {
 		"self":             {`{"name":"t","nodes":{"a":{"manager":"m"}},"links":[["owns","a","a"]]}`, "topology.links", "itself"},
 		"link type":        {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"}},"links":[["likes","a","b"]]}`, "topology.links", `"likes"`},
 		"two owners":       {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"},"c":{"manager":"m"}},"links":[["owns","a","c"],["owns","b","c"]]}`, "topology.links", "two owners"},
-		"circle of owners": {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"}},"links":[["owns","a","b"],["owns","b","a"]]}`, "topology.links", "owns itself"},
+		"cycle of owners": {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"}},"links":[["owns","a","b"],["owns","b","a"]]}`, "topology.links", "owns itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := pod.Parse(agent.JSON(c.raw))
@@ -100,7 +100,7 @@ func TestDependenciesInACircleAreFoundWhenTheyAreOrdered(t *testing.T) {
 	topology := parse(t, `{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"},"c":{"manager":"m"}},
 		"links":[["depends_on","a","b"],["depends_on","b","a"]]}`)
 	if _, err := topology.Waves([]string{"c"}); err != nil {
-		t.Errorf("c is in no circle: %v", err)
+		t.Errorf("c is in no cycle: %v", err)
 	}
 	if _, err := topology.Waves([]string{"a"}); agent.CodeOf(err) != agent.CodeInvalid || !strings.Contains(err.Error(), "a, b") {
 		t.Errorf("got %v, want invalid that names a, b", err)

@@ -52,7 +52,7 @@ var slots = []claim{
 		k.equal("stage", got.Report.Failures["ring"].Stage, pod.StageNested)
 	}},
 
-	{"a topology with a circle, two owners or a missing node is refused, and nothing is made", func(k *kit) {
+	{"a topology with a cycle, two owners or a missing node is refused, and nothing is made", func(k *kit) {
 		const nodes = `"nodes":{"a":{"manager":"agents"},"b":{"manager":"agents"},"c":{"manager":"agents"}}`
 		for topology, says := range map[string]string{
 			`{"name":"t",` + nodes + `,"links":[["depends_on","a","b"],["depends_on","b","a"]]}`: "break the cycle",
