@@ -25,8 +25,8 @@ import (
 const (
 	// findRetry paces the search for a node that answers.
 	findRetry = 100 * time.Millisecond
-	// sleepMax is how long a host that stops gives its instances to hibernate.
-	sleepMax = 10 * time.Second
+	// hibernateTimeout is how long a host that stops gives its instances to hibernate.
+	hibernateTimeout = 10 * time.Second
 )
 
 // Host is a program's part in a cluster. Open makes it, Run runs it and closes
@@ -49,7 +49,7 @@ type Host struct {
 // Open finds the cluster, and returns once a node has told who is in it, or ctx
 // ends. The host joins with Run. On an error nothing is left open.
 func Open(ctx context.Context, o Options) (*Host, error) {
-	o, err := o.filled()
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
@@ -58,7 +58,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
 	h.pool = peer.NewPool(h.line.Dial)
-	if err = h.find(ctx); err == nil {
+	if err = h.findCluster(ctx); err == nil {
 		err = h.build()
 	}
 	if err != nil {
@@ -68,8 +68,8 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// find learns which cluster this is, and who its nodes are.
-func (h *Host) find(ctx context.Context) error {
+// findCluster learns which cluster this is, and who its nodes are.
+func (h *Host) findCluster(ctx context.Context) error {
 	why := make([]error, len(h.o.Join)) // of each node, the last
 	for at := 0; ; at = (at + 1) % len(why) {
 		err := h.findAt(ctx, h.o.Join[at])
@@ -89,7 +89,7 @@ func (h *Host) find(ctx context.Context) error {
 }
 
 func (h *Host) findAt(ctx context.Context, addr string) error {
-	ctx, cancel := context.WithTimeout(ctx, askMax)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	status, err := h.pool.Status(ctx, addr)
 	switch {
@@ -112,7 +112,7 @@ func (h *Host) findAt(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	h.table.take(u)
+	h.table.update(u)
 	if len(h.endpoints()) == 0 {
 		return agent.Errorf(agent.CodeUnavailable,
 			"node %s knows of no node that tells where it serves gRPC: have nodes advertise it, or name them in Client.Endpoints", status.Node)
@@ -147,7 +147,7 @@ func (h *Host) build() error {
 	o.Node, o.Incarnation, o.Logger = h.o.Name, h.line.Life(), h.o.Logger.Named("instances")
 	o.Handlers = controller.WithPods(o.Handlers, h.Instances)
 	o.Remote = router.NewRemoteTurns(h.o.Name, h.table, h.pool)
-	o.Service, o.Ownership = service{h.client, h.table}, h.Ground()
+	o.Service, o.Ownership = service{h.client, h.table}, h.Ownership()
 	if h.instances, err = instance.New(o); err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func (h *Host) Service() agent.Submitter { return h.client }
 // Instances are all live instances, wherever they are.
 func (h *Host) Instances() agent.Instances { return h.router }
 
-// Ground is who owns what as this host knows it, and until when it may serve.
-func (h *Host) Ground() instance.Ownership { return ground{h.table, h} }
+// Ownership is who owns what as this host knows it, and until when it may serve.
+func (h *Host) Ownership() instance.Ownership { return ownership{h.table, h} }
 
 // Owned are the partitions that this host answers for now; none where its lease
 // does not stand. The caller must not change the slice.
@@ -202,23 +202,23 @@ func (h *Host) Run(ctx context.Context) error {
 		}
 		return err
 	})
-	parts.Go(func() error { return h.follow(life) })
+	parts.Go(func() error { return h.followTable(life) })
 	parts.Go(func() error { return h.keepLease(life) })
 	parts.Go(func() error { return h.instances.Run(life) })
 	select {
 	case <-ctx.Done():
 	case <-failed.Done():
 	}
-	h.sleep(failed)
+	h.hibernate(failed)
 	h.endLease()
 	end()
 	h.close()
 	return parts.Wait()
 }
 
-// sleep stores what is awake, within sleepMax.
-func (h *Host) sleep(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, sleepMax)
+// hibernate stores what is awake, within hibernateTimeout.
+func (h *Host) hibernate(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, hibernateTimeout)
 	defer cancel()
 	if err := h.instances.Shutdown(ctx); err != nil {
 		h.o.Logger.Warn("not every instance was stored before this host left", "error", err)

@@ -9,19 +9,19 @@ import (
 	"dormouse/internal/version"
 )
 
-// askMax bounds one question to one node.
-const askMax = time.Second
+// askTimeout bounds one question to one node.
+const askTimeout = time.Second
 
 // keepLease keeps the lease until ctx ends or the lease is ended. The error says
 // why the cluster will not have this host.
 func (h *Host) keepLease(ctx context.Context) error {
-	patience := patience{ttl: h.o.LeaseTTL, log: h.o.Logger}
+	policy := leaseRefusalPolicy{ttl: h.o.LeaseTTL, log: h.o.Logger}
 	never := func() <-chan struct{} { return nil }
-	return h.lease.Keep(ctx, patience.ttl, never, func(ctx context.Context) (bool, error) {
-		if refused := h.renew(ctx, patience.ttl); refused != nil {
-			return false, patience.refused(refused)
+	return h.lease.Keep(ctx, policy.ttl, never, func(ctx context.Context) (bool, error) {
+		if refused := h.renew(ctx, policy.ttl); refused != nil {
+			return false, policy.refused(refused)
 		}
-		patience.granted()
+		policy.granted()
 		return true, nil
 	})
 }
@@ -62,7 +62,7 @@ func (h *Host) own(ctx context.Context, r cluster.OwnRequest) cluster.OwnRespons
 			continue
 		}
 		asked[addr] = true
-		ask, cancel := context.WithTimeout(ctx, askMax)
+		ask, cancel := context.WithTimeout(ctx, askTimeout)
 		answer, err := h.pool.Own(ask, addr, r)
 		cancel()
 		switch {

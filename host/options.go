@@ -42,7 +42,7 @@ const (
 	weightDefault = 100
 )
 
-func (o Options) filled() (Options, error) {
+func (o Options) withDefaults() (Options, error) {
 	if o.Listen == "" {
 		o.Listen = listenDefault
 	}

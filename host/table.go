@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// slowMax is how long a node may take to answer with the table as of an
+	// slowTimeout is how long a node may take to answer with the table as of an
 	// index before another is asked.
-	slowMax = time.Second
+	slowTimeout = time.Second
 	// streamRetry is the pause before another node is asked.
 	streamRetry = 50 * time.Millisecond
 )
@@ -31,29 +31,29 @@ type table struct {
 	leases     []agent.NodeLease
 	partitions [agent.Partitions]agent.Partition
 	draining   agent.PartitionSet // of partitions, those that drain
-	own        []agent.Partition  // what this host owns in ownLife; nil until it is asked for again
-	ownLife    string
+	ownedNow   []agent.Partition  // what this host owns in ownedLife; nil until it is asked for again
+	ownedLife  string
 	name       string        // of this host; never changes
-	moved      chan struct{} // closed and replaced when a partition or a lease changes
-	news       chan struct{} // closed and replaced when index or wanted grows
+	changed    chan struct{} // closed and replaced when a partition or a lease changes
+	progress   chan struct{} // closed and replaced when index or wanted grows
 }
 
 func newTable(name string) *table {
-	t := &table{name: name, moved: make(chan struct{}), news: make(chan struct{})}
+	t := &table{name: name, changed: make(chan struct{}), progress: make(chan struct{})}
 	for n := range t.partitions {
 		t.partitions[n] = agent.Partition{ID: n, State: agent.PartitionFree}
 	}
 	return t
 }
 
-// Partition implements instance.Ground and router.Table.
+// Partition implements instance.Ownership and router.Table.
 func (t *table) Partition(n int) agent.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.partitions[n]
 }
 
-// PartitionsDraining implements instance.Ground.
+// PartitionsDraining implements instance.Ownership.
 func (t *table) PartitionsDraining() []agent.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,19 +70,19 @@ func (t *table) PartitionsDraining() []agent.Partition {
 func (t *table) owned(life string) []agent.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.own == nil || t.ownLife != life {
-		t.own, t.ownLife = []agent.Partition{}, life
+	if t.ownedNow == nil || t.ownedLife != life {
+		t.ownedNow, t.ownedLife = []agent.Partition{}, life
 		for n := range t.partitions {
 			if p := &t.partitions[n]; p.Owner == t.name && p.Incarnation == life {
-				t.own = append(t.own, *p)
+				t.ownedNow = append(t.ownedNow, *p)
 			}
 		}
 	}
-	return t.own
+	return t.ownedNow
 }
 
 func (t *table) setLocked(p agent.Partition) {
-	t.partitions[p.ID], t.own = p, nil
+	t.partitions[p.ID], t.ownedNow = p, nil
 	if p.State == agent.PartitionDraining {
 		t.draining.Add(p.ID)
 	} else {
@@ -90,11 +90,11 @@ func (t *table) setLocked(p agent.Partition) {
 	}
 }
 
-// PartitionsChanged implements instance.Ground and router.Table.
+// PartitionsChanged implements instance.Ownership and router.Table.
 func (t *table) PartitionsChanged() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.moved
+	return t.changed
 }
 
 // Members implements router.Table. The caller must not change the slice.
@@ -114,12 +114,12 @@ func (t *table) NodeLeases() []agent.NodeLease {
 // WaitApplied waits until the table is as of index.
 func (t *table) WaitApplied(ctx context.Context, index uint64) error {
 	for {
-		have, _, news := t.want(index)
+		have, _, progress := t.want(index)
 		if have >= index {
 			return nil
 		}
 		select {
-		case <-news:
+		case <-progress:
 		case <-ctx.Done():
 			return agent.Errorf(agent.CodeUnavailable, "no node has told who owns what as of index %d: %v", index, context.Cause(ctx))
 		}
@@ -128,24 +128,24 @@ func (t *table) WaitApplied(ctx context.Context, index uint64) error {
 
 // want notes that somebody waits for index, and tells what is here and what
 // is waited for. news is closed when either grows.
-func (t *table) want(index uint64) (have, wanted uint64, news <-chan struct{}) {
+func (t *table) want(index uint64) (have, wanted uint64, progress <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if index > t.wanted {
 		t.wanted = index
-		t.tellLocked()
+		t.notifyLocked()
 	}
-	return t.index, t.wanted, t.news
+	return t.index, t.wanted, t.progress
 }
 
-func (t *table) tellLocked() {
-	close(t.news)
-	t.news = make(chan struct{})
+func (t *table) notifyLocked() {
+	close(t.progress)
+	t.progress = make(chan struct{})
 }
 
-// take takes an update in. The first one of a stream was asked to be no older
+// update takes an update in. The first one of a stream was asked to be no older
 // than what is here.
-func (t *table) take(u cluster.TableUpdate) {
+func (t *table) update(u cluster.TableUpdate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	changed := false
@@ -160,12 +160,12 @@ func (t *table) take(u cluster.TableUpdate) {
 	}
 	t.leader, t.members, t.leases = u.LeaderAddr, u.Members, u.Leases
 	if changed || t.index == 0 {
-		close(t.moved)
-		t.moved = make(chan struct{})
+		close(t.changed)
+		t.changed = make(chan struct{})
 	}
 	if u.Index > t.index {
 		t.index = u.Index
-		t.tellLocked()
+		t.notifyLocked()
 	}
 }
 
@@ -191,25 +191,25 @@ func (t *table) nodes(join []string) []string {
 	return addrs
 }
 
-// follow keeps the table up to date, by one node after another, until ctx ends.
-func (h *Host) follow(ctx context.Context) error {
+// followTable keeps the table up to date, by one node after another, until ctx ends.
+func (h *Host) followTable(ctx context.Context) error {
 	for at := 0; ctx.Err() == nil; at++ {
 		addrs := h.table.nodes(h.o.Join)
 		addr := addrs[at%len(addrs)]
-		err := h.followAt(ctx, addr)
+		err := h.followTableAt(ctx, addr)
 		h.o.Logger.Debug("a node tells no more of who owns what", "addr", addr, "error", err)
 		pause.For(ctx, streamRetry)
 	}
 	return nil
 }
 
-// followAt takes in what one node tells, until it breaks off or is slow.
-func (h *Host) followAt(ctx context.Context, addr string) error {
+// followTableAt takes in what one node tells, until it breaks off or is slow.
+func (h *Host) followTableAt(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	impatient := time.AfterFunc(slowMax, cancel)
+	timeout := time.AfterFunc(slowTimeout, cancel)
 	stream, err := h.pool.Table(ctx, addr)
-	if !impatient.Stop() || err != nil {
+	if !timeout.Stop() || err != nil {
 		return err
 	}
 	asked := make(chan struct{})
@@ -225,12 +225,12 @@ func (h *Host) followAt(ctx context.Context, addr string) error {
 			<-asked
 			return err
 		}
-		h.table.take(u)
+		h.table.update(u)
 	}
 }
 
 // ask asks for what is waited for, first of all for what is here already, until
-// the stream breaks or nothing comes of it for slowMax.
+// the stream breaks or nothing comes of it for slowTimeout.
 func (t *table) ask(ctx context.Context, stream *peer.TableStream) {
 	have, _, _ := t.want(0)
 	asked, last, since := max(have, 1), have, time.Now()
@@ -238,7 +238,7 @@ func (t *table) ask(ctx context.Context, stream *peer.TableStream) {
 		return
 	}
 	for ctx.Err() == nil {
-		have, wanted, news := t.want(0)
+		have, wanted, progress := t.want(0)
 		if have != last || have >= asked {
 			last, since = have, time.Now()
 		}
@@ -248,12 +248,12 @@ func (t *table) ask(ctx context.Context, stream *peer.TableStream) {
 			}
 			asked = wanted
 		}
-		slow := time.NewTimer(slowMax - time.Since(since))
+		slow := time.NewTimer(slowTimeout - time.Since(since))
 		if have >= asked {
 			slow.Stop()
 		}
 		select {
-		case <-news:
+		case <-progress:
 		case <-slow.C:
 			return
 		case <-ctx.Done():

@@ -278,18 +278,18 @@ func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
 		var of int
 		for of = range agent.Partitions {
-			if h1.Ground().Partition(of).Owner == "h1" {
+			if h1.Ownership().Partition(of).Owner == "h1" {
 				break
 			}
 		}
-		old := h1.Ground().Partition(of)
+		old := h1.Ownership().Partition(of)
 		w.cutOff("h1")
-		for cut := time.Now(); h2.Ground().Partition(of).Owner != "h2"; time.Sleep(5 * time.Millisecond) {
+		for cut := time.Now(); h2.Ownership().Partition(of).Owner != "h2"; time.Sleep(5 * time.Millisecond) {
 			if time.Since(cut) > rehomedMax {
 				t.Fatal("nobody owns what the host owned")
 			}
 		}
-		if left := time.Until(h1.Ground().LeaseUntil()); left > 0 {
+		if left := time.Until(h1.Ownership().LeaseUntil()); left > 0 {
 			t.Errorf("another owns partition %d, and the host answers for it for another %v", of, left)
 		}
 		_, err := w.awake["n1"].Service().Commit(t.Context(), agent.Commit{
@@ -300,7 +300,7 @@ func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 		}
 		w.heal()
 		w.await("it to own a half again", func() bool { return len(h1.Owned()) > 1800 })
-		if p := h1.Ground().Partition(of); p.Owner == "h1" && p.Epoch <= old.Epoch {
+		if p := h1.Ownership().Partition(of); p.Owner == "h1" && p.Epoch <= old.Epoch {
 			t.Errorf("%+v, after %+v", p, old)
 		}
 		w.signal(h1.Instances(), "k1")
@@ -334,8 +334,8 @@ func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
 			t.Errorf("it waited %v for the name, whose lease may have been about to lapse", waited)
 		}
 		members := len(w.awake["n1"].Machine().Members())
-		if members != 4 || time.Now().After(h1.Ground().LeaseUntil()) {
-			t.Errorf("there are %d members, and the host's lease ends %v", members, h1.Ground().LeaseUntil())
+		if members != 4 || time.Now().After(h1.Ownership().LeaseUntil()) {
+			t.Errorf("there are %d members, and the host's lease ends %v", members, h1.Ownership().LeaseUntil())
 		}
 
 		// Nor may it speak for another, whose life everybody knows.

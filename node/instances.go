@@ -21,27 +21,27 @@ import (
 	"dormouse/timer"
 )
 
-// ground is who owns what, as this node has applied it.
-type ground struct {
+// ownership is who owns what, as this node has applied it.
+type ownership struct {
 	*fsm.Machine
 	group *cluster.Group
 }
 
-// LeaseUntil implements instance.Ground.
-func (g ground) LeaseUntil() time.Time { return g.group.LeaseUntil() }
+// LeaseUntil implements instance.Ownership.
+func (o ownership) LeaseUntil() time.Time { return o.group.LeaseUntil() }
 
-// ReleasePartitions implements instance.Ground.
-func (g ground) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
+// ReleasePartitions implements instance.Ownership.
+func (o ownership) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
 	held := make([]cluster.Held, len(all))
 	for i, p := range all {
 		held[i] = cluster.Held{Partition: p.ID, Epoch: p.Epoch}
 	}
-	return g.group.ReleasePartitions(ctx, held)
+	return o.group.ReleasePartitions(ctx, held)
 }
 
-// KeepPartition implements instance.Ground.
-func (g ground) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
-	return g.group.KeepPartition(ctx, cluster.Held{Partition: p.ID, Epoch: p.Epoch}, why)
+// KeepPartition implements instance.Ownership.
+func (o ownership) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
+	return o.group.KeepPartition(ctx, cluster.Held{Partition: p.ID, Epoch: p.Epoch}, why)
 }
 
 // endings is where the leader notes that the live instance of an erased agent has
@@ -77,7 +77,7 @@ func (n *Node) openInstances() error {
 	}
 	k := &keeper{ended: make(chan struct{})}
 	k.host, err = instance.New(instance.Options{
-		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ownership: ground{n.machine, n.group},
+		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ownership: ownership{n.machine, n.group},
 		Handlers: controller.WithPods(n.o.Handlers, n.Instances),
 		Remote:   router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
 		Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},

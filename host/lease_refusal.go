@@ -10,57 +10,57 @@ import (
 	"dormouse/cluster"
 )
 
-// takenMax is how many leases long a host waits for its name, which an earlier
+// takenLeasesMax is how many leases long a host waits for its name, which an earlier
 // life of it may still have, while somebody leads.
-const takenMax = 3
+const takenLeasesMax = 3
 
-// patience tells the refusals of a lease that pass by themselves from those that
+// leaseRefusalPolicy tells the refusals of a lease that pass by themselves from those that
 // do not, and logs each once.
-type patience struct {
-	ttl   time.Duration
-	log   hclog.Logger
-	taken time.Time   // since when the name is another's; zero while it is not
-	told  agent.Error // the refusal that was logged last; zero since the lease stands
+type leaseRefusalPolicy struct {
+	ttl        time.Duration
+	log        hclog.Logger
+	takenSince time.Time   // since when the name is another's; zero while it is not
+	lastLogged agent.Error // the refusal that was logged last; zero since the lease stands
 }
 
 // granted notes that the lease stands.
-func (p *patience) granted() {
-	if p.told.Code != "" {
+func (p *leaseRefusalPolicy) granted() {
+	if p.lastLogged.Code != "" {
 		p.log.Info("the cluster takes this host now")
 	}
-	p.taken, p.told = time.Time{}, agent.Error{}
+	p.takenSince, p.lastLogged = time.Time{}, agent.Error{}
 }
 
 // refused is nil where asking again may help, and else why it will not.
-func (p *patience) refused(e *agent.Error) error {
-	if !p.passes(e) {
+func (p *leaseRefusalPolicy) refused(e *agent.Error) error {
+	if !p.isTransient(e) {
 		return fmt.Errorf("%w: %s", cluster.ErrRefused, e.Detail)
 	}
-	if e.Code != p.told.Code || e.Detail != p.told.Detail {
+	if e.Code != p.lastLogged.Code || e.Detail != p.lastLogged.Detail {
 		p.log.Warn("the cluster does not take this host yet: it owns nothing, and asks again", "code", e.Code, "why", e.Detail)
-		p.told = *e
+		p.lastLogged = *e
 	}
 	return nil
 }
 
-func (p *patience) passes(e *agent.Error) bool {
+func (p *leaseRefusalPolicy) isTransient(e *agent.Error) bool {
 	switch e.Code {
 	case agent.CodeUnavailable:
 		// There will be a leader. Leases lapse by leaders' clocks: while nobody
 		// leads, that of an earlier life stands still.
-		p.taken = time.Time{}
+		p.takenSince = time.Time{}
 		return true
 	case agent.CodeConflict:
 		// Handlers that do not go with another process's do so from
 		// agent.RemoteTurnsLevel on, which a cluster that was just founded, or that
 		// is being brought to a new version, has yet to reach.
-		p.taken = time.Time{}
+		p.takenSince = time.Time{}
 		return true
 	case agent.CodeAlreadyClaimed:
-		if p.taken.IsZero() {
-			p.taken = time.Now()
+		if p.takenSince.IsZero() {
+			p.takenSince = time.Now()
 		}
-		return time.Since(p.taken) < takenMax*p.ttl
+		return time.Since(p.takenSince) < takenLeasesMax*p.ttl
 	default:
 		return false
 	}

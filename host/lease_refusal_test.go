@@ -15,7 +15,7 @@ import (
 func TestATakenNameIsWaitedForWhileSomebodyLeads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := patience{ttl: time.Second, log: hclog.NewNullLogger()}
+		p := leaseRefusalPolicy{ttl: time.Second, log: hclog.NewNullLogger()}
 		refused := func(code agent.Code, long time.Duration) error {
 			for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 				if err := p.refused(agent.Errorf(code, "no")); err != nil {
@@ -31,7 +31,7 @@ func TestATakenNameIsWaitedForWhileSomebodyLeads(t *testing.T) {
 				}
 			}
 		}
-		if err := refused(agent.CodeAlreadyClaimed, (takenMax+1)*p.ttl); err == nil {
+		if err := refused(agent.CodeAlreadyClaimed, (takenLeasesMax+1)*p.ttl); err == nil {
 			t.Error("a name whose lease stands is waited for without end")
 		}
 	})
