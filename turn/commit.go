@@ -14,19 +14,19 @@ import (
 // to settle one of them.
 const requestTTL = time.Hour
 
-// settleMax bounds how long the last commit of a turn is tried for, whatever
+// endTimeout bounds how long the last commit of a turn is tried for, whatever
 // became of the context that the turn was begun with.
-const settleMax = 30 * time.Second
+const endTimeout = 30 * time.Second
 
 // Waits between attempts at a commit.
 const (
-	backoffFirst = 20 * time.Millisecond
-	backoffMost  = time.Second
+	backoffMin = 20 * time.Millisecond
+	backoffMax = time.Second
 )
 
-// settle commits ops and stays with them until their outcome is known, or ctx
+// commitUntilDecided commits ops and stays with them until their outcome is known, or ctx
 // ends. One at a time: what comes after a commit is sent once that is settled.
-func (t *Turn) settle(ctx context.Context, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
+func (t *Turn) commitUntilDecided(ctx context.Context, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
 	t.commits.Lock()
 	defer t.commits.Unlock()
 	t.seq++
@@ -35,7 +35,7 @@ func (t *Turn) settle(ctx context.Context, fence *agent.Fence, ops ...agent.Op) 
 		Request: agent.Request{Client: t.name, Seq: t.seq, Low: t.seq, TTL: requestTTL},
 	}
 	undecided := false
-	for wait := backoffFirst; ; wait = min(2*wait, backoffMost) {
+	for wait := backoffMin; ; wait = min(2*wait, backoffMax) {
 		result, err := t.runner.Service.Commit(ctx, commit)
 		var e *agent.Error
 		if err == nil || errors.As(err, &e) && e.Final {
@@ -67,7 +67,7 @@ func sessionOf(result agent.Result) (*agent.SessionResult, error) {
 // begin takes the lease and learns what the turn is about.
 func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	asked := time.Now()
-	result, err := t.settle(ctx, nil, op)
+	result, err := t.commitUntilDecided(ctx, nil, op)
 	if err != nil {
 		return err
 	}
@@ -77,17 +77,17 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	}
 	switch lease := s.Session.Lease; {
 	case lease != nil && lease.Owner == t.name:
-		t.lease, t.began = *lease, result.Index
+		t.lease, t.leaseIndex = *lease, result.Index
 	case s.Queued != 0:
 		return &QueuedError{Place: s.Queued}
 	default:
 		return agent.Errorf(agent.CodeInvalid, "session %q gives no lease: turns are for sessions in mode %q", t.session, agent.SessionModeLease)
 	}
 	t.extend(asked)
-	t.ctx, t.lose = context.WithCancelCause(ctx)
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	renewals, halt := context.WithCancel(context.WithoutCancel(ctx))
-	t.halt = halt
-	go t.keep(renewals)
+	t.stopRenewals = halt
+	go t.renewLoop(renewals)
 	return t.load(s.Recovery)
 }
 
@@ -110,16 +110,16 @@ func (t *Turn) load(recovery *agent.Recovery) error {
 	}
 	session, ok := answers[0].Found.(*agent.Session)
 	if !ok {
-		return fmt.Errorf("read the session: %w", unfound(answers[0]))
+		return fmt.Errorf("read the session: %w", errUnexpected(answers[0]))
 	}
 	reviews, ok := answers[1].Found.(*agent.ReviewList)
 	if !ok {
-		return fmt.Errorf("read its reviews: %w", unfound(answers[1]))
+		return fmt.Errorf("read its reviews: %w", errUnexpected(answers[1]))
 	}
 	if session.Lease == nil || session.Lease.LeaseID != t.lease.LeaseID {
 		return fmt.Errorf("%w: another runs the session already", ErrLost)
 	}
-	t.found = *session
+	t.initial = *session
 	t.reviews = map[string]agent.Review{}
 	for _, r := range reviews.Items {
 		t.reviews[r.ID] = r
@@ -144,7 +144,7 @@ func (t *Turn) load(recovery *agent.Recovery) error {
 	return agent.Errorf(agent.CodeMissingSnapshot, "snapshot %q is kept no more", recovery.Resume)
 }
 
-func unfound(a agent.Answer) error {
+func errUnexpected(a agent.Answer) error {
 	if a.Err != nil {
 		return a.Err
 	}
@@ -174,9 +174,9 @@ func (t *Turn) save(phase agent.CursorPhase) error {
 		return err
 	}
 	asked := time.Now()
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(t.ctx), asked.Add(t.left()))
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(t.ctx), asked.Add(t.leaseLeft()))
 	defer cancel()
-	_, err = t.settle(ctx, t.Fence(), &agent.CheckpointSession{
+	_, err = t.commitUntilDecided(ctx, t.Fence(), &agent.CheckpointSession{
 		Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name, Snapshot: snapshot,
 	})
 	switch {
@@ -184,7 +184,7 @@ func (t *Turn) save(phase agent.CursorPhase) error {
 		t.extend(asked)
 		return nil
 	case leaseEnded(err):
-		t.gone(err)
+		t.setLost(err)
 		return t.lost()
 	default:
 		return fmt.Errorf("keep a snapshot of the turn: %w", err)

@@ -83,17 +83,17 @@ func (e *IncompleteError) Error() string {
 // after it. No error but a *CallError and a *DeniedError leaves the function
 // anything to do but to return it.
 func (t *Turn) Effect(e Effect, call Capability) (agent.JSON, error) {
-	r, err := t.intend(e)
+	r, err := t.recordOf(e)
 	if err != nil {
 		return nil, err
 	}
-	defer t.change(func() { r.mine = false })
+	defer t.locked(func() { r.active = false })
 	key := t.key(e.ID)
 	if r.Ended {
 		return r.outcome(nil)
 	}
 	if r.Begun && !r.Class.repeatable() {
-		return nil, t.failed(&IncompleteError{Effect: r.ID, Name: r.Name, Class: r.Class, Key: key})
+		return nil, t.block(&IncompleteError{Effect: r.ID, Name: r.Name, Class: r.Class, Key: key})
 	}
 	if err := t.Reach(agent.PhaseBeforeEffect, e.ID); err != nil {
 		return nil, err
@@ -101,33 +101,33 @@ func (t *Turn) Effect(e Effect, call Capability) (agent.JSON, error) {
 	if err := t.approve(e, r, key); err != nil {
 		return nil, err
 	}
-	if err := t.alive(); err != nil {
+	if err := t.checkRunning(); err != nil {
 		return nil, err
 	}
-	t.change(func() { r.Begun = true })
+	t.locked(func() { r.Begun = true })
 	if err := t.save(agent.PhaseBeforeEffect); err != nil {
-		return nil, t.failed(err)
+		return nil, t.block(err)
 	}
-	if err := t.alive(); err != nil { // the intent may have taken long
+	if err := t.checkRunning(); err != nil { // the intent may have taken long
 		return nil, err
 	}
 	result, failure := call(t.ctx, Call{Key: key, Input: r.input()})
-	return t.record(r, result, failure)
+	return t.recordOutcome(r, result, failure)
 }
 
-// record keeps how a call ended. A call that was cut off may have come through:
+// recordOutcome keeps how a call ended. A call that was cut off may have come through:
 // it stays as begun.
-func (t *Turn) record(r *record, result agent.JSON, failure error) (agent.JSON, error) {
+func (t *Turn) recordOutcome(r *effectRecord, result agent.JSON, failure error) (agent.JSON, error) {
 	if failure != nil && t.ctx.Err() != nil {
 		return nil, errors.Join(context.Cause(t.ctx), failure)
 	}
 	if failure == nil {
 		var err error
-		if result, err = value(result); err != nil {
+		if result, err = compactValue(result); err != nil {
 			failure = fmt.Errorf("its result: %w", err)
 		}
 	}
-	t.change(func() {
+	t.locked(func() {
 		r.Ended = true
 		if failure != nil {
 			r.Failure = orUnnamed(failure.Error())
@@ -136,7 +136,7 @@ func (t *Turn) record(r *record, result agent.JSON, failure error) (agent.JSON, 
 		r.Result = json.RawMessage(result)
 	})
 	if err := t.save(agent.PhaseWait); err != nil {
-		return nil, t.failed(err)
+		return nil, t.block(err)
 	}
 	return r.outcome(failure)
 }
@@ -148,23 +148,23 @@ func orUnnamed(text string) string {
 	return text
 }
 
-// value is a JSON value as it is kept; nothing is null.
-func value(raw agent.JSON) (agent.JSON, error) {
+// compactValue is a JSON value as it is kept; nothing is null.
+func compactValue(raw agent.JSON) (agent.JSON, error) {
 	if len(raw) == 0 {
 		return agent.JSON("null"), nil
 	}
 	return agent.Compact(raw)
 }
 
-// intend finds an effect's record, or makes one.
-func (t *Turn) intend(e Effect) (*record, error) {
+// recordOf finds an effect's record, or makes one.
+func (t *Turn) recordOf(e Effect) (*effectRecord, error) {
 	if err := agent.ValidID("key", t.key(e.ID)); err != nil || e.ID == "" {
 		return nil, agent.Invalid("effect", "the effect's id %q is missing or too long", e.ID)
 	}
 	if !e.Class.valid() {
 		return nil, agent.Invalid("class", "effect %s has class %q: name one", e.ID, e.Class)
 	}
-	input, err := value(e.Input)
+	input, err := compactValue(e.Input)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (t *Turn) intend(e Effect) (*record, error) {
 	defer t.mu.Unlock()
 	r := t.journal.find(e.ID)
 	if r == nil {
-		r = &record{ID: e.ID, Name: e.Name, Class: e.Class, Input: json.RawMessage(input), mine: true}
+		r = &effectRecord{ID: e.ID, Name: e.Name, Class: e.Class, Input: json.RawMessage(input), active: true}
 		t.journal.Effects = append(t.journal.Effects, r)
 		return r, nil
 	}
@@ -180,14 +180,14 @@ func (t *Turn) intend(e Effect) (*record, error) {
 		return nil, agent.Invalid("effect", "effect %s was %s with %s, now it is %s with %s: the function must do the same in each run",
 			e.ID, r.Name, r.Input, e.Name, input)
 	}
-	if r.mine && !r.Ended {
+	if r.active && !r.Ended {
 		return nil, agent.Invalid("effect", "effect %s is under way: each one needs an id of its own", e.ID)
 	}
-	r.mine = true
+	r.active = true
 	return r, nil
 }
 
-func (t *Turn) change(f func()) {
+func (t *Turn) locked(f func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f()
@@ -195,10 +195,10 @@ func (t *Turn) change(f func()) {
 
 // key names an effect for ever: no session's incarnation is ever used twice.
 func (t *Turn) key(effect string) string {
-	return fmt.Sprintf("%s/%d/%s/%s", t.session, t.found.Incarnation, t.request.ID, effect)
+	return fmt.Sprintf("%s/%d/%s/%s", t.session, t.initial.Incarnation, t.request.ID, effect)
 }
 
-func (r *record) input() agent.JSON {
+func (r *effectRecord) input() agent.JSON {
 	if r.Edited != nil {
 		return agent.JSON(r.Edited)
 	}
@@ -207,7 +207,7 @@ func (r *record) input() agent.JSON {
 
 // outcome is how an effect ended; failure is the call's own error, where it
 // was made in this run.
-func (r *record) outcome(failure error) (agent.JSON, error) {
+func (r *effectRecord) outcome(failure error) (agent.JSON, error) {
 	if r.Failure != "" {
 		return nil, &CallError{Effect: r.ID, Message: r.Failure, Err: failure}
 	}

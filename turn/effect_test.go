@@ -22,7 +22,7 @@ func count(calls map[string]int, answer string) turn.Capability {
 // called, and waits until its lease has lapsed.
 func crash(k *kit, class turn.Class, calls map[string]int) {
 	k.Helper()
-	w := &wire{Service: k.service}
+	w := &unreliable{Service: k.service}
 	first := k.runner
 	first.Service = w
 	_, err := first.Turn(k.Context(), "s", request("r1"), func(t *turn.Turn) error {
@@ -41,7 +41,7 @@ func crash(k *kit, class turn.Class, calls map[string]int) {
 	if !errors.Is(err, turn.ErrLost) {
 		k.Fatalf("the runner that crashes: %v", err)
 	}
-	k.is(agent.SessionRunning)
+	k.expectStatus(agent.SessionRunning)
 	for deadline := time.Now().Add(2 * ttl); !k.session().Recoverable; time.Sleep(time.Second) {
 		if time.Now().After(deadline) {
 			k.Fatal("the lease does not lapse")
@@ -87,7 +87,7 @@ func TestACrashBetweenIntentAndResult(t *testing.T) {
 				if !errors.As(err, &incomplete) || incomplete.Effect != "e" || incomplete.Class != class || calls[incomplete.Key] != 1 {
 					k.Errorf("%v, %v", err, calls)
 				}
-				if s := k.is(agent.SessionFailed); failureCode(k, s) != "effect_incomplete" {
+				if s := k.expectStatus(agent.SessionFailed); failureCode(k, s) != "effect_incomplete" {
 					k.Errorf("its failure: %s", s.Failure)
 				}
 			})
@@ -196,7 +196,7 @@ func TestAFunctionThatDoesOtherwiseInItsNextRunIsRefused(t *testing.T) {
 		if _, err := k.runner.Resume(k.Context(), "s", f); !errors.Is(err, agent.ErrInvalid) {
 			k.Error(err)
 		}
-		k.is(agent.SessionFailed)
+		k.expectStatus(agent.SessionFailed)
 	})
 }
 

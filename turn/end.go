@@ -27,12 +27,12 @@ func (e *PanicError) Error() string { return fmt.Sprintf("the turn's function pa
 // lets it rest, anything else fails it.
 func (t *Turn) end(failure error) (agent.SessionRow, error) {
 	if err := t.lost(); err != nil {
-		return agent.SessionRow{}, errors.Join(err, unlessLost(failure))
+		return agent.SessionRow{}, errors.Join(err, withoutLoss(failure))
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), settleMax)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), endTimeout)
 	defer cancel()
 	t.mu.Lock()
-	stuck := t.stuck
+	stuck := t.blockedErr
 	t.mu.Unlock()
 	if failure == nil {
 		failure = stuck
@@ -43,27 +43,27 @@ func (t *Turn) end(failure error) (agent.SessionRow, error) {
 	case failure == nil:
 		row, err = t.finish(ctx)
 	case errors.Is(failure, ErrPaused) && stuck == nil:
-		row, err = t.rest(ctx)
+		row, err = t.pause(ctx)
 	default:
 		row, err = t.fail(ctx, failure)
 		return row, errors.Join(failure, err)
 	}
 	if err == nil || leaseEnded(err) || agent.OutcomeOf(err) != agent.Refused {
-		return row, lostOr(err)
+		return row, asLost(err)
 	}
 	// What the turn would leave is refused, so that is how it ends.
 	row, second := t.fail(ctx, err)
 	return row, errors.Join(err, second)
 }
 
-func unlessLost(err error) error {
+func withoutLoss(err error) error {
 	if errors.Is(err, ErrLost) || errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
-func lostOr(err error) error {
+func asLost(err error) error {
 	if err != nil && leaseEnded(err) {
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
@@ -83,14 +83,14 @@ func (t *Turn) finish(ctx context.Context) (agent.SessionRow, error) {
 		}
 		op.Snapshots = []agent.SessionSnapshot{snapshot}
 	}
-	return t.last(ctx, append(ops, op))
+	return t.commitEnd(ctx, append(ops, op))
 }
 
-// rest commits where the turn is to be taken up again, and what it waits for.
-func (t *Turn) rest(ctx context.Context) (agent.SessionRow, error) {
+// pause commits where the turn is to be taken up again, and what it waits for.
+func (t *Turn) pause(ctx context.Context) (agent.SessionRow, error) {
 	t.mu.Lock()
-	op, phase := t.commitOp(agent.SessionHibernated), t.paused
-	op.Reviews = t.asked
+	op, phase := t.commitOp(agent.SessionHibernated), t.pausePhase
+	op.Reviews = t.newReviews
 	t.mu.Unlock()
 	if phase == "" {
 		phase = agent.PhaseWait
@@ -103,15 +103,15 @@ func (t *Turn) rest(ctx context.Context) (agent.SessionRow, error) {
 		return agent.SessionRow{}, err
 	}
 	op.Snapshots = []agent.SessionSnapshot{snapshot}
-	return t.last(ctx, []agent.Op{op})
+	return t.commitEnd(ctx, []agent.Op{op})
 }
 
 // fail commits why the turn failed, and nothing that it collected.
 func (t *Turn) fail(ctx context.Context, failure error) (agent.SessionRow, error) {
 	op := t.commitOp(agent.SessionFailed)
 	op.Failure = failureJSON(failure)
-	row, err := t.last(ctx, []agent.Op{op})
-	return row, lostOr(err)
+	row, err := t.commitEnd(ctx, []agent.Op{op})
+	return row, asLost(err)
 }
 
 func (t *Turn) commitOp(status agent.SessionStatus) *agent.CommitSession {
@@ -120,8 +120,8 @@ func (t *Turn) commitOp(status agent.SessionStatus) *agent.CommitSession {
 	}
 }
 
-func (t *Turn) last(ctx context.Context, ops []agent.Op) (agent.SessionRow, error) {
-	result, err := t.settle(ctx, t.Fence(), ops...)
+func (t *Turn) commitEnd(ctx context.Context, ops []agent.Op) (agent.SessionRow, error) {
+	result, err := t.commitUntilDecided(ctx, t.Fence(), ops...)
 	if err != nil {
 		return agent.SessionRow{}, fmt.Errorf("end the turn: %w", err)
 	}

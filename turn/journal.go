@@ -17,13 +17,13 @@ const journalVersion = 1
 // turn state.
 type journal struct {
 	Version int             `json:"version"`
-	Effects []*record       `json:"effects,omitempty"` // in the order in which they were begun
+	Effects []*effectRecord `json:"effects,omitempty"` // in the order in which they were begun
 	Passed  []string        `json:"passed,omitempty"`  // boundaries that the turn has paused at
 	State   json.RawMessage `json:"state,omitempty"`
 }
 
-// record is one effect. It has an intent, and perhaps how the call ended.
-type record struct {
+// effectRecord is one effect. It has an intent, and perhaps how the call ended.
+type effectRecord struct {
 	ID     string          `json:"id"`
 	Name   string          `json:"name,omitempty"`
 	Class  Class           `json:"class"`
@@ -35,7 +35,7 @@ type record struct {
 	// Failure is the text of the call's error; "" where it had none.
 	Failure string `json:"failure,omitempty"`
 
-	mine bool // a call of Effect is about it now
+	active bool // a call of Effect is about it now
 }
 
 func newJournal() *journal { return &journal{Version: journalVersion} }
@@ -64,7 +64,7 @@ func (j *journal) encode() (agent.JSON, error) {
 
 func (j *journal) used() bool { return len(j.Effects)+len(j.Passed)+len(j.State) > 0 }
 
-func (j *journal) find(id string) *record {
+func (j *journal) find(id string) *effectRecord {
 	for _, r := range j.Effects {
 		if r.ID == id {
 			return r
@@ -73,8 +73,8 @@ func (j *journal) find(id string) *record {
 	return nil
 }
 
-// pass notes a boundary, and tells whether it is a new one.
-func (j *journal) pass(boundary string) bool {
+// passBoundary notes a boundary, and tells whether it is a new one.
+func (j *journal) passBoundary(boundary string) bool {
 	if slices.Contains(j.Passed, boundary) {
 		return false
 	}

@@ -117,8 +117,8 @@ func (k *kit) session() *agent.Session {
 	return find[*agent.Session](k, &agent.GetSession{Session: "s"})
 }
 
-// is fails the test where session s has another status.
-func (k *kit) is(status agent.SessionStatus) *agent.Session {
+// expectStatus fails the test where session s has another status.
+func (k *kit) expectStatus(status agent.SessionStatus) *agent.Session {
 	k.Helper()
 	s := k.session()
 	if s.Status != status {
@@ -144,9 +144,9 @@ func note() agent.Draft { return agent.Draft{Kind: agent.KindNote} }
 
 var errCut = agent.Errorf(agent.CodeUnavailable, "cut off")
 
-// wire is a service that can be cut off, as a runner is that crashes or is
+// unreliable is a service that can be cut off, as a runner is that crashes or is
 // stopped: what is sent from then on reaches nobody.
-type wire struct {
+type unreliable struct {
 	agent.Service
 	mu    sync.Mutex
 	cut   bool                                                // guarded by mu
@@ -154,19 +154,19 @@ type wire struct {
 	sent  []agent.Commit                                      // guarded by mu
 }
 
-func (w *wire) set(cut bool) {
+func (w *unreliable) set(cut bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cut = cut
 }
 
-func (w *wire) down() bool {
+func (w *unreliable) down() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.cut
 }
 
-func (w *wire) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+func (w *unreliable) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
 	if w.down() {
 		return agent.Result{}, errCut
 	}

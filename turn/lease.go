@@ -13,53 +13,53 @@ import (
 // may run the session now. Nothing of the turn commits any more.
 var ErrLost = errors.New("the session's lease is lost")
 
-var errLate = errors.New("it was not renewed in time")
+var errNotRenewed = errors.New("it was not renewed in time")
 
 // Renewals come every third of the ttl, so that two may fail; one that failed
 // is tried again after a twelfth.
 const (
-	renewEvery = 3
-	retryEvery = 12
+	renewFraction = 3
+	retryFraction = 12
 )
 
-// keep renews the lease until ctx ends, or the lease is lost; before its time
+// renewLoop renews the lease until ctx ends, or the lease is lost; before its time
 // where it hears that another holds it. The ttl counts from before each call, by
 // the monotonic clock, so it is never thought to stand longer than it does.
-func (t *Turn) keep(ctx context.Context) {
-	defer close(t.kept)
-	for next := time.Now().Add(t.ttl / renewEvery); ; {
-		timer := time.NewTimer(min(time.Until(next), t.left()))
+func (t *Turn) renewLoop(ctx context.Context) {
+	defer close(t.renewalsEnded)
+	for next := time.Now().Add(t.ttl / renewFraction); ; {
+		timer := time.NewTimer(min(time.Until(next), t.leaseLeft()))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case now := <-t.heard:
+		case now := <-t.leaseUpdates:
 			timer.Stop()
-			if now.epoch == t.lease.Epoch || now.index < t.began {
+			if now.epoch == t.lease.Epoch || now.index < t.leaseIndex {
 				continue // its own beginning, or what was before
 			}
 		case <-timer.C:
 		}
-		if t.left() <= 0 {
-			t.gone(errLate)
+		if t.leaseLeft() <= 0 {
+			t.setLost(errNotRenewed)
 			return
 		}
 		err := t.renew(ctx)
 		switch {
 		case err == nil:
-			next = time.Now().Add(t.ttl / renewEvery)
+			next = time.Now().Add(t.ttl / renewFraction)
 		case leaseEnded(err):
-			t.gone(err)
+			t.setLost(err)
 			return
 		default:
-			next = time.Now().Add(t.ttl / retryEvery)
+			next = time.Now().Add(t.ttl / retryFraction)
 		}
 	}
 }
 
 func (t *Turn) renew(ctx context.Context) error {
 	asked := time.Now()
-	ctx, cancel := context.WithDeadline(ctx, asked.Add(t.left()))
+	ctx, cancel := context.WithDeadline(ctx, asked.Add(t.leaseLeft()))
 	defer cancel()
 	_, err := t.runner.Service.Commit(ctx, agent.Commit{
 		Scope: t.runner.Scope, Ops: []agent.Op{&agent.RenewSession{Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name}},
@@ -74,42 +74,42 @@ func (t *Turn) renew(ctx context.Context) error {
 func (t *Turn) extend(asked time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if until := asked.Add(t.ttl); until.After(t.until) {
-		t.until = until
+	if until := asked.Add(t.ttl); until.After(t.leaseUntil) {
+		t.leaseUntil = until
 	}
 }
 
-// left is how much longer the lease stands for certain.
-func (t *Turn) left() time.Duration {
+// leaseLeft is how much longer the lease stands for certain.
+func (t *Turn) leaseLeft() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return time.Until(t.until)
+	return time.Until(t.leaseUntil)
 }
 
-// gone ends the turn for want of its lease.
-func (t *Turn) gone(why error) {
+// setLost ends the turn for want of its lease.
+func (t *Turn) setLost(why error) {
 	err := fmt.Errorf("%w: %w", ErrLost, why)
 	t.mu.Lock()
-	if t.loss == nil {
-		t.loss = err
+	if t.lossErr == nil {
+		t.lossErr = err
 	}
 	t.mu.Unlock()
-	t.lose(err)
+	t.cancel(err)
 }
 
 // lost tells whether the lease is, and why. It looks at the clock: a process
 // that was stopped sees its timers fire late.
 func (t *Turn) lost() error {
-	if t.left() <= 0 {
-		t.gone(errLate)
+	if t.leaseLeft() <= 0 {
+		t.setLost(errNotRenewed)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.loss
+	return t.lossErr
 }
 
-// alive tells why the turn may not go on, if so.
-func (t *Turn) alive() error {
+// checkRunning tells why the turn may not go on, if so.
+func (t *Turn) checkRunning() error {
 	if err := t.lost(); err != nil {
 		return err
 	}
@@ -126,12 +126,12 @@ func leaseEnded(err error) bool {
 	}
 }
 
-// release stops the renewals and waits until they have stopped.
-func (t *Turn) release() {
-	if t.halt == nil {
+// stopRenewing stops the renewals and waits until they have stopped.
+func (t *Turn) stopRenewing() {
+	if t.stopRenewals == nil {
 		return // it never began
 	}
-	t.halt()
-	<-t.kept
-	t.lose(nil)
+	t.stopRenewals()
+	<-t.renewalsEnded
+	t.cancel(nil)
 }

@@ -139,7 +139,7 @@ func (l Loop) Answer(t *Turn) (Reply, error) {
 		return Reply{}, err
 	}
 	l.Memory.capture(t, reply)
-	if thread := t.found.Thread; thread != "" {
+	if thread := t.initial.Thread; thread != "" {
 		drafts, err := messages(t, p.Steps, reply)
 		if err != nil {
 			return Reply{}, err

@@ -50,7 +50,7 @@ func TestALoopAsksAndCallsAndRecordsTheConversation(t *testing.T) {
 		if got, err := l.Chat(k.Context(), k.runner, "s", "r2", "and now?"); err != nil || got != "and again" {
 			k.Errorf("%q, %v", got, err)
 		}
-		if s := k.is(agent.SessionFinished); s.Conversation.TurnCount != 2 || string(s.Result) != `{"content":"and again"}` {
+		if s := k.expectStatus(agent.SessionFinished); s.Conversation.TurnCount != 2 || string(s.Result) != `{"content":"and again"}` {
 			k.Errorf("%+v, %s", s.Conversation, s.Result)
 		}
 	})
@@ -117,7 +117,7 @@ func TestALoopHasAnEnd(t *testing.T) {
 		if _, err := l.Chat(k.Context(), k.runner, "s", "r1", "hi"); !errors.Is(err, agent.ErrTooLarge) || !strings.Contains(err.Error(), "steps_max") {
 			k.Error(err)
 		}
-		k.is(agent.SessionFailed)
+		k.expectStatus(agent.SessionFailed)
 	})
 }
 

@@ -58,14 +58,14 @@ func (m Memory) inject(t *Turn, p *Prompt) error {
 		within = agent.WithinSession
 	}
 	answers, err := t.Read(&agent.Recall{
-		Agent: t.found.Agent, Session: t.session, Within: within, Query: query, Limit: m.EntriesMax,
+		Agent: t.initial.Agent, Session: t.session, Within: within, Query: query, Limit: m.EntriesMax,
 	})
 	if err != nil {
 		return err
 	}
 	recalled, ok := answers[0].Found.(*agent.Recalled)
 	if !ok {
-		return unfound(answers[0])
+		return errUnexpected(answers[0])
 	}
 	if m.Inject == InjectContext {
 		p.Memories = recalled.Items
@@ -85,7 +85,7 @@ func (m Memory) capture(t *Turn, reply Reply) {
 		return
 	}
 	write := &agent.WriteMemory{
-		Agent: t.found.Agent, Kind: "conversation", Content: agent.ConversationText(text(t.request.Input), reply.Content),
+		Agent: t.initial.Agent, Kind: "conversation", Content: agent.ConversationText(text(t.request.Input), reply.Content),
 	}
 	if m.Session {
 		write.Session = t.session

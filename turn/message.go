@@ -36,10 +36,10 @@ func encode(v any) (agent.JSON, error) {
 
 // history adds the session's thread to a prompt, and tells its rev.
 func (t *Turn) history(p *Prompt) (rev uint64, err error) {
-	if t.found.Thread == "" {
+	if t.initial.Thread == "" {
 		return 0, nil
 	}
-	answers, err := t.Read(&agent.LoadEntries{Thread: t.found.Thread, Tail: historyMax})
+	answers, err := t.Read(&agent.LoadEntries{Thread: t.initial.Thread, Tail: historyMax})
 	if err != nil {
 		return 0, err
 	}
@@ -51,7 +51,7 @@ func (t *Turn) history(p *Prompt) (rev uint64, err error) {
 	}
 	page, ok := answers[0].Found.(*agent.Entries)
 	if !ok {
-		return 0, unfound(answers[0])
+		return 0, errUnexpected(answers[0])
 	}
 	p.History = page.Items
 	return page.Thread.Rev, nil
@@ -74,7 +74,7 @@ func messages(t *Turn, steps []Step, last Reply) ([]agent.Draft, error) {
 	w.add(agent.KindMessage, message{"user", json.RawMessage(asked)})
 	for _, s := range steps {
 		if s.Reply.Content != "" {
-			w.say(s.Reply.Content)
+			w.addMessage(s.Reply.Content)
 		}
 		for i, c := range s.Reply.Calls {
 			w.add(agent.KindToolCall, toolEntry{Tool: c.Tool, Input: c.Input})
@@ -84,7 +84,7 @@ func messages(t *Turn, steps []Step, last Reply) ([]agent.Draft, error) {
 	if last.Content == "" && last.Value != nil {
 		w.add(agent.KindMessage, message{"assistant", last.Value})
 	} else {
-		w.say(last.Content)
+		w.addMessage(last.Content)
 	}
 	return w.list, w.err
 }
@@ -104,7 +104,7 @@ func (w *drafts) add(kind string, payload any) {
 	w.list = append(w.list, agent.Draft{Kind: kind, Payload: raw, Refs: w.refs})
 }
 
-func (w *drafts) say(text string) {
+func (w *drafts) addMessage(text string) {
 	raw, err := encode(text)
 	if err != nil && w.err == nil {
 		w.err = err

@@ -45,9 +45,9 @@ func (t *Turn) Reach(phase agent.CursorPhase, name string) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.journal.pass(string(phase) + "/" + name) {
+	if !t.journal.passBoundary(string(phase) + "/" + name) {
 		return nil
 	}
-	t.paused = phase
+	t.pausePhase = phase
 	return fmt.Errorf("%w at %s of %s", ErrPaused, phase, name)
 }

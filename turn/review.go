@@ -27,7 +27,7 @@ func (e *DeniedError) code() string {
 
 // approve lets an effect through that needs no review or has one that allows
 // it. Where nobody has answered, the turn pauses, and the session waits.
-func (t *Turn) approve(e Effect, r *record, key string) error {
+func (t *Turn) approve(e Effect, r *effectRecord, key string) error {
 	if e.Review == nil || r.Begun {
 		return nil
 	}
@@ -47,12 +47,12 @@ func (t *Turn) approve(e Effect, r *record, key string) error {
 	review, asked := t.reviews[draft.ID]
 	switch {
 	case !asked || review.Status == agent.ReviewPending:
-		t.change(func() { t.asked = append(t.asked, draft) })
+		t.locked(func() { t.newReviews = append(t.newReviews, draft) })
 		return fmt.Errorf("%w for a review of effect %s", ErrPaused, e.ID)
 	case review.Status == agent.ReviewApproved:
 		return nil
 	case review.Status == agent.ReviewEdited:
-		t.change(func() { r.Edited = json.RawMessage(review.Decided) })
+		t.locked(func() { r.Edited = json.RawMessage(review.Decided) })
 		return nil
 	default:
 		return &DeniedError{Effect: e.ID, Review: review}

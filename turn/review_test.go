@@ -66,7 +66,7 @@ func TestAReviewedEffect(t *testing.T) {
 				if !errors.As(err, &denied) || len(inputs) != 0 {
 					k.Errorf("%v; called with %v", err, inputs)
 				}
-				if s := k.is(agent.SessionFailed); failureCode(k, s) != c.code {
+				if s := k.expectStatus(agent.SessionFailed); failureCode(k, s) != c.code {
 					k.Errorf("its failure: %s", s.Failure)
 				}
 			})

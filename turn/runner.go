@@ -13,12 +13,12 @@ import (
 // Runner runs turns for one owner. It holds no state: its methods may be called
 // concurrently.
 type Runner struct {
-	Service agent.Service
-	Scope   string        // "" means agent.DefaultScope
-	Owner   string        // who runs turns here, for people; each turn adds a word of its own to it
-	TTL     time.Duration // of leases; 0 means agent.ClaimTTLDefault
-	Pause   Policy        // where turns pause by themselves; "" means PauseNever
-	Ear     *Ear          // of the same scope: turns hear at once that they were interrupted; nil means with the next renewal
+	Service      agent.Service
+	Scope        string        // "" means agent.DefaultScope
+	Owner        string        // who runs turns here, for people; each turn adds a word of its own to it
+	TTL          time.Duration // of leases; 0 means agent.ClaimTTLDefault
+	Pause        Policy        // where turns pause by themselves; "" means PauseNever
+	LeaseWatcher *LeaseWatcher // of the same scope: turns hear at once that they were interrupted; nil means with the next renewal
 }
 
 // Func is what a turn does. It must not keep the Turn.
@@ -82,10 +82,10 @@ func (r Runner) ttl() time.Duration {
 // run begins a turn, calls f, and ends the turn whatever becomes of f.
 func (r Runner) run(ctx context.Context, session string, f Func, begin func(owner string) agent.Op) (row agent.SessionRow, err error) {
 	t := r.newTurn(session)
-	defer t.release()
-	heard, leave := r.Ear.listen(session)
-	t.heard = heard
-	defer leave()
+	defer t.stopRenewing()
+	updates, unsubscribe := r.LeaseWatcher.subscribe(session)
+	t.leaseUpdates = updates
+	defer unsubscribe()
 	if err := t.begin(ctx, begin(t.name)); err != nil {
 		return agent.SessionRow{}, fmt.Errorf("begin a turn of session %s: %w", session, err)
 	}
@@ -94,7 +94,7 @@ func (r Runner) run(ctx context.Context, session string, f Func, begin func(owne
 		if v := recover(); v != nil {
 			failure = panicked(v)
 		}
-		leave() // that its own end ends the lease is no news
+		unsubscribe() // that its own end ends the lease is no news
 		row, err = t.end(failure)
 	}()
 	failure = f(t)
@@ -110,6 +110,6 @@ func (r Runner) newTurn(session string) *Turn {
 	}
 	return &Turn{
 		runner: r, session: session, name: owner + "#" + strings.ToLower(rand.Text()), ttl: r.ttl(),
-		kept: make(chan struct{}), journal: newJournal(),
+		renewalsEnded: make(chan struct{}), journal: newJournal(),
 	}
 }

@@ -12,36 +12,36 @@ import (
 // Turn is one turn of a session, while it runs. Its methods may be called
 // concurrently.
 type Turn struct {
-	runner  Runner
-	session string
-	name    string        // the lease's owner, and the client of the turn's request ids
-	ttl     time.Duration // of the lease
-	lease   agent.Lease
-	began   uint64        // the index at which it got the lease
-	found   agent.Session // as the turn began
-	request agent.SessionRequest
-	reviews map[string]agent.Review // that the session has asked for before; by id
+	runner     Runner
+	session    string
+	name       string        // the lease's owner, and the client of the turn's request ids
+	ttl        time.Duration // of the lease
+	lease      agent.Lease
+	leaseIndex uint64        // the index at which it got the lease
+	initial    agent.Session // as the turn began
+	request    agent.SessionRequest
+	reviews    map[string]agent.Review // that the session has asked for before; by id
 
-	ctx  context.Context //nolint:containedctx // the function's, which the turn ends
-	lose context.CancelCauseFunc
-	halt context.CancelFunc // ends the renewals; nil before the turn has begun
-	kept chan struct{}      // closed by keep, when it ends
+	ctx           context.Context //nolint:containedctx // the function's, which the turn ends
+	cancel        context.CancelCauseFunc
+	stopRenewals  context.CancelFunc // ends the renewals; nil before the turn has begun
+	renewalsEnded chan struct{}      // closed by keep, when it ends
 
-	heard <-chan news // how the lease is held now; see Ear
+	leaseUpdates <-chan leaseUpdate // how the lease is held now; see Ear
 
 	commits sync.Mutex // held while a commit is unsettled
 	seq     uint64     // of the newest commit; guarded by commits
 
-	mu      sync.Mutex
-	until   time.Time // the lease stands until then, at least; guarded by mu, as is all below
-	loss    error     // ErrLost, once the lease is lost
-	journal *journal
-	asked   []agent.ReviewDraft // what the turn pauses for
-	paused  agent.CursorPhase   // where it pauses
-	stuck   error               // an effect that an operator must see to
-	ops     []agent.Op
-	result  agent.JSON
-	talk    *agent.Conversation // nil where the turn leaves it as it is
+	mu           sync.Mutex
+	leaseUntil   time.Time // the lease stands until then, at least; guarded by mu, as is all below
+	lossErr      error     // ErrLost, once the lease is lost
+	journal      *journal
+	newReviews   []agent.ReviewDraft // what the turn pauses for
+	pausePhase   agent.CursorPhase   // where it pauses
+	blockedErr   error               // an effect that an operator must see to
+	ops          []agent.Op
+	result       agent.JSON
+	conversation *agent.Conversation // nil where the turn leaves it as it is
 }
 
 // Context ends when the lease is lost, with ErrLost as its cause, or with the
@@ -49,7 +49,7 @@ type Turn struct {
 func (t *Turn) Context() context.Context { return t.ctx }
 
 // Session is the session as it was when the turn began.
-func (t *Turn) Session() agent.Session { return t.found }
+func (t *Turn) Session() agent.Session { return t.initial }
 
 // Request is what the turn is to answer.
 func (t *Turn) Request() agent.SessionRequest { return t.request }
@@ -104,14 +104,14 @@ func (t *Turn) SetResult(result agent.JSON) error {
 func (t *Turn) SetConversation(agentState, contextState agent.JSON) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.talk = &agent.Conversation{AgentState: agentState, ContextState: contextState}
+	t.conversation = &agent.Conversation{AgentState: agentState, ContextState: contextState}
 }
 
 // nextConversation is the conversation after this turn. mu is held.
 func (t *Turn) nextConversation() *agent.Conversation {
-	next := t.found.Conversation
-	if t.talk != nil {
-		next.AgentState, next.ContextState = t.talk.AgentState, t.talk.ContextState
+	next := t.initial.Conversation
+	if t.conversation != nil {
+		next.AgentState, next.ContextState = t.conversation.AgentState, t.conversation.ContextState
 	}
 	next.ContinuationRevision++
 	next.TurnCount++
@@ -143,11 +143,11 @@ func (t *Turn) SetState(state agent.JSON) error {
 // Save keeps the journal and the state now, so that they outlive this process.
 func (t *Turn) Save(phase agent.CursorPhase) error { return t.save(phase) }
 
-// failed notes an error that the turn cannot finish over, whatever its
+// block notes an error that the turn cannot finish over, whatever its
 // function makes of it.
-func (t *Turn) failed(err error) error {
+func (t *Turn) block(err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stuck = errors.Join(t.stuck, err)
+	t.blockedErr = errors.Join(t.blockedErr, err)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 func TestATurnCommitsAllThatItCollectedAtOnce(t *testing.T) {
 	sim(t, func(k *kit) {
 		row, err := k.runner.Turn(k.Context(), "s", request("r1"), func(t *turn.Turn) error {
-			if s := k.is(agent.SessionRunning); s.Lease.LeaseID == "" || t.Request().ID != "r1" {
+			if s := k.expectStatus(agent.SessionRunning); s.Lease.LeaseID == "" || t.Request().ID != "r1" {
 				k.Errorf("it runs %+v", t.Request())
 			}
 			t.Append("t", 0, note(), note())
@@ -34,7 +34,7 @@ func TestATurnCommitsAllThatItCollectedAtOnce(t *testing.T) {
 		if err != nil || row.Status != agent.SessionFinished {
 			k.Fatalf("%+v, %v", row, err)
 		}
-		s := k.is(agent.SessionFinished)
+		s := k.expectStatus(agent.SessionFinished)
 		if string(s.Result) != `"done"` || s.Lease != nil || s.Conversation.TurnCount != 1 || s.Conversation.LastCompletedRequestID != "r1" {
 			k.Errorf("the session: %+v", s)
 		}
@@ -63,7 +63,7 @@ func TestATurnWhoseCommitIsRefusedFails(t *testing.T) {
 		if !errors.Is(err, agent.ErrConflict) || row.Status != agent.SessionFailed {
 			k.Fatalf("%+v, %v", row, err)
 		}
-		if s := k.is(agent.SessionFailed); failureCode(k, s) != string(agent.CodeConflict) {
+		if s := k.expectStatus(agent.SessionFailed); failureCode(k, s) != string(agent.CodeConflict) {
 			k.Errorf("its failure: %s", s.Failure)
 		}
 		if n := find[*agent.Scope](k, &agent.GetScope{}); n == nil {
@@ -114,7 +114,7 @@ func TestAFunctionThatFailsEndsItsTurnAsAnError(t *testing.T) {
 				if c.err != nil && !errors.Is(err, c.err) {
 					k.Errorf("the error is %v, not %v", err, c.err)
 				}
-				s := k.is(agent.SessionFailed)
+				s := k.expectStatus(agent.SessionFailed)
 				if got := failureCode(k, s); got != c.code {
 					k.Errorf("its failure is %s, not %s", s.Failure, c.code)
 				}
@@ -146,7 +146,7 @@ func TestAFunctionThatEndsItsGoroutineEndsItsTurn(t *testing.T) {
 			})
 		}()
 		<-ended
-		if s := k.is(agent.SessionFailed); failureCode(k, s) != "turn_panicked" {
+		if s := k.expectStatus(agent.SessionFailed); failureCode(k, s) != "turn_panicked" {
 			k.Errorf("its failure: %s", s.Failure)
 		}
 	})
@@ -162,7 +162,7 @@ func TestALeaseIsRenewedForAsLongAsTheTurnRuns(t *testing.T) {
 		if err != nil {
 			k.Fatal(err)
 		}
-		k.is(agent.SessionFinished)
+		k.expectStatus(agent.SessionFinished)
 	})
 }
 
@@ -170,7 +170,7 @@ func TestALeaseIsRenewedForAsLongAsTheTurnRuns(t *testing.T) {
 // recovers the session. Once the first is back, what it commits is refused.
 func TestAStaleRunnersCommitIsRefused(t *testing.T) {
 	sim(t, func(k *kit) {
-		w := &wire{Service: k.service}
+		w := &unreliable{Service: k.service}
 		first := k.runner
 		first.Service = w
 		_, err := first.Turn(k.Context(), "s", request("r1"), func(t *turn.Turn) error {
@@ -208,7 +208,7 @@ func TestAStaleRunnersCommitIsRefused(t *testing.T) {
 		if got := k.kinds(); !slices.Equal(got, []string{"second"}) {
 			k.Errorf("the thread: %v", got)
 		}
-		k.is(agent.SessionFinished)
+		k.expectStatus(agent.SessionFinished)
 	})
 }
 
@@ -282,7 +282,7 @@ func TestOfTwoRunnersOneRuns(t *testing.T) {
 // that no node could be reached. It goes on to ask under the same id.
 func TestAnUnknownOutcomeIsSettledUnderItsOwnID(t *testing.T) {
 	sim(t, func(k *kit) {
-		w := &wire{Service: k.service}
+		w := &unreliable{Service: k.service}
 		told := 0
 		w.after = func(c agent.Commit, _ agent.Result, err error) error {
 			if err == nil && c.Request.Client != "" {

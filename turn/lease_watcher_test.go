@@ -13,14 +13,14 @@ import (
 	"dormouse/turn"
 )
 
-// watching counts the watches that are open, and that ever were.
-type watching struct {
+// countedWatches counts the watches that are open, and that ever were.
+type countedWatches struct {
 	agent.Service
 	open, ever atomic.Int32
 	begin      chan struct{} // where there is one, watches begin once it is closed
 }
 
-func (w *watching) Watch(ctx context.Context, watch agent.Watch) iter.Seq2[agent.Event, error] {
+func (w *countedWatches) Watch(ctx context.Context, watch agent.Watch) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		w.open.Add(1)
 		w.ever.Add(1)
@@ -32,16 +32,16 @@ func (w *watching) Watch(ctx context.Context, watch agent.Watch) iter.Seq2[agent
 	}
 }
 
-// hearing gives the kit's runner an ear, and tells of its watches.
-func (k *kit) hearing() *watching {
+// watchLeases gives the kit's runner an ear, and tells of its watches.
+func (k *kit) watchLeases() *countedWatches {
 	k.Helper()
-	w := &watching{Service: k.service}
-	k.runner.Ear = turn.NewEar(w, "")
+	w := &countedWatches{Service: k.service}
+	k.runner.LeaseWatcher = turn.NewLeaseWatcher(w, "")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		k.runner.Ear.Run(ctx)
+		k.runner.LeaseWatcher.Run(ctx)
 	}()
 	k.Cleanup(func() { // before the node's own
 		cancel()
@@ -63,7 +63,7 @@ var interrupts = map[string]func(k *kit){
 
 // interrupted runs a turn that interrupt ends, which it is to hear at once. The
 // watch begins before that, or just after it.
-func (k *kit) interrupted(w *watching, interrupt func(k *kit)) {
+func (k *kit) interrupted(w *countedWatches, interrupt func(k *kit)) {
 	k.Helper()
 	k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
 	_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
@@ -87,7 +87,7 @@ func (k *kit) interrupted(w *watching, interrupt func(k *kit)) {
 func TestAnInterruptedTurnHearsOfItAtOnce(t *testing.T) {
 	for name, interrupt := range interrupts {
 		t.Run(name, func(t *testing.T) {
-			sim(t, func(k *kit) { k.interrupted(k.hearing(), interrupt) })
+			sim(t, func(k *kit) { k.interrupted(k.watchLeases(), interrupt) })
 		})
 	}
 }
@@ -97,7 +97,7 @@ func TestAnInterruptBeforeTheWatchIsHeardWhenItBegins(t *testing.T) {
 	for name, interrupt := range interrupts {
 		t.Run(name, func(t *testing.T) {
 			sim(t, func(k *kit) {
-				w := k.hearing()
+				w := k.watchLeases()
 				time.Sleep(time.Minute) // until changes are recorded
 				w.begin = make(chan struct{})
 				k.interrupted(w, interrupt)
@@ -110,8 +110,8 @@ func TestAnInterruptBeforeTheWatchIsHeardWhenItBegins(t *testing.T) {
 // renewed no more often than without an ear.
 func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
 	sim(t, func(k *kit) {
-		w := k.hearing()
-		sent := &wire{Service: k.service}
+		w := k.watchLeases()
+		sent := &unreliable{Service: k.service}
 		k.runner.Service = sent
 		k.commit(&agent.PutSession{Session: "other", Agent: "a"})
 		time.Sleep(time.Minute)
@@ -158,7 +158,7 @@ func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
 // The end of an earlier turn does not end the watch soon after a later one's.
 func TestAWatchOutlivesItsNewestTurn(t *testing.T) {
 	sim(t, func(k *kit) {
-		w := k.hearing()
+		w := k.watchLeases()
 		time.Sleep(time.Minute) // until changes are recorded
 		for range 4 {
 			if _, err := k.runner.Turn(k.Context(), "s", request("r"), func(*turn.Turn) error {
