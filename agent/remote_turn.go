@@ -2,49 +2,50 @@ package agent
 
 import "context"
 
-// RemoteTurnsLevel is the feature level from which on an instance's owner may lack
-// its handler, so that leases of different handlers go together; and what a host
-// says of itself that can send errands.
+// RemoteTurnsLevel is the feature level from which the owner of an instance may
+// lack its Go handler, so leases with different handlers are compatible. A host
+// that can send remote turns reports at least this level.
 const RemoteTurnsLevel = 5
 
-// RemoteTurn is what the owner of an instance has another process do, which has the
-// Go handler that the owner lacks: migrate and restore the state, and handle a
-// signal, if there is one. Nothing of it is stored by who does it.
+// RemoteTurn is a turn that the owner of an instance sends to a process with
+// the Go handler that the owner lacks. That process migrates and restores the
+// state and handles the signal, if there is one. It stores nothing.
 type RemoteTurn struct {
 	InstanceRef
-	Handler   string  // the name that the manager gives
-	Version   uint64  // the manager's
-	Storage   Keeping // …and where its instances are stored
-	Schedules JSON    // …and the jobs that it declares; nil for none
+	Handler   string  // the name in the manager
+	Version   uint64  // of the manager
+	Storage   Keeping // of the manager's instances
+	Schedules JSON    // the jobs that the manager declares; nil for none
 	State     JSON
-	Cron      JSON   // the manifest of the instance's own jobs; nil where it has none
-	From      uint64 // the version that State is of
-	Run       string // the awakening of the instance
-	Rev       uint64 // its thread's
-	Revision  uint64 // its checkpoint's; 0 where there is none
+	Cron      JSON   // the manifest of the instance's own jobs; nil if it has none
+	From      uint64 // the version of State
+	Run       string // the id of the instance's run
+	Rev       uint64 // of its thread
+	Revision  uint64 // of its checkpoint; 0 if it has none
 	Signal    *Signal
 }
 
-// RemoteTurnResult is what came of an errand.
+// RemoteTurnResult is the result of a remote turn.
 type RemoteTurnResult struct {
-	State   JSON // as it is to be; of the errand's version
-	Durable bool // it is to be stored before the reply
+	State   JSON // after the turn, at the turn's Version
+	Durable bool // it must be stored before the reply
 	Entries []Draft
 	Ops     []Op
 	Jobs    []JSON // patches of the manifest, in order
 	Reply   JSON
-	Refusal *Error // the handler's, or about what it did: all else is empty
-	Crashed bool   // …it panicked, or hangs
+	Refusal *Error // of the handler, or of its result; the other fields are empty
+	Crashed bool   // the handler panicked or did not return; Refusal is set
 }
 
-// RemoteHandlers does errands. An error says that there was nobody to do one, or that
-// nobody knows whether it was done: since nothing came of it, another process may
-// be asked. Methods may be called concurrently.
+// RemoteHandlers handles remote turns. An error means that no process handled
+// the turn, or that the outcome is unknown. Since a remote turn stores nothing,
+// the caller may then use another process. Methods may be called concurrently.
 type RemoteHandlers interface {
 	Handle(ctx context.Context, e RemoteTurn) (RemoteTurnResult, error)
 }
 
-// HandlerNames are the handlers, as leases name them, that can do the errand.
+// HandlerNames returns the names, as in leases, of the handlers that can handle
+// the turn.
 func (e *RemoteTurn) HandlerNames() [2]string {
 	return [2]string{HandlerVersion(e.Handler, e.Version), HandlerVersion(e.Handler, 0)}
 }

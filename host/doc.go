@@ -1,13 +1,12 @@
-// Package host makes a program a member of a cluster that keeps live instances
-// and none of the data: it takes a node lease, owns partitions, and runs its Go
-// handlers beside its own code.
+// Package host makes a program a member of a cluster that runs live instances
+// but stores no data. The program takes a node lease, owns partitions, and runs
+// its Go handlers in its own process.
 //
-// What a host believes is as old as its lease at most: the lease counts from
-// before the call that renewed it, and only once the host's copy of the table,
-// which any node streams to it, is as of that renewal. What it owned as of then
-// nobody else is given while the lease stands. The fence judges every commit in
-// any case. docs/adr/019-hosts.md has the reasons.
+// A host's view of the partitions is at most as old as its lease. The lease
+// counts from before the call that renewed it, and is valid only once the
+// host's copy of the table, which any node streams, includes the renewal. While
+// the lease is valid no other process gets the host's partitions. The fence
+// checks every commit in any case. See docs/adr/019-hosts.md.
 //
-// A host is a member for as long as its lease stands. One that is gone, in order
-// or not, leaves nothing behind.
+// A host is a member while its lease is valid, and leaves no trace afterwards.
 package host

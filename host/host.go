@@ -23,17 +23,18 @@ import (
 )
 
 const (
-	// findRetry paces the search for a node that answers.
+	// findRetry is the delay between attempts to find a node.
 	findRetry = 100 * time.Millisecond
-	// hibernateTimeout is how long a host that stops gives its instances to hibernate.
+	// hibernateTimeout is how long a stopping host waits for its instances to
+	// hibernate.
 	hibernateTimeout = 10 * time.Second
 )
 
-// Host is a program's part in a cluster. Open makes it, Run runs it and closes
+// Host is a program's member of a cluster. Open makes it; Run runs and closes
 // it. Other methods may be called concurrently.
 type Host struct {
 	o        Options
-	handlers []string // as its lease names them
+	handlers []string // as in its lease
 
 	line  *cluster.Line
 	pool  *peer.Pool
@@ -46,8 +47,8 @@ type Host struct {
 	server    *rpc.Server
 }
 
-// Open finds the cluster, and returns once a node has told who is in it, or ctx
-// ends. The host joins with Run. On an error nothing is left open.
+// Open finds the cluster. It returns when a node has sent the table, or when
+// ctx ends. Run joins the cluster. After an error all resources are closed.
 func Open(ctx context.Context, o Options) (*Host, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -68,18 +69,18 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// findCluster learns which cluster this is, and who its nodes are.
+// findCluster learns the cluster's id and nodes.
 func (h *Host) findCluster(ctx context.Context) error {
-	why := make([]error, len(h.o.Join)) // of each node, the last
+	why := make([]error, len(h.o.Join)) // the last error of each node
 	for at := 0; ; at = (at + 1) % len(why) {
 		err := h.findAt(ctx, h.o.Join[at])
 		if err == nil {
 			return nil
 		}
 		pause.For(ctx, findRetry)
-		over := ctx.Err() != nil // which may have cut this try short
+		over := ctx.Err() != nil // ctx may have ended this attempt early
 		if why[at] == nil || !over && why[at].Error() != err.Error() {
-			h.o.Logger.Warn("no cluster to join yet", "node", h.o.Join[at], "error", err)
+			h.o.Logger.Warn("cannot find the cluster yet", "node", h.o.Join[at], "error", err)
 			why[at] = err
 		}
 		if over {
@@ -115,13 +116,13 @@ func (h *Host) findAt(ctx context.Context, addr string) error {
 	h.table.update(u)
 	if len(h.endpoints()) == 0 {
 		return agent.Errorf(agent.CodeUnavailable,
-			"node %s knows of no node that tells where it serves gRPC: have nodes advertise it, or name them in Client.Endpoints", status.Node)
+			"node %s knows no node's gRPC address: have nodes advertise it, or set Client.Endpoints", status.Node)
 	}
 	return nil
 }
 
-// endpoints are where the host reads and commits: as it was told, or else where
-// the nodes that it hears of serve clients.
+// endpoints returns the addresses for reads and commits: those of the options,
+// or else the gRPC addresses of the known nodes.
 func (h *Host) endpoints() []string {
 	if len(h.o.Client.Endpoints) > 0 {
 		return h.o.Client.Endpoints
@@ -135,7 +136,7 @@ func (h *Host) endpoints() []string {
 	return found
 }
 
-// build makes what keeps instances, on top of what was found.
+// build makes the client, the instances and their server.
 func (h *Host) build() error {
 	c := h.o.Client
 	c.Endpoints = h.endpoints()
@@ -158,20 +159,22 @@ func (h *Host) build() error {
 	return nil
 }
 
-// Ready is closed once the host is a member, and may own partitions.
+// Ready returns a channel that is closed once the host is a member and may own
+// partitions.
 func (h *Host) Ready() <-chan struct{} { return h.lease.Begun() }
 
-// Service is the contract, through the client library. It serves from Open on.
+// Service returns the client library's Service. It works after Open.
 func (h *Host) Service() agent.Submitter { return h.client }
 
-// Instances are all live instances, wherever they are.
+// Instances returns all live instances of the cluster.
 func (h *Host) Instances() agent.Instances { return h.router }
 
-// Ownership is who owns what as this host knows it, and until when it may serve.
+// Ownership returns the owners of partitions as this host knows them, and the
+// end of its lease.
 func (h *Host) Ownership() instance.Ownership { return ownership{h.table, h} }
 
-// Owned are the partitions that this host answers for now; none where its lease
-// does not stand. The caller must not change the slice.
+// Owned returns the partitions that this host may answer for now; none after
+// its lease has expired. The caller must not change the slice.
 func (h *Host) Owned() []agent.Partition {
 	if !time.Now().Before(h.lease.Until()) {
 		return nil
@@ -179,17 +182,17 @@ func (h *Host) Owned() []agent.Partition {
 	return h.table.owned(h.line.Life())
 }
 
-// Collector exposes the host's instances, what it owns and its lease to
-// Prometheus, under the names that nodes have for theirs. It is the program's to
-// register; of several hosts in a process each needs a label of its own.
+// Collector returns a Prometheus collector of the host's instances, partitions
+// and lease, with the metric names of nodes. The program registers it. Several
+// hosts in one process need a label each.
 func (h *Host) Collector() prometheus.Collector { return h.instances.Collector() }
 
-// Addr is where nodes and other hosts reach this one.
+// Addr returns the address for nodes and other hosts.
 func (h *Host) Addr() string { return h.line.Addr() }
 
-// Run joins the cluster and serves until ctx ends; then it stores what is awake,
-// gives up what it owns and leaves. The error says why the cluster will not have
-// this host, or what failed. Call it once.
+// Run joins the cluster and serves until ctx ends. It then stores the awake
+// instances, gives up its partitions and leaves. The error says why the cluster
+// refused the host, or what failed. Call it once.
 func (h *Host) Run(ctx context.Context) error {
 	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	life, end := context.WithCancel(failed)
@@ -216,17 +219,17 @@ func (h *Host) Run(ctx context.Context) error {
 	return parts.Wait()
 }
 
-// hibernate stores what is awake, within hibernateTimeout.
+// hibernate stores the awake instances, within hibernateTimeout.
 func (h *Host) hibernate(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, hibernateTimeout)
 	defer cancel()
 	if err := h.instances.Shutdown(ctx); err != nil {
-		h.o.Logger.Warn("not every instance was stored before this host left", "error", err)
+		h.o.Logger.Warn("some instances were not stored before this host left", "error", err)
 	}
 }
 
-// close closes what has been opened. The server stops last: it accepts until the
-// line is closed.
+// close closes all resources. The server stops last, because it accepts
+// connections until the line is closed.
 func (h *Host) close() {
 	if h.client != nil {
 		_ = h.client.Close()

@@ -9,11 +9,11 @@ import (
 	"dormouse/internal/version"
 )
 
-// askTimeout bounds one question to one node.
+// askTimeout is the timeout of one request to a node.
 const askTimeout = time.Second
 
-// keepLease keeps the lease until ctx ends or the lease is ended. The error says
-// why the cluster will not have this host.
+// keepLease keeps the lease until ctx ends or the lease is ended. The error
+// says why the cluster refused the host.
 func (h *Host) keepLease(ctx context.Context) error {
 	policy := leaseRefusalPolicy{ttl: h.o.LeaseTTL, log: h.o.Logger}
 	never := func() <-chan struct{} { return nil }
@@ -26,8 +26,8 @@ func (h *Host) keepLease(ctx context.Context) error {
 	})
 }
 
-// renew renews the lease once, and waits until the table is as of that: what
-// others were given before it is seen then.
+// renew renews the lease once, and waits until the table includes the renewal,
+// and so all earlier changes of partitions.
 func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
 	answer := h.own(ctx, cluster.OwnRequest{Kind: cluster.OwnRenew, TTL: ttl, Handlers: h.handlers, Host: &agent.Member{
 		RaftAddr: h.line.Addr(), Version: version.String(), FeatureLevelMax: agent.RemoteTurnsLevel, Zone: h.o.Zone, Weight: h.o.Weight, Host: true,
@@ -35,22 +35,23 @@ func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
 	switch {
 	case answer.Refused != "":
 		return agent.Errorf(answer.Refused, "%s", answer.Detail)
-	case h.line.Removed(): // nobody takes a connection of it any more
-		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start it anew", h.o.Name)
+	case h.line.Removed(): // nodes refuse its connections
+		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start the host again to rejoin", h.o.Name)
 	case answer.Index == 0:
-		return agent.Errorf(agent.CodeUnavailable, "no leader answers")
+		return agent.Errorf(agent.CodeUnavailable, "no leader answered")
 	case h.table.WaitApplied(ctx, answer.Index) != nil:
-		return agent.Errorf(agent.CodeUnavailable, "no node tells who owns what")
+		return agent.Errorf(agent.CodeUnavailable, "no node has sent the partition table")
 	}
 	return nil
 }
 
-// endLease gives up whatever this host owns, at once. What nobody hears lapses.
+// endLease ends the lease and so gives up all partitions at once. If the
+// request is lost the lease expires.
 func (h *Host) endLease() {
 	h.lease.End(context.Background(), func(ctx context.Context) { h.own(ctx, cluster.OwnRequest{Kind: cluster.OwnEnd}) })
 }
 
-// own asks the leader, wherever it is: each node that is known once, until one
+// own sends a request to the leader. It asks each known node once, until one
 // has an answer.
 func (h *Host) own(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse {
 	r.Node, r.Incarnation, r.Life = h.o.Name, h.line.Incarnation(), h.line.Life()
@@ -67,7 +68,7 @@ func (h *Host) own(ctx context.Context, r cluster.OwnRequest) cluster.OwnRespons
 		cancel()
 		switch {
 		case err != nil:
-			h.o.Logger.Debug("asked about what is owned here, without an answer", "addr", addr, "kind", r.Kind, "error", err)
+			h.o.Logger.Debug("a node did not answer a lease request", "addr", addr, "kind", r.Kind, "error", err)
 		case answer.Index != 0 || answer.Refused != "":
 			return answer
 		case answer.LeaderAddr != "":

@@ -10,34 +10,34 @@ import (
 	"dormouse/cluster"
 )
 
-// takenLeasesMax is how many leases long a host waits for its name, which an earlier
-// life of it may still have, while somebody leads.
+// takenLeasesMax is how many lease periods a host waits for its name, which an
+// earlier process may still hold, while the cluster has a leader.
 const takenLeasesMax = 3
 
-// leaseRefusalPolicy tells the refusals of a lease that pass by themselves from those that
-// do not, and logs each once.
+// leaseRefusalPolicy decides which refusals of a lease are worth a retry, and
+// logs each refusal once.
 type leaseRefusalPolicy struct {
 	ttl        time.Duration
 	log        hclog.Logger
-	takenSince time.Time   // since when the name is another's; zero while it is not
-	lastLogged agent.Error // the refusal that was logged last; zero since the lease stands
+	takenSince time.Time   // start of the current wait for the name; zero if another process does not hold it
+	lastLogged agent.Error // the last refusal that was logged; zero while the lease is valid
 }
 
-// granted notes that the lease stands.
+// granted records that the lease was granted.
 func (p *leaseRefusalPolicy) granted() {
 	if p.lastLogged.Code != "" {
-		p.log.Info("the cluster takes this host now")
+		p.log.Info("the cluster has accepted this host")
 	}
 	p.takenSince, p.lastLogged = time.Time{}, agent.Error{}
 }
 
-// refused is nil where asking again may help, and else why it will not.
+// refused returns nil if a retry may succeed, and otherwise the reason why not.
 func (p *leaseRefusalPolicy) refused(e *agent.Error) error {
 	if !p.isTransient(e) {
 		return fmt.Errorf("%w: %s", cluster.ErrRefused, e.Detail)
 	}
 	if e.Code != p.lastLogged.Code || e.Detail != p.lastLogged.Detail {
-		p.log.Warn("the cluster does not take this host yet: it owns nothing, and asks again", "code", e.Code, "why", e.Detail)
+		p.log.Warn("the cluster does not accept this host yet: it owns nothing and retries", "code", e.Code, "why", e.Detail)
 		p.lastLogged = *e
 	}
 	return nil
@@ -46,14 +46,13 @@ func (p *leaseRefusalPolicy) refused(e *agent.Error) error {
 func (p *leaseRefusalPolicy) isTransient(e *agent.Error) bool {
 	switch e.Code {
 	case agent.CodeUnavailable:
-		// There will be a leader. Leases lapse by leaders' clocks: while nobody
-		// leads, that of an earlier life stands still.
+		// Leases expire by leaders' clocks. Without a leader the lease of an
+		// earlier process does not expire.
 		p.takenSince = time.Time{}
 		return true
 	case agent.CodeConflict:
-		// Handlers that do not go with another process's do so from
-		// agent.RemoteTurnsLevel on, which a cluster that was just founded, or that
-		// is being brought to a new version, has yet to reach.
+		// Different handlers are compatible from agent.RemoteTurnsLevel on. A
+		// new cluster, or one that is being upgraded, has yet to reach it.
 		p.takenSince = time.Time{}
 		return true
 	case agent.CodeAlreadyClaimed:

@@ -10,8 +10,8 @@ import (
 	"dormouse/agent"
 )
 
-// A name that is taken is waited for while somebody leads: an earlier life's
-// lease, which nobody renews, does not lapse while nobody does.
+// A host waits for its name while the cluster has a leader: the lease of an
+// earlier process does not expire without one.
 func TestATakenNameIsWaitedForWhileSomebodyLeads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestATakenNameIsWaitedForWhileSomebodyLeads(t *testing.T) {
 			}
 			return nil
 		}
-		for range 5 { // leaders that go before the lease has lapsed
+		for range 5 { // leaders that stop before the lease has expired
 			for _, code := range []agent.Code{agent.CodeAlreadyClaimed, agent.CodeUnavailable} {
 				if err := refused(code, 900*time.Millisecond); err != nil {
 					t.Fatalf("after %s: %v", code, err)

@@ -16,24 +16,24 @@ import (
 	"dormouse/instance"
 )
 
-// Options say what a host is like; the zero value of each is its default, but
-// for Name and Join.
+// Options configure a host. Name and Join are required; the zero value of each
+// other field is its default.
 type Options struct {
 	Name      string   // unique in the cluster while the host is up
-	Join      []string // peer addresses of nodes (their raft.addr); the others are learned
-	Listen    string   // where nodes and other hosts reach this one; "" means a free port of 127.0.0.1
-	Advertise string   // …where that is another address
+	Join      []string // peer addresses of nodes (their raft.addr); it learns the others
+	Listen    string   // address for nodes and other hosts; "" means a free port of 127.0.0.1
+	Advertise string   // if their address for Listen differs
 	TLS       *tls.Config
-	Insecure  bool            // may listen off loopback without TLS
-	Network   cluster.Network // instead of TCP and TLS, for tests
+	Insecure  bool            // allows Listen off loopback without TLS
+	Network   cluster.Network // replaces TCP and TLS, for tests
 
-	Instance instance.Options // Handlers, Webhooks, Storage, Timers, AwakeMax: the rest is filled in
-	Client   client.Options   // for the host's own reads and commits; without Endpoints it asks the nodes that it hears of
+	Instance instance.Options // Handlers, Webhooks, Storage, AwakeMax; Open sets the other fields
+	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows
 
-	LeaseTTL time.Duration // it keeps what it owns for so long though nobody hears from it; 0 means 5 s
-	Zone     string        // where it stands, for people
-	Weight   int           // its share, beside that of the others; 0 means 100
-	Logger   hclog.Logger  // nil means silent
+	LeaseTTL time.Duration // how long it keeps its partitions without contact; 0 means 5 s
+	Zone     string        // shown to operators
+	Weight   int           // its share of the partitions relative to other members; 0 means 100
+	Logger   hclog.Logger  // nil logs nothing
 }
 
 const (
@@ -74,7 +74,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// loopback tells whether an address is reached on this machine only.
+// loopback reports whether an address is reachable from this machine only.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

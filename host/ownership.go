@@ -8,7 +8,7 @@ import (
 	"dormouse/cluster"
 )
 
-// ownership implements instance.Ownership: who owns what, as nodes have told it, and
+// ownership implements instance.Ownership from the table that nodes stream and
 // this host's own lease.
 type ownership struct {
 	*table

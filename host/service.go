@@ -6,16 +6,16 @@ import (
 	"dormouse/agent"
 )
 
-// service is the contract as the host's instances see it: reads and writes of
-// the cluster, by the client library.
+// service is the store of the host's instances: the cluster, through the client
+// library.
 type service struct {
 	agent.Submitter
 	table *table
 }
 
-// Read implements agent.Service. A linearizable read is answered once the table
-// here is as of the read: whoever looks who owns a partition after it learns
-// whether that had changed before.
+// Read implements agent.Service. A linearizable read returns once the table
+// includes the read's index, so a caller that checks ownership afterwards sees
+// all changes before the read.
 func (s service) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	answers, err := s.Submitter.Read(ctx, r)
 	if err != nil || r.Stale {

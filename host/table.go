@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// slowTimeout is how long a node may take to answer with the table as of an
-	// index before another is asked.
+	// slowTimeout is how long a node may take to send the table at a requested
+	// index before the host uses another node.
 	slowTimeout = time.Second
-	// streamRetry is the pause before another node is asked.
+	// streamRetry is the delay before the host uses another node.
 	streamRetry = 50 * time.Millisecond
 )
 
-// table is who owns what, as nodes tell it: as of an index, or later. It never
-// goes back. Its methods may be called concurrently.
+// table is the owners of all partitions at an index, as nodes stream them. The
+// index never decreases. Methods may be called concurrently.
 type table struct {
 	mu         sync.Mutex
-	index      uint64 // what is here is as of it, or later
-	wanted     uint64 // somebody waits for it; may be below index
-	leader     string // its address
+	index      uint64 // the table includes all changes up to it
+	wanted     uint64 // the highest index that a caller has waited for
+	leader     string // the leader's address
 	members    []agent.Member
 	leases     []agent.NodeLease
 	partitions [agent.Partitions]agent.Partition
-	draining   agent.PartitionSet // of partitions, those that drain
-	ownedNow   []agent.Partition  // what this host owns in ownedLife; nil until it is asked for again
+	draining   agent.PartitionSet // the partitions that drain
+	ownedNow   []agent.Partition  // the partitions that this host owns in the run ownedLife; nil if it must be computed
 	ownedLife  string
 	name       string        // of this host; never changes
 	changed    chan struct{} // closed and replaced when a partition or a lease changes
@@ -64,9 +64,9 @@ func (t *table) PartitionsDraining() []agent.Partition {
 	return all
 }
 
-// owned are the partitions that this host owns in a life of its. They are put
-// together where any has changed since: who waits for them asks all the time.
-// The caller must not change the slice.
+// owned returns the partitions that this host owns in one run of its process.
+// It computes them only after a change, because callers poll it. The caller
+// must not change the slice.
 func (t *table) owned(life string) []agent.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +111,7 @@ func (t *table) NodeLeases() []agent.NodeLease {
 	return t.leases
 }
 
-// WaitApplied waits until the table is as of index.
+// WaitApplied waits until the table includes the index.
 func (t *table) WaitApplied(ctx context.Context, index uint64) error {
 	for {
 		have, _, progress := t.want(index)
@@ -121,13 +121,13 @@ func (t *table) WaitApplied(ctx context.Context, index uint64) error {
 		select {
 		case <-progress:
 		case <-ctx.Done():
-			return agent.Errorf(agent.CodeUnavailable, "no node has told who owns what as of index %d: %v", index, context.Cause(ctx))
+			return agent.Errorf(agent.CodeUnavailable, "no node has sent the partition table at index %d: %v", index, context.Cause(ctx))
 		}
 	}
 }
 
-// want notes that somebody waits for index, and tells what is here and what
-// is waited for. news is closed when either grows.
+// want records that a caller waits for index, and returns the table's index and
+// the wanted one. progress is closed when either grows.
 func (t *table) want(index uint64) (have, wanted uint64, progress <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,8 +143,8 @@ func (t *table) notifyLocked() {
 	t.progress = make(chan struct{})
 }
 
-// update takes an update in. The first one of a stream was asked to be no older
-// than what is here.
+// update applies an update. The first one of a stream is at least at the
+// table's index, because ask requests that.
 func (t *table) update(u cluster.TableUpdate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,8 +169,8 @@ func (t *table) update(u cluster.TableUpdate) {
 	}
 }
 
-// nodes are the addresses of nodes, the leader's first; what is learned comes
-// before what was said at the start.
+// nodes returns the addresses of nodes: the leader's, then those of other
+// members, then those of join.
 func (t *table) nodes(join []string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,19 +191,21 @@ func (t *table) nodes(join []string) []string {
 	return addrs
 }
 
-// followTable keeps the table up to date, by one node after another, until ctx ends.
+// followTable keeps the table up to date, from one node after another, until
+// ctx ends.
 func (h *Host) followTable(ctx context.Context) error {
 	for at := 0; ctx.Err() == nil; at++ {
 		addrs := h.table.nodes(h.o.Join)
 		addr := addrs[at%len(addrs)]
 		err := h.followTableAt(ctx, addr)
-		h.o.Logger.Debug("a node tells no more of who owns what", "addr", addr, "error", err)
+		h.o.Logger.Debug("the stream of the partition table ended", "addr", addr, "error", err)
 		pause.For(ctx, streamRetry)
 	}
 	return nil
 }
 
-// followTableAt takes in what one node tells, until it breaks off or is slow.
+// followTableAt applies the updates of one node until its stream ends or is too
+// slow.
 func (h *Host) followTableAt(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -229,8 +231,9 @@ func (h *Host) followTableAt(ctx context.Context, addr string) error {
 	}
 }
 
-// ask asks for what is waited for, first of all for what is here already, until
-// the stream breaks or nothing comes of it for slowTimeout.
+// ask requests the wanted indexes on a stream, first the table's own. It
+// returns when the stream breaks, or when a request makes no progress for
+// slowTimeout.
 func (t *table) ask(ctx context.Context, stream *peer.TableStream) {
 	have, _, _ := t.want(0)
 	asked, last, since := max(have, 1), have, time.Now()

@@ -7,7 +7,7 @@ import (
 	"dormouse/cluster"
 )
 
-// What a host owns is kept between two looks, and never longer than it is true.
+// The cached list of owned partitions follows each change of the table.
 func TestWhatAHostOwnsFollowsTheTable(t *testing.T) {
 	table := newTable("h")
 	owned := func(n int, owner, life string) agent.Partition {

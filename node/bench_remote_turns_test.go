@@ -20,11 +20,11 @@ import (
 	"dormouse/placement"
 )
 
-// BenchmarkRemoteTurn is a turn whose Go handler is with the owner of its instance
-// (home), and one whose is in another process (away), which the owner asks over
-// loopback TCP: both on two hosts of one node without a disk, by the size of the
-// state that goes along. Each turn changes the state, and leaves an entry. CPU is
-// the whole process's.
+// BenchmarkRemoteTurn measures a turn whose Go handler is in the process that
+// owns the instance (able), and one whose handler is in another process
+// (lacking), over loopback TCP. Both are hosts of one node without a disk. It
+// varies the size of the state. Each turn changes the state and appends an
+// entry. CPU is that of the whole process.
 func BenchmarkRemoteTurn(b *testing.B) {
 	w := openRoads(b)
 	for _, size := range []int{64, 4 << 10, 64 << 10} {
@@ -36,15 +36,15 @@ func BenchmarkRemoteTurn(b *testing.B) {
 	}
 }
 
-// roads are two hosts that own the half of all partitions each, of which one
-// lacks the handler.
+// roads are two hosts that own half of the partitions each. One lacks the
+// handler.
 type roads struct {
 	hosts map[string]*host.Host
 	calls int // of turns
 }
 
-// ledger is a Go handler that keeps its state in memory, and so parses it when it
-// is restored.
+// ledger is a Go handler that keeps its state in memory, and parses it on a
+// restore.
 type ledger struct {
 	kept struct {
 		N    int    `json:"n"`
@@ -70,7 +70,7 @@ func openRoads(b *testing.B) *roads {
 		b.Fatal(err)
 	}
 	background(b, n.Run)
-	for n.Ready() != nil || n.Machine().FeatureLevel() < agent.RemoteTurnsLevel { // before it such hosts do not go together
+	for n.Ready() != nil || n.Machine().FeatureLevel() < agent.RemoteTurnsLevel { // below it these hosts are incompatible
 		time.Sleep(10 * time.Millisecond)
 	}
 	w := &roads{hosts: map[string]*host.Host{}}
@@ -96,7 +96,7 @@ func openRoads(b *testing.B) *roads {
 	return w
 }
 
-// background runs something until the benchmark is over.
+// background runs a function until the benchmark ends.
 func background(b *testing.B, run func(context.Context) error) {
 	b.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -110,7 +110,7 @@ func background(b *testing.B, run func(context.Context) error) {
 	})
 }
 
-// turns runs turns of instances that a host owns, one for each caller.
+// turns runs turns of instances that a host owns, one instance for each caller.
 func (w *roads) turns(b *testing.B, owner string, size, callers int) {
 	b.Helper()
 	h := w.hosts[owner]

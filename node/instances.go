@@ -21,7 +21,7 @@ import (
 	"dormouse/timer"
 )
 
-// ownership is who owns what, as this node has applied it.
+// ownership implements instance.Ownership from what this node has applied.
 type ownership struct {
 	*fsm.Machine
 	group *cluster.Group

@@ -24,9 +24,10 @@ type HandlerPeers interface {
 	Handlers(addr string) agent.RemoteHandlers // of the process at that peer address
 }
 
-// RemoteTurns implements agent.Handlers by the handlers of other processes. The
-// errands of a partition go to one of those that have what is asked for, and to
-// the next where that one does not answer, or loses its lease meanwhile.
+// RemoteTurns implements agent.RemoteHandlers by sending turns to other
+// processes. The remote turns of a partition go to one process with the
+// handler. If that process does not answer or loses its lease, the next one
+// gets them.
 type RemoteTurns struct {
 	node   string
 	leases Leases
@@ -39,13 +40,13 @@ func NewRemoteTurns(node string, leases Leases, peers HandlerPeers) *RemoteTurns
 	return &RemoteTurns{node: node, leases: leases, peers: peers, pings: newPings(peers)}
 }
 
-// candidate is a process that can do an errand.
+// candidate is a process that can handle a remote turn.
 type candidate struct {
 	lease agent.NodeLease
 	addr  string
 }
 
-// Handle implements agent.Handlers.
+// Handle implements agent.RemoteHandlers.
 func (r *RemoteTurns) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
 	all := r.candidates(&e)
 	if len(all) == 0 {
@@ -68,7 +69,8 @@ func (r *RemoteTurns) Handle(ctx context.Context, e agent.RemoteTurn) (agent.Rem
 	return agent.RemoteTurnResult{}, err
 }
 
-// candidates is who can do the errand, in the order of its partition.
+// candidates returns the processes that can handle a remote turn, in the order
+// of its partition.
 func (r *RemoteTurns) candidates(e *agent.RemoteTurn) []candidate {
 	wanted := e.HandlerNames()
 	has := func(handler string) bool { return handler == wanted[0] || handler == wanted[1] }
@@ -90,7 +92,8 @@ func (r *RemoteTurns) candidates(e *agent.RemoteTurn) []candidate {
 	return all
 }
 
-// errNoCandidate says that no process can do the errand: it may start any time.
+// errNoCandidate returns the error for a remote turn that no process can handle
+// now.
 func (r *RemoteTurns) errNoCandidate(e *agent.RemoteTurn) error {
 	err := agent.Errorf(agent.CodeUnavailable, "no process of the cluster has Go handler %q for version %d, which manager %q names: start the program that has",
 		e.Handler, e.Version, e.Manager)
@@ -98,7 +101,8 @@ func (r *RemoteTurns) errNoCandidate(e *agent.RemoteTurn) error {
 	return err
 }
 
-// send has one process run the turn, while its lease stands and it answers pings.
+// send sends a remote turn to one process. It fails when the process's lease
+// ends or the process stops answering pings.
 func (r *RemoteTurns) send(ctx context.Context, a candidate, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup

@@ -118,8 +118,8 @@ func TestARemoteTurnGoesToAProcessWithItsHandler(t *testing.T) {
 	}
 }
 
-// Remote turns are shared, each partition's by one; the next is asked where one does
-// not answer, and nobody after one that did, whatever it said.
+// The remote turns of each partition go to one process, and to the next one if
+// that does not answer. An answer is final.
 func TestRemoteTurnsAreSharedAndPassedOn(t *testing.T) {
 	r := newTroupe("h1:f@1", "h2:f@1", "h3:f@1")
 	remote := router.NewRemoteTurns("me", r, r)
@@ -155,8 +155,8 @@ func TestRemoteTurnsAreSharedAndPassedOn(t *testing.T) {
 	}
 }
 
-// One that is cut off is not waited for longer than its lease, nor than the
-// caller.
+// A caller waits for a process that is cut off until its lease or the caller's
+// context ends.
 func TestARemoteTurnDoesNotOutliveALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTroupe("h1:f@1", "h2:f@1")

@@ -12,8 +12,8 @@ import (
 	"dormouse/turn"
 )
 
-// What a whole turn costs, from its claim to the commit that ends it, on one
-// node without a disk: how many there are in a second is 1e9 / ns/op.
+// BenchmarkTurn measures a whole turn, from its claim to its last commit, on
+// one node without a disk.
 func BenchmarkTurn(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		for name, f := range map[string]turn.Func{

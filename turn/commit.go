@@ -10,12 +10,12 @@ import (
 	"dormouse/internal/pause"
 )
 
-// requestTTL is how long a turn's request ids stand: longer than any attempt
-// to settle one of them.
+// requestTTL is the lifetime of a turn's request ids. It exceeds the time of
+// all attempts at one commit.
 const requestTTL = time.Hour
 
-// endTimeout bounds how long the last commit of a turn is tried for, whatever
-// became of the context that the turn was begun with.
+// endTimeout is how long a turn retries its last commit, even after the context
+// of its caller has ended.
 const endTimeout = 30 * time.Second
 
 // Waits between attempts at a commit.
@@ -24,8 +24,8 @@ const (
 	backoffMax = time.Second
 )
 
-// commitUntilDecided commits ops and stays with them until their outcome is known, or ctx
-// ends. One at a time: what comes after a commit is sent once that is settled.
+// commitUntilDecided commits ops and retries until their outcome is known or
+// ctx ends. Commits are sent one at a time.
 func (t *Turn) commitUntilDecided(ctx context.Context, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
 	t.commits.Lock()
 	defer t.commits.Unlock()
@@ -46,25 +46,25 @@ func (t *Turn) commitUntilDecided(ctx context.Context, fence *agent.Fence, ops .
 			return agent.Result{}, err
 		}
 		if !pause.For(ctx, wait) {
-			if undecided { // an attempt that was refused speaks for itself alone
-				return agent.Result{}, agent.Errorf(agent.CodeUnknown, "not settled in time; it may yet apply: %v", err)
+			if undecided { // an earlier attempt may still apply
+				return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the outcome was still unknown after the timeout: %v", err)
 			}
 			return agent.Result{}, err
 		}
 	}
 }
 
-// sessionOf is the session that the last op of a commit answered with.
+// sessionOf returns the result of a commit's last op, which must be a session.
 func sessionOf(result agent.Result) (*agent.SessionResult, error) {
 	if n := len(result.Results); n > 0 {
 		if s, ok := result.Results[n-1].(*agent.SessionResult); ok {
 			return s, nil
 		}
 	}
-	return nil, agent.Errorf(agent.CodeInternal, "the commit is not answered with a session")
+	return nil, agent.Errorf(agent.CodeInternal, "the result of the commit has no session")
 }
 
-// begin takes the lease and learns what the turn is about.
+// begin takes the lease and reads the session and the request.
 func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	asked := time.Now()
 	result, err := t.commitUntilDecided(ctx, nil, op)
@@ -81,7 +81,7 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	case s.Queued != 0:
 		return &QueuedError{Place: s.Queued}
 	default:
-		return agent.Errorf(agent.CodeInvalid, "session %q gives no lease: turns are for sessions in mode %q", t.session, agent.SessionModeLease)
+		return agent.Errorf(agent.CodeInvalid, "session %q grants no leases: use a session in mode %q", t.session, agent.SessionModeLease)
 	}
 	t.extend(asked)
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
@@ -91,16 +91,15 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	return t.load(s.Recovery)
 }
 
-// QueuedError says that a session was busy, and that the request waits for it:
-// Runner.Next answers it in its turn.
-type QueuedError struct{ Place uint64 } // in the queue, from 1
+// QueuedError reports that a session was busy and has queued the request.
+// Runner.Next answers queued requests.
+type QueuedError struct{ Place uint64 } // position in the queue, from 1
 
 func (e *QueuedError) Error() string {
-	return fmt.Sprintf("the session is busy: the request waits, at place %d", e.Place)
+	return fmt.Sprintf("the session is busy: the request is at position %d of its queue", e.Place)
 }
 
-// load reads the session, and where the turn is taken up again, its journal
-// and its reviews.
+// load reads the session, and for a continued turn its journal and reviews.
 func (t *Turn) load(recovery *agent.Recovery) error {
 	answers, err := t.Read(
 		&agent.GetSession{Session: t.session},
@@ -117,7 +116,7 @@ func (t *Turn) load(recovery *agent.Recovery) error {
 		return fmt.Errorf("read its reviews: %w", errUnexpected(answers[1]))
 	}
 	if session.Lease == nil || session.Lease.LeaseID != t.lease.LeaseID {
-		return fmt.Errorf("%w: another runs the session already", ErrLost)
+		return fmt.Errorf("%w: another runner has claimed the session", ErrLost)
 	}
 	t.initial = *session
 	t.reviews = map[string]agent.Review{}
@@ -130,7 +129,7 @@ func (t *Turn) load(recovery *agent.Recovery) error {
 		}
 	}
 	if t.request.ID == "" {
-		return agent.Errorf(agent.CodeNotFound, "request %q is kept no more", t.lease.RequestID)
+		return agent.Errorf(agent.CodeNotFound, "request %q is no longer stored", t.lease.RequestID)
 	}
 	if recovery == nil || recovery.Resume == "" {
 		return nil
@@ -141,7 +140,7 @@ func (t *Turn) load(recovery *agent.Recovery) error {
 			return err
 		}
 	}
-	return agent.Errorf(agent.CodeMissingSnapshot, "snapshot %q is kept no more", recovery.Resume)
+	return agent.Errorf(agent.CodeMissingSnapshot, "snapshot %q is no longer stored", recovery.Resume)
 }
 
 func errUnexpected(a agent.Answer) error {
@@ -151,8 +150,8 @@ func errUnexpected(a agent.Answer) error {
 	return agent.Errorf(agent.CodeInternal, "the answer is a %T", a.Found)
 }
 
-// snapshot is the turn as it stands. One lease has one snapshot, which is
-// written anew: what a long turn keeps does not push out what was before it.
+// snapshot returns the turn's state. Each lease overwrites one snapshot, so a
+// long turn does not push out those of earlier leases.
 func (t *Turn) snapshot(phase agent.CursorPhase) (agent.SessionSnapshot, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,8 +162,8 @@ func (t *Turn) snapshot(phase agent.CursorPhase) (agent.SessionSnapshot, error) 
 	}, err
 }
 
-// save keeps a snapshot, which renews the lease as well. It outlives the
-// context that the turn was begun with: what was done is to be on record.
+// save stores a snapshot, which also renews the lease. It continues after the
+// caller's context has ended, so that finished effects are recorded.
 func (t *Turn) save(phase agent.CursorPhase) error {
 	if err := t.lost(); err != nil {
 		return err

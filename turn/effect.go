@@ -10,17 +10,17 @@ import (
 	"dormouse/agent"
 )
 
-// Class says what calling an effect again does, where nobody knows whether a
-// first call came through (SEMANTICS §7.2).
+// Class says whether an effect may be called again when the outcome of its
+// first call is unknown.
 type Class string
 
-// The classes. After a crash between intent and result, the first two are
-// called again, with the same key; the others are an operator's to judge.
+// The classes. After a crash between intent and result, effects of the first
+// two are called again with the same key. An operator must resolve the others.
 const (
 	Pure       Class = "pure"        // changes nothing
-	Idempotent Class = "idempotent"  // the same key, however often, is once
-	Dedupe     Class = "dedupe"      // the other side can be told to tell repeats apart
-	Reconcile  Class = "reconcile"   // the other side can be asked what happened
+	Idempotent Class = "idempotent"  // calls with the same key have one effect
+	Dedupe     Class = "dedupe"      // the other side can detect repeats, if it is told to
+	Reconcile  Class = "reconcile"   // the other side can be asked for the outcome
 	UnsafeOnce Class = "unsafe_once" // must never be called twice
 )
 
@@ -35,53 +35,52 @@ func (c Class) valid() bool {
 
 func (c Class) repeatable() bool { return c == Pure || c == Idempotent }
 
-// Effect is something that a turn does to the world, or asks of it.
+// Effect is a call outside of the store.
 type Effect struct {
-	ID     string // its own within the turn, and the same in each run of the function
-	Name   string // of the capability, for people
+	ID     string // unique within the turn, and the same in each run of the function
+	Name   string // of the capability, for operators
 	Class  Class
 	Input  agent.JSON         // any value; nil means null
-	Review *agent.ReviewDraft // a person is to approve it first; its ids, operation and arguments may be left out
+	Review *agent.ReviewDraft // a person must approve the effect first; ids, operation and arguments are optional
 }
 
-// Call is one call of an effect's capability.
+// Call is one call of a capability.
 type Call struct {
-	Key   string     // the same in all runs of the turn: what the other side is to know repeats by
-	Input agent.JSON // the effect's, or what a reviewer made of it
+	Key   string     // the same in all runs of the turn, so that the other side can detect repeats
+	Input agent.JSON // of the effect, or as a reviewer edited it
 }
 
-// Capability does what an effect is about. Its context is the turn's. An error
-// is its answer, and is kept as one, unless that context has ended.
+// Capability performs an effect. Its context is the turn's. Its error is
+// recorded as the result, unless that context has ended.
 type Capability func(ctx context.Context, c Call) (agent.JSON, error)
 
-// CallError is the error of an effect whose capability failed, now or in an
-// earlier run.
+// CallError reports that a capability failed, in this run or an earlier one.
 type CallError struct {
 	Effect  string
 	Message string
-	Err     error // nil where it was kept from an earlier run
+	Err     error // nil for a failure of an earlier run
 }
 
 func (e *CallError) Error() string { return fmt.Sprintf("effect %s failed: %s", e.Effect, e.Message) }
 
 func (e *CallError) Unwrap() error { return e.Err }
 
-// IncompleteError says that an effect was begun in an earlier run, that nobody
-// knows how it ended, and that it must not be called again. The turn fails.
+// IncompleteError reports that an effect was begun in an earlier run, its
+// outcome is unknown, and its class forbids another call. The turn fails.
 type IncompleteError struct {
 	Effect, Name, Key string
 	Class             Class
 }
 
 func (e *IncompleteError) Error() string {
-	return fmt.Sprintf("effect %s (%s, %s) was begun under key %q and has no result: find out what came of it",
+	return fmt.Sprintf("effect %s (%s, %s) was begun under key %q and has no result: check its outcome at the other side",
 		e.Effect, e.Name, e.Class, e.Key)
 }
 
-// Effect does e once: by call, or, where an earlier run of the turn has done it,
-// by telling how it ended. The intent is kept before the call, the result
-// after it. No error but a *CallError and a *DeniedError leaves the function
-// anything to do but to return it.
+// Effect performs e once: it calls call, or returns the result of an earlier
+// run of the turn. It stores the intent before the call and the result after
+// it. The function may handle a *CallError or a *DeniedError, and must return
+// any other error.
 func (t *Turn) Effect(e Effect, call Capability) (agent.JSON, error) {
 	r, err := t.recordOf(e)
 	if err != nil {
@@ -108,15 +107,15 @@ func (t *Turn) Effect(e Effect, call Capability) (agent.JSON, error) {
 	if err := t.save(agent.PhaseBeforeEffect); err != nil {
 		return nil, t.block(err)
 	}
-	if err := t.checkRunning(); err != nil { // the intent may have taken long
+	if err := t.checkRunning(); err != nil { // storing the intent may take long
 		return nil, err
 	}
 	result, failure := call(t.ctx, Call{Key: key, Input: r.input()})
 	return t.recordOutcome(r, result, failure)
 }
 
-// recordOutcome keeps how a call ended. A call that was cut off may have come through:
-// it stays as begun.
+// recordOutcome stores the outcome of a call. A call that was interrupted may
+// have had its effect, so it stays without a result.
 func (t *Turn) recordOutcome(r *effectRecord, result agent.JSON, failure error) (agent.JSON, error) {
 	if failure != nil && t.ctx.Err() != nil {
 		return nil, errors.Join(context.Cause(t.ctx), failure)
@@ -148,7 +147,7 @@ func orUnnamed(text string) string {
 	return text
 }
 
-// compactValue is a JSON value as it is kept; nothing is null.
+// compactValue returns a JSON value in compact form; an empty value is null.
 func compactValue(raw agent.JSON) (agent.JSON, error) {
 	if len(raw) == 0 {
 		return agent.JSON("null"), nil
@@ -156,13 +155,13 @@ func compactValue(raw agent.JSON) (agent.JSON, error) {
 	return agent.Compact(raw)
 }
 
-// recordOf finds an effect's record, or makes one.
+// recordOf returns an effect's record, and creates it if necessary.
 func (t *Turn) recordOf(e Effect) (*effectRecord, error) {
 	if err := agent.ValidID("key", t.key(e.ID)); err != nil || e.ID == "" {
 		return nil, agent.Invalid("effect", "the effect's id %q is missing or too long", e.ID)
 	}
 	if !e.Class.valid() {
-		return nil, agent.Invalid("class", "effect %s has class %q: name one", e.ID, e.Class)
+		return nil, agent.Invalid("class", "effect %s has class %q: use one of the declared classes", e.ID, e.Class)
 	}
 	input, err := compactValue(e.Input)
 	if err != nil {
@@ -181,7 +180,7 @@ func (t *Turn) recordOf(e Effect) (*effectRecord, error) {
 			e.ID, r.Name, r.Input, e.Name, input)
 	}
 	if r.active && !r.Ended {
-		return nil, agent.Invalid("effect", "effect %s is under way: each one needs an id of its own", e.ID)
+		return nil, agent.Invalid("effect", "effect %s is in progress: use a unique id for each effect", e.ID)
 	}
 	r.active = true
 	return r, nil
@@ -193,7 +192,8 @@ func (t *Turn) locked(f func()) {
 	f()
 }
 
-// key names an effect for ever: no session's incarnation is ever used twice.
+// key returns a globally unique key of an effect, because sessions never reuse
+// an incarnation.
 func (t *Turn) key(effect string) string {
 	return fmt.Sprintf("%s/%d/%s/%s", t.session, t.initial.Incarnation, t.request.ID, effect)
 }
@@ -205,8 +205,8 @@ func (r *effectRecord) input() agent.JSON {
 	return agent.JSON(r.Input)
 }
 
-// outcome is how an effect ended; failure is the call's own error, where it
-// was made in this run.
+// outcome returns the result of an effect. failure is the call's error if this
+// run made the call.
 func (r *effectRecord) outcome(failure error) (agent.JSON, error) {
 	if r.Failure != "" {
 		return nil, &CallError{Effect: r.ID, Message: r.Failure, Err: failure}

@@ -10,7 +10,7 @@ import (
 	"dormouse/turn"
 )
 
-// count is a capability that counts its calls, by key.
+// count returns a capability that counts its calls by key.
 func count(calls map[string]int, answer string) turn.Capability {
 	return func(_ context.Context, c turn.Call) (agent.JSON, error) {
 		calls[c.Key]++
@@ -18,8 +18,8 @@ func count(calls map[string]int, answer string) turn.Capability {
 	}
 }
 
-// crash runs a turn on a wire that is cut while an effect of a class is being
-// called, and waits until its lease has lapsed.
+// crash runs a turn whose service is cut off during a call of an effect, and
+// waits until its lease has expired.
 func crash(k *kit, class turn.Class, calls map[string]int) {
 	k.Helper()
 	w := &unreliable{Service: k.service}
@@ -49,9 +49,9 @@ func crash(k *kit, class turn.Class, calls map[string]int) {
 	}
 }
 
-// A runner is lost between an effect's intent and its result. Who recovers the
-// session calls it again under the same key where that does no harm, and
-// otherwise leaves it to an operator. What had its result before is not called.
+// A runner crashes between an effect's intent and its result. The runner that
+// recovers the session calls the effect again under the same key if its class
+// permits that, and otherwise fails. Effects with a result are not called.
 func TestACrashBetweenIntentAndResult(t *testing.T) {
 	for class, again := range map[turn.Class]bool{
 		turn.Pure: true, turn.Idempotent: true, turn.Dedupe: false, turn.Reconcile: false, turn.UnsafeOnce: false,
@@ -68,7 +68,7 @@ func TestACrashBetweenIntentAndResult(t *testing.T) {
 					if err == nil && string(got) != `"sent"` {
 						k.Errorf("it answers %s", got)
 					}
-					return nil // though the effect may be an error: that is not the function's to pass over
+					return nil // the function cannot ignore a failed effect
 				})
 				most := 0
 				for _, n := range calls {
@@ -95,7 +95,7 @@ func TestACrashBetweenIntentAndResult(t *testing.T) {
 	}
 }
 
-// A turn that crashes before it has kept anything is begun anew.
+// A turn that crashes before its first snapshot starts again.
 func TestATurnWithoutASnapshotIsBegunAnew(t *testing.T) {
 	sim(t, func(k *kit) {
 		claimed := k.commit(&agent.ClaimSession{Session: "s", Owner: "gone", TTL: agent.ClaimTTLMin, Request: &agent.SessionRequest{ID: "r1"}})
@@ -115,7 +115,7 @@ func TestATurnWithoutASnapshotIsBegunAnew(t *testing.T) {
 	})
 }
 
-// The intent is in the store before the call, and the result after it.
+// The intent is stored before the call, and the result after it.
 func TestIntentIsKeptBeforeACallAndItsResultAfterIt(t *testing.T) {
 	sim(t, func(k *kit) {
 		kept := func() (phase agent.CursorPhase, state string) {
@@ -150,7 +150,7 @@ func TestIntentIsKeptBeforeACallAndItsResultAfterIt(t *testing.T) {
 	})
 }
 
-// An effect's error is its answer: it is kept, and told again.
+// An effect's error is a recorded result.
 func TestAFailedEffectIsNotCalledAgain(t *testing.T) {
 	sim(t, func(k *kit) {
 		broken := errors.New("no paper")
@@ -200,7 +200,7 @@ func TestAFunctionThatDoesOtherwiseInItsNextRunIsRefused(t *testing.T) {
 	})
 }
 
-// A turn pauses at each boundary of its policy once, and goes on past it.
+// A turn pauses at each boundary of its policy once, and continues after it.
 func TestTurnsPauseWhereThePolicySays(t *testing.T) {
 	for policy, pauses := range map[turn.Policy]int{
 		"": 0, turn.PauseNever: 0, turn.PauseAfterPrompt: 1, turn.PauseBeforeEachEffect: 2, turn.PauseAfterEachPhase: 3,

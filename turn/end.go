@@ -23,8 +23,8 @@ func panicked(value any) error { return &PanicError{Value: value, Stack: debug.S
 
 func (e *PanicError) Error() string { return fmt.Sprintf("the turn's function panicked: %v", e.Value) }
 
-// end ends the turn as its function's failure says: nil finishes it, ErrPaused
-// lets it rest, anything else fails it.
+// end ends the turn: finished if failure is nil, paused for ErrPaused, failed
+// otherwise.
 func (t *Turn) end(failure error) (agent.SessionRow, error) {
 	if err := t.lost(); err != nil {
 		return agent.SessionRow{}, errors.Join(err, withoutLoss(failure))
@@ -51,7 +51,7 @@ func (t *Turn) end(failure error) (agent.SessionRow, error) {
 	if err == nil || leaseEnded(err) || agent.OutcomeOf(err) != agent.Refused {
 		return row, asLost(err)
 	}
-	// What the turn would leave is refused, so that is how it ends.
+	// The commit was refused, so the turn ends with that failure.
 	row, second := t.fail(ctx, err)
 	return row, errors.Join(err, second)
 }
@@ -70,7 +70,7 @@ func asLost(err error) error {
 	return err
 }
 
-// finish commits all that the turn collected, and its end.
+// finish commits the collected changes and the turn's end.
 func (t *Turn) finish(ctx context.Context) (agent.SessionRow, error) {
 	t.mu.Lock()
 	ops, op := t.ops, t.commitOp(agent.SessionFinished)
@@ -86,7 +86,8 @@ func (t *Turn) finish(ctx context.Context) (agent.SessionRow, error) {
 	return t.commitEnd(ctx, append(ops, op))
 }
 
-// pause commits where the turn is to be taken up again, and what it waits for.
+// pause commits a snapshot to continue from, and the reviews that the turn
+// needs.
 func (t *Turn) pause(ctx context.Context) (agent.SessionRow, error) {
 	t.mu.Lock()
 	op, phase := t.commitOp(agent.SessionHibernated), t.pausePhase
@@ -106,7 +107,7 @@ func (t *Turn) pause(ctx context.Context) (agent.SessionRow, error) {
 	return t.commitEnd(ctx, []agent.Op{op})
 }
 
-// fail commits why the turn failed, and nothing that it collected.
+// fail commits the failure without the collected changes.
 func (t *Turn) fail(ctx context.Context, failure error) (agent.SessionRow, error) {
 	op := t.commitOp(agent.SessionFailed)
 	op.Failure = failureJSON(failure)
@@ -132,16 +133,16 @@ func (t *Turn) commitEnd(ctx context.Context, ops []agent.Op) (agent.SessionRow,
 	return s.Session, nil
 }
 
-// failureMax bounds the text of a failure that is kept.
+// failureMax is the maximum length of a stored failure.
 const failureMax = 4 << 10
 
-// failureJSON is what a session keeps of why its turn failed.
+// failureJSON returns a failure as the session stores it.
 func failureJSON(failure error) agent.JSON {
 	text := failure.Error()
 	if len(text) > failureMax {
 		text = text[:failureMax]
 	}
-	// A string is always encoded: what is not UTF-8 in it is replaced.
+	// Encoding a string cannot fail: invalid UTF-8 is replaced.
 	raw, _ := json.Marshal(struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -149,7 +150,7 @@ func failureJSON(failure error) agent.JSON {
 	return agent.JSON(raw)
 }
 
-// codeOf names a failure for programs.
+// codeOf returns the code of a failure.
 func codeOf(failure error) string {
 	var panicked *PanicError
 	var incomplete *IncompleteError

@@ -11,8 +11,8 @@ import (
 	"dormouse/turn"
 )
 
-// exampleNode stands in for client.Dial(client.Options{}), which talks to a
-// node on this machine; it has session support-123, whose thread is "chat".
+// exampleNode replaces client.Dial(client.Options{}), which connects to a node
+// on this machine. The node has session support-123 with the thread "chat".
 func exampleNode() (agent.Service, func()) {
 	service, stop, err := openNode()
 	if err != nil {
@@ -50,7 +50,7 @@ func ExampleRunner_Turn() {
 	// Output: finished
 }
 
-// pay stands in for a call of a bank, which knows a repeat by its key.
+// pay replaces a call of a bank that detects repeats by the key.
 func pay(key, amount string) (agent.JSON, error) {
 	if key == "" {
 		return nil, errors.New("there is no key")
@@ -59,7 +59,8 @@ func pay(key, amount string) (agent.JSON, error) {
 }
 
 // A loop answers a request with a model and tools. A refund needs a person's
-// word: the session waits for it, in no process, and is resumed with it.
+// approval. The session waits for it without a running process, and is then
+// resumed.
 func ExampleLoop_Chat() {
 	service, closeAll := exampleNode()
 	defer closeAll()

@@ -9,33 +9,32 @@ import (
 	"dormouse/agent"
 )
 
-// journalVersion is written into every journal. A journal of another version
-// is refused, never guessed at.
+// journalVersion is the version of journals. Other versions are refused.
 const journalVersion = 1
 
-// journal is what a turn has to know when it is taken up again: a snapshot's
-// turn state.
+// journal is the state that a turn needs to continue. A snapshot's turn state
+// holds it.
 type journal struct {
 	Version int             `json:"version"`
-	Effects []*effectRecord `json:"effects,omitempty"` // in the order in which they were begun
-	Passed  []string        `json:"passed,omitempty"`  // boundaries that the turn has paused at
+	Effects []*effectRecord `json:"effects,omitempty"` // in the order of their first calls
+	Passed  []string        `json:"passed,omitempty"`  // boundaries at which the turn has paused
 	State   json.RawMessage `json:"state,omitempty"`
 }
 
-// effectRecord is one effect. It has an intent, and perhaps how the call ended.
+// effectRecord is one effect: its intent, and its outcome if known.
 type effectRecord struct {
 	ID     string          `json:"id"`
 	Name   string          `json:"name,omitempty"`
 	Class  Class           `json:"class"`
-	Input  json.RawMessage `json:"input,omitempty"`  // as the function gave it
-	Edited json.RawMessage `json:"edited,omitempty"` // as a review changed it
+	Input  json.RawMessage `json:"input,omitempty"`  // from the function
+	Edited json.RawMessage `json:"edited,omitempty"` // from a review
 	Begun  bool            `json:"begun,omitempty"`  // a call may have been made
-	Ended  bool            `json:"ended,omitempty"`  // it is known how it ended: by Result or Failure
+	Ended  bool            `json:"ended,omitempty"`  // the outcome is known: Result or Failure
 	Result json.RawMessage `json:"result,omitempty"`
-	// Failure is the text of the call's error; "" where it had none.
+	// Failure is the text of the call's error; "" if it succeeded.
 	Failure string `json:"failure,omitempty"`
 
-	active bool // a call of Effect is about it now
+	active bool // a call of Effect is using it
 }
 
 func newJournal() *journal { return &journal{Version: journalVersion} }
@@ -51,7 +50,7 @@ func readJournal(state agent.JSON) (*journal, error) {
 	return j, nil
 }
 
-// encode keeps payloads as they are: nothing is escaped for HTML's sake.
+// encode returns the journal as JSON, without escapes for HTML.
 func (j *journal) encode() (agent.JSON, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -73,7 +72,7 @@ func (j *journal) find(id string) *effectRecord {
 	return nil
 }
 
-// passBoundary notes a boundary, and tells whether it is a new one.
+// passBoundary records a boundary, and reports whether it is new.
 func (j *journal) passBoundary(boundary string) bool {
 	if slices.Contains(j.Passed, boundary) {
 		return false

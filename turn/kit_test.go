@@ -20,7 +20,7 @@ import (
 	"dormouse/turn"
 )
 
-// openNode runs one node with nothing on disk; stop stops it in order.
+// openNode runs one node without a disk; stop stops it.
 func openNode() (s agent.Service, stop func() error, err error) {
 	c := config.Default()
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
@@ -56,7 +56,7 @@ func openNode() (s agent.Service, stop func() error, err error) {
 	return n.Service(), stop, nil
 }
 
-// kit is what a test works with: a node in virtual time, session s of agent a
+// kit is a test's environment: a node in virtual time, session s of agent a
 // with thread t, and a runner.
 type kit struct {
 	*testing.T
@@ -64,15 +64,15 @@ type kit struct {
 	runner  turn.Runner
 }
 
-// ttl is that of the kit's leases.
+// ttl is the ttl of the kit's leases.
 const ttl = 30 * time.Second
 
 // sim runs a test on a node in a bubble of virtual time.
 func sim(t *testing.T, test func(k *kit)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		// Time stands still once the bubble's first goroutine has ended, and
-		// memberlist lets its last probe run out rather than stop it.
+		// Virtual time stops when the bubble's first goroutine ends, but
+		// memberlist waits for its last probe to time out.
 		t.Cleanup(func() { time.Sleep(time.Minute) })
 		service, stop, err := openNode()
 		if err != nil {
@@ -98,7 +98,7 @@ func (k *kit) commit(ops ...agent.Op) agent.Result {
 	return result
 }
 
-// find reads one thing.
+// find reads one object.
 func find[F agent.Found](k *kit, read agent.Read) F {
 	k.Helper()
 	answers, err := k.service.Read(k.Context(), agent.Reads{Reads: []agent.Read{read}})
@@ -117,7 +117,7 @@ func (k *kit) session() *agent.Session {
 	return find[*agent.Session](k, &agent.GetSession{Session: "s"})
 }
 
-// expectStatus fails the test where session s has another status.
+// expectStatus fails the test if session s has another status.
 func (k *kit) expectStatus(status agent.SessionStatus) *agent.Session {
 	k.Helper()
 	s := k.session()
@@ -127,7 +127,7 @@ func (k *kit) expectStatus(status agent.SessionStatus) *agent.Session {
 	return s
 }
 
-// kinds are the kinds of the entries of thread t.
+// kinds returns the kinds of the entries of thread t.
 func (k *kit) kinds() (kinds []string) {
 	k.Helper()
 	for _, e := range find[*agent.Entries](k, &agent.LoadEntries{Thread: "t"}).Items {
@@ -144,13 +144,13 @@ func note() agent.Draft { return agent.Draft{Kind: agent.KindNote} }
 
 var errCut = agent.Errorf(agent.CodeUnavailable, "cut off")
 
-// unreliable is a service that can be cut off, as a runner is that crashes or is
-// stopped: what is sent from then on reaches nobody.
+// unreliable is a service that can be cut off. Requests are then lost, as those
+// of a runner that has crashed or is stopped.
 type unreliable struct {
 	agent.Service
 	mu    sync.Mutex
 	cut   bool                                                // guarded by mu
-	after func(c agent.Commit, r agent.Result, e error) error // what the caller is told; nil means the truth
+	after func(c agent.Commit, r agent.Result, e error) error // replaces the result for the caller; nil leaves it
 	sent  []agent.Commit                                      // guarded by mu
 }
 
@@ -182,7 +182,7 @@ func (w *unreliable) Commit(ctx context.Context, c agent.Commit) (agent.Result, 
 	return r, err
 }
 
-// failureCode is the code of a session's failure.
+// failureCode returns the code of a session's failure.
 func failureCode(k *kit, s *agent.Session) string {
 	k.Helper()
 	var f struct{ Code, Message string }

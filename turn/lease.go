@@ -9,22 +9,23 @@ import (
 	"dormouse/agent"
 )
 
-// ErrLost says that the turn's lease has ended before the turn did: another
-// may run the session now. Nothing of the turn commits any more.
+// ErrLost reports that the lease ended before the turn did. Another runner may
+// run the session now, and nothing of the turn commits any more.
 var ErrLost = errors.New("the session's lease is lost")
 
 var errNotRenewed = errors.New("it was not renewed in time")
 
-// Renewals come every third of the ttl, so that two may fail; one that failed
-// is tried again after a twelfth.
+// Renewals are sent every third of the ttl, so two may fail. A failed one is
+// repeated after a twelfth.
 const (
 	renewFraction = 3
 	retryFraction = 12
 )
 
-// renewLoop renews the lease until ctx ends, or the lease is lost; before its time
-// where it hears that another holds it. The ttl counts from before each call, by
-// the monotonic clock, so it is never thought to stand longer than it does.
+// renewLoop renews the lease until ctx ends or the lease is lost. An update
+// that shows another holder triggers a renewal at once. The ttl counts from
+// before each call, by the monotonic clock, so the turn never assumes a longer
+// lease than it has.
 func (t *Turn) renewLoop(ctx context.Context) {
 	defer close(t.renewalsEnded)
 	for next := time.Now().Add(t.ttl / renewFraction); ; {
@@ -36,7 +37,7 @@ func (t *Turn) renewLoop(ctx context.Context) {
 		case now := <-t.leaseUpdates:
 			timer.Stop()
 			if now.epoch == t.lease.Epoch || now.index < t.leaseIndex {
-				continue // its own beginning, or what was before
+				continue // of this lease's own start, or older
 			}
 		case <-timer.C:
 		}
@@ -70,7 +71,7 @@ func (t *Turn) renew(ctx context.Context) error {
 	return err
 }
 
-// extend notes that the lease was given its full ttl after a moment.
+// extend records a renewal that was sent at asked.
 func (t *Turn) extend(asked time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,14 +80,14 @@ func (t *Turn) extend(asked time.Time) {
 	}
 }
 
-// leaseLeft is how much longer the lease stands for certain.
+// leaseLeft returns the guaranteed rest of the lease.
 func (t *Turn) leaseLeft() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return time.Until(t.leaseUntil)
 }
 
-// setLost ends the turn for want of its lease.
+// setLost ends the turn because its lease is lost.
 func (t *Turn) setLost(why error) {
 	err := fmt.Errorf("%w: %w", ErrLost, why)
 	t.mu.Lock()
@@ -97,8 +98,8 @@ func (t *Turn) setLost(why error) {
 	t.cancel(err)
 }
 
-// lost tells whether the lease is, and why. It looks at the clock: a process
-// that was stopped sees its timers fire late.
+// lost returns ErrLost with the reason if the lease is lost. It checks the
+// clock too, because timers fire late in a process that was stopped.
 func (t *Turn) lost() error {
 	if t.leaseLeft() <= 0 {
 		t.setLost(errNotRenewed)
@@ -108,7 +109,7 @@ func (t *Turn) lost() error {
 	return t.lossErr
 }
 
-// checkRunning tells why the turn may not go on, if so.
+// checkRunning returns an error if the turn may not continue.
 func (t *Turn) checkRunning() error {
 	if err := t.lost(); err != nil {
 		return err
@@ -116,7 +117,7 @@ func (t *Turn) checkRunning() error {
 	return context.Cause(t.ctx)
 }
 
-// leaseEnded tells whether a refusal means that the lease does not stand.
+// leaseEnded reports whether a refusal means that the lease is no longer valid.
 func leaseEnded(err error) bool {
 	switch agent.CodeOf(err) {
 	case agent.CodeFenced, agent.CodeStaleSessionLease, agent.CodeSessionLeaseExpired, agent.CodeNotFound, agent.CodeDeleted:
@@ -126,10 +127,10 @@ func leaseEnded(err error) bool {
 	}
 }
 
-// stopRenewing stops the renewals and waits until they have stopped.
+// stopRenewing stops the renewals and waits for their end.
 func (t *Turn) stopRenewing() {
 	if t.stopRenewals == nil {
-		return // it never began
+		return // it never started
 	}
 	t.stopRenewals()
 	<-t.renewalsEnded

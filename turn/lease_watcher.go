@@ -11,40 +11,40 @@ import (
 	"dormouse/agent"
 )
 
-// LeaseWatcher hears, for all Runners that are given it, which leases of a scope's
-// sessions have gone to another or ended. Without it, a turn that was
-// interrupted, or whose session was cancelled, hears of that with its next
-// renewal; with it, at once. It is a hint: what the store says to the renewal
-// that it brings about is what counts, and what it misses the next one tells.
+// LeaseWatcher watches the leases of a scope's sessions for all Runners that
+// use it. With it, a turn that is interrupted or whose session is cancelled
+// notices at once; without it, at the next renewal. It only triggers a renewal,
+// whose answer decides. The next periodic renewal covers a missed update.
 //
-// It is one watch of the scope's feed, however many turns run, and none while
-// none has run for a while. It works while Run does; its methods may be called
+// It uses one watch of the scope's feed for any number of turns, and none after
+// a while without turns. It works while Run does. Methods may be called
 // concurrently.
 type LeaseWatcher struct {
 	service agent.Service
 	scope   string
 
 	mu          sync.Mutex
-	subscribers map[string]map[chan leaseUpdate]bool // :: claim → where its turns listen; guarded by mu
-	stop        context.CancelFunc                   // ends the watch; nil while there is none; guarded by mu
-	idleTimer   *time.Timer                          // calls hush once it has been stopIdle for watchIdleTimeout; guarded by mu
-	subscribed  chan struct{}                        // told that somebody listens
+	subscribers map[string]map[chan leaseUpdate]bool // :: claim → the channels of its turns; guarded by mu
+	stop        context.CancelFunc                   // ends the watch; nil without one; guarded by mu
+	idleTimer   *time.Timer                          // calls stopIdle after watchIdleTimeout without turns; guarded by mu
+	subscribed  chan struct{}                        // capacity 1: there is a new subscriber
 }
 
-// leaseUpdate is under which epoch a claim is held, as of an index; 0 where it is not.
+// leaseUpdate is the epoch of a claim at an index; 0 if it is not held.
 type leaseUpdate struct{ index, epoch uint64 }
 
 const (
-	watchIdleTimeout = 10 * time.Second // a watch outlives its last turn by this: there may soon be another
-	watchRetry       = time.Second      // after a watch that failed
+	watchIdleTimeout = 10 * time.Second // a watch without turns stays open for this long
+	watchRetry       = time.Second      // delay after a watch that failed
 )
 
-// NewLeaseWatcher makes an Ear for the runners of a scope; "" means agent.DefaultScope.
+// NewLeaseWatcher makes a LeaseWatcher for the runners of a scope; "" means
+// agent.DefaultScope.
 func NewLeaseWatcher(service agent.Service, scope string) *LeaseWatcher {
 	return &LeaseWatcher{service: service, scope: scope, subscribers: map[string]map[chan leaseUpdate]bool{}, subscribed: make(chan struct{}, 1)}
 }
 
-// Run hears until ctx ends.
+// Run watches until ctx ends.
 func (w *LeaseWatcher) Run(ctx context.Context) {
 	for {
 		select {
@@ -62,8 +62,8 @@ func (w *LeaseWatcher) Run(ctx context.Context) {
 	}
 }
 
-// watch watches until nobody has listened for a while, or the watch ends before
-// that: then it tells so.
+// watch watches until stopIdle ends it or it fails. It reports whether
+// subscribers remain.
 func (w *LeaseWatcher) watch(ctx context.Context) (again bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -95,8 +95,8 @@ func (w *LeaseWatcher) watch(ctx context.Context) (again bool) {
 	return len(w.subscribers) > 0
 }
 
-// catchUp tells how the leases of those stand who listened before the watch had
-// begun: what became of them until then, it does not tell.
+// catchUp publishes the current leases of all subscribers. The watch does not
+// report changes before its start.
 func (w *LeaseWatcher) catchUp(ctx context.Context) error {
 	w.mu.Lock()
 	claims := slices.Sorted(maps.Keys(w.subscribers))
@@ -121,21 +121,21 @@ func (w *LeaseWatcher) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// publish passes on how a claim is held.
+// publish sends an update to the subscribers of a claim.
 func (w *LeaseWatcher) publish(claim string, update leaseUpdate) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for updates := range w.subscribers[claim] {
 		select {
-		case <-updates: // of before
+		case <-updates: // replace an older update
 		default:
 		}
 		updates <- update
 	}
 }
 
-// subscribe begins to hear of a session's lease; leave ends it. A nil Ear hears
-// nothing.
+// subscribe returns a channel of updates of a session's lease, and a function
+// that ends them. A nil LeaseWatcher sends none.
 func (w *LeaseWatcher) subscribe(session string) (updates chan leaseUpdate, unsubscribe func()) {
 	updates = make(chan leaseUpdate, 1) // the newest; written with mu held
 	if w == nil {
@@ -162,7 +162,7 @@ func (w *LeaseWatcher) unsubscribe(claim string, updates chan leaseUpdate) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.subscribers[claim][updates] {
-		return // it left before: turns do so early, and again to be sure
+		return // turns unsubscribe twice: early, and in a deferred call
 	}
 	if delete(w.subscribers[claim], updates); len(w.subscribers[claim]) == 0 {
 		delete(w.subscribers, claim)
@@ -172,7 +172,7 @@ func (w *LeaseWatcher) unsubscribe(claim string, updates chan leaseUpdate) {
 	}
 }
 
-// quiet ends the watch where still nobody listens.
+// stopIdle ends the watch if it has no subscribers.
 func (w *LeaseWatcher) stopIdle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

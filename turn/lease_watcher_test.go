@@ -13,11 +13,11 @@ import (
 	"dormouse/turn"
 )
 
-// countedWatches counts the watches that are open, and that ever were.
+// countedWatches counts the open watches and all watches.
 type countedWatches struct {
 	agent.Service
 	open, ever atomic.Int32
-	begin      chan struct{} // where there is one, watches begin once it is closed
+	begin      chan struct{} // delays watches until it is closed; may be nil
 }
 
 func (w *countedWatches) Watch(ctx context.Context, watch agent.Watch) iter.Seq2[agent.Event, error] {
@@ -32,7 +32,7 @@ func (w *countedWatches) Watch(ctx context.Context, watch agent.Watch) iter.Seq2
 	}
 }
 
-// watchLeases gives the kit's runner an ear, and tells of its watches.
+// watchLeases gives the kit's runner a LeaseWatcher, and counts its watches.
 func (k *kit) watchLeases() *countedWatches {
 	k.Helper()
 	w := &countedWatches{Service: k.service}
@@ -43,14 +43,14 @@ func (k *kit) watchLeases() *countedWatches {
 		defer close(done)
 		k.runner.LeaseWatcher.Run(ctx)
 	}()
-	k.Cleanup(func() { // before the node's own
+	k.Cleanup(func() { // before the node stops
 		cancel()
 		<-done
 	})
 	return w
 }
 
-// interrupts are how a turn of session i loses its lease.
+// interrupts are the ways in which a turn of session i loses its lease.
 var interrupts = map[string]func(k *kit){
 	"interrupted": func(k *kit) {
 		if _, err := k.runner.Turn(k.Context(), "i", request("r2"), func(*turn.Turn) error { return nil }); err != nil {
@@ -61,13 +61,13 @@ var interrupts = map[string]func(k *kit){
 	"deleted":   func(k *kit) { k.commit(&agent.DeleteSession{Session: "i"}) },
 }
 
-// interrupted runs a turn that interrupt ends, which it is to hear at once. The
-// watch begins before that, or just after it.
+// interrupted runs a turn that interrupt ends, and checks that the turn notices
+// at once. The watch begins before the interrupt or just after it.
 func (k *kit) interrupted(w *countedWatches, interrupt func(k *kit)) {
 	k.Helper()
 	k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
 	_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
-		time.Sleep(ttl / 10) // virtual: the watch has begun, or waits
+		time.Sleep(ttl / 10) // virtual: the watch has begun, or is delayed
 		interrupt(k)
 		since := time.Now()
 		if w.begin != nil {
@@ -92,7 +92,8 @@ func TestAnInterruptedTurnHearsOfItAtOnce(t *testing.T) {
 	}
 }
 
-// What came between the turn's beginning and its watch's is heard too.
+// A change between the start of the turn and the start of its watch is noticed
+// too.
 func TestAnInterruptBeforeTheWatchIsHeardWhenItBegins(t *testing.T) {
 	for name, interrupt := range interrupts {
 		t.Run(name, func(t *testing.T) {
@@ -106,8 +107,7 @@ func TestAnInterruptBeforeTheWatchIsHeardWhenItBegins(t *testing.T) {
 	}
 }
 
-// One watch does for all turns, and a turn's own claim is no news: it is
-// renewed no more often than without an ear.
+// All turns share one watch. A turn's own claim triggers no renewal.
 func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
 	sim(t, func(k *kit) {
 		w := k.watchLeases()
@@ -155,7 +155,7 @@ func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
 	})
 }
 
-// The end of an earlier turn does not end the watch soon after a later one's.
+// The end of an earlier turn does not end the watch while a later one runs.
 func TestAWatchOutlivesItsNewestTurn(t *testing.T) {
 	sim(t, func(k *kit) {
 		w := k.watchLeases()
@@ -167,7 +167,7 @@ func TestAWatchOutlivesItsNewestTurn(t *testing.T) {
 			}); err != nil {
 				k.Error(err)
 			}
-			time.Sleep(6 * time.Second) // the watch lingers for longer
+			time.Sleep(6 * time.Second) // less than watchIdleTimeout
 		}
 		if n := w.ever.Load(); n != 1 {
 			k.Errorf("%d watches", n)

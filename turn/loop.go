@@ -10,40 +10,40 @@ import (
 	"dormouse/agent"
 )
 
-// Model calls a language model. It is the caller's own, so that tests give one
-// that always answers the same. Its answers are effects of class Idempotent:
-// a turn that is taken up again does not ask again.
+// Model calls a language model. Tests can pass a function with fixed answers.
+// Answers are effects of class Idempotent, so a turn that continues does not
+// ask again.
 type Model func(ctx context.Context, p Prompt) (Reply, error)
 
-// Prompt is all that a model is asked with.
+// Prompt is the input of a model.
 type Prompt struct {
 	Instructions string
 	Request      agent.SessionRequest
 	History      []agent.Entry          // the newest messages of the session's thread
-	Memories     []agent.RecalledMemory // where the loop's memory is injected as context
+	Memories     []agent.RecalledMemory // if the loop's memory injects memories as context
 	Steps        []Step                 // of this turn so far
 }
 
-// Step is one answer of the model, and what came of the tools that it called.
+// Step is one answer of the model, and the results of the tools that it called.
 type Step struct {
 	Reply   Reply
-	Results []ToolResult // one a call, in order
+	Results []ToolResult // one for each call, in order
 }
 
-// Reply is a model's answer: calls to make first, or else the last word.
+// Reply is a model's answer: tool calls, or the final answer.
 type Reply struct {
 	Content string          `json:"content,omitempty"`
-	Value   json.RawMessage `json:"value,omitempty"` // of an answer in a form of the caller's
+	Value   json.RawMessage `json:"value,omitempty"` // an answer in a format of the caller
 	Calls   []ToolCall      `json:"calls,omitempty"`
 }
 
-// ToolCall is a model's wish to have a tool called.
+// ToolCall is a model's request to call a tool.
 type ToolCall struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// ToolResult is what came of a ToolCall: a result, or the text of an error.
+// ToolResult is the result of a ToolCall, or the text of its error.
 type ToolResult struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
@@ -53,18 +53,18 @@ type ToolResult struct {
 type Tool struct {
 	Class  Class
 	Call   Capability
-	Review func(input agent.JSON) *agent.ReviewDraft // what a person is to approve first; nil, or nil from it, for nothing
+	Review func(input agent.JSON) *agent.ReviewDraft // returns the review that a call needs; nil, or a nil result, for none
 }
 
-// Bounds of a loop.
+// Limits of a loop.
 const (
 	stepsDefault = 16
-	historyMax   = 200 // entries of the thread that a model is shown
+	historyMax   = 200 // entries of the thread in a prompt
 )
 
-// Loop answers requests: it asks a model, calls the tools that the model wants
-// called, and asks again, until there are none. A tool's failure and a denial
-// are told to the model. It holds no state.
+// Loop answers requests: it asks a model, calls the tools that the model
+// requests, and asks again until it requests none. The model gets the errors of
+// tools and the denials of reviews. A Loop holds no state.
 type Loop struct {
 	Model        Model
 	Tools        map[string]Tool // by name
@@ -73,8 +73,8 @@ type Loop struct {
 	Memory       Memory
 }
 
-// Chat answers a text in a session, with text. A turn that pauses is ErrPaused:
-// its answer comes from Resume.
+// Chat answers a text with a text. If the turn pauses it returns ErrPaused, and
+// Resume returns the answer.
 func (l Loop) Chat(ctx context.Context, r Runner, session, request, text string) (string, error) {
 	input, err := json.Marshal(text)
 	if err != nil {
@@ -87,18 +87,18 @@ func (l Loop) Chat(ctx context.Context, r Runner, session, request, text string)
 	return reply.Content, err
 }
 
-// Run answers a request, as Runner.Turn does. The reply is empty where the turn
+// Run answers a request, as Runner.Turn does. The reply is empty if the turn
 // pauses.
 func (l Loop) Run(ctx context.Context, r Runner, session string, request agent.SessionRequest) (Reply, agent.SessionRow, error) {
 	return l.with(func(f Func) (agent.SessionRow, error) { return r.Turn(ctx, session, request, f) })
 }
 
-// Resume goes on with a turn that paused, as Runner.Resume does.
+// Resume continues a turn that paused, as Runner.Resume does.
 func (l Loop) Resume(ctx context.Context, r Runner, session string) (Reply, agent.SessionRow, error) {
 	return l.with(func(f Func) (agent.SessionRow, error) { return r.Resume(ctx, session, f) })
 }
 
-// Recover takes over a turn from a runner that is gone, as Runner.Recover does.
+// Recover continues a turn whose runner is lost, as Runner.Recover does.
 func (l Loop) Recover(ctx context.Context, r Runner, session string) (Reply, agent.SessionRow, error) {
 	return l.with(func(f Func) (agent.SessionRow, error) { return r.Recover(ctx, session, f) })
 }
@@ -112,9 +112,9 @@ func (l Loop) with(run func(Func) (agent.SessionRow, error)) (Reply, agent.Sessi
 	return reply, row, err
 }
 
-// Answer is the loop as a turn's function, for one that does more in the same
-// turn. It appends the turn's messages to the session's thread, where there is
-// one, and sets the session's result.
+// Answer runs the loop within a turn's function, which may do more in the same
+// turn. It appends the turn's messages to the session's thread, if it has one,
+// and sets the session's result.
 func (l Loop) Answer(t *Turn) (Reply, error) {
 	p := Prompt{Instructions: l.Instructions, Request: t.Request()}
 	rev, err := t.history(&p)
@@ -149,7 +149,7 @@ func (l Loop) Answer(t *Turn) (Reply, error) {
 	return reply, nil
 }
 
-// steps asks the model until it has nothing to call.
+// steps asks the model until it requests no calls.
 func (l Loop) steps(t *Turn, p *Prompt) (Reply, error) {
 	most := l.StepsMax
 	if most == 0 {
@@ -171,7 +171,7 @@ func (l Loop) steps(t *Turn, p *Prompt) (Reply, error) {
 	return Reply{}, agent.TooLarge("steps", "steps_max", most+1, most)
 }
 
-// ask asks the model, unless it has answered in an earlier run.
+// ask asks the model, unless an earlier run has its answer.
 func (l Loop) ask(t *Turn, p Prompt, step int) (Reply, error) {
 	raw, err := t.Effect(Effect{ID: "model/" + strconv.Itoa(step), Name: "model", Class: Idempotent},
 		func(ctx context.Context, _ Call) (agent.JSON, error) {
@@ -191,7 +191,7 @@ func (l Loop) ask(t *Turn, p Prompt, step int) (Reply, error) {
 	return reply, nil
 }
 
-// call calls a tool. What the model may be told of is a result.
+// call calls a tool. Errors that the model may handle are part of the result.
 func (l Loop) call(t *Turn, id string, c ToolCall) (ToolResult, error) {
 	tool, ok := l.Tools[c.Tool]
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"dormouse/turn"
 )
 
-// lookUp is a model that calls a tool once, and then says what it found.
+// lookUp is a model that calls a tool once and then answers with its result.
 func lookUp(asked *int) turn.Model {
 	return func(_ context.Context, p turn.Prompt) (turn.Reply, error) {
 		*asked++
@@ -40,7 +40,7 @@ func TestALoopAsksAndCallsAndRecordsTheConversation(t *testing.T) {
 		if kinds := k.kinds(); !slices.Equal(kinds, want) {
 			k.Errorf("the thread: %v", kinds)
 		}
-		// The next turn is shown the thread and the memory of this one.
+		// The next turn's prompt has the thread and the memory of this turn.
 		l.Model = func(_ context.Context, p turn.Prompt) (turn.Reply, error) {
 			if len(p.History) != 4 || p.Instructions != "- User: what was it?\nAssistant: found \"tea\"" {
 				k.Errorf("history %d, instructions %q", len(p.History), p.Instructions)
@@ -56,8 +56,8 @@ func TestALoopAsksAndCallsAndRecordsTheConversation(t *testing.T) {
 	})
 }
 
-// At each boundary the turn pauses and is resumed, and still the model and the
-// tool are asked once, and the conversation is written once.
+// The turn pauses and resumes at each boundary. The model and the tool are
+// called once, and the conversation is written once.
 func TestALoopThatIsResumedRepeatsNothing(t *testing.T) {
 	sim(t, func(k *kit) {
 		k.runner.Pause = turn.PauseAfterEachPhase
@@ -134,7 +134,7 @@ func TestAMemoryPolicyThatNobodyKnowsIsRefused(t *testing.T) {
 	}
 }
 
-// Injected as context, memories come as they are, at most so many.
+// Memories injected as context are unchanged, up to the maximum number.
 func TestMemoriesInjectedAsContext(t *testing.T) {
 	sim(t, func(k *kit) {
 		k.commit(

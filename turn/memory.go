@@ -8,26 +8,26 @@ import (
 	"dormouse/internal/clip"
 )
 
-// Memory is what a loop does with its agent's memories (SEMANTICS §8.1). The
-// zero Memory does nothing.
+// Memory configures how a loop uses its agent's memories. The zero Memory does
+// nothing.
 type Memory struct {
 	Capture    string // one of the Capture constants; "" means CaptureOff
-	Inject     string // one of the Inject constants; "" means that nothing is recalled
-	Session    bool   // remember within the session, rather than the agent
-	EntriesMax uint64 // memories that a turn is given; 0 means agent.RecallLimitDefault
+	Inject     string // one of the Inject constants; "" means none
+	Session    bool   // memories belong to the session instead of the agent
+	EntriesMax uint64 // memories in a prompt; 0 means agent.RecallLimitDefault
 }
 
-// What a turn remembers by itself.
+// The kinds of memories that a turn writes.
 const (
 	CaptureOff          = "off"
-	CaptureManual       = "manual"       // what the function commits, and nothing else
+	CaptureManual       = "manual"       // only those that the function commits
 	CaptureConversation = "conversation" // the request and the answer, as one memory
 )
 
-// Where what is recalled goes.
+// The place of recalled memories in the prompt.
 const (
-	InjectInstructions = "instructions" // into Prompt.Instructions, a line each
-	InjectContext      = "context"      // into Prompt.Memories
+	InjectInstructions = "instructions" // in Prompt.Instructions, one line each
+	InjectContext      = "context"      // in Prompt.Memories
 )
 
 func (m Memory) valid() error {
@@ -44,7 +44,7 @@ func (m Memory) valid() error {
 	}
 }
 
-// inject recalls what the request calls for.
+// inject recalls memories that match the request.
 func (m Memory) inject(t *Turn, p *Prompt) error {
 	if err := m.valid(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (m Memory) inject(t *Turn, p *Prompt) error {
 	return nil
 }
 
-// capture remembers the turn, in the commit that finishes it.
+// capture adds the turn's memory to its last commit.
 func (m Memory) capture(t *Turn, reply Reply) {
 	if m.Capture != CaptureConversation {
 		return
@@ -93,7 +93,7 @@ func (m Memory) capture(t *Turn, reply Reply) {
 	t.Commit(write)
 }
 
-// text is a request's input as text: a string's own, or the JSON.
+// text returns a request's input as text: the value of a string, or the JSON.
 func text(input agent.JSON) string {
 	var s string
 	if json.Unmarshal(input, &s) == nil {

@@ -23,7 +23,7 @@ type toolEntry struct {
 	Error  string          `json:"error,omitempty"`
 }
 
-// encode writes JSON with nothing escaped for HTML's sake.
+// encode returns v as JSON, without escapes for HTML.
 func encode(v any) (agent.JSON, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -34,7 +34,7 @@ func encode(v any) (agent.JSON, error) {
 	return agent.JSON(bytes.TrimSpace(out.Bytes())), nil
 }
 
-// history adds the session's thread to a prompt, and tells its rev.
+// history adds the session's thread to a prompt, and returns its rev.
 func (t *Turn) history(p *Prompt) (rev uint64, err error) {
 	if t.initial.Thread == "" {
 		return 0, nil
@@ -57,7 +57,8 @@ func (t *Turn) history(p *Prompt) (rev uint64, err error) {
 	return page.Thread.Rev, nil
 }
 
-// messages are a turn's entries: the request, what was called, and the answer.
+// messages returns a turn's entries: the request, the tool calls with their
+// results, and the answer.
 func messages(t *Turn, steps []Step, last Reply) ([]agent.Draft, error) {
 	refs, err := encode(struct {
 		Session string `json:"session_id"`

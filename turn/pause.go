@@ -7,16 +7,16 @@ import (
 	"dormouse/agent"
 )
 
-// ErrPaused is what the function of a turn returns, wrapped or not, to let the
-// turn rest. Nothing that it collected is committed: when the turn is resumed,
-// the function collects it again.
+// ErrPaused makes the turn pause if its function returns it, wrapped or not.
+// The collected changes are dropped; the function collects them again when the
+// turn resumes.
 var ErrPaused = errors.New("the turn pauses")
 
-// Policy says at which boundaries turns pause by themselves. A turn that is
-// resumed goes on past the boundary that it paused at.
+// Policy says at which boundaries turns pause automatically. A resumed turn
+// continues past that boundary.
 type Policy string
 
-// The policies (SEMANTICS §7.1).
+// The policies.
 const (
 	PauseNever            Policy = "none"
 	PauseAfterPrompt      Policy = "after_prompt"
@@ -24,9 +24,9 @@ const (
 	PauseAfterEachPhase   Policy = "after_each_phase"
 )
 
-// Reach says that the turn has come to a boundary, by a name that is its own
-// within the turn. It gives ErrPaused where the runner's policy is to pause
-// there: return it.
+// Reach reports that the turn has reached a boundary. name is unique within the
+// turn. The function must return the error, which is ErrPaused if the runner's
+// policy pauses there.
 func (t *Turn) Reach(phase agent.CursorPhase, name string) error {
 	switch t.runner.Pause {
 	case PauseAfterEachPhase:

@@ -19,15 +19,15 @@ import (
 	"dormouse/turn"
 )
 
-// A test binary that finds racerEnv set is one of two runners that race for
-// session s; the variable has the address of the node.
+// A test binary with racerEnv set is one of two runners that race for session
+// s. The variable has the node's address.
 const (
 	racerEnv = "TURN_TEST_RACER"
-	racerHow = "TURN_TEST_RACER_HOW" // one of the two below
-	byHand   = "by hand"             // it commits under its lease, whatever it may think of that
+	racerHow = "TURN_TEST_RACER_HOW" // byHand or byRunner
+	byHand   = "by hand"             // it commits under its lease without checking it
 	byRunner = "by runner"
 	racerTTL = agent.ClaimTTLMin
-	heirTTL  = time.Minute // of the one that takes over, which nobody stops
+	heirTTL  = time.Minute // of the second runner, which is not stopped
 )
 
 func TestMain(m *testing.M) {
@@ -40,9 +40,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// race runs the session's turn, or waits until nobody does and takes it over.
-// It says what it does, a line each, and goes on from "running" once it is told
-// to. Its entry is its own.
+// race runs the session's turn, or waits until it can recover it. It prints its
+// progress, one line each, and waits after "running" for a line of input. Its
+// entry has its own name.
 func race(ctx context.Context, addr, how string) error {
 	c, err := client.Dial(client.Options{Endpoints: []string{addr}})
 	if err != nil {
@@ -83,7 +83,7 @@ func race(ctx context.Context, addr, how string) error {
 	return nil
 }
 
-// racer is one of the two.
+// racer is one of the two runners.
 type racer struct {
 	*client.Client
 	runner    turn.Runner
@@ -112,13 +112,13 @@ func (r *racer) run(ctx context.Context, runner func(turn.Func) error, op agent.
 	return err
 }
 
-// told says that the turn runs, and waits until somebody says to go on.
+// told prints that the turn runs, and waits for a line of input.
 func told() {
 	fmt.Println("running")
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 }
 
-// process is a racer's, as its parent sees it.
+// process is a racer's process.
 type process struct {
 	*testing.T
 	cmd *exec.Cmd
@@ -144,7 +144,7 @@ func startRacer(t *testing.T, addr, how string) *process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // where the test failed
+		_ = p.cmd.Process.Kill() // if the test failed
 		_ = p.cmd.Wait()
 	})
 	return p
@@ -166,7 +166,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// stop stops the process, and returns once it stands still.
+// stop stops the process, and returns once it is stopped.
 func (p *process) stop() {
 	p.Helper()
 	p.signal(syscall.SIGSTOP)
@@ -183,13 +183,13 @@ func (p *process) tell() {
 	}
 }
 
-// Two processes race for a session. The one that has it is stopped past its
-// lease, and woken once the other has taken its turn over, or has ended it:
-// nothing of what it does then applies.
+// Two processes race for a session. The first is stopped past its lease, and
+// continues after the second has recovered or ended the turn. Nothing of the
+// first then applies.
 func TestTheCommitOfARunnerThatWasStoppedPastItsLeaseIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		how   string
-		ended bool // the other has ended the turn when the first wakes
+		ended bool // the second has ended the turn before the first continues
 		want  string
 	}{
 		{byHand, false, "refused: fenced"},
@@ -237,7 +237,7 @@ func TestTheCommitOfARunnerThatWasStoppedPastItsLeaseIsRefused(t *testing.T) {
 	}
 }
 
-// onlyOneEnded: the turn has one end, and one runner's entry.
+// onlyOneEnded checks that the turn has one end, and one runner's entry.
 func onlyOneEnded(t *testing.T, n *nodetest.Node, by *process) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

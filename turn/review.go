@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// DeniedError says that a person denied an effect, or did not answer in time.
-// The effect was not called. The turn may go on without it.
+// DeniedError reports that a person denied an effect, or did not answer in
+// time. The effect was not called. The turn may continue without it.
 type DeniedError struct {
 	Effect string
 	Review agent.Review
@@ -25,8 +25,8 @@ func (e *DeniedError) code() string {
 	return "approval_denied"
 }
 
-// approve lets an effect through that needs no review or has one that allows
-// it. Where nobody has answered, the turn pauses, and the session waits.
+// approve returns nil for an effect without a review, or with an approved one.
+// Without a decision the turn pauses and the session waits.
 func (t *Turn) approve(e Effect, r *effectRecord, key string) error {
 	if e.Review == nil || r.Begun {
 		return nil
@@ -59,8 +59,8 @@ func (t *Turn) approve(e Effect, r *effectRecord, key string) error {
 	}
 }
 
-// arguments shows an input to a reviewer: an object as it is, another value as
-// the member "input" of one.
+// arguments returns an input for a reviewer: an object unchanged, another value
+// as its member "input".
 func arguments(input agent.JSON) agent.JSON {
 	if len(input) > 0 && input[0] == '{' {
 		return input

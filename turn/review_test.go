@@ -11,11 +11,11 @@ import (
 	"dormouse/turn"
 )
 
-// A turn that needs a person's word waits for it, and goes on as it is told.
+// A turn that needs a review waits for it, and follows the decision.
 func TestAReviewedEffect(t *testing.T) {
 	cases := map[string]struct {
 		decide *agent.DecideReview // nil lets it expire
-		input  string              // that the capability is called with; "" for no call
+		input  string              // of the capability's call; "" for no call
 		code   string              // of the failure
 	}{
 		"approved": {&agent.DecideReview{Decision: agent.DecideApprove, By: "eve"}, `{"amount":5}`, ""},
@@ -41,7 +41,7 @@ func TestAReviewedEffect(t *testing.T) {
 				if err != nil || row.Status != agent.SessionWaiting {
 					k.Fatalf("%+v, %v", row, err)
 				}
-				// Resumed without an answer, it waits for the same one.
+				// Resumed without a decision, it waits for the same review.
 				if row, err = k.runner.Resume(k.Context(), "s", f); err != nil || row.Status != agent.SessionWaiting {
 					k.Fatalf("resumed: %+v, %v", row, err)
 				}

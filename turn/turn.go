@@ -9,7 +9,7 @@ import (
 	"dormouse/agent"
 )
 
-// Turn is one turn of a session, while it runs. Its methods may be called
+// Turn is one running turn of a session. Its methods may be called
 // concurrently.
 type Turn struct {
 	runner     Runner
@@ -17,45 +17,45 @@ type Turn struct {
 	name       string        // the lease's owner, and the client of the turn's request ids
 	ttl        time.Duration // of the lease
 	lease      agent.Lease
-	leaseIndex uint64        // the index at which it got the lease
-	initial    agent.Session // as the turn began
+	leaseIndex uint64        // at which it got the lease
+	initial    agent.Session // when the turn began
 	request    agent.SessionRequest
-	reviews    map[string]agent.Review // that the session has asked for before; by id
+	reviews    map[string]agent.Review // earlier reviews of the session, by id
 
 	ctx           context.Context //nolint:containedctx // the function's, which the turn ends
 	cancel        context.CancelCauseFunc
-	stopRenewals  context.CancelFunc // ends the renewals; nil before the turn has begun
-	renewalsEnded chan struct{}      // closed by keep, when it ends
+	stopRenewals  context.CancelFunc // nil before the turn has begun
+	renewalsEnded chan struct{}      // closed when renewLoop returns
 
-	leaseUpdates <-chan leaseUpdate // how the lease is held now; see Ear
+	leaseUpdates <-chan leaseUpdate // see LeaseWatcher
 
-	commits sync.Mutex // held while a commit is unsettled
+	commits sync.Mutex // held while the outcome of a commit is open
 	seq     uint64     // of the newest commit; guarded by commits
 
 	mu           sync.Mutex
-	leaseUntil   time.Time // the lease stands until then, at least; guarded by mu, as is all below
+	leaseUntil   time.Time // guaranteed end of the lease; mu guards it and all fields below
 	lossErr      error     // ErrLost, once the lease is lost
 	journal      *journal
-	newReviews   []agent.ReviewDraft // what the turn pauses for
+	newReviews   []agent.ReviewDraft // that the turn pauses for
 	pausePhase   agent.CursorPhase   // where it pauses
-	blockedErr   error               // an effect that an operator must see to
+	blockedErr   error               // an effect that an operator must resolve
 	ops          []agent.Op
 	result       agent.JSON
-	conversation *agent.Conversation // nil where the turn leaves it as it is
+	conversation *agent.Conversation // nil if the turn does not change it
 }
 
-// Context ends when the lease is lost, with ErrLost as its cause, or with the
-// context that the turn was begun with.
+// Context returns the function's context. It ends with the context of the
+// turn's caller, or with the cause ErrLost when the lease is lost.
 func (t *Turn) Context() context.Context { return t.ctx }
 
-// Session is the session as it was when the turn began.
+// Session returns the session as it was when the turn began.
 func (t *Turn) Session() agent.Session { return t.initial }
 
-// Request is what the turn is to answer.
+// Request returns the request that the turn must answer.
 func (t *Turn) Request() agent.SessionRequest { return t.request }
 
-// Fence is for commits of the caller's own that are to apply only while the
-// turn runs. They are not undone when it fails.
+// Fence returns a fence for commits of the caller that may apply only while the
+// turn runs. They remain if the turn fails.
 func (t *Turn) Fence() *agent.Fence {
 	return &agent.Fence{Claim: agent.SessionClaim(t.session), Epoch: t.lease.Epoch}
 }
@@ -72,22 +72,22 @@ func (t *Turn) Read(reads ...agent.Read) ([]agent.Answer, error) {
 	return answers.Answers, nil
 }
 
-// Append adds entries to what is committed when the turn finishes. The thread
-// must be at that rev then.
+// Append adds entries to the turn's last commit. The thread must then be at
+// rev.
 func (t *Turn) Append(thread string, rev uint64, entries ...agent.Draft) {
 	t.Commit(&agent.AppendThread{Thread: thread, ExpectedRev: &rev, Entries: entries})
 }
 
-// Commit adds any ops to what is committed when the turn finishes, in order:
-// checkpoints, memories, claims, values. It commits nothing by itself.
+// Commit adds ops to the turn's last commit, in order: checkpoints, memories,
+// claims, values. It does not commit them itself.
 func (t *Turn) Commit(ops ...agent.Op) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ops = append(t.ops, ops...)
 }
 
-// SetResult is the session's result once the turn finishes: any JSON value. What
-// is not one is invalid, as with SetState.
+// SetResult sets the session's result, any JSON value. Invalid JSON is refused
+// with invalid.
 func (t *Turn) SetResult(result agent.JSON) error {
 	compact, err := agent.Compact(result)
 	if err != nil {
@@ -99,15 +99,16 @@ func (t *Turn) SetResult(result agent.JSON) error {
 	return nil
 }
 
-// SetConversation is what the turn hands to the next one, both of them
-// objects. Its counters go on by themselves.
+// SetConversation sets the conversation for the next turn; both states are
+// objects. The turn updates its counters.
 func (t *Turn) SetConversation(agentState, contextState agent.JSON) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.conversation = &agent.Conversation{AgentState: agentState, ContextState: contextState}
 }
 
-// nextConversation is the conversation after this turn. mu is held.
+// nextConversation returns the conversation after this turn. The caller holds
+// mu.
 func (t *Turn) nextConversation() *agent.Conversation {
 	next := t.initial.Conversation
 	if t.conversation != nil {
@@ -119,16 +120,16 @@ func (t *Turn) nextConversation() *agent.Conversation {
 	return &next
 }
 
-// State is what SetState was last told, in this run or, where the turn was
-// taken up again, before; nil where it never was.
+// State returns the last value of SetState, from this run or an earlier one of
+// the turn; nil if it was never set.
 func (t *Turn) State() agent.JSON {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return agent.JSON(t.journal.State)
 }
 
-// SetState keeps a value with the next snapshot: the one before or after an
-// effect, at a pause, or Save's.
+// SetState sets a value that the next snapshot stores: before or after an
+// effect, at a pause, or at Save.
 func (t *Turn) SetState(state agent.JSON) error {
 	compact, err := agent.Compact(state)
 	if err != nil {
@@ -140,11 +141,10 @@ func (t *Turn) SetState(state agent.JSON) error {
 	return nil
 }
 
-// Save keeps the journal and the state now, so that they outlive this process.
+// Save stores a snapshot with the journal and the state now.
 func (t *Turn) Save(phase agent.CursorPhase) error { return t.save(phase) }
 
-// block notes an error that the turn cannot finish over, whatever its
-// function makes of it.
+// block records an error that fails the turn even if its function ignores it.
 func (t *Turn) block(err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

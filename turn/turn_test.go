@@ -50,8 +50,8 @@ func TestATurnCommitsAllThatItCollectedAtOnce(t *testing.T) {
 	})
 }
 
-// What a turn would leave is refused, so it ends as an error: with nothing of
-// it, and the refusal's code.
+// A turn whose commit is refused fails with the refusal's code, and nothing of
+// it applies.
 func TestATurnWhoseCommitIsRefusedFails(t *testing.T) {
 	sim(t, func(k *kit) {
 		k.commit(&agent.AppendThread{Thread: "t", Entries: []agent.Draft{note()}})
@@ -81,7 +81,7 @@ func TestAFunctionThatFailsEndsItsTurnAsAnError(t *testing.T) {
 	cases := map[string]struct {
 		f    func(k *kit, cancel func(), t *turn.Turn) error
 		code string
-		err  error // that the caller gets, where it is known
+		err  error // of the caller, if it is checked
 	}{
 		"an error": {func(*kit, func(), *turn.Turn) error { return own }, "turn_failed", own},
 		"a panic":  {func(*kit, func(), *turn.Turn) error { panic("no tea") }, "turn_panicked", nil},
@@ -121,7 +121,7 @@ func TestAFunctionThatFailsEndsItsTurnAsAnError(t *testing.T) {
 				if s.Requests[0].Outcome != agent.RequestFailed {
 					k.Errorf("the request: %+v", s.Requests[0])
 				}
-				// The next turn finds nothing of it in the thread.
+				// The next turn finds none of its entries.
 				if _, err := k.runner.Turn(k.Context(), "s", request("r2"), func(t *turn.Turn) error {
 					t.Append("t", 0, note())
 					return nil
@@ -133,8 +133,8 @@ func TestAFunctionThatFailsEndsItsTurnAsAnError(t *testing.T) {
 	}
 }
 
-// A test that calls FailNow in a turn's function ends the goroutine, and nobody
-// hears of it but the session.
+// A test that calls FailNow in a turn's function ends the goroutine; the
+// session then ends with an error.
 func TestAFunctionThatEndsItsGoroutineEndsItsTurn(t *testing.T) {
 	sim(t, func(k *kit) {
 		ended := make(chan struct{})
@@ -166,8 +166,8 @@ func TestALeaseIsRenewedForAsLongAsTheTurnRuns(t *testing.T) {
 	})
 }
 
-// The first runner is cut off past its lease, as by a SIGSTOP, and a second one
-// recovers the session. Once the first is back, what it commits is refused.
+// The first runner is cut off past its lease, as by SIGSTOP, and a second one
+// recovers the session. The commit of the first is then refused.
 func TestAStaleRunnersCommitIsRefused(t *testing.T) {
 	sim(t, func(k *kit) {
 		w := &unreliable{Service: k.service}
@@ -179,7 +179,7 @@ func TestAStaleRunnersCommitIsRefused(t *testing.T) {
 			if cause := context.Cause(t.Context()); !errors.Is(cause, turn.ErrLost) {
 				k.Errorf("the context ended with %v", cause)
 			}
-			// By the log's time too it is over soon.
+			// The lease expires by the log's time too.
 			var row agent.SessionRow
 			var err error
 			for deadline := time.Now().Add(2 * ttl); ; time.Sleep(time.Second) {
@@ -212,8 +212,8 @@ func TestAStaleRunnersCommitIsRefused(t *testing.T) {
 	})
 }
 
-// The store has given the session away, and this runner's clock does not know:
-// then the fence is what refuses.
+// If the store has given the session to another runner and this runner's clock
+// is behind, the fence refuses its commit.
 func TestTheFenceRefusesWhateverTheClockSays(t *testing.T) {
 	sim(t, func(k *kit) {
 		k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
@@ -278,8 +278,8 @@ func TestOfTwoRunnersOneRuns(t *testing.T) {
 	})
 }
 
-// Each commit of the turn applies, but its runner is told that nobody knows, or
-// that no node could be reached. It goes on to ask under the same id.
+// Each commit of the turn applies, but its runner gets unknown or unavailable.
+// It retries under the same id.
 func TestAnUnknownOutcomeIsSettledUnderItsOwnID(t *testing.T) {
 	sim(t, func(k *kit) {
 		w := &unreliable{Service: k.service}
@@ -333,7 +333,7 @@ func TestABusySessionLetsARequestWait(t *testing.T) {
 		}); err != nil {
 			k.Fatal(err)
 		}
-		// What comes now goes behind those who wait, and one of them runs.
+		// A new request is queued, and the oldest one runs.
 		if _, err := k.runner.Turn(k.Context(), "q", request("r4"), note); err != nil {
 			k.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"dormouse/proto/wire"
 )
 
-// RegisterHandlers serves errands to peers.
+// RegisterHandlers handles remote turns for peers.
 func RegisterHandlers(s *grpc.Server, handlers agent.RemoteHandlers) {
 	peerpb.RegisterHandlersServer(s, handlersServer{handlers: handlers})
 }
@@ -58,7 +58,7 @@ func (p *Pool) Handlers(addr string) agent.RemoteHandlers {
 
 type handlersAt struct{ api peerpb.HandlersClient }
 
-// Handle implements agent.Handlers.
+// Handle implements agent.RemoteHandlers.
 func (h handlersAt) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
 	r, err := remoteTurnToProto(&e)
 	if err != nil {
@@ -97,7 +97,7 @@ func remoteTurnFromProto(r *peerpb.HandleRequest) (agent.RemoteTurn, error) {
 	}
 	var p apipb.SignalRequest
 	if err := proto.Unmarshal(r.Signal, &p); err != nil {
-		return e, agent.Invalid("signal", "the errand's signal is damaged: %v", err)
+		return e, agent.Invalid("signal", "the remote turn's signal is damaged: %v", err)
 	}
 	s, err := wire.SignalFromProto(&p)
 	e.Signal = &s
@@ -135,13 +135,13 @@ func first(ops []agent.Op) agent.Op {
 	return ops[0]
 }
 
-// resultFromProto takes what no turn can have for what it is: the handler's
-// fault, and the end of the errand.
+// resultFromProto returns a refusal for a result that no turn can have: the
+// handler failed.
 func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 	if len(r.Refusal) > 0 {
 		var p apipb.Error
 		if err := proto.Unmarshal(r.Refusal, &p); err != nil {
-			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand is damaged: %v", err)
+			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn is damaged: %v", err)
 		}
 		return agent.RemoteTurnResult{Refusal: wire.ErrorFromProto(&p), Crashed: r.Crashed}, nil
 	}
@@ -154,7 +154,7 @@ func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 	}
 	var p apipb.CommitRequest
 	if err := proto.Unmarshal(r.Wants, &p); err != nil {
-		return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand is damaged: %v", err)
+		return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn is damaged: %v", err)
 	}
 	wants, err := wire.CommitFromProto(&p)
 	if err != nil {
@@ -172,5 +172,5 @@ func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 		done.Entries, done.Ops = appended.Entries, done.Ops[1:]
 		return done, nil
 	}
-	return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the answer to an errand has no entries where it says so")
+	return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn lacks the entries that it announces")
 }
