@@ -92,7 +92,7 @@ func lastOfKinds(r reader, j journal, kinds []string, n, from, to uint64) (uint6
 // returns false.
 func eachKindBlock(r reader, s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
 	first, last := s.from/kv.KindBlock, (s.to-1)/kv.KindBlock
-	cursor, err := r.view.Scan(
+	cursor, err := r.engine.Scan(
 		[]byte(kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, first)), []byte(kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, last+1)))
 	if err != nil {
 		return err

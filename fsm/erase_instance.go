@@ -90,7 +90,7 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 	if view.err != nil {
 		return nil, "", view.err
 	}
-	r := reader{View: view}
+	r := view.reader("")
 	lower := max(kv.KindEnding, from)
 	last, err := r.eachOfPage(lower, kv.After(kv.KindEnding), uint64(limit), agent.ReadBytesMax, func(key string, _ []byte) (int, error) {
 		_, scope, id, ok := kv.SplitID(key)

@@ -57,7 +57,7 @@ func (e *erasing) unlistMemories() (rows int, all bool, err error) {
 // allMemories lists the memories of all agents. The token of a page is the last
 // key of the page before, in hex, without what all keys of the list begin with.
 func allMemories(r reader, q *agent.ListMemories) (agent.Found, error) {
-	complete, err := memoryBackfill.complete(r.View)
+	complete, err := memoryBackfill.complete(r.Reader)
 	if err != nil {
 		return nil, err
 	}

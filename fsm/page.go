@@ -40,7 +40,7 @@ func (r reader) eachOfPage(
 	if lower >= upper {
 		return "", nil
 	}
-	cursor, err := r.view.Scan([]byte(lower), []byte(upper))
+	cursor, err := r.engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
 		return "", err
 	}

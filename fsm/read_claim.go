@@ -6,55 +6,52 @@ import (
 )
 
 func readClaim(r reader, q *agent.GetClaim) (agent.Found, error) {
-	claim, err := r.Claim(r.scope, q.Claim)
+	claim, err := claimIn(r, q.Claim)
 	if err == nil && !claim.Held() {
 		err = agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
 	}
 	return &claim, err
 }
 
-// Claim is how a claim stands as of the view's entry; one that has lapsed is
-// held by nobody, whether it has been swept or not.
-func (v *View) Claim(scope, name string) (agent.Claim, error) {
-	if v.err != nil {
-		return agent.Claim{}, v.err
-	}
-	raw, err := v.Get(kv.IDKey(kv.KindClaim, scope, name))
+// claimIn is how a claim stands as of the reader's entry; one that has lapsed has no
+// holder, whether it has been swept or not.
+func claimIn(r reader, name string) (agent.Claim, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindClaim, r.scope, name))
 	if err != nil || raw == nil {
 		return agent.Claim{Name: name}, err
 	}
-	o, err := readOpening(v.view)
+	o, err := readOpening(r.engine)
 	if err != nil {
 		return agent.Claim{}, err
 	}
-	return v.standing(scope, name, raw, o)
+	return claimOf(r, name, raw, o)
 }
 
-func (v *View) standing(scope, name string, raw []byte, o opening) (agent.Claim, error) {
+func claimOf(r reader, name string, raw []byte, o opening) (agent.Claim, error) {
 	row, err := decodeClaimRow(name, raw)
 	if err != nil {
 		return agent.Claim{}, err
 	}
-	over := lapsed(row, o, v.progress.tick)
+	over := lapsed(row, o, r.progress.tick)
 	if !over {
-		if over, err = leaseGone(v, scope, name, v.progress.wall); err != nil {
+		if over, err = leaseGone(r, r.scope, name, r.progress.wall); err != nil {
 			return agent.Claim{}, err
 		}
 	}
 	if over {
 		row = nil
 	}
-	return standing(name, row, o, v.progress), nil
+	return standing(name, row, o, r.progress), nil
 }
 
 func readClaims(r reader, q *agent.ListClaims) (agent.Found, error) {
-	o, err := readOpening(r.view)
+	o, err := readOpening(r.engine)
 	if err != nil {
 		return nil, err
 	}
 	list := &agent.ClaimList{}
 	list.Next, err = r.eachInPage(kv.ScopeKey(kv.KindClaim, r.scope), q.Page, func(name string, raw []byte) (int, error) {
-		claim, err := r.standing(r.scope, name, raw, o)
+		claim, err := claimOf(r, name, raw, o)
 		if err != nil || !claim.Held() {
 			return 0, err
 		}

@@ -22,7 +22,7 @@ func conversationRow(r reader, ref *agent.ConversationRef) (*logpb.ConversationR
 	if err != nil {
 		return nil, err
 	}
-	if gone, err := conversationGone(r.View, r.scope, row, r.progress.wall); err != nil {
+	if gone, err := conversationGone(r.Reader, r.scope, row, r.progress.wall); err != nil {
 		return nil, err
 	} else if gone {
 		return nil, notFound("conversation", ref.ID)
@@ -81,7 +81,7 @@ func readConversations(r reader, q *agent.ListConversations) (agent.Found, error
 		if err != nil {
 			return 0, err
 		}
-		if gone, err := conversationGone(r.View, r.scope, row, r.progress.wall); err != nil || gone {
+		if gone, err := conversationGone(r.Reader, r.scope, row, r.progress.wall); err != nil || gone {
 			return 0, err
 		}
 		list.Items = append(list.Items, command.ConversationRowOf(id, row))
@@ -104,7 +104,7 @@ func conversationIndex(r reader, q *agent.ListConversations) (prefix string, ind
 	default:
 		return kv.ScopeKey(kv.KindConversation, r.scope), false, nil
 	}
-	found, err := conversationBackfill.complete(r.View)
+	found, err := conversationBackfill.complete(r.Reader)
 	if err == nil && !found {
 		err = agent.Errorf(agent.CodeUnavailable, "conversations are listed by agent and owner once all nodes of the cluster can, "+
 			"and those from before are in the index: upgrade the older nodes, or wait")

@@ -98,10 +98,10 @@ func (v *View) WatchPage(scope, thread string, incarnation, from uint64, limit i
 	if v.err != nil {
 		return WatchPage{}, v.err
 	}
-	r := reader{View: v, scope: scope}
 	if scope == "" {
-		r.scope = agent.DefaultScope
+		scope = agent.DefaultScope
 	}
+	r := v.reader(scope)
 	j, err := journalOrNone(r, thread)
 	if err != nil || j.meta == nil {
 		return WatchPage{}, err

@@ -11,12 +11,12 @@ import (
 )
 
 func readReviewOf(r reader, q *agent.GetReview) (agent.Found, error) {
-	row, err := readReview(r.View, r.scope, q.Review)
+	row, err := readReview(r.Reader, r.scope, q.Review)
 	if err != nil {
 		return nil, err
 	}
 	if row != nil {
-		if gone, err := isGone(r.View, r.scope, row.Session, r.progress.wall); err != nil {
+		if gone, err := isGone(r.Reader, r.scope, row.Session, r.progress.wall); err != nil {
 			return nil, err
 		} else if gone {
 			row = nil
@@ -79,11 +79,11 @@ func sessionReviews(r reader, q *agent.ListReviews) (agent.Found, error) {
 
 // addReview adds a review to a list, if it is of a status; "" means any.
 func addReview(r reader, list *agent.ReviewList, id string, status agent.ReviewStatus) (added bool, err error) {
-	row, err := readReview(r.View, r.scope, id)
+	row, err := readReview(r.Reader, r.scope, id)
 	if err != nil || row == nil {
 		return false, err
 	}
-	if gone, err := isGone(r.View, r.scope, row.Session, r.progress.wall); err != nil || gone {
+	if gone, err := isGone(r.Reader, r.scope, row.Session, r.progress.wall); err != nil || gone {
 		return false, err
 	}
 	review := shown(r, id, row)

@@ -20,8 +20,8 @@ type sessionReader struct {
 }
 
 func sessionsOf(r reader) (sessionReader, error) {
-	o, err := readOpening(r.view)
-	return sessionReader{rows: r.View, scope: r.scope, opening: o, now: r.progress}, err
+	o, err := readOpening(r.engine)
+	return sessionReader{rows: r.Reader, scope: r.scope, opening: o, now: r.progress}, err
 }
 
 // lease is the lease of the turn that a session runs, nil where it runs none;
@@ -78,7 +78,7 @@ func readSession(r reader, q *agent.GetSession) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	if gone, err := sessionGone(r.View, r.scope, row, r.progress.wall); err != nil {
+	if gone, err := sessionGone(r.Reader, r.scope, row, r.progress.wall); err != nil {
 		return nil, err
 	} else if gone {
 		return nil, notFound("session", q.Session)
@@ -192,7 +192,7 @@ func listSessions(r reader, q *agent.ListSessions) (agent.Found, error) {
 		if err != nil {
 			return 0, err
 		}
-		if gone, err := sessionGone(r.View, r.scope, row, r.progress.wall); err != nil || gone {
+		if gone, err := sessionGone(r.Reader, r.scope, row, r.progress.wall); err != nil || gone {
 			return 0, err
 		}
 		item, err := sessions.row(id, row)
@@ -268,7 +268,7 @@ func recoverable(r reader, sessions sessionReader, page agent.Page, add func(id 
 // unswept are the sessions of a page whose lease has lapsed, though its claim
 // is still there.
 func unswept(r reader, sessions sessionReader, page agent.Page) (ids []string, err error) {
-	cursor, err := r.view.Scan([]byte(kv.KindDueClaim), []byte(kv.KindDueClaim+kv.EncodeNumber(later(r.progress.tick, 1))))
+	cursor, err := r.engine.Scan([]byte(kv.KindDueClaim), []byte(kv.KindDueClaim+kv.EncodeNumber(later(r.progress.tick, 1))))
 	if err != nil {
 		return nil, err
 	}

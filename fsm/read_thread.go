@@ -21,7 +21,7 @@ func readJournal(r reader, id string) (journal, error) {
 
 // journalOrNone has no meta where there is no thread.
 func journalOrNone(r reader, id string) (journal, error) {
-	j := journal{rows: r.View, scope: r.scope}
+	j := journal{rows: r.Reader, scope: r.scope}
 	raw, err := r.Get(kv.IDKey(kv.KindThread, r.scope, id))
 	if err != nil || raw == nil {
 		return j, err
@@ -147,7 +147,7 @@ func eachEntry(r reader, j journal, from, to uint64, visit func(*logpb.EntryRow,
 // the seq after the last one that visit wanted to go on from.
 func eachStored(r reader, j journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
 	lower, upper := kv.EntryKey(r.scope, s.thread, s.incarnation, s.from), kv.EntryKey(r.scope, s.thread, s.incarnation, s.to)
-	cursor, err := r.view.Scan([]byte(lower), []byte(upper))
+	cursor, err := r.engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
 		return 0, err
 	}

@@ -77,14 +77,14 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 	if view.err != nil {
 		return nil, "", 0, view.err
 	}
-	r := reader{View: view}
+	r := view.reader("")
 	lower := max(kv.KindTimerDue, from)
 	last, err := r.eachOfPage(lower, kv.After(kv.KindTimerDue), uint64(limit), agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, _ []byte) (int, error) {
 		scope, n, _ := kv.SplitTimer(key)
 		if view.imports[scope] != nil {
 			return 0, nil // the end of the import wakes the leader
 		}
-		one := reader{View: view, scope: scope}
+		one := view.reader(scope)
 		raw, err := one.Get(n.Row(kv.KindTimer, scope))
 		if err != nil || raw == nil {
 			return 0, err

@@ -107,7 +107,7 @@ func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error
 		}
 	}
 	for i, prefix := range prefixes {
-		cursor, err := c.view.ScanBack([]byte(prefix), []byte(kv.After(prefix)))
+		cursor, err := c.engine.ScanBack([]byte(prefix), []byte(kv.After(prefix)))
 		if err != nil {
 			return err
 		}
@@ -147,9 +147,9 @@ func (c *recalling) query() (err error) {
 	if until := c.Filter.Until; until != nil {
 		upper = kv.AfterTime(prefix, *until)
 	}
-	scan := c.view.ScanBack
+	scan := c.engine.ScanBack
 	if c.Ascending {
-		scan = c.view.Scan
+		scan = c.engine.Scan
 	}
 	cursor, err := scan([]byte(lower), []byte(upper))
 	if err != nil {

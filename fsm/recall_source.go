@@ -46,7 +46,7 @@ func (m memories) Written(since uint64, visit func(recall.Doc, string, []float32
 // each up.
 func (m memories) all(visit func(recall.Doc, string, []float32)) (err error) {
 	prefix := kv.IDKey(kv.KindMemoryBody, m.scope, m.agent)
-	bodies, err := m.view.Scan([]byte(prefix), []byte(kv.After(prefix)))
+	bodies, err := m.engine.Scan([]byte(prefix), []byte(kv.After(prefix)))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (m memories) Deleted(since uint64, visit func(id string, before uint64)) (k
 
 // each visits the rows of a range; the value is the visitor's to keep.
 func (m memories) each(lower, upper string, visit func(key, value []byte) error) (err error) {
-	cursor, err := m.view.Scan([]byte(lower), []byte(upper))
+	cursor, err := m.engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
 		return err
 	}

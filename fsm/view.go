@@ -108,14 +108,34 @@ func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error)
 	if err := v.readable(scope, r); err != nil {
 		return nil, err
 	}
-	return answerRead(reader{View: v, scope: scope, hasty: hasty}, r)
+	rows := v.reader(scope)
+	rows.hasty = hasty
+	return answerRead(rows, r)
 }
 
-// reader reads one scope.
+// reader reads one scope, as of one entry.
 type reader struct {
-	*View
-	scope string
-	hasty bool // rather recall.ErrPast than an index built anew
+	kv.Reader // rows, from the cache where they are
+
+	engine   storage.Reader
+	progress progress
+	scope    string
+	recalls  *recall.Cache
+	hasty    bool // rather recall.ErrPast than an index built again
+}
+
+// reader returns a reader of a scope of the view.
+func (v *View) reader(scope string) reader {
+	return reader{Reader: v, engine: v.view, progress: v.progress, scope: scope, recalls: v.recalls}
+}
+
+// Claim is how a claim stands as of the view's entry; one that has lapsed has no
+// holder, whether it has been swept or not.
+func (v *View) Claim(scope, name string) (agent.Claim, error) {
+	if v.err != nil {
+		return agent.Claim{}, v.err
+	}
+	return claimIn(v.reader(scope), name)
 }
 
 // answerOf makes an answer of a finding. What is not a domain's error is the
