@@ -12,21 +12,6 @@ import (
 	"dormouse/recall"
 )
 
-// entry is the rows of one log entry while it is applied, and what its commits
-// share beside them.
-type entry struct {
-	progress progress // with this entry in it
-	rows     *kv.Overlay
-	minted   uint64 // incarnations handed out in this entry
-	mintBase uint64
-	scopes   map[string]scopeState
-	level    uint32 // the feature level that the entry is applied at
-	due      due
-	opening  opening
-	changes  []recorded // in order
-	touched  []string   // the rows of threads and claims that watchers may wait for, and scopes
-}
-
 // batch is one log entry while it is applied, and the next value of all that the
 // machine keeps in memory.
 type batch struct {
@@ -39,15 +24,6 @@ type batch struct {
 	imports  imports
 	imported bool // an import has ended
 }
-
-// mintedMax is how many incarnations one entry can hand out: they are
-// index<<16 + ordinal.
-const mintedMax = 1<<16 - 1
-
-// mintsMax is how many of them an op takes: the fork of an agent has a
-// checkpoint, a thread, a session and memories. What makes many of a kind, as
-// the timers of a manifest, gives them one.
-const mintsMax = 4
 
 // entryRowsBytesMax is how much an entry may have written for another commit to
 // run in it: the engine takes its rows as one batch. Past it a commit is
@@ -66,6 +42,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 			opening:  m.opening,
 			level:    m.level,
 			mintBase: m.mintBase,
+			eraser:   erasures{},
 		},
 		machine: m,
 		clients: map[string]*clientState{},
@@ -151,25 +128,6 @@ func (b *batch) commit() error {
 	m.waiters.wake(b.progress.index)
 	m.watches.wake(b.touched)
 	return nil
-}
-
-// mint is an incarnation that was never used before, in this cluster or in one
-// that a scope was imported from.
-func (b *entry) mint() uint64 {
-	b.minted++
-	invariant.Check(b.minted <= mintedMax, "entry %d mints more than %d", b.progress.index, mintedMax)
-	if seededbug.Is(seededbug.MapOrder) {
-		b.minted += inMapOrder()
-	}
-	return (b.progress.index+b.mintBase)<<16 + b.minted
-}
-
-// commit is one commit while it is applied: the entry's rows, and the scope that
-// it works in.
-type commit struct {
-	*entry
-	scope  string
-	record scopeState // as changed so far
 }
 
 // machineCommit is a commit that changes what the machine keeps in memory as well

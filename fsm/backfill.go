@@ -1,10 +1,6 @@
 package fsm
 
 import (
-	"fmt"
-
-	"dormouse/agent"
-	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 )
 
@@ -18,16 +14,6 @@ type backfill struct {
 	most   int    // rows that one entry visits
 	add    func(b *entry, key string, raw []byte) error
 }
-
-var (
-	conversationBackfill = backfill{
-		level: foundLevel, cursor: kv.KindSystem + "conversations", kind: kv.KindConversation, most: agent.ConversationsFoundMax, add: indexConversation,
-	}
-	memoryBackfill = backfill{
-		level: listedLevel, cursor: kv.KindSystem + "memories", kind: kv.KindMemory, most: agent.MemoriesListedMax, add: indexMemory,
-	}
-	backfills = []*backfill{&conversationBackfill, &memoryBackfill}
-)
 
 // end returns the value of the cursor once the index is complete.
 func (f *backfill) end() string { return kv.After(f.kind) }
@@ -71,50 +57,4 @@ func fillIndex(b *entry, f *backfill) (cost int, err error) {
 	}
 	b.rows.Set(f.cursor, []byte(next))
 	return max(1, sweepMax*len(keys)/f.most), nil
-}
-
-func indexConversation(b *entry, key string, raw []byte) error {
-	_, scope, id, ok := kv.SplitID(key)
-	if !ok {
-		return fmt.Errorf("the key %q names no conversation", key)
-	}
-	row, err := decodeConversationRow(id, raw)
-	if err != nil {
-		return err
-	}
-	for _, place := range conversationPlaces(scope, id, row) {
-		b.rows.Set(place, kv.Indexed)
-	}
-	return nil
-}
-
-func indexMemory(b *entry, key string, raw []byte) error {
-	scope, name, id, ok := kv.SplitMemory(key)
-	if !ok {
-		return fmt.Errorf("the key %q names no memory", key)
-	}
-	row, err := command.DecodeMemoryRow(id, raw)
-	if err != nil {
-		return err
-	}
-	listMemory(b, scope, name, id, row)
-	return nil
-}
-
-// indexesComplete refuses an export while an index lacks rows: an import does
-// not add them.
-func indexesComplete(rows kv.Reader, level uint32) error {
-	for _, f := range backfills {
-		if level < f.level {
-			continue
-		}
-		complete, err := f.complete(rows)
-		if err != nil {
-			return err
-		}
-		if !complete {
-			return agent.Errorf(agent.CodeUnavailable, "the indexes of the new feature level are not complete yet: retry in a moment")
-		}
-	}
-	return nil
 }

@@ -20,14 +20,6 @@ import (
 // refusal is not in it. A feed is bounded by itself, so it counts for nothing
 // in its scope's quotas: a full scope must be able to delete.
 
-// changesLevel is the feature level from which on changes are recorded: a node
-// that would not must not apply the same entries.
-const changesLevel = 2
-
-// conversationsLevel is the one from which on conversations, messages, managers
-// and timers are told too.
-const conversationsLevel = 3
-
 // feedsKey holds the index up to which a feed without a row knows nothing: it
 // was not recorded, or has been forgotten.
 const feedsKey = kv.KindSystem + "feeds"

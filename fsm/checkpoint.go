@@ -17,15 +17,7 @@ func loadCheckpoint(c *commit, key string) (*logpb.CheckpointRow, error) {
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	return decodeCheckpointRow(key, raw)
-}
-
-func decodeCheckpointRow(key string, raw []byte) (*logpb.CheckpointRow, error) {
-	row := &logpb.CheckpointRow{}
-	if err := command.Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode checkpoint %q: %w", key, err)
-	}
-	return row, nil
+	return command.DecodeCheckpointRow(key, raw)
 }
 
 // liveCheckpoint is the checkpoint under a key. One that has expired is

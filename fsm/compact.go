@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -93,8 +94,12 @@ func notPinnedBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
 	prefix := kv.IDKey(kv.KindPin, c.scope, t.Id)
 	return c.eachKey(prefix, func(key string) error {
 		checkpoint := key[len(prefix):]
-		row, err := loadCheckpoint(c, checkpoint)
-		if err != nil || row == nil || expired(row.ExpiresAt, c.progress.wall) {
+		raw, err := c.rows.Get(kv.IDKey(kv.KindCheckpoint, c.scope, checkpoint))
+		if err != nil || raw == nil {
+			return err
+		}
+		row, err := command.DecodeCheckpointRow(checkpoint, raw)
+		if err != nil || expired(row.ExpiresAt, c.progress.wall) {
 			return err
 		}
 		p := row.Thread
@@ -122,23 +127,4 @@ func forksBelow(c *commit, t *logpb.ThreadMeta, before uint64) (forked bool, err
 		return nil
 	})
 	return forked, err
-}
-
-// eachKey visits all keys with a prefix, in order, until visit fails.
-func (c *commit) eachKey(prefix string, visit func(key string) error) error {
-	for lower := prefix; ; {
-		keys, more, err := c.rows.Keys(lower, kv.After(prefix), pinsPage)
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			if err := visit(key); err != nil {
-				return err
-			}
-		}
-		if !more {
-			return nil
-		}
-		lower = keys[len(keys)-1] + kv.Separator
-	}
 }

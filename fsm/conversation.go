@@ -40,7 +40,7 @@ func openConversation(c *commit, ref *agent.ConversationRef) (*conversation, err
 		return nil, err
 	}
 	if gone {
-		if err := w.clear(); err != nil {
+		if err := clearConversation(w); err != nil {
 			return nil, err
 		}
 		w = &conversation{commit: c, id: ref.ID, row: &logpb.ConversationRow{}}

@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"fmt"
+
 	"dormouse/agent"
 	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
@@ -10,10 +12,6 @@ import (
 // From foundLevel on, conversations are found by their agent and by their
 // owner. A conversation that is made or named from then on adds itself to the
 // indexes; conversationBackfill adds the others.
-
-// foundLevel is the feature level from which on conversations are found, sealed
-// and erased with their agent.
-const foundLevel = 4
 
 // conversationPlaces are the rows by which a conversation is found. A name that
 // the door does not let in would break their keys: it has none.
@@ -53,9 +51,52 @@ func conversationErased(rows kv.Reader, scope string, row *logpb.ConversationRow
 // since is when a conversation came to be its agent's, as incarnations count.
 func since(row *logpb.ConversationRow) uint64 { return max(row.Incarnation, row.Named) }
 
-// clear removes a conversation that an op or the sweep came upon and that is
+func indexConversation(b *entry, key string, raw []byte) error {
+	_, scope, id, ok := kv.SplitID(key)
+	if !ok {
+		return fmt.Errorf("the key %q names no conversation", key)
+	}
+	row, err := decodeConversationRow(id, raw)
+	if err != nil {
+		return err
+	}
+	for _, place := range conversationPlaces(scope, id, row) {
+		b.rows.Set(place, kv.Indexed)
+	}
+	return nil
+}
+
+func setConversationTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
+	w, err := openToWrite(c, &agent.ConversationRef{ID: op.Conversation, IfIncarnation: op.IfIncarnation})
+	if err != nil {
+		return nil, err
+	}
+	if !w.exists() {
+		return nil, notFound("conversation", op.Conversation)
+	}
+	key := w.key(kv.KindConversation)
+	c.unexpire(w.row.ExpiresAt, key)
+	w.row.ExpiresAt, w.row.UpdatedAt = c.deadline(op.TTL.Milliseconds()), c.progress.wall
+	c.expireAt(w.row.ExpiresAt, key)
+	c.grow(0, 0)
+	return w.done()
+}
+
+func expireConversation(c *commit, id string, when int64) error {
+	w, err := storedConversation(c, id)
+	if err != nil || w.row.ExpiresAt != when {
+		return err
+	}
+	return clearConversation(w)
+}
+
+var conversationBackfill = backfill{
+	level: foundLevel, cursor: kv.KindSystem + "conversations", kind: kv.KindConversation, most: agent.ConversationsFoundMax, add: indexConversation,
+}
+
+// clearConversation removes a conversation that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
-func (w *conversation) clear() error {
+func clearConversation(w *conversation) error {
 	erased, err := conversationErased(w.rows, w.scope, w.row)
 	if err != nil {
 		return err
@@ -63,12 +104,5 @@ func (w *conversation) clear() error {
 	if !erased {
 		return w.drop()
 	}
-	e, err := openErasure(w.commit, w.row.Agent)
-	if err != nil {
-		return err
-	}
-	if err := e.conversation(w); err != nil {
-		return err
-	}
-	return e.store()
+	return w.eraser.eraseConversation(w.commit, w.id)
 }

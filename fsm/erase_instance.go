@@ -15,9 +15,6 @@ import (
 // ended it. The fence of each of the owner's commits names the agent and the index
 // that the instance is as of, so what began before the erasure is not stored.
 
-// endingLevel is the feature level from which on erasures end live instances.
-const endingLevel = 6
-
 // endingsKey is touched when a live instance is to be ended, in whichever scope.
 // No scope is "".
 var endingsKey = kv.IDKey(kv.KindEnding, "", "")
@@ -164,44 +161,4 @@ func (e *erasing) timers() error {
 		t.drop()
 	}
 	return nil
-}
-
-// erasedSince refuses a commit on behalf of an agent that was erased, or whose scope
-// was deleted, after the index that its sender knows the agent as of.
-func erasedSince(b *entry, scope string, fence *logpb.Fence) error {
-	if fence.Agent == "" {
-		return nil
-	}
-	if err := agent.ValidID("fence.agent", fence.Agent); err != nil {
-		return err
-	}
-	if gone, err := scopeGone(b, scope); err != nil {
-		return err
-	} else if gone > fence.Since {
-		e := agent.Errorf(agent.CodeDeleted, "scope %q was deleted at index %d, after this turn of agent %q began", scope, gone, fence.Agent)
-		e.Reason = agent.ReasonErased
-		return e
-	}
-	row, err := erasureRow((&commit{entry: b, scope: scope}), fence.Agent)
-	if err != nil || row.GetErasedIndex() <= fence.Since {
-		return err
-	}
-	e := agent.Errorf(agent.CodeDeleted, "agent %q was erased at index %d, after this turn of it began: send the signal again to start it anew", fence.Agent, row.ErasedIndex)
-	e.Reason, e.Incarnation = agent.ReasonErased, row.Incarnation
-	return e
-}
-
-// scopeGone is the index at which a scope was deleted last, or replaced by an import;
-// 0 where it never was, or longer ago than is remembered.
-func scopeGone(b *entry, scope string) (uint64, error) {
-	if b.level < endingLevel {
-		return 0, nil
-	}
-	for _, told := range b.changes { // in this entry, which the feed does not say yet
-		if told.scope == scope && told.change == nil {
-			return b.progress.index, nil
-		}
-	}
-	feed, err := readFeed(b.rows, scope)
-	return feed.GetGone(), err
 }

@@ -285,3 +285,19 @@ func (e *erasing) sessionCheckpoint(key string) error {
 	}
 	return e.checkpoint(key, row)
 }
+
+// unlistMemories removes the erased memories from the list of all memories,
+// until that came to EraseRowsMax rows, and reports whether those were all.
+// Memories that were written since the erasure began stay.
+func (e *erasing) unlistMemories() (rows int, all bool, err error) {
+	prefix := kv.IDKey(kv.KindMemoryPlace, e.scope, e.agent)
+	keys, more, err := e.rows.Keys(prefix, prefix+kv.EncodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, key := range keys {
+		e.rows.Remove(key)
+		e.rows.Remove(kv.ListKeyOf(e.scope, e.agent, prefix, key))
+	}
+	return 2 * len(keys), !more, nil
+}

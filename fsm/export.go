@@ -169,3 +169,21 @@ func (e *export) flush() error {
 	e.chunk = nil // the part may be kept
 	return e.write(part)
 }
+
+// indexesComplete refuses an export while an index lacks rows: an import does
+// not add them.
+func indexesComplete(rows kv.Reader, level uint32) error {
+	for _, f := range backfills {
+		if level < f.level {
+			continue
+		}
+		complete, err := f.complete(rows)
+		if err != nil {
+			return err
+		}
+		if !complete {
+			return agent.Errorf(agent.CodeUnavailable, "the indexes of the new feature level are not complete yet: retry in a moment")
+		}
+	}
+	return nil
+}

@@ -57,25 +57,6 @@ func readRoster(r storage.Reader) (*roster, error) {
 	return out, nil
 }
 
-// eachRow visits all rows of a kind; name is the key less the kind.
-func eachRow(r storage.Reader, kind string, visit func(name string, raw []byte) error) error {
-	cursor, err := r.Scan([]byte(kind), []byte(kv.After(kind)))
-	if err != nil {
-		return err
-	}
-	for cursor.Next() {
-		name, raw := string(cursor.Key()[len(kind):]), cursor.Value()
-		if raw == nil {
-			break
-		}
-		if err := visit(name, raw); err != nil {
-			_ = cursor.Close()
-			return err
-		}
-	}
-	return cursor.Close()
-}
-
 // forgetCluster deletes what ties the state to its cluster: the members, who
 // may not come back, who owns what, and the claims. A restored backup founds another cluster.
 func forgetCluster(r storage.Reader, b *storage.Batch) error {

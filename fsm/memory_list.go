@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"encoding/hex"
+	"fmt"
 	"strings"
 
 	"dormouse/agent"
@@ -16,9 +17,6 @@ import (
 // range deletes, without reading them, and then removes the places a piece an
 // entry; a reader skips a place whose memory is not there, or is elsewhere in
 // the list. memoryBackfill adds the memories from below listedLevel.
-
-// listedLevel is the feature level from which on all memories are listed.
-const listedLevel = 7
 
 // listMemory adds a memory to the list of all memories.
 func listMemory(b *entry, scope, agent, id string, row *logpb.MemoryRow) {
@@ -36,22 +34,6 @@ func unlistMemory(b *entry, scope, agent string, row *logpb.MemoryRow) {
 	}
 	b.rows.Remove(kv.MemoryListKey(scope, agent, row))
 	b.rows.Remove(kv.MemoryPlaceKey(scope, agent, row))
-}
-
-// unlistMemories removes the erased memories from the list of all memories,
-// until that came to EraseRowsMax rows, and reports whether those were all.
-// Memories that were written since the erasure began stay.
-func (e *erasing) unlistMemories() (rows int, all bool, err error) {
-	prefix := kv.IDKey(kv.KindMemoryPlace, e.scope, e.agent)
-	keys, more, err := e.rows.Keys(prefix, prefix+kv.EncodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
-	if err != nil {
-		return 0, false, err
-	}
-	for _, key := range keys {
-		e.rows.Remove(key)
-		e.rows.Remove(kv.ListKeyOf(e.scope, e.agent, prefix, key))
-	}
-	return 2 * len(keys), !more, nil
 }
 
 // allMemories lists the memories of all agents. The token of a page is the last
@@ -106,4 +88,21 @@ func listedMemory(r reader, key, tail, id string) (*agent.Memory, int, error) {
 	}
 	m := command.MemoryOf(name, id, row, body)
 	return &m, len(name) + len(id) + int(row.Size), nil
+}
+
+func indexMemory(b *entry, key string, raw []byte) error {
+	scope, name, id, ok := kv.SplitMemory(key)
+	if !ok {
+		return fmt.Errorf("the key %q names no memory", key)
+	}
+	row, err := command.DecodeMemoryRow(id, raw)
+	if err != nil {
+		return err
+	}
+	listMemory(b, scope, name, id, row)
+	return nil
+}
+
+var memoryBackfill = backfill{
+	level: listedLevel, cursor: kv.KindSystem + "memories", kind: kv.KindMemory, most: agent.MemoriesListedMax, add: indexMemory,
 }

@@ -49,7 +49,7 @@ func currentCheckpoint(r reader, key string) (*logpb.CheckpointRow, error) {
 	if raw == nil {
 		return nil, notFound("checkpoint", key)
 	}
-	row, err := decodeCheckpointRow(key, raw)
+	row, err := command.DecodeCheckpointRow(key, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
 func readCheckpoints(r reader, q *agent.ListCheckpoints) (agent.Found, error) {
 	list := &agent.CheckpointList{}
 	next, err := r.eachInPage(kv.ScopeKey(kv.KindCheckpoint, r.scope), q.Page, func(key string, raw []byte) (int, error) {
-		row, err := decodeCheckpointRow(key, raw)
+		row, err := command.DecodeCheckpointRow(key, raw)
 		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
 			return 0, err
 		}

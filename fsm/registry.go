@@ -155,3 +155,6 @@ var expiries = func() map[string]expiry {
 func expire(run func(c *commit, id string, when int64) error) expiry {
 	return func(c *commit, _, id string, when int64) (int, error) { return 0, run(c, id, when) }
 }
+
+// backfills are the indexes that came with a feature level.
+var backfills = []*backfill{&conversationBackfill, &memoryBackfill}

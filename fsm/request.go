@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"fmt"
-	"math"
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
@@ -71,14 +70,6 @@ func validRequest(p *logpb.Commit) *agent.Error {
 // notAfter is the tick past which the request cannot apply, within reason.
 func (b *batch) notAfter(p *logpb.Commit) uint64 {
 	return min(p.NotAfterTick, later(b.progress.tick, uint64(agent.RequestTTLMax.Milliseconds())))
-}
-
-// later adds without running over.
-func later(tick, by uint64) uint64 {
-	if sum := tick + by; sum >= tick {
-		return sum
-	}
-	return math.MaxUint64
 }
 
 // refused is a refusal. One that says "try again" is not final and never

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/hashicorp/raft"
 
+	"dormouse/agent"
+	"dormouse/fsm/command"
+	"dormouse/fsm/kv"
 	"dormouse/fsm/snapshot"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -168,4 +172,43 @@ func matches(r storage.Reader, header *logpb.SnapshotHeader) error {
 // headerProgress is how far the state in a snapshot goes.
 func headerProgress(h *logpb.SnapshotHeader) progress {
 	return progress{index: h.Index, term: h.Term, tick: h.TickMs, wall: h.WallMs, chain: h.Chain}
+}
+
+// forgetClaims ends all claims. Who took one over after the backup was made is
+// not in it, so whoever held it then must not be let in again.
+func forgetClaims(r storage.Reader, b *storage.Batch) error {
+	held := map[string]int64{} // :: the scope's row → claims
+	err := eachRow(r, kv.KindClaim, func(name string, _ []byte) error {
+		scope, claim, _ := strings.Cut(name, kv.Separator)
+		held[kv.ScopeKey(kv.KindScope, scope)]++
+		b.Delete([]byte(kv.KindClaim + name))
+		if session, ok := agent.ClaimedSession(strings.TrimSuffix(claim, kv.Separator)); ok { // its turn is to be recovered
+			b.Set([]byte(kv.IDKey(kv.KindSessionRecoverable, scope, session)), lapsedAt(0))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b.DeleteRange([]byte(kv.KindDueClaim), []byte(kv.After(kv.KindDueClaim)))
+	b.Delete([]byte(openingKey))
+	for _, key := range sortedKeys(held) {
+		raw, ok, err := r.Get([]byte(key))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("claims are in a scope that is not there: %q", key)
+		}
+		var record logpb.ScopeRecord
+		if err := command.Unmarshal(raw, &record); err != nil {
+			return fmt.Errorf("decode scope %q: %w", key, err)
+		}
+		record.Keys = saturate(record.Keys, -held[key])
+		if raw, err = command.Marshal(&record); err != nil {
+			return fmt.Errorf("encode scope %q: %w", key, err)
+		}
+		b.Set([]byte(key), raw)
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
@@ -73,7 +74,7 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 		return nil, fmt.Errorf("checkpoint %q keeps revision %d, which has no row", key, revision)
 	}
 	if !k.carried() {
-		return decodeCheckpointRow(key, raw)
+		return command.DecodeCheckpointRow(key, raw)
 	}
 	body, err := decodeCheckpointBody(key, raw)
 	if err != nil {
@@ -187,7 +188,7 @@ func dropHistory(c *commit, key string, now *logpb.CheckpointRow, revision uint6
 		if err != nil {
 			return err
 		}
-		old, err := decodeCheckpointRow(key, raw)
+		old, err := command.DecodeCheckpointRow(key, raw)
 		if err != nil {
 			return err
 		}

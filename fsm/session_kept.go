@@ -173,3 +173,16 @@ func dropOldestSnapshot(c *commit, s *session) {
 	s.row.Snapshots = s.row.Snapshots[1:]
 	dropSnapshot(c, s, oldest)
 }
+
+// clearGone clears away a session that an op or the sweep came upon and that is
+// gone. Where its agent was erased, the receipt tells of it, expired or not.
+func clearGone(c *commit, s *session) error {
+	raw, err := c.rows.Get(kv.IDKey(kv.KindErasing, c.scope, s.row.Agent))
+	if err != nil {
+		return err
+	}
+	if below, _ := decodeErasing(raw); s.row.Incarnation >= below {
+		return dropSession(c, s)
+	}
+	return c.eraser.eraseSession(c, s.id)
+}

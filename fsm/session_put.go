@@ -190,3 +190,11 @@ func orDefaultWord(word, otherwise string) string {
 	}
 	return word
 }
+
+func expireSession(c *commit, id string, when int64) error {
+	s, err := storedSession(c, id)
+	if err != nil || s == nil || s.row.ExpiresAt != when {
+		return err
+	}
+	return clearGone(c, s)
+}

@@ -66,10 +66,6 @@ func storeThread(c *commit, t *logpb.ThreadMeta) (agent.Thread, error) {
 	return command.DecodeThread(t)
 }
 
-// touch tells the watchers of a thread or claim of this entry, once it can be
-// read: those too who begin to watch while it is applied.
-func (b *entry) touch(row string) { b.touched = append(b.touched, row) }
-
 func appendThread(c *commit, op *agent.AppendThread) (agent.OpResult, error) {
 	t, err := loadThread(c, op.Thread)
 	if err != nil {
@@ -301,4 +297,33 @@ func bytesFrom(c *commit, t *logpb.ThreadMeta, seq uint64) (uint64, error) {
 		return 0, err
 	}
 	return t.Bytes - row.Offset, nil
+}
+
+func setThreadTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
+	t, err := presentThread(c, op.Thread, op.IfIncarnation)
+	if err != nil {
+		return nil, err
+	}
+	key := kv.IDKey(kv.KindThread, c.scope, t.Id)
+	c.unexpire(t.ExpiresAt, key)
+	t.ExpiresAt = c.deadline(op.TTL.Milliseconds())
+	c.expireAt(t.ExpiresAt, key)
+	c.grow(0, 0)
+	thread, err := storeThread(c, t)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.ThreadResult{Thread: thread}, nil
+}
+
+func expireThread(c *commit, id string, when int64) error {
+	raw, err := c.rows.Get(kv.IDKey(kv.KindThread, c.scope, id))
+	if err != nil || raw == nil {
+		return err
+	}
+	t, err := decodeThreadRow(id, raw)
+	if err != nil || t.ExpiresAt != when {
+		return err
+	}
+	return dropThread(c, t)
 }

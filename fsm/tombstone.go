@@ -110,3 +110,18 @@ func (c *commit) expireTombstone(row string, when int64) error {
 	c.rows.Remove(row)
 	return nil
 }
+
+// deleteMissing deletes what is not there, which is fine; a seal holds all the
+// same.
+func (c *commit) deleteMissing(kind, id string, seal time.Duration) (agent.OpResult, error) {
+	return c.deleteMissingRow(kv.IDKey(kind, c.scope, id), seal)
+}
+
+// deleteMissingRow is deleteMissing where the tombstone's row is named.
+func (c *commit) deleteMissingRow(row string, seal time.Duration) (agent.OpResult, error) {
+	if seal > 0 {
+		c.grow(0, 0)
+		return &agent.DeleteResult{}, c.buryRow(row, 0, seal)
+	}
+	return &agent.DeleteResult{}, nil
+}

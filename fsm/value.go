@@ -3,12 +3,10 @@ package fsm
 import (
 	"bytes"
 	"fmt"
-	"time"
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
-	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -121,39 +119,6 @@ func valueMatches(c *commit, key string, old *logpb.ValueRow, revision *uint64, 
 		return revisionRefusal(key, "its bytes are not as expected", old.Revision)
 	}
 	return nil
-}
-
-// revisionMatches compares with if_revision: 0 means "must not exist", which
-// is what a stored revision of 0 says.
-func revisionMatches(key string, want *uint64, stored uint64) error {
-	if seededbug.Is(seededbug.RevisionCheckedEarly) { // store has, before it proposed
-		return nil
-	}
-	if want != nil && *want != stored {
-		return revisionRefusal(key, fmt.Sprintf("not at revision %d", *want), stored)
-	}
-	return nil
-}
-
-func revisionRefusal(key, why string, stored uint64) *agent.Error {
-	e := agent.Errorf(agent.CodeRevisionMismatch, "%q is at revision %d: %s", key, stored, why)
-	e.Revision = stored
-	return e
-}
-
-// deleteMissing deletes what is not there, which is fine; a seal holds all the
-// same.
-func (c *commit) deleteMissing(kind, id string, seal time.Duration) (agent.OpResult, error) {
-	return c.deleteMissingRow(kv.IDKey(kind, c.scope, id), seal)
-}
-
-// deleteMissingRow is deleteMissing where the tombstone's row is named.
-func (c *commit) deleteMissingRow(row string, seal time.Duration) (agent.OpResult, error) {
-	if seal > 0 {
-		c.grow(0, 0)
-		return &agent.DeleteResult{}, c.buryRow(row, 0, seal)
-	}
-	return &agent.DeleteResult{}, nil
 }
 
 func dropValue(c *commit, key string, row *logpb.ValueRow) {

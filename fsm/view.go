@@ -113,17 +113,6 @@ func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error)
 	return answerRead(rows, r)
 }
 
-// reader reads one scope, as of one entry.
-type reader struct {
-	kv.Reader // rows, from the cache where they are
-
-	engine   storage.Reader
-	progress progress
-	scope    string
-	recalls  *recall.Cache
-	hasty    bool // rather recall.ErrPast than an index built again
-}
-
 // reader returns a reader of a scope of the view.
 func (v *View) reader(scope string) reader {
 	return reader{Reader: v, engine: v.view, progress: v.progress, scope: scope, recalls: v.recalls}
@@ -149,10 +138,6 @@ func answerOf(found agent.Found, err error) agent.Answer {
 		known = agent.Errorf(agent.CodeCorrupt, "%v", err)
 	}
 	return agent.Answer{Err: known}
-}
-
-func notFound(noun, id string) *agent.Error {
-	return agent.Errorf(agent.CodeNotFound, "there is no %s %q", noun, id)
 }
 
 // StateHash is a hash over all rows: equal on equal replicas at one index. It

@@ -213,3 +213,12 @@ func OrEmptyObject(raw agent.JSON) agent.JSON {
 	}
 	return raw
 }
+
+// DecodeCheckpointRow decodes the row of the checkpoint under key.
+func DecodeCheckpointRow(key string, raw []byte) (*logpb.CheckpointRow, error) {
+	row := &logpb.CheckpointRow{}
+	if err := Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode checkpoint %q: %w", key, err)
+	}
+	return row, nil
+}

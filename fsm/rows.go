@@ -1,0 +1,25 @@
+package fsm
+
+import (
+	"dormouse/fsm/kv"
+	"dormouse/storage"
+)
+
+// eachRow visits all rows of a kind; name is the key less the kind.
+func eachRow(r storage.Reader, kind string, visit func(name string, raw []byte) error) error {
+	cursor, err := r.Scan([]byte(kind), []byte(kv.After(kind)))
+	if err != nil {
+		return err
+	}
+	for cursor.Next() {
+		name, raw := string(cursor.Key()[len(kind):]), cursor.Value()
+		if raw == nil {
+			break
+		}
+		if err := visit(name, raw); err != nil {
+			_ = cursor.Close()
+			return err
+		}
+	}
+	return cursor.Close()
+}

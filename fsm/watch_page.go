@@ -1,0 +1,49 @@
+package fsm
+
+import (
+	"dormouse/agent"
+	logpb "dormouse/proto/log"
+)
+
+// WatchPage is what a watch has to tell next.
+type WatchPage struct {
+	Exists      bool   // the incarnation that is asked for is there
+	Incarnation uint64 // of the thread that is there now; 0 for none
+	Rev         uint64
+	Floor       uint64
+	Entries     []agent.Entry // from the seq that is asked for; none where that is below Floor
+}
+
+// watchPageBytesMax bounds a page: a watch asks for the next one at once.
+const watchPageBytesMax = 1 << 20
+
+// WatchPage reads a thread's entries from a seq on, at most limit of them.
+// incarnation 0 means whichever is there.
+func (v *View) WatchPage(scope, thread string, incarnation, from uint64, limit int) (WatchPage, error) {
+	if v.err != nil {
+		return WatchPage{}, v.err
+	}
+	if scope == "" {
+		scope = agent.DefaultScope
+	}
+	r := v.reader(scope)
+	j, err := journalOrNone(r, thread)
+	if err != nil || j.meta == nil {
+		return WatchPage{}, err
+	}
+	page := WatchPage{Incarnation: j.meta.Incarnation, Rev: j.meta.Rev, Floor: j.meta.Floor}
+	page.Exists = incarnation == 0 || incarnation == page.Incarnation
+	if !page.Exists || from < page.Floor {
+		return page, nil
+	}
+	size := 0
+	err = eachEntry(r, j, from, j.meta.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
+		if len(page.Entries) >= limit || size > watchPageBytesMax {
+			return false, nil
+		}
+		size += int(entryBytes(&e))
+		page.Entries = append(page.Entries, e)
+		return true, nil
+	})
+	return page, err
+}
