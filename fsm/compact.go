@@ -11,9 +11,6 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// pinsPage is how many pins are looked at in one scan.
-const pinsPage = 256
-
 // compactThread forgets the entries below a seq. Rev and head stay, and the
 // chain's value at the new floor, so that what is left can be verified.
 func compactThread(c *commit, op *agent.CompactThread) (agent.OpResult, error) {

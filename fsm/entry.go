@@ -57,7 +57,7 @@ func (b *entry) touch(row string) { b.touched = append(b.touched, row) }
 // eachKey visits all keys with a prefix, in order, until visit fails.
 func (c *commit) eachKey(prefix string, visit func(key string) error) error {
 	for lower := prefix; ; {
-		keys, more, err := c.rows.Keys(lower, kv.After(prefix), pinsPage)
+		keys, more, err := c.rows.Keys(lower, kv.After(prefix), keysPage)
 		if err != nil {
 			return err
 		}
@@ -72,3 +72,15 @@ func (c *commit) eachKey(prefix string, visit func(key string) error) error {
 		lower = keys[len(keys)-1] + kv.Separator
 	}
 }
+
+// inMapOrder is 0 or 1, by the order of a map: what seededbug.MapOrder lets into
+// the state.
+func inMapOrder() uint64 {
+	for n := range map[uint64]bool{0: true, 1: true} {
+		return n
+	}
+	return 0
+}
+
+// keysPage is how many keys eachKey reads in one scan.
+const keysPage = 256

@@ -109,7 +109,7 @@ func (e *erasing) thread(id string, incarnation uint64) error {
 // them are taken for some that do.
 func pointedTo(c *commit, t *logpb.ThreadMeta) (bool, error) {
 	prefix := kv.IDKey(kv.KindPin, c.scope, t.Id)
-	keys, more, err := c.rows.Keys(prefix, kv.After(prefix), pinsPage)
+	keys, more, err := c.rows.Keys(prefix, kv.After(prefix), pointersMax)
 	if err != nil || more {
 		return more, err
 	}
@@ -301,3 +301,6 @@ func (e *erasing) unlistMemories() (rows int, all bool, err error) {
 	}
 	return 2 * len(keys), !more, nil
 }
+
+// pointersMax is how many checkpoints pointedTo looks at.
+const pointersMax = 256

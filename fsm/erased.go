@@ -46,7 +46,7 @@ func isGone(rows kv.Reader, scope, session string, wall int64) (bool, error) {
 	if err != nil || raw == nil {
 		return false, err
 	}
-	row, err := decodeSessionRow(session, raw)
+	row, err := command.DecodeSessionRow(session, raw)
 	if err != nil {
 		return false, err
 	}

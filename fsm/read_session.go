@@ -74,7 +74,7 @@ func readSession(r reader, q *agent.GetSession) (agent.Found, error) {
 	if raw == nil {
 		return nil, notFound("session", q.Session)
 	}
-	row, err := decodeSessionRow(q.Session, raw)
+	row, err := command.DecodeSessionRow(q.Session, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func listSessions(r reader, q *agent.ListSessions) (agent.Found, error) {
 	}
 	list := &agent.SessionList{}
 	add := func(id string, raw []byte) (int, error) {
-		row, err := decodeSessionRow(id, raw)
+		row, err := command.DecodeSessionRow(id, raw)
 		if err != nil {
 			return 0, err
 		}
@@ -292,7 +292,7 @@ func unswept(r reader, sessions sessionReader, page agent.Page) (ids []string, e
 		if raw == nil {
 			continue
 		}
-		row, err := decodeSessionRow(id, raw)
+		row, err := command.DecodeSessionRow(id, raw)
 		if err != nil {
 			return nil, err
 		}

@@ -10,15 +10,6 @@ import (
 // What seeded bugs need beyond a line. Nothing here is in a program without
 // the build tag seeded.
 
-// inMapOrder is 0 or 1, by the order of a map: what seededbug.MapOrder lets into
-// the state.
-func inMapOrder() uint64 {
-	for n := range map[uint64]bool{0: true, 1: true} {
-		return n
-	}
-	return 0
-}
-
 // spoil makes an engine what its snapshot would be, had that been made wrong:
 // for seededbug.DedupeLostInSnapshot and seededbug.SnapshotRunsAhead.
 func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {

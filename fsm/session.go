@@ -42,7 +42,7 @@ func storedSession(c *commit, id string) (*session, error) {
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	row, err := decodeSessionRow(id, raw)
+	row, err := command.DecodeSessionRow(id, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,6 @@ func (s *session) classic() bool { return s.row.Mode == string(agent.SessionMode
 func (s *session) status() agent.SessionStatus { return agent.SessionStatus(s.row.Status) }
 
 func (s *session) running() bool { return s.status() == agent.SessionRunning }
-
-func decodeSessionRow(id string, raw []byte) (*logpb.SessionRow, error) {
-	row := &logpb.SessionRow{}
-	if err := command.Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode session %q: %w", id, err)
-	}
-	return row, nil
-}
 
 // sessionPlaces are the rows by which a session is found.
 func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -161,4 +163,13 @@ func DecodeReview(id string, p *logpb.ReviewRow) agent.Review {
 		EscalateAt: p.GetEscalateAt(), DecidedBy: p.GetDecidedBy(), DecidedAt: p.GetDecidedAt(),
 		Decided: p.GetDecided(), Note: p.GetNote(),
 	}
+}
+
+// DecodeSessionRow decodes the row of the session of an id.
+func DecodeSessionRow(id string, raw []byte) (*logpb.SessionRow, error) {
+	row := &logpb.SessionRow{}
+	if err := Unmarshal(raw, row); err != nil {
+		return nil, fmt.Errorf("decode session %q: %w", id, err)
+	}
+	return row, nil
 }
